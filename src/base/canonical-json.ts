@@ -1,0 +1,44 @@
+import { hash } from "node:crypto";
+
+/** What JSON can hold. `undefined` members are left out, as JSON.stringify does. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
+export type JsonObject = { [key: string]: Json | undefined };
+
+/**
+ * JSON with the members of every object in code-unit order, no white space and `undefined` members left out (after RFC 8785), so that
+ * equal values have equal text and equal hashes. Throws a TypeError for a number that JSON cannot hold.
+ */
+export function canonicalJson(value: Json): string {
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be written as JSON`);
+    return JSON.stringify(value);
+  }
+  if (Array.isArray(value)) {
+    let text = "[";
+    for (let index = 0; index < value.length; index += 1) {
+      if (index > 0) text += ",";
+      text += canonicalJson(value[index] ?? null);
+    }
+    return `${text}]`;
+  }
+  let text = "{";
+  for (const key of Object.keys(value).sort()) {
+    const member = value[key];
+    if (member === undefined) continue;
+    if (text.length > 1) text += ",";
+    text += `${JSON.stringify(key)}:${canonicalJson(member)}`;
+  }
+  return `${text}}`;
+}
+
+/** SHA-256 of a text (UTF-8), 64 lower-case hex characters. */
+export function sha256(text: string): string {
+  return hash("sha256", text, "hex");
+}
+
+/** SHA-256 over the canonical JSON of a value. */
+export function hashOf(value: Json): string {
+  return sha256(canonicalJson(value));
+}

@@ -1,0 +1,22 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** The two clocks of the program. Passed in everywhere, so that a test can own time. */
+export interface Clock {
+  /** Wall clock, epoch milliseconds UTC: for what is stored and shown. */
+  now(): number;
+  /** Monotonic milliseconds: for deadlines and back-off, unmoved by a clock that jumps. */
+  monotonic(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+};
+
+/** Epoch milliseconds as an ISO instant in UTC, the form in which times are stored. */
+export function toInstant(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

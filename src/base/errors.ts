@@ -1,0 +1,62 @@
+/** Exit codes of the command line, as the operator's scripts see them. */
+export const exitCodes = {
+  ok: 0,
+  other: 1,
+  changesPending: 2,
+  recordsRejected: 3,
+  held: 4,
+  unknown: 5,
+  doesNotBalance: 6,
+  sourceDown: 7,
+  usage: 64,
+  ledgerRefused: 65,
+  runActive: 75,
+  configuration: 78,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/**
+ * Something a person has to know about: what happened, to which record, what it means (`message`), and what to do next (`cure`).
+ * Printed without a stack trace. Neither text may hold personal data or a secret.
+ */
+export class Problem extends Error {
+  override readonly name = "Problem";
+  /** A stable, dotted word for machines, such as `config.invalid` or `source.missing-file`. */
+  readonly code: string;
+  readonly cure: string;
+  readonly exitCode: ExitCode;
+  /** Where it is: file:line:column, URL, record id. */
+  readonly place: string | undefined;
+
+  constructor(init: {
+    code: string;
+    message: string;
+    cure: string;
+    exitCode?: ExitCode;
+    place?: string | undefined;
+    cause?: unknown;
+  }) {
+    super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
+    this.code = init.code;
+    this.cure = init.cure;
+    this.exitCode = init.exitCode ?? exitCodes.other;
+    this.place = init.place;
+  }
+}
+
+/** The value of a computation that can fail in a way the caller must look at. */
+export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
+
+export function ok<T>(value: T): { readonly ok: true; readonly value: T } {
+  return { ok: true, value };
+}
+
+export function failed<E>(error: E): { readonly ok: false; readonly error: E } {
+  return { ok: false, error };
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

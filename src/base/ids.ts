@@ -1,0 +1,40 @@
+import { randomBytes } from "node:crypto";
+
+/** Source of randomness, passed in so that a seeded run repeats exactly. */
+export interface Randomness {
+  /** `length` random bytes as lower-case hex (twice as many characters). */
+  hex(length: number): string;
+  /** A number in [0, 1). */
+  fraction(): number;
+}
+
+export const systemRandomness: Randomness = {
+  hex: (length) => randomBytes(length).toString("hex"),
+  fraction: () => Math.random(),
+};
+
+/** Makes ids that sort in the order they were made, also within one millisecond. */
+export interface Ids {
+  next(prefix: string): string;
+}
+
+/**
+ * Ids of the form `op_0mb3k2x9v-0001-7f3a9c`: time in base 36, a counter within the millisecond, random tail.
+ * A clock that goes back does not make an id that sorts before an earlier one.
+ */
+export function createIds(now: () => number, random: Randomness): Ids {
+  let last = 0;
+  let count = 0;
+  return {
+    next(prefix) {
+      const time = now();
+      if (time > last) {
+        last = time;
+        count = 0;
+      } else {
+        count += 1;
+      }
+      return `${prefix}_${last.toString(36).padStart(9, "0")}${count.toString(36).padStart(4, "0")}${random.hex(3)}`;
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { pino } from "pino";
+import type { DestinationStream, Logger as PinoLogger } from "pino";
+
+export type Logger = PinoLogger;
+
+/** Keys whose values never reach a log line, at the top of the bound fields or one level down. The last line of defence: events pick their fields. */
+const neverLogged = [
+  "authorization",
+  "Authorization",
+  "clientToken",
+  "userToken",
+  "token",
+  "password",
+  "passwords",
+  "secret",
+  "name",
+  "customerName",
+  "adminName",
+  "adminEmail",
+  "adminCellNumber",
+  "passwordMobile",
+  "mobile",
+  "email",
+  "address",
+  "userName",
+];
+
+/** A logger of JSON lines on `destination` (stderr by default). Times are ISO instants in UTC. */
+export function createLogger(options: { level: string; destination?: DestinationStream; now?: () => number }): Logger {
+  const now = options.now ?? Date.now;
+  return pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
+      redact: { paths: neverLogged.flatMap((key) => [key, `*.${key}`]), censor: "[redacted]" },
+    },
+    options.destination ?? pino.destination({ fd: 2, sync: true }),
+  );
+}
