@@ -1,0 +1,45 @@
+import type { Json } from "../base/canonical-json.ts";
+
+/** Only a text with 16 digits in a row can hold an integer that a number cannot. */
+const longInteger = /\d{16}/;
+const integer = /^-?\d+$/;
+
+/**
+ * Parses the text of an answer. Integers beyond 2^53 become text with every digit kept, so that no 64-bit id passes through a number. Throws a
+ * SyntaxError for what is not JSON.
+ */
+export function parseAnswer(text: string): Json {
+  if (!longInteger.test(text)) return JSON.parse(text) as Json;
+  return JSON.parse(text, (_key, value: unknown, context: { source?: string }) => {
+    if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+    return context.source !== undefined && integer.test(context.source) ? context.source : value;
+  }) as Json;
+}
+
+/** The envelope of an answer. A success holds the NUMBER 0, an error its code as a STRING. */
+export type Envelope =
+  | { kind: "success"; data: Json }
+  | { kind: "error"; code: string; message: string; cause: string; data: Json }
+  | { kind: "odd"; reason: string };
+
+/** Reads the envelope, without judging the HTTP status or the data. Absent data is null. */
+export function readEnvelope(answer: Json): Envelope {
+  if (answer === null || typeof answer !== "object" || Array.isArray(answer)) return { kind: "odd", reason: "the body is not an object" };
+  const { code, data = null, message, cause } = answer;
+  if (code === 0) return { kind: "success", data };
+  if (typeof code === "string" && code !== "" && code !== "0") {
+    return {
+      kind: "error",
+      code,
+      message: typeof message === "string" ? message : "",
+      cause: typeof cause === "string" ? cause : "",
+      data,
+    };
+  }
+  return { kind: "odd", reason: code === undefined ? "the body holds no code" : "the code is neither the number 0 nor an error text" };
+}
+
+/** The message of a service for people: placeholders that it left unfilled ({0}, {1}) are shown as "…". */
+export function readableMessage(message: string): string {
+  return message.replaceAll(/\{\d+\}/g, "…").trim();
+}

@@ -1,0 +1,83 @@
+import type { LicenseType } from "./vocabulary.ts";
+
+/** Limits that the contracts state. What they leave open is a setting (`settings.ts`). */
+export const limits = {
+  /** Staff in one M1 call. */
+  staffPerCall: 100,
+  /** `name` of M1 and M2, in the configured unit (A31). */
+  nameLength: 30,
+  /** `remark` of M1 and M2, in the configured unit (A31). */
+  remarkLength: 200,
+  /** `userName` plus the enterprise code must be shorter than this (M1, M2). */
+  userNameWithCodeBelow: 63,
+  /** Digits of a string that E9 hands out. */
+  assetDigits: 10,
+  /** Regions that the first digit of an E9 string names: 8 domestic, 6 the second overseas region. */
+  assetFirstDigits: ["8", "6"],
+  /** The largest `size` of E9 is not shown: what we ask for at most (A25). */
+  assetNumbersPerCall: 100,
+} as const;
+
+export type LengthUnit = "characters" | "bytes";
+
+/** The length of a text in Unicode characters (code points) or UTF-8 bytes (A31). */
+export function lengthOf(text: string, unit: LengthUnit): number {
+  return unit === "bytes" ? Buffer.byteLength(text, "utf8") : [...text].length;
+}
+
+export interface StaffTextProblem {
+  field: "userName" | "name" | "remark";
+  problem: string;
+}
+
+/**
+ * What M1 and M2 would refuse in the texts of a staff member: `userName` of letters and digits only and shorter than 63 with the enterprise
+ * code, `name` of 1 to 30, `remark` of at most 200. Nothing is ever cut to fit.
+ */
+export function checkStaffTexts(
+  staff: { userName: string; name: string; remark?: string | undefined },
+  options: { enterpriseCodeLength: number; lengthUnit: LengthUnit },
+): StaffTextProblem[] {
+  const problems: StaffTextProblem[] = [];
+  if (!/^[A-Za-z0-9]+$/.test(staff.userName)) {
+    problems.push({ field: "userName", problem: "may contain only letters A–Z, a–z and digits, and at least one" });
+  }
+  const longest = limits.userNameWithCodeBelow - 1 - options.enterpriseCodeLength;
+  const userNameLength = lengthOf(staff.userName, "characters");
+  if (userNameLength > longest) {
+    problems.push({
+      field: "userName",
+      problem: `has ${userNameLength} characters; with an enterprise code of ${options.enterpriseCodeLength} at most ${longest} fit`,
+    });
+  }
+  const nameLength = lengthOf(staff.name, options.lengthUnit);
+  if (nameLength === 0) problems.push({ field: "name", problem: "is empty" });
+  if (nameLength > limits.nameLength) {
+    problems.push({ field: "name", problem: `has ${nameLength} ${options.lengthUnit}, at most ${limits.nameLength} are allowed` });
+  }
+  const remarkLength = lengthOf(staff.remark ?? "", options.lengthUnit);
+  if (remarkLength > limits.remarkLength) {
+    problems.push({ field: "remark", problem: `has ${remarkLength} ${options.lengthUnit}, at most ${limits.remarkLength} are allowed` });
+  }
+  return problems;
+}
+
+/** The authorization types whose locks E6 and E7 take: the re-issuable ones. Large-customer locks are known only by assignment data. */
+export const reissuableLicenseTypes: readonly LicenseType[] = ["normal_recover_usbkey", "normal_recover_lan_usbkey"];
+
+/** Why the strings of an E9 answer cannot be used, or undefined: as many as asked for, all distinct, exactly 10 digits, a known region (A25). */
+export function assetDigitsProblem(
+  digits: readonly string[],
+  asked: number,
+  firstDigits: readonly string[] = limits.assetFirstDigits,
+): string | undefined {
+  if (digits.length !== asked) return `${asked} numbers were asked for and ${digits.length} came back`;
+  if (new Set(digits).size !== digits.length) return "the same number came back twice";
+  for (const number of digits) {
+    if (!/^\d{10}$/.test(number)) return `a number does not have exactly ${limits.assetDigits} digits`;
+    if (!firstDigits.includes(number.charAt(0))) {
+      return `a number starts with ${number.charAt(0)}, which is none of the known regions ${firstDigits.join(", ")}`;
+    }
+  }
+  return undefined;
+}

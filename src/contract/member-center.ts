@@ -1,0 +1,189 @@
+import { z } from "zod";
+
+import {
+  identifierSchema,
+  nullableIdentifierSchema,
+  nullableTextSchema,
+  nullableWireTimeSchema,
+  wireIntegerSchema,
+} from "./answer-fields.ts";
+import { limits } from "./limits.ts";
+
+const text = z.string().min(1);
+
+/** A department (Long) in a request: a number, or digits where a number cannot hold it. */
+const departmentIdSchema = wireIntegerSchema;
+
+/** A department id as it goes on the wire: a JSON number where that keeps every digit, else the digits as text. */
+export function wireLong(digits: string): number | string {
+  const value = Number(digits);
+  return Number.isSafeInteger(value) ? value : digits;
+}
+
+/** One staff member to add (M1). `userName` is bare: the service appends the enterprise code. `passwordMobile` is a security mobile. */
+export const newStaffSchema = z.strictObject({
+  userName: z.string().regex(/^[A-Za-z0-9]+$/, "may contain only letters and digits"),
+  password: text,
+  departmentId: departmentIdSchema.optional(),
+  name: text,
+  remark: z.string().optional(),
+  passwordMobile: text.optional(),
+});
+export type NewStaff = z.infer<typeof newStaffSchema>;
+
+/** Body of M1: at most 100 staff. */
+export const addStaffRequestSchema = z.strictObject({ userList: z.array(newStaffSchema).min(1).max(limits.staffPerCall) });
+export type AddStaffRequest = z.infer<typeof addStaffRequestSchema>;
+
+/** Body of M2. `userName` is required and is not changed by it; all known fields are sent (A41). */
+export const editStaffRequestSchema = z.strictObject({
+  userName: z.string().regex(/^[A-Za-z0-9]+$/, "may contain only letters and digits"),
+  departmentId: departmentIdSchema.optional(),
+  name: text,
+  remark: z.string().optional(),
+  passwordMobile: text.optional(),
+});
+export type EditStaffRequest = z.infer<typeof editStaffRequestSchema>;
+
+/** Body of M3. */
+export const resetPasswordRequestSchema = z.strictObject({ password: text });
+export type ResetPasswordRequest = z.infer<typeof resetPasswordRequestSchema>;
+
+/** Body of M9: asset NUMBERS. Both arrays are required, [] for none; no number may be in both (A33). */
+export const configureAssetsRequestSchema = z
+  .strictObject({ deleteAssets: z.array(text), addAssets: z.array(text) })
+  .refine((request) => !request.addAssets.some((number) => request.deleteAssets.includes(number)), {
+    path: ["addAssets"],
+    message: "a number is in both lists",
+  });
+export type ConfigureAssetsRequest = z.infer<typeof configureAssetsRequestSchema>;
+
+/** Body of M10: `borrowedUsbKey` is a lock NUMBER, `assetIDs` are asset ids. */
+export const borrowRequestSchema = z.strictObject({ borrowedUsbKey: text, assetIDs: z.array(text).min(1) });
+export type BorrowRequest = z.infer<typeof borrowRequestSchema>;
+
+/** A staff member that M1 added. `globalId` is the id that M9 takes; `userName` has the enterprise code appended. */
+export const addedStaffSchema = z.looseObject({
+  id: nullableIdentifierSchema,
+  userId: nullableIdentifierSchema,
+  globalId: identifierSchema,
+  enterpriseId: nullableIdentifierSchema,
+  departmentId: nullableIdentifierSchema,
+  departmentName: nullableTextSchema,
+  userName: z.string(),
+  name: nullableTextSchema,
+  remark: nullableTextSchema,
+  deleted: z.boolean().nullish(),
+  updateTime: nullableWireTimeSchema,
+  createTime: nullableWireTimeSchema,
+});
+export type AddedStaff = z.infer<typeof addedStaffSchema>;
+
+/** A staff member that M1 refused, with the reason of the service. */
+export const refusedStaffSchema = z.looseObject({ userName: z.string(), message: nullableTextSchema });
+export type RefusedStaff = z.infer<typeof refusedStaffSchema>;
+
+/** Data of M1, in the full success and in the partial one (60027). */
+export const staffAddedSchema = z.looseObject({
+  succeeded: z
+    .array(addedStaffSchema)
+    .nullable()
+    .transform((rows) => rows ?? []),
+  failed: z
+    .array(refusedStaffSchema)
+    .nullish()
+    .transform((rows) => rows ?? []),
+});
+export type StaffAdded = z.infer<typeof staffAddedSchema>;
+
+/** A row of the staff list (M5). `assetNums` are the asset numbers held, `borrowNum` the borrowed lock. */
+export const staffRowSchema = z.looseObject({
+  id: nullableIdentifierSchema,
+  userId: nullableIdentifierSchema,
+  globalId: identifierSchema,
+  enterpriseId: nullableIdentifierSchema,
+  departmentId: nullableIdentifierSchema,
+  departmentName: nullableTextSchema,
+  userName: z.string(),
+  passwordMobile: nullableTextSchema,
+  name: nullableTextSchema,
+  assetNums: z
+    .array(identifierSchema)
+    .nullish()
+    .transform((numbers) => numbers ?? []),
+  borrowNum: nullableIdentifierSchema,
+  onlineFlag: z.boolean().nullish(),
+  remark: nullableTextSchema,
+  /** Rows with true are as good as absent (A36). */
+  deleted: z
+    .boolean()
+    .nullish()
+    .transform((deleted) => deleted ?? false),
+  updateTime: nullableWireTimeSchema,
+  createTime: nullableWireTimeSchema,
+  /** Content not shown by the contract (A38). */
+  boundUserInfo: z.unknown(),
+});
+export type StaffRow = z.infer<typeof staffRowSchema>;
+
+const decorative = z.int().nullish();
+
+/** One page of the staff list (M5). `total` is the count of all pages. */
+export const staffPageSchema = z.looseObject({
+  pageNum: z.int(),
+  pageSize: z.int(),
+  size: decorative,
+  orderBy: z.unknown(),
+  startRow: decorative,
+  endRow: decorative,
+  total: z.int().min(0),
+  pages: z.int().min(0),
+  list: z.array(staffRowSchema),
+  firstPage: decorative,
+  prePage: decorative,
+  nextPage: decorative,
+  lastPage: decorative,
+  isFirstPage: z.boolean().nullish(),
+  isLastPage: z.boolean().nullish(),
+  hasPreviousPage: z.boolean().nullish(),
+  hasNextPage: z.boolean().nullish(),
+  navigatePages: decorative,
+  navigatepageNums: z.array(z.int()).nullish(),
+});
+export type StaffPage = z.infer<typeof staffPageSchema>;
+
+/** All rows of an enterprise, put together from every page (M5) and proven complete (A27). */
+export interface StaffList {
+  rows: StaffRow[];
+  total: number;
+  pages: number;
+}
+
+/** An asset number of an enterprise and who holds it (M6). `borrowedFlag`: lent out; `onlineFlag`: in online use. */
+export const assetNumberRowSchema = z.looseObject({
+  assetNum: identifierSchema,
+  assetId: identifierSchema,
+  /** globalId of the staff member that holds it, or null. */
+  cloudAccountGlobalId: nullableIdentifierSchema,
+  borrowedFlag: z
+    .boolean()
+    .nullish()
+    .transform((borrowed) => borrowed ?? false),
+  onlineFlag: z
+    .boolean()
+    .nullish()
+    .transform((online) => online ?? false),
+});
+export type AssetNumberRow = z.infer<typeof assetNumberRowSchema>;
+export const assetNumberRowsSchema = z.array(assetNumberRowSchema);
+
+/** A borrowed lock (M8): the lock and who borrowed it, not which assets went into it. */
+export const borrowedLockSchema = z.looseObject({
+  assetId: identifierSchema,
+  /** The borrowed lock's number. */
+  assetNum: identifierSchema,
+  borrowedFlag: z.boolean(),
+  cloudAccountGlobalId: nullableIdentifierSchema,
+});
+export type BorrowedLock = z.infer<typeof borrowedLockSchema>;
+export const borrowedLocksSchema = z.array(borrowedLockSchema);

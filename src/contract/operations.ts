@@ -1,0 +1,174 @@
+/** The 19 operations of the two services: E1–E9 of the order service, M1–M10 of the member-center. */
+export const operationIds = [
+  "E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9",
+  "M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8", "M9", "M10",
+] as const;
+export type OperationId = (typeof operationIds)[number];
+
+export const services = ["order-service", "member-center"] as const;
+export type ServiceName = (typeof services)[number];
+
+export type HeaderName = "Authorization" | "clientToken" | "userToken" | "Content-Type";
+
+/** The values that a path can hold. */
+export interface PathTarget {
+  enterpriseGlobalId?: string | undefined;
+  memberGlobalId?: string | undefined;
+  assetId?: string | undefined;
+}
+
+export interface ServiceOperation {
+  id: OperationId;
+  /** In words, as an operator reads it. */
+  title: string;
+  service: ServiceName;
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Under the base path of the service; `{name}` stands for a value of the target. */
+  path: string;
+  /** False for what only reads. */
+  writes: boolean;
+  /** True where sending the same value twice leaves what sending it once leaves: E4, E6, E7, M2 (A3). */
+  setsState: boolean;
+  hasBody: boolean;
+  /** Every required header. The order service wants Content-Type also without a body; the member-center only with one. */
+  headers: readonly HeaderName[];
+  /** Query parameters that always go along, besides `g_nonce`. */
+  query: readonly string[];
+  /** The business codes that the contract lists for it. */
+  codes: readonly string[];
+}
+
+const orderHeaders = ["Authorization", "Content-Type"] as const;
+const memberHeaders = ["Authorization", "clientToken", "userToken"] as const;
+const memberBodyHeaders = [...memberHeaders, "Content-Type"] as const;
+const orderCodes = ["13004", "500"] as const;
+const memberCodes = ["60000", "60005", "70001", "500"] as const;
+const userCenterCodes = [...memberCodes, "80001"] as const;
+
+type Row = Omit<ServiceOperation, "service" | "headers" | "query" | "setsState"> & { setsState?: true; query?: readonly string[] };
+
+function orderOperation(row: Omit<Row, "codes">): ServiceOperation {
+  return { query: [], setsState: false, ...row, service: "order-service", headers: orderHeaders, codes: orderCodes };
+}
+
+function memberOperation(row: Row): ServiceOperation {
+  const headers = row.hasBody ? memberBodyHeaders : memberHeaders;
+  return { query: [], setsState: false, ...row, service: "member-center", headers };
+}
+
+const read = { method: "GET", writes: false, hasBody: false } as const;
+const post = { method: "POST", writes: true, hasBody: true } as const;
+const put = { method: "PUT", writes: true, hasBody: true } as const;
+
+const member = "/enterprise/{enterpriseGlobalId}/member";
+
+export const operations: Record<OperationId, ServiceOperation> = {
+  E1: orderOperation({ id: "E1", title: "bind a customer to an enterprise", ...post, path: "/enterprise/user/bind" }),
+  E2: orderOperation({ id: "E2", title: "create an enterprise", ...post, path: "/enterprise/user/create" }),
+  E3: orderOperation({
+    id: "E3",
+    title: "find enterprises of a customer",
+    ...read,
+    path: "/enterprise/user/query",
+    query: ["channelCode", "channelCustomerId", "defaultCustomer"],
+  }),
+  E4: orderOperation({ id: "E4", title: "update an enterprise", ...post, path: "/enterprise/user/update", setsState: true }),
+  E5: orderOperation({ id: "E5", title: "place licence orders", ...post, path: "/licenseOrder/batchOrder", query: ["appKey"] }),
+  E6: orderOperation({ id: "E6", title: "disable locks", ...post, path: "/asset/lock", setsState: true }),
+  E7: orderOperation({ id: "E7", title: "enable locks", ...post, path: "/asset/unlock", setsState: true }),
+  E8: orderOperation({ id: "E8", title: "list virtual assets", ...read, path: "/asset/{enterpriseGlobalId}/list" }),
+  E9: orderOperation({ id: "E9", title: "take asset numbers", ...post, path: "/shellnums" }),
+  M1: memberOperation({
+    id: "M1",
+    title: "add staff",
+    ...post,
+    path: member,
+    codes: [
+      ...userCenterCodes, "40000", "40021", "60013", "40008", "40001", "40009", "40022", "50003", "30002", "30003", "10003", "10004",
+      "40006", "60009", "60027",
+    ],
+  }),
+  M2: memberOperation({
+    id: "M2",
+    title: "edit a staff member",
+    ...put,
+    path: `${member}/{memberGlobalId}`,
+    setsState: true,
+    codes: [...userCenterCodes, "40000", "60002", "30002", "30003"],
+  }),
+  M3: memberOperation({
+    id: "M3",
+    title: "reset a password",
+    ...put,
+    path: `${member}/{memberGlobalId}/resetPassword`,
+    codes: [...userCenterCodes, "40000", "60002", "40001", "50003"],
+  }),
+  M4: memberOperation({
+    id: "M4",
+    title: "delete a staff member",
+    method: "DELETE",
+    writes: true,
+    hasBody: false,
+    path: `${member}/{memberGlobalId}`,
+    codes: [...userCenterCodes, "60002"],
+  }),
+  M5: memberOperation({
+    id: "M5",
+    title: "list staff",
+    ...read,
+    path: "/enterprise/{enterpriseGlobalId}/members",
+    query: ["pageNum", "pageSize"],
+    codes: [...userCenterCodes, "40000"],
+  }),
+  M6: memberOperation({
+    id: "M6",
+    title: "list asset numbers",
+    ...read,
+    path: "/enterprise/{enterpriseGlobalId}/asset/assetNums",
+    codes: [...memberCodes, "60017"],
+  }),
+  M7: memberOperation({
+    id: "M7",
+    title: "list what belongs to an asset",
+    ...read,
+    path: "/enterprise/asset/{assetId}/merchandiseProducts",
+    codes: [...memberCodes, "60017", "60024"],
+  }),
+  M8: memberOperation({
+    id: "M8",
+    title: "list borrowed locks",
+    ...read,
+    path: "/enterprise/{enterpriseGlobalId}/asset/borrowUsbKeys",
+    codes: [...memberCodes, "60017"],
+  }),
+  M9: memberOperation({
+    id: "M9",
+    title: "assign and revoke asset numbers",
+    ...post,
+    path: "/enterprise/member/{memberGlobalId}/privileges",
+    codes: [...memberCodes, "60023", "60024", "60025", "60026", "60028"],
+  }),
+  M10: memberOperation({
+    id: "M10",
+    title: "borrow assets into a lock",
+    ...post,
+    path: "/enterprise/member/{memberGlobalId}/borrow",
+    codes: [...memberCodes, "40000", "60026", "33006", "33003", "33007", "33008", "33018", "33009"],
+  }),
+};
+
+/**
+ * The path of an operation with the values of its target filled in and percent-encoded. Throws a RangeError for a value that is missing or
+ * that would change the path (`.` and `..`).
+ */
+export function operationPath(id: OperationId, target: PathTarget): string {
+  const { path } = operations[id];
+  if (!path.includes("{")) return path;
+  return path.replaceAll(/\{(enterpriseGlobalId|memberGlobalId|assetId)\}/g, (_, name: keyof PathTarget) => {
+    const value = target[name];
+    if (value === undefined || value === "" || value === "." || value === "..") {
+      throw new RangeError(`${id} needs ${name} in its path`);
+    }
+    return encodeURIComponent(value);
+  });
+}

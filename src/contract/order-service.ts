@@ -1,0 +1,207 @@
+import { z } from "zod";
+
+import type { Result } from "../base/errors.ts";
+import { failed, ok } from "../base/errors.ts";
+import {
+  identifierSchema,
+  nullableIdentifierSchema,
+  nullableTextSchema,
+  nullableWireTimeSchema,
+  wireTimeSchema,
+} from "./answer-fields.ts";
+import type { BatchOrderRequest } from "./order-record.ts";
+
+const text = z.string().min(1);
+
+/** Body of E1. `passwordMobile` is the security mobile. */
+export const bindEnterpriseRequestSchema = z.strictObject({
+  channelCode: text,
+  channelCustomerId: text,
+  customerName: text,
+  branchName: text,
+  enterpriseName: text,
+  passwordMobile: text,
+});
+export type BindEnterpriseRequest = z.infer<typeof bindEnterpriseRequestSchema>;
+
+/** Body of E2. `address` is optional here and required in E5. */
+export const createEnterpriseRequestSchema = z.strictObject({
+  crmCustomerId: text,
+  customerName: text,
+  branchName: text,
+  address: z.string().optional(),
+});
+export type CreateEnterpriseRequest = z.infer<typeof createEnterpriseRequestSchema>;
+
+/** Body of E4: the four fields of E2. Nothing reads them back (A14). */
+export const updateEnterpriseRequestSchema = createEnterpriseRequestSchema;
+export type UpdateEnterpriseRequest = CreateEnterpriseRequest;
+
+/** Body of E6 and E7. `operatorIdentity` is a role name of ours, never a mobile (A40). */
+export const lockRequestSchema = z.strictObject({ assetNums: z.array(text).min(1), operatorIdentity: text });
+export type LockRequest = z.infer<typeof lockRequestSchema>;
+
+/** Body of E9. */
+export const assetNumbersRequestSchema = z.strictObject({ size: z.int().min(1) });
+export type AssetNumbersRequest = z.infer<typeof assetNumbersRequestSchema>;
+
+/** A customer of the authorization platform (E1, E3). */
+export const platformCustomerSchema = z.looseObject({
+  customerId: identifierSchema,
+  channelCode: z.string(),
+  channelCustomerId: identifierSchema,
+  enterpriseGlobalId: identifierSchema,
+  enterpriseName: nullableTextSchema,
+  isDefault: z.boolean(),
+});
+export type PlatformCustomer = z.infer<typeof platformCustomerSchema>;
+
+/** Data of E3. `[]`, null and absent data all mean that there is none (A13). */
+export const platformCustomersSchema = z
+  .array(platformCustomerSchema)
+  .nullish()
+  .transform((customers) => customers ?? []);
+
+/** Data of E2. It holds no customerId: E3 gives it. The members must be protected from clean-up. */
+export const enterpriseCreatedSchema = z.looseObject({
+  enterpriseGlobalId: identifierSchema,
+  defaultType: z.boolean().nullish(),
+  members: z
+    .array(z.looseObject({ memberGlobalId: identifierSchema, memberIdentity: nullableTextSchema }))
+    .nullish()
+    .transform((members) => members ?? []),
+});
+export type EnterpriseCreated = z.infer<typeof enterpriseCreatedSchema>;
+
+/** One result of E5: which order record became which licence order. A delete record may carry no customerId. */
+export const batchOrderResultSchema = z.looseObject({
+  sequence: z.int(),
+  licenseOrderId: nullableIdentifierSchema,
+  customerId: nullableIdentifierSchema,
+});
+export type BatchOrderResult = z.infer<typeof batchOrderResultSchema>;
+export const batchOrderResultsSchema = z.array(batchOrderResultSchema);
+
+/** One result of E6 or E7. The status counts per lock inside an overall success. */
+export const lockResultSchema = z.looseObject({
+  assetNum: identifierSchema,
+  status: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]),
+});
+export type LockResult = z.infer<typeof lockResultSchema>;
+export const lockResultsSchema = z.array(lockResultSchema);
+
+/** A virtual asset (E8). `borrowedUsbKey` is a Boolean here. */
+export const virtualAssetSchema = z.looseObject({
+  id: identifierSchema,
+  licenseType: z.string(),
+  assetNum: nullableIdentifierSchema,
+  grantable: z.boolean().nullish(),
+  customerId: nullableIdentifierSchema,
+  /** Numeric part of the asset number. */
+  keyShellNumber: nullableIdentifierSchema,
+  /** 1 = generation-4 lock, 2 = generation-5 lock. */
+  keyChipType: z.int().nullish(),
+  locked: z.boolean().nullish(),
+  /** Meaningful only for certificate authorization. */
+  freezing: z.boolean().nullish(),
+  createTime: nullableWireTimeSchema,
+  updateTime: nullableWireTimeSchema,
+  limitStartTime: nullableWireTimeSchema,
+  limitEndTime: nullableWireTimeSchema,
+  assignStatus: z
+    .looseObject({
+      id: nullableIdentifierSchema,
+      assignStatus: nullableTextSchema,
+      assignMemberId: nullableIdentifierSchema,
+      /** A text here, unlike every other time. */
+      createTime: wireTimeSchema.nullish(),
+      updateTime: z.unknown(),
+    })
+    .nullish(),
+  /** Content not shown by the contract (A38). */
+  assetLimits: z.unknown(),
+  assetExtends: z
+    .array(z.looseObject({ extendCode: z.string(), extendValue: nullableTextSchema }))
+    .nullish()
+    .transform((extensions) => extensions ?? []),
+  borrowedUsbKey: z.boolean().nullish(),
+});
+export type VirtualAsset = z.infer<typeof virtualAssetSchema>;
+export const virtualAssetsSchema = z.array(virtualAssetSchema);
+
+/** Data of E9: strings of 10 digits, checked by `assetDigitsProblem`. A number would have lost the contract's type: it does not fit. */
+export const assetDigitsSchema = z.array(z.string());
+
+export interface MatchProblem {
+  code: "missing" | "repeated" | "unexpected" | "other-customer" | "no-licence-order";
+  sequence: number;
+  message: string;
+}
+
+/**
+ * Ties the results of E5 to the order records by `sequence`, never by position. Each sequence must come back exactly once, with the
+ * customerId that was sent (delete records may not carry one) and, for a purchase, a licenseOrderId. All problems are named.
+ */
+export function matchBySequence(
+  request: BatchOrderRequest,
+  results: readonly BatchOrderResult[],
+): Result<Map<number, BatchOrderResult>, MatchProblem[]> {
+  const problems: MatchProblem[] = [];
+  const sent = new Map(request.orderList.map((order) => [order.sequence, order]));
+  const matched = new Map<number, BatchOrderResult>();
+  for (const result of results) {
+    const { sequence } = result;
+    const order = sent.get(sequence);
+    if (order === undefined) {
+      problems.push({ code: "unexpected", sequence, message: `sequence ${sequence} came back and was not sent` });
+      continue;
+    }
+    if (matched.has(sequence)) {
+      problems.push({ code: "repeated", sequence, message: `sequence ${sequence} came back more than once` });
+      continue;
+    }
+    matched.set(sequence, result);
+    const purchase = order.orderType === "new_buy";
+    if (order.customerId !== undefined && result.customerId !== order.customerId && (purchase || result.customerId !== null)) {
+      problems.push({ code: "other-customer", sequence, message: `sequence ${sequence} came back for another customer` });
+    }
+    if (purchase && (result.licenseOrderId === null || result.licenseOrderId === "")) {
+      problems.push({ code: "no-licence-order", sequence, message: `sequence ${sequence} came back without a licence order` });
+    }
+  }
+  for (const sequence of sent.keys()) {
+    if (!matched.has(sequence)) problems.push({ code: "missing", sequence, message: `sequence ${sequence} did not come back` });
+  }
+  return problems.length === 0 ? ok(matched) : failed(problems);
+}
+
+export interface LockComparison {
+  /** Lock numbers that were sent and did not come back. */
+  missing: string[];
+  /** Lock numbers that came back and were not sent. */
+  unexpected: string[];
+  /** Lock numbers that came back more than once. */
+  repeated: string[];
+  /** True when the returned set is the set sent, each once. */
+  same: boolean;
+}
+
+/** Compares the locks that E6 or E7 answered for with the locks that were sent. The status of each lock is judged apart. */
+export function compareLocks(sent: readonly string[], results: readonly LockResult[]): LockComparison {
+  const expected = new Set(sent);
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  const unexpected = new Set<string>();
+  for (const { assetNum } of results) {
+    if (seen.has(assetNum)) repeated.add(assetNum);
+    seen.add(assetNum);
+    if (!expected.has(assetNum)) unexpected.add(assetNum);
+  }
+  const missing = [...expected].filter((assetNum) => !seen.has(assetNum));
+  return {
+    missing,
+    unexpected: [...unexpected],
+    repeated: [...repeated],
+    same: missing.length === 0 && unexpected.size === 0 && repeated.size === 0,
+  };
+}

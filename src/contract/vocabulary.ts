@@ -1,0 +1,43 @@
+/** The authorization types of an order record and an asset (E5, E8, M7). */
+export const licenseTypes = [
+  "normal_unrecover_usbkey",
+  "normal_recover_usbkey",
+  "normal_unrecover_lan_usbkey",
+  "normal_recover_lan_usbkey",
+  "identity_usbkey",
+  "identity_lan_usbkey",
+  "softkey",
+  "lan_softkey",
+  "product_entity",
+  "cloud_account",
+  "cloud_customer",
+  "cloud_personal",
+  "lk_product_usbkey",
+  "lk_auth_usbkey",
+] as const;
+export type LicenseType = (typeof licenseTypes)[number];
+
+/** What an order record of E5 does. */
+export const orderTypes = ["new_buy", "delete_asset", "delete_product"] as const;
+export type OrderType = (typeof orderTypes)[number];
+
+export const customerTypes = ["personal", "company"] as const;
+export type CustomerType = (typeof customerTypes)[number];
+
+export const syncModes = ["sync", "async"] as const;
+export type SyncMode = (typeof syncModes)[number];
+
+/** The result of E6 and E7 for one lock. 2 is a data problem, 3 may be tried again later, 4 is permanent (A26). */
+export const lockStatuses = { succeeded: 1, doesNotExist: 2, failed: 3, wrongType: 4 } as const;
+export type LockStatus = (typeof lockStatuses)[keyof typeof lockStatuses];
+
+/** What a lock status means for us, by its number. */
+export const lockStatusMeanings: Record<LockStatus, { effect: "done" | "data-problem" | "retry-later" | "permanent"; meaning: string }> = {
+  1: { effect: "done", meaning: "the operation succeeded" },
+  2: { effect: "data-problem", meaning: "the lock does not exist" },
+  3: { effect: "retry-later", meaning: "the operation failed" },
+  4: { effect: "permanent", meaning: "the lock is of a type that cannot be disabled or enabled" },
+};
+
+/** The lock chip generations of E8 (`keyChipType`). */
+export const keyChipTypes = { 1: "generation-4 lock", 2: "generation-5 lock" } as const;
