@@ -10,9 +10,9 @@ const integer = /^-?\d+$/;
  */
 export function parseAnswer(text: string): Json {
   if (!longInteger.test(text)) return JSON.parse(text) as Json;
-  return JSON.parse(text, (_key, value: unknown, context: { source?: string }) => {
+  return JSON.parse(text, (_key: string, value: unknown, context?: { source?: string }) => {
     if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-    return context.source !== undefined && integer.test(context.source) ? context.source : value;
+    return context?.source !== undefined && integer.test(context.source) ? context.source : value;
   }) as Json;
 }
 

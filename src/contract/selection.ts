@@ -1,0 +1,24 @@
+import type { Result } from "../base/errors.ts";
+import { failed, ok } from "../base/errors.ts";
+import type { PlatformCustomer } from "./order-service.ts";
+import type { ContractSettings } from "./settings.ts";
+import { fillTemplate } from "./template.ts";
+import type { LicenseType } from "./vocabulary.ts";
+
+/** The customer of an enterprise that takes an order of a licence type (A12). Not exactly one hit fails with the number of hits. */
+export function selectCustomer(
+  customers: readonly PlatformCustomer[],
+  licenseType: LicenseType,
+  settings: Pick<ContractSettings, "customerSelection">,
+): Result<PlatformCustomer, { hits: number; selector: "default" | "non-default" }> {
+  const selector = settings.customerSelection.byLicenseType[licenseType] ?? settings.customerSelection.default;
+  const hits = customers.filter((customer) => customer.isDefault === (selector === "default"));
+  const [hit] = hits;
+  return hit !== undefined && hits.length === 1 ? ok(hit) : failed({ hits: hits.length, selector });
+}
+
+/** The asset number that the digits of E9 make for a licence type (A25). */
+export function assetNumberOf(digits: string, licenseType: LicenseType, settings: Pick<ContractSettings, "assetNumberTemplates">): string {
+  const { byLicenseType, default: usual } = settings.assetNumberTemplates;
+  return fillTemplate(byLicenseType[licenseType] ?? usual, { digits });
+}

@@ -1,0 +1,171 @@
+import { z } from "zod";
+
+import { limits } from "./limits.ts";
+import { placeholdersOf } from "./template.ts";
+import { termUnits } from "./term.ts";
+import { codecsOfWidth, timeCodecs } from "./time-codec.ts";
+import { licenseTypes, syncModes } from "./vocabulary.ts";
+
+function template(required: string, others: readonly string[] = []) {
+  return z.string().refine(
+    (text) => {
+      const used = placeholdersOf(text);
+      return used.includes(required) && used.every((name) => name === required || others.includes(name));
+    },
+    { message: `must hold {${required}}${others.length === 0 ? "" : ` and may hold ${others.map((name) => `{${name}}`).join(", ")}`}` },
+  );
+}
+
+const licenseType = z.enum(licenseTypes);
+const customerSelector = z.enum(["default", "non-default"]);
+const sentinel = z.union([z.int(), z.string(), z.null()]);
+const assetNumber = template("digits");
+
+/** A name of a role: no digits in a row that could be a mobile, no e-mail address. */
+const roleName = z
+  .string()
+  .min(1)
+  .refine((text) => !text.includes("@") && !/\d{5}/.test(text.replaceAll(/[\s\-()+]/g, "")), {
+    message: "must be the name of a role, not a mobile number or an e-mail address",
+  });
+
+const timeZone = z.string().refine(
+  (zone) => {
+    try {
+      Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone);
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  { message: "is not a known time zone" },
+);
+
+/**
+ * What the contracts leave open, as settings (A1–A43). Keys without a default stay absent until somebody knows the answer: `missingAssumptions`
+ * says which operation needs them.
+ */
+export const contractSettingsSchema = z.strictObject({
+  channelCode: z.string().min(1).optional().describe("Channel code of orders and of bound customers; E3 is searched for it (A9)"),
+  otherChannelCodes: z
+    .array(z.string().min(1))
+    .default([])
+    .describe("Further channel codes under which E3 looks for a customer, such as the one that E2 gives (A9)"),
+  crmCustomerIdTemplate: template("id", ["namespace"])
+    .default("{id}")
+    .describe("How the CRM customer number of E2, E4 and E5 is made from the id and namespace of a customer (A8)"),
+  channelCustomerIdTemplate: template("id", ["namespace"])
+    .default("{id}")
+    .describe("How the channel customer number of E1, E3 and E5 is made from the id and namespace of a customer (A8)"),
+  enterpriseCreation: z
+    .enum(["E2", "E1"])
+    .default("E2")
+    .describe("E2 creates an enterprise with its customers; E1 binds a customer to an enterprise (A11)"),
+  customerSelection: z
+    .strictObject({
+      default: customerSelector.default("default"),
+      byLicenseType: z.partialRecord(licenseType, customerSelector).default({}),
+    })
+    .prefault({})
+    .describe("Which customer of an enterprise takes an order, by licence type; not exactly one hit blocks the order (A12)"),
+  emptyAddress: z
+    .enum(["omit", "empty"])
+    .default("omit")
+    .describe("Whether E4 leaves an address that the CRM no longer has out, or sends an empty one (A14)"),
+  syncMode: z.enum(syncModes).default("sync").describe("Processing mode of E5; async is not built yet (A15)"),
+  channelOrderIdTemplate: template("id", ["namespace"])
+    .default("{id}")
+    .describe("How the channel order number is made from the id and namespace of an order (A16)"),
+  amendmentOrderIdTemplate: template("revision", ["id", "namespace"])
+    .refine((text) => text.includes("{id}"), { message: "must hold {id}" })
+    .default("{id}-{revision}")
+    .describe("How an amendment of an order gets a channel order number of its own (A16)"),
+  sequenceBase: z.int().min(0).default(1).describe("Number of the first order record in an E5 call (A17)"),
+  deleteShape: z
+    .enum(["listed", "full"])
+    .default("listed")
+    .describe("Whether delete orders hold the fields that the contract lists for them, or all required ones (A18)"),
+  cloudTypes: z
+    .array(licenseType)
+    .default(["cloud_account", "cloud_customer", "cloud_personal"])
+    .describe("The cloud authorization types: a deletion of theirs must name the order (A19)"),
+  timeCodecs: z
+    .strictObject({
+      assetLimit: z.enum(codecsOfWidth.long).optional().describe("limitStartDate and limitEndDate of an asset in E5, a Long"),
+      productLimit: z.enum(codecsOfWidth.long).optional().describe("limitStartDate and limitEndDate of a product in E5, a Long"),
+      productTrialEnd: z.enum(codecsOfWidth.integer).optional().describe("trialEndDate of a product in E5, an Integer of 32 bits"),
+      featureTrialEnd: z.enum(codecsOfWidth.date).optional().describe("trialEndDate of a feature in E5, a Date"),
+      readLimit: z.enum(codecsOfWidth.long).optional().describe("limitStartTime and limitEndTime in E8 and M7, a Long"),
+      readTrialEnd: z.enum(codecsOfWidth.long).optional().describe("trialEndDate in M7, a Long"),
+      readRecord: z.enum(timeCodecs).optional().describe("createTime and updateTime in answers; only shown, never compared"),
+    })
+    .prefault({})
+    .describe("Unit of each kind of time on the wire: epoch_ms, epoch_s, yyyymmdd or iso; none is assumed (A20)"),
+  dateZone: timeZone.default("UTC").describe("Time zone in which a yyyymmdd names a day (A20)"),
+  sentinels: z
+    .strictObject({
+      productUsage: sentinel.optional().describe("limitTimeDuration of a product that usage does not limit"),
+      productTrialEnd: sentinel.optional().describe("trialEndDate of a product that is no trial"),
+      featureTrialEnd: sentinel.optional().describe("trialEndDate of a feature that is no trial"),
+    })
+    .prefault({})
+    .describe("What required fields hold where they do not apply (A21)"),
+  timeUnits: z
+    .record(z.string().min(1), z.enum(termUnits))
+    .optional()
+    .describe("Every word of timeUnit and what it counts: year, month, day or none; any other word is quarantined (A22)"),
+  productTypes: z.array(z.string().min(1)).min(1).optional().describe("Every word of productType; any other one is quarantined (A22)"),
+  packageProducts: z
+    .enum(["separate", "repeat"])
+    .default("separate")
+    .describe("Whether the products of a package stand in the package only, or in the products of the asset too (A23)"),
+  packageOnly: z
+    .enum(["block", "repeat"])
+    .default("block")
+    .describe("What becomes of an asset that holds packages only: blocked, or its products repeated, which may grant twice (A23)"),
+  packageOnlyParent: z
+    .enum(["package", "asset"])
+    .optional()
+    .describe("Parent of a repeated product: its package or the asset instance (A23)"),
+  rootParentMerchandiseNum: z.string().optional().describe("parentMerchandiseNum of a package that stands directly under an asset (A24)"),
+  assetNumberTemplates: z
+    .strictObject({ default: assetNumber.default("{digits}"), byLicenseType: z.partialRecord(licenseType, assetNumber).default({}) })
+    .prefault({})
+    .describe("How an asset number is made from the digits of E9, by licence type (A25)"),
+  poolBatch: z
+    .int()
+    .min(1)
+    .max(limits.assetNumbersPerCall)
+    .default(limits.assetNumbersPerCall)
+    .describe("Numbers taken from E9 at once (A25)"),
+  assetFirstDigits: z
+    .array(z.string().regex(/^\d$/))
+    .min(1)
+    .default([...limits.assetFirstDigits])
+    .describe("First digits that E9 may hand out; any other one stops the pool (A25)"),
+  staffPage: z
+    .strictObject({ base: z.int().min(0).max(1).default(1), size: z.int().min(1).max(1000).default(50) })
+    .prefault({})
+    .describe("Number of the first page and rows per page of M5 (A27)"),
+  enterpriseCodeMaxLength: z.int().min(0).max(62).default(20).describe("Length assumed for an enterprise code that is not known yet (A29)"),
+  passwordSource: z.enum(["generate", "crm"]).default("generate").describe("Where initial passwords of staff come from (A30)"),
+  generatedPasswordLength: z.int().min(8).max(64).default(16).describe("Length of generated passwords (A30)"),
+  lengthUnit: z.enum(["characters", "bytes"]).default("characters").describe("What the limits of 30 and 200 count (A31)"),
+  defaultDepartmentId: z
+    .string()
+    .regex(/^\d+$/)
+    .optional()
+    .describe("Department of staff for whom the CRM names none; needed where the service answers 40009 (A32)"),
+  operatorIdentity: roleName.optional().describe("Who disables and enables locks, as a role name (A40)"),
+  visibleLicenseTypes: z
+    .array(licenseType)
+    .optional()
+    .describe("Licence types that M6 shows, where that is known; else it is learned from what M6 has shown (A43)"),
+});
+export type ContractSettings = z.infer<typeof contractSettingsSchema>;
+
+/** The channel codes under which E3 looks for a customer, the own one first (A9). */
+export function channelCodesOf(settings: Pick<ContractSettings, "channelCode" | "otherChannelCodes">): string[] {
+  const own = settings.channelCode === undefined ? [] : [settings.channelCode];
+  return [...new Set([...own, ...settings.otherChannelCodes])];
+}

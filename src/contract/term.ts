@@ -1,0 +1,54 @@
+import type { Result } from "../base/errors.ts";
+import { failed, ok } from "../base/errors.ts";
+
+/** A length of time of the y-m-d form: `1-0-0` is one year. */
+export interface Term {
+  years: number;
+  months: number;
+  days: number;
+}
+
+/** What a configured word of `timeUnit` counts; `none` is a unit that no length follows from. */
+export const termUnits = ["year", "month", "day", "none"] as const;
+export type TermUnit = (typeof termUnits)[number];
+
+/** Reads `timeDurationExpression` (A22). */
+export function parseTerm(expression: string): Result<Term, string> {
+  const parts = /^(\d{1,4})-(\d{1,4})-(\d{1,5})$/.exec(expression);
+  if (parts === null) return failed("is not of the form y-m-d, such as 1-0-0 for one year");
+  return ok({ years: Number(parts[1]), months: Number(parts[2]), days: Number(parts[3]) });
+}
+
+/**
+ * Compares the three ways in which a product says how long it lasts: the expression, unit × quantity, and start to end (A22). Says what
+ * disagrees; the end may be the last day of the term or the first one after it. A term of nothing (0-0-0) agrees with everything.
+ */
+export function termDisagreement(stated: {
+  term: Term;
+  unit: TermUnit;
+  quantity: number;
+  limitStart?: string | undefined;
+  limitEnd?: string | undefined;
+}): string | undefined {
+  const { term, unit, quantity, limitStart, limitEnd } = stated;
+  const isNothing = term.years === 0 && term.months === 0 && term.days === 0;
+  if (isNothing) return undefined;
+  if (unit !== "none" && !sameLength(term, unit, quantity)) {
+    return `the expression ${term.years}-${term.months}-${term.days} is not ${quantity} × ${unit}`;
+  }
+  if (limitStart === undefined || limitEnd === undefined) return undefined;
+  const start = Temporal.Instant.from(limitStart).toZonedDateTimeISO("UTC");
+  const end = Temporal.Instant.from(limitEnd).toZonedDateTimeISO("UTC");
+  const expected = start.add({ years: term.years, months: term.months, days: term.days });
+  const difference = Math.abs(expected.epochMilliseconds - end.epochMilliseconds);
+  // Zones and inclusive ends move the end by up to a day.
+  return difference <= 86_400_000
+    ? undefined
+    : `the limit does not end ${term.years}-${term.months}-${term.days} after its start`;
+}
+
+function sameLength(term: Term, unit: Exclude<TermUnit, "none">, quantity: number): boolean {
+  if (unit === "day") return term.years === 0 && term.months === 0 && term.days === quantity;
+  const months = term.years * 12 + term.months;
+  return term.days === 0 && months === (unit === "year" ? quantity * 12 : quantity);
+}
