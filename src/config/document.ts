@@ -1,0 +1,232 @@
+import { readFile } from "node:fs/promises";
+import { isAlias, isMap as isYamlMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import type { Document, Node } from "yaml";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { exitCodes, failed, ok, Problem } from "../base/errors.ts";
+import type { Result } from "../base/errors.ts";
+import { markKey } from "./layer.ts";
+import type { Layer, Mark, Path } from "./layer.ts";
+
+const largestFile = 1_048_576;
+const mostValues = 100_000;
+const deepest = 50;
+const refusedKeys = new Set(["__proto__", "constructor", "prototype"]);
+
+/** Reads a YAML file of settings. All that is wrong with it as YAML is reported at once, each with file:line:column. */
+export async function readDocument(path: string): Promise<Result<Layer, Problem[]>> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (thrown) {
+    return failed([unreadable(path, thrown)]);
+  }
+  if (bytes.length > largestFile) {
+    return failed([
+      mistake(
+        "config.too-large",
+        `${path}:1:1`,
+        `The file has ${bytes.length} bytes; a configuration has at most ${largestFile}.`,
+        "Check that this is the configuration and not a data file.",
+      ),
+    ]);
+  }
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return failed([
+      mistake(
+        "config.encoding",
+        `${path}:${lineOfInvalidUtf8(bytes)}:1`,
+        "The text is not UTF-8.",
+        "Save the file as UTF-8.",
+      ),
+    ]);
+  }
+  return parseSettings(text, path);
+}
+
+/** Settings from YAML text; `name` stands before line and column in every place. */
+export function parseSettings(text: string, name: string): Result<Layer, Problem[]> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+    strict: true,
+    merge: false,
+  });
+  const placeOf = (offset: number): string => {
+    const { line, col } = lines.linePos(Math.min(offset, text.length));
+    return `${name}:${Math.max(line, 1)}:${Math.max(col, 1)}`;
+  };
+  const broken = [...document.errors, ...document.warnings];
+  if (broken.length > 0) {
+    return failed(
+      broken.map((error) =>
+        error.code === "DUPLICATE_KEY"
+          ? mistake(
+              "config.duplicate-key",
+              placeOf(error.pos[0]),
+              "The same key stands here twice.",
+              "Keep one of the two.",
+            )
+          : mistake(
+              "config.yaml",
+              placeOf(error.pos[0]),
+              `This is not YAML: ${error.message}.`.replace(/\.\.$/, "."),
+              yamlCure(text.slice(error.pos[0], error.pos[1] + 1), text),
+            ),
+      ),
+    );
+  }
+  return readTree(document, placeOf);
+}
+
+type Walk = { placeOf: (offset: number) => string; marks: Map<string, Mark>; document: Document; count: number };
+
+class Refusal extends Error {
+  readonly problem: Problem;
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+function readTree(document: Document, placeOf: (offset: number) => string): Result<Layer, Problem[]> {
+  const marks = new Map<string, Mark>();
+  const root = document.contents;
+  if (root === null || (isScalar(root) && root.value === null)) {
+    marks.set(markKey([]), { place: placeOf(0) });
+    return ok({ value: {}, marks });
+  }
+  if (!isYamlMap(root)) {
+    const place = placeOf(root.range?.[0] ?? 0);
+    const cure = "Write `key: value` lines, such as `zone: Europe/Berlin`.";
+    return failed([mistake("config.no-map", place, "The file holds no keys at its top level.", cure)]);
+  }
+  try {
+    const value = readNode(root, [], { placeOf, marks, document, count: 0 });
+    return ok({ value: asMap(value), marks });
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return failed([thrown.problem]);
+    throw thrown;
+  }
+}
+
+function asMap(value: Json): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+
+function readNode(node: Node, path: Path, walk: Walk): Json {
+  const place = walk.placeOf(node.range?.[0] ?? 0);
+  walk.count += 1;
+  if (walk.count > mostValues || path.length > deepest) {
+    throw new Refusal(
+      mistake(
+        "config.alias-bomb",
+        place,
+        `The file unfolds to more than ${mostValues} values or is nested deeper than ${deepest}.`,
+        "Write the values out, or use fewer aliases (`*name`).",
+      ),
+    );
+  }
+  if (isAlias(node)) {
+    const target = node.resolve(walk.document);
+    if (target === undefined)
+      throw new Refusal(mistake("config.yaml", place, "This alias has no anchor.", "Define it with `&name`."));
+    return readNode(target, path, walk);
+  }
+  if (isScalar(node)) {
+    const text = node.source ?? String(node.value);
+    walk.marks.set(markKey(path), { place, text });
+    return scalarValue(node.value, text);
+  }
+  walk.marks.set(markKey(path), { place });
+  if (isSeq<Node | null>(node)) return node.items.map((item, index) => readItem(item, [...path, index], walk, place));
+  if (isYamlMap<unknown, Node | null>(node)) {
+    const value: JsonObject = {};
+    for (const pair of node.items) {
+      const key = readKey(pair.key, place, walk);
+      const keyMark = walk.placeOf(rangeStart(pair.key) ?? 0);
+      value[key] = readItem(pair.value, [...path, key], walk, keyMark);
+      // A place is where the key stands: that is where one looks, also when the value is a block below it.
+      const mark = walk.marks.get(markKey([...path, key]));
+      walk.marks.set(markKey([...path, key]), { ...mark, place: keyMark });
+    }
+    return value;
+  }
+  throw new Refusal(
+    mistake("config.yaml", place, "This kind of YAML node is not understood.", "Use maps, lists and plain values."),
+  );
+}
+
+function readItem(node: Node | null, path: Path, walk: Walk, place: string): Json {
+  if (node !== null) return readNode(node, path, walk);
+  walk.marks.set(markKey(path), { place, text: "" });
+  return null;
+}
+
+function readKey(key: unknown, place: string, walk: Walk): string {
+  const where = walk.placeOf(rangeStart(key) ?? 0);
+  if (!isScalar(key) || (typeof key.value === "object" && key.value !== null)) {
+    throw new Refusal(
+      mistake("config.key", place, "A key has to be plain text.", "Write `key: value`; put odd characters in quotes."),
+    );
+  }
+  const text = typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
+  if (refusedKeys.has(text)) {
+    throw new Refusal(mistake("config.key", where, `\`${text}\` is no key of a configuration.`, "Remove it."));
+  }
+  return text;
+}
+
+function rangeStart(node: unknown): number | undefined {
+  if (!isScalar(node) && !isYamlMap(node) && !isSeq(node) && !isAlias(node)) return undefined;
+  return node.range?.[0];
+}
+
+function scalarValue(value: unknown, text: string): Json {
+  if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "number")
+    return value;
+  return text;
+}
+
+function yamlCure(at: string, text: string): string {
+  if (text.includes("${")) return "`${NAME}` is not filled in here. Write `env:NAME` for a secret.";
+  if (at.includes("\t")) return "Indent with spaces; YAML has no tabs.";
+  return "Check indentation, quotes and brackets on this line and the one before.";
+}
+
+function lineOfInvalidUtf8(bytes: Buffer): number {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let line = 1;
+  let start = 0;
+  for (let index = 0; index <= bytes.length; index += 1) {
+    if (index < bytes.length && bytes[index] !== 10) continue;
+    try {
+      decoder.decode(bytes.subarray(start, index));
+    } catch {
+      return line;
+    }
+    line += 1;
+    start = index + 1;
+  }
+  return 1;
+}
+
+function unreadable(path: string, thrown: unknown): Problem {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  const what = code === "ENOENT" ? "does not exist" : code === "EISDIR" ? "is a folder" : `cannot be read (${code})`;
+  return mistake(
+    "config.unreadable",
+    `${path}:1:1`,
+    `The configuration file ${what}.`,
+    "Give the right one with --config FILE, or make one with `crm-sync init`.",
+  );
+}
+
+/** A mistake in the configuration, exit code 78. */
+export function mistake(code: string, place: string, message: string, cure: string): Problem {
+  return new Problem({ code, place, message, cure, exitCode: exitCodes.configuration });
+}

@@ -1,0 +1,261 @@
+import type { z } from "zod";
+import type { Problem } from "../base/errors.ts";
+import { mistake } from "./document.ts";
+import { isMap, nearestMark, valueAt } from "./layer.ts";
+import type { Layer, Path } from "./layer.ts";
+import { keysAt, schemasAt } from "./schema-walk.ts";
+import type { JsonSchema } from "./schema-walk.ts";
+import { isSecretKey } from "./secrets.ts";
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * What zod found, as problems for a person: file:line:column, the key path, what stands there, what is expected and what to do.
+ * Ordered by place in the file. A value under a key that may hold a secret is never repeated.
+ */
+export function explainIssues(issues: readonly Issue[], layer: Layer, schema: JsonSchema): Problem[] {
+  return issues.flatMap((issue) => explain(issue, [], layer, schema));
+}
+
+function explain(issue: Issue, above: Path, layer: Layer, schema: JsonSchema): Problem[] {
+  const path = [...above, ...issue.path.map((step) => (typeof step === "symbol" ? String(step) : step))];
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(key, path, layer, schema));
+  if (issue.code === "invalid_union" && issue.errors.length > 0) {
+    return bestBranch(issue.errors, valueAt(layer.value, path)).flatMap((inner) => explain(inner, path, layer, schema));
+  }
+  const value = valueAt(layer.value, path);
+  const place = nearestMark(layer, path)?.place ?? "configuration";
+  const name = path.length === 0 ? "The configuration" : `\`${path.join(".")}\``;
+  if (issue.code === "invalid_key") {
+    const inner = issue.issues[0];
+    return [
+      mistake(
+        "config.key",
+        place,
+        `${name} has a name that does not fit: ${expectation(inner)} is expected.`,
+        "Rename the key.",
+      ),
+    ];
+  }
+  if (issue.code === "custom" && !issue.message.startsWith("expected ")) {
+    const state = value === undefined || isMap(value) ? "" : ` is ${found(path, layer, schema)}`;
+    return [
+      mistake(
+        "config.invalid",
+        place,
+        `${name}${state}: ${sentence(issue.message)}`,
+        cureFor(issue, path, layer, schema),
+      ),
+    ];
+  }
+  const expected = expectation(issue);
+  if (value === undefined) {
+    const last = path.at(-1);
+    return [
+      mistake("config.missing", place, `${name} is missing; ${expected} is expected.`, `Add \`${last}: …\` here.`),
+    ];
+  }
+  return [
+    mistake(
+      "config.invalid",
+      place,
+      `${name} is ${found(path, layer, schema)}; ${expected} is expected.`,
+      cureFor(issue, path, layer, schema),
+    ),
+  ];
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/u.test(text) ? text : `${text}.`;
+}
+
+/** Of the alternatives, the one that got deepest into the value, then the one with the fewest objections. */
+function bestBranch(branches: readonly (readonly Issue[])[], value: unknown): readonly Issue[] {
+  const rated = branches.map((issues, order) => ({
+    issues,
+    order,
+    depth: Math.max(0, ...issues.map((issue) => issue.path.length)),
+    sameKind: issues.every((issue) => !(issue.code === "invalid_type" && issue.path.length === 0)),
+    kindWrong: issues.some(
+      (issue) => issue.code === "invalid_value" && issue.path.length === 1 && issue.path[0] === "kind",
+    ),
+  }));
+  rated.sort(
+    (a, b) =>
+      Number(b.sameKind) - Number(a.sameKind) ||
+      Number(a.kindWrong) - Number(b.kindWrong) ||
+      b.depth - a.depth ||
+      a.issues.length - b.issues.length ||
+      a.order - b.order,
+  );
+  const best = rated[0];
+  if (best === undefined) return [];
+  if (!best.sameKind && !isMap(value)) return mergedTypes(branches.flat());
+  return best.issues;
+}
+
+/** Several type mismatches of one value as one: "text or a list". */
+function mergedTypes(issues: readonly Issue[]): readonly Issue[] {
+  const types = [...new Set(issues.filter((issue) => issue.path.length === 0).map(expectation))];
+  const first = issues[0];
+  return first === undefined
+    ? []
+    : [{ code: "custom", path: [], message: `expected ${types.join(" or ")}`, input: first.input }];
+}
+
+function unknownKey(key: string, path: Path, layer: Layer, schema: JsonSchema): Problem {
+  const known = keysAt(schema, path);
+  const near = nearest(key, known);
+  const full = [...path, key];
+  const around = path.length === 0 ? "the top level" : `\`${path.join(".")}\``;
+  const cure =
+    near === undefined
+      ? known.length === 0
+        ? "Remove it."
+        : `Remove it, or use one of: ${known.join(", ")}.`
+      : `Did you mean \`${near}\`?`;
+  return mistake(
+    "config.unknown-key",
+    nearestMark(layer, full)?.place ?? "configuration",
+    `\`${full.join(".")}\` is no key of ${around}.`,
+    cure,
+  );
+}
+
+function cureFor(issue: Issue, path: Path, layer: Layer, schema: JsonSchema): string {
+  const value = valueAt(layer.value, path);
+  const options =
+    issue.code === "invalid_value" ? issue.values : issue.code === "invalid_union" ? optionsOf(issue) : [];
+  if (typeof value === "string" && !isSecret(path, schema)) {
+    const near = nearest(value, options.map(String));
+    if (near !== undefined) return `Did you mean \`${near}\`?`;
+  }
+  if (
+    issue.code === "invalid_type" &&
+    issue.expected === "string" &&
+    (typeof value === "number" || typeof value === "boolean")
+  ) {
+    return isSecret(path, schema)
+      ? "Write `env:NAME` or `file:/path`."
+      : "Put it in quotes, so that YAML keeps it as text.";
+  }
+  if (value === null) return "Write a value after the colon, or remove the key to use its default.";
+  return "Change it, or remove it where it has a default.";
+}
+
+/** Whether a value may be a secret: by the name of its key, or because a reference to a secret is expected there. */
+function isSecret(path: Path, schema: JsonSchema): boolean {
+  return isSecretKey(path) || schemasAt(schema, path).some((one) => one.pattern?.startsWith("^(env") === true);
+}
+
+/** A value as it stands in the file, cut short. */
+function found(path: Path, layer: Layer, schema: JsonSchema): string {
+  const value = valueAt(layer.value, path);
+  if (value === null) return "empty";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list of ${value.length}`;
+  if (isMap(value)) return "a map";
+  if (isSecret(path, schema)) return "a value that is not shown";
+  const text = nearestMark(layer, path)?.text ?? String(value);
+  const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  // oxlint-disable-next-line no-control-regex -- a message goes to a terminal
+  const clean = short.replaceAll(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "?");
+  return typeof value === "string"
+    ? `the text "${clean}"`
+    : `the ${typeof value === "number" ? "number" : "truth value"} ${clean}`;
+}
+
+const typeNames: Record<string, string> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  object: "a map of keys",
+  record: "a map of keys",
+  array: "a list",
+  null: "null",
+};
+
+function expectation(issue: Issue | undefined): string {
+  if (issue === undefined) return "another value";
+  switch (issue.code) {
+    case "invalid_type":
+      return typeNames[issue.expected] ?? issue.expected;
+    case "invalid_value":
+      return issue.values.length === 1
+        ? `\`${String(issue.values[0])}\``
+        : `one of ${issue.values.map(String).join(", ")}`;
+    case "too_small":
+      return `${unit(issue.origin)}${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}${measure(issue.origin)}`;
+    case "too_big":
+      return `${unit(issue.origin)}${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}${measure(issue.origin)}`;
+    case "invalid_format":
+      if (!issue.message.startsWith("Invalid")) return issue.message.replace(/^expected /u, "");
+      return issue.format === "regex" && issue.pattern !== undefined
+        ? `text that fits ${issue.pattern}`
+        : `a valid ${issue.format}`;
+    case "not_multiple_of":
+      return `a multiple of ${issue.divisor}`;
+    case "invalid_union":
+      return optionsOf(issue).length > 0
+        ? `one of ${optionsOf(issue).map(String).join(", ")}`
+        : "one of the allowed shapes";
+    case "custom":
+      return issue.message.replace(/^expected /u, "");
+    case "unrecognized_keys":
+    case "invalid_key":
+    case "invalid_element":
+      return issue.message;
+  }
+}
+
+function optionsOf(issue: Issue): readonly unknown[] {
+  return "options" in issue && Array.isArray(issue.options) ? issue.options : [];
+}
+
+function unit(origin: string): string {
+  return origin === "string" ? "text of " : origin === "array" || origin === "set" ? "a list of " : "";
+}
+
+function measure(origin: string): string {
+  return origin === "string" ? " characters" : origin === "array" || origin === "set" ? " entries" : "";
+}
+
+/** The candidate that differs least from a word, when it differs little enough to be meant. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const wanted = word.toLowerCase().replaceAll(/[-_]/g, "");
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  if (wanted.length > 100) return undefined;
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, candidate.toLowerCase().replaceAll(/[-_]/g, ""));
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours between two words. */
+function editDistance(a: string, b: string): number {
+  let older: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(
+        (previous[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (previous[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        cost = Math.min(cost, (older[column - 2] ?? 0) + 1);
+      }
+      current.push(cost);
+    }
+    older = previous;
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

@@ -1,0 +1,140 @@
+import { dirname, join, resolve } from "node:path";
+import type { z } from "zod";
+import { hashOf } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { failed, ok } from "../base/errors.ts";
+import type { Problem, Result } from "../base/errors.ts";
+import { mistake, readDocument } from "./document.ts";
+import { readEnvironment } from "./environment.ts";
+import type { Environment } from "./environment.ts";
+import { explainIssues } from "./findings.ts";
+import { isMap, markKey, mergeLayers } from "./layer.ts";
+import type { Layer, Mark } from "./layer.ts";
+import { jsonSchemaOf } from "./schema.ts";
+import { resolveSecrets } from "./secrets.ts";
+import type { Secrets } from "./secrets.ts";
+
+const shippedProfiles = join(import.meta.dirname, "../../config/profiles");
+
+/** What a run says about where its settings came from. Holds no value and no secret. */
+export interface ConfigHeader {
+  /** The configuration file, absolute. */
+  file: string;
+  /** Profiles that lie below the file, in the order in which they were applied. */
+  profiles: string[];
+  /** Names of environment variables that changed a setting. */
+  environment: string[];
+  /** Names of options that changed a setting, such as `--sandbox`. */
+  options: string[];
+  /** SHA-256 of the settings in effect. */
+  hash: string;
+}
+
+export interface LoadRequest {
+  /** The configuration file. */
+  path: string;
+  /** Profiles of `config/profiles`, by name; a later one lies over an earlier one, the file over all of them. */
+  profiles?: readonly string[];
+  environment: Environment;
+  /** Settings from options of the command line; they lie over everything else. */
+  options?: readonly { name: string; settings: JsonObject }[];
+  /** false: a secret that is missing is no problem until somebody asks for it. Default true. */
+  secretsRequired?: boolean;
+  /** Where profiles are looked for. */
+  profileDirectory?: string;
+}
+
+export interface Loaded<Config> {
+  config: Config;
+  secrets: Secrets;
+  header: ConfigHeader;
+  /** Folder of the configuration file: relative paths in it start here. */
+  directory: string;
+}
+
+/**
+ * Reads, merges and checks the configuration: profiles below the file, then the environment, then options. Everything that is wrong is
+ * returned at once, in the order of the file, each with file:line:column (or the name of the variable), key, finding, expectation and cure.
+ */
+export async function loadWith<Schema extends z.ZodType>(
+  schema: Schema,
+  request: LoadRequest,
+): Promise<Result<Loaded<z.output<Schema>>, Problem[]>> {
+  const file = resolve(request.path);
+  const profiles = await readProfiles(request.profiles ?? [], request.profileDirectory ?? shippedProfiles);
+  const document = await readDocument(request.path);
+  const shape = jsonSchemaOf(schema);
+  const environment = readEnvironment(request.environment, shape);
+  const layers: Layer[] = [];
+  const problems: Problem[] = [];
+  for (const layer of [...profiles, document, environment]) {
+    if (layer.ok) layers.push(layer.value);
+    else problems.push(...layer.error);
+  }
+  if (problems.length > 0) return failed(problems);
+  for (const option of request.options ?? []) layers.push(layerOf(option.settings, option.name));
+
+  const base: Layer = { value: {}, marks: new Map([[markKey([]), { place: `${request.path}:1:1` }]]) };
+  const merged = layers.reduce(mergeLayers, base);
+  const parsed = schema.safeParse(merged.value);
+  if (!parsed.success) return failed(inOrder(explainIssues(parsed.error.issues, merged, shape)));
+  const secrets = resolveSecrets(merged.value, merged, request.environment, {
+    required: request.secretsRequired ?? true,
+  });
+  if (!secrets.ok) return failed(inOrder(secrets.error));
+  return ok({
+    config: parsed.data,
+    secrets: secrets.value,
+    directory: dirname(file),
+    header: {
+      file,
+      profiles: [...(request.profiles ?? [])],
+      environment: environment.ok
+        ? Object.keys(request.environment)
+            .filter((name) => name.startsWith("CRM_SYNC__"))
+            .sort()
+        : [],
+      options: (request.options ?? []).map((option) => option.name),
+      hash: hashOf(merged.value),
+    },
+  });
+}
+
+async function readProfiles(names: readonly string[], directory: string): Promise<Result<Layer, Problem[]>[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      if (/^[a-z0-9][a-z0-9-]*$/u.test(name)) return readDocument(join(directory, `${name}.yaml`));
+      const cure = `Use the name of a file in ${directory}, without its ending.`;
+      return failed([mistake("config.profile", `profile ${name}`, "This is not the name of a profile.", cure)]);
+    }),
+  );
+}
+
+function layerOf(settings: JsonObject, place: string): Layer {
+  const marks = new Map<string, Mark>();
+  const mark = (value: Json | undefined, path: readonly (string | number)[]): void => {
+    if (path.length > 0) marks.set(markKey(path), { place });
+    if (Array.isArray(value)) value.forEach((one, index) => mark(one, [...path, index]));
+    else if (isMap(value)) for (const [key, one] of Object.entries(value)) mark(one, [...path, key]);
+  };
+  mark(settings, []);
+  return { value: settings, marks };
+}
+
+/** By place: file, then line, then column; the same finding at the same place once. */
+function inOrder(problems: Problem[]): Problem[] {
+  const position = (problem: Problem): [string, number, number] => {
+    const parts = /^(.*):(\d+):(\d+)$/su.exec(problem.place ?? "");
+    return [parts?.[1] ?? problem.place ?? "", Number(parts?.[2] ?? 0), Number(parts?.[3] ?? 0)];
+  };
+  const sorted = problems
+    .map((problem) => ({ problem, at: position(problem) }))
+    .sort((a, b) => (a.at[0] < b.at[0] ? -1 : a.at[0] > b.at[0] ? 1 : a.at[1] - b.at[1] || a.at[2] - b.at[2]));
+  const seen = new Set<string>();
+  return sorted
+    .map(({ problem }) => problem)
+    .filter((problem) => {
+      const same = `${problem.place} ${problem.message}`;
+      return seen.has(same) ? false : seen.add(same);
+    });
+}

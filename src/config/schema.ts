@@ -1,0 +1,89 @@
+import { z } from "zod";
+import {
+  jobSettingsSchema,
+  limitsSettingsSchema,
+  notifySettingsSchema,
+  orderSettingsSchema,
+  settleSettingsSchema,
+  zoneSchema,
+} from "../run/settings.ts";
+import { serveSettingsSchema } from "../web/settings.ts";
+import type { JsonSchema } from "./schema-walk.ts";
+
+/** `env:NAME` or `file:/path`. The value behind it is in Secrets. */
+const secretReference = z.string().regex(/^(env|file):/u);
+const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/iu);
+const days = z.int().min(1).nullable();
+
+const ledgerSettings = z.strictObject({
+  path: z.string().min(1).describe("The SQLite file of the ledger, relative to the configuration file."),
+  sealKey: secretReference
+    .optional()
+    .describe("Key that seals passwords, as `env:NAME` or `file:/path`. Without it no staff is created (A30)."),
+});
+
+const logSettings = z
+  .strictObject({
+    level: z
+      .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
+      .default("info")
+      .describe("Least important kind of line that is written."),
+  })
+  .prefault({});
+
+const retentionSettings = z
+  .strictObject({
+    rawRecordDays: days.default(400).describe("Days that old versions of raw records are kept; null: for ever."),
+    observationDays: days.default(400).describe("Days that old observations of the platform are kept; null: for ever."),
+    runDays: days
+      .default(null)
+      .describe("Days that the particulars of runs are kept; null: for ever. The audit record is always kept."),
+  })
+  .prefault({});
+
+const concurrencySettings = z
+  .strictObject({
+    customers: z
+      .int()
+      .min(1)
+      .max(1024)
+      .default(16)
+      .describe("Customers worked on at once; calls at once are limited per service."),
+  })
+  .prefault({});
+
+/** The whole configuration, from the schemas of the rooms that other people's needs shape. */
+export function composeSchema<
+  OrderService extends z.ZodType,
+  MemberCenter extends z.ZodType,
+  Assumptions extends z.ZodType,
+  Source extends z.ZodType,
+>(parts: { orderService: OrderService; memberCenter: MemberCenter; assumptions: Assumptions; source: Source }) {
+  return z.strictObject({
+    ledger: ledgerSettings.describe("The database that remembers everything."),
+    zone: zoneSchema.default("UTC").describe("Time zone of schedules, months and dates without one."),
+    locale: z.string().min(2).default("en").describe("Language of numbers and dates on pages and reports for people."),
+    namespace: name.default("crm").describe("Namespace of records whose mapping names none."),
+    log: logSettings.describe("The log on standard error."),
+    orderService: parts.orderService,
+    memberCenter: parts.memberCenter,
+    assumptions: parts.assumptions,
+    sources: z.record(name, parts.source).describe("Where CRM data comes from, by name."),
+    settle: settleSettingsSchema.describe("Finding out what became of operations whose outcome is unknown."),
+    limits: limitsSettingsSchema.describe("What stops the program from taking away more than anybody meant."),
+    orders: orderSettingsSchema.describe("How orders are sent."),
+    jobs: z
+      .record(name, jobSettingsSchema)
+      .default({})
+      .describe("Changes to the jobs that ship with the program, and jobs of one's own, by id."),
+    notify: notifySettingsSchema.describe("How people are told when something starts or stops needing one."),
+    serve: serveSettingsSchema.describe("The web server of `crm-sync serve`."),
+    retention: retentionSettings.describe("How long history is kept."),
+    concurrency: concurrencySettings.describe("How much is done at once."),
+  });
+}
+
+/** The schema as editors and the documentation see it: JSON Schema of what may be written. */
+export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+}

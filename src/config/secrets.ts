@@ -1,0 +1,180 @@
+import { readFileSync } from "node:fs";
+import { inspect } from "node:util";
+import type { Json } from "../base/canonical-json.ts";
+import { failed, messageOf, ok } from "../base/errors.ts";
+import type { Problem, Result } from "../base/errors.ts";
+import { mistake } from "./document.ts";
+import type { Environment } from "./environment.ts";
+import { isMap, nearestMark } from "./layer.ts";
+import type { Layer, Path } from "./layer.ts";
+
+const reference = /^(env|file):(.*)$/su;
+const secretName = /(?:secrets?|passwords?|tokens?|apikey|sealkey|credentials?|passphrase|authorization)$/iu;
+const urlWithPassword = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/iu;
+const largestSecret = 65_536;
+
+/** Whether the value at this path may be a secret: then it has to be a reference, and it is never repeated in a message. */
+export function isSecretKey(path: Path): boolean {
+  if (path.at(-1) === "kind") return false;
+  if (path[0] === "sources") return path.includes("auth");
+  return path.some((step) => typeof step === "string" && secretName.test(step));
+}
+
+/**
+ * The values of the references of a configuration. Kept apart from Config, which holds `env:NAME` or `file:/path` only; printing or
+ * serialising this object shows no value.
+ */
+export class Secrets {
+  readonly #values: ReadonlyMap<string, string>;
+  readonly #resolve: (reference: string) => Result<string, Problem>;
+
+  constructor(values: ReadonlyMap<string, string>, resolve: (reference: string) => Result<string, Problem>) {
+    this.#values = values;
+    this.#resolve = resolve;
+  }
+
+  /**
+   * The secret behind `env:NAME` (as it was at the start) or `file:/path` (read again, because such files are replaced while the program
+   * runs). Exactly the text: never a number, no white space taken off but one line end of a file. Throws a Problem where there is none.
+   */
+  reveal(wanted: string): string {
+    const known = wanted.startsWith("env:") ? this.#values.get(wanted) : undefined;
+    if (known !== undefined) return known;
+    const resolved = this.#resolve(wanted);
+    if (!resolved.ok) throw resolved.error;
+    return resolved.value;
+  }
+
+  /** All values, for the check that none of them stands in something that is about to be written. */
+  values(): string[] {
+    return [...this.#values.values()];
+  }
+
+  toJSON(): string {
+    return "[secrets]";
+  }
+
+  [inspect.custom](): string {
+    return "[secrets]";
+  }
+}
+
+/** Where a reference stands and what it says. */
+interface Found {
+  path: Path;
+  reference: string;
+}
+
+/** Every `env:` and `file:` reference of a validated configuration, and every secret that was written out instead of referred to. */
+export function findReferences(value: Json | undefined): { references: Found[]; literals: Path[] } {
+  const references: Found[] = [];
+  const literals: Path[] = [];
+  const visit = (current: Json | undefined, path: Path): void => {
+    if (typeof current === "string") {
+      if (reference.test(current) && !inMapping(path)) references.push({ path, reference: current });
+      else if (secretLeaf(path) || urlWithPassword.test(current)) literals.push(path);
+    } else if (Array.isArray(current)) current.forEach((one, index) => visit(one, [...path, index]));
+    else if (isMap(current)) for (const [key, one] of Object.entries(current)) visit(one, [...path, key]);
+  };
+  visit(value, []);
+  return { references, literals };
+}
+
+function secretLeaf(path: Path): boolean {
+  const last = path.at(-1);
+  return typeof last === "string" && secretName.test(last) && isSecretKey(path);
+}
+
+/** A mapping says where in a record a field stands; its texts are paths and constants, never secrets. */
+function inMapping(path: Path): boolean {
+  return path.includes("mapping");
+}
+
+/** Resolves every reference of a configuration. What is missing or empty is a problem at the place of the reference. */
+export function resolveSecrets(
+  value: Json,
+  layer: Layer,
+  environment: Environment,
+  options: { required: boolean },
+): Result<Secrets, Problem[]> {
+  const { references, literals } = findReferences(value);
+  const placeOf = (path: Path): string => nearestMark(layer, path)?.place ?? "configuration";
+  const problems: Problem[] = literals.map((path) =>
+    mistake(
+      "config.literal-secret",
+      placeOf(path),
+      `\`${path.join(".")}\` holds a secret in the file itself (its value is not shown).`,
+      "Put it into an environment variable or a file and write `env:NAME` or `file:/path` here. Change the secret, since it was in a file.",
+    ),
+  );
+  const values = new Map<string, string>();
+  for (const { path, reference: wanted } of references) {
+    const resolved = resolve(wanted, environment, placeOf(path), path.join("."));
+    if (resolved.ok) values.set(wanted, resolved.value);
+    else if (options.required) problems.push(resolved.error);
+  }
+  if (problems.length > 0) return failed(problems);
+  return ok(
+    new Secrets(values, (wanted) => {
+      // What is no reference may be the secret itself and must not be repeated.
+      const name = reference.test(wanted) ? wanted : "a setting";
+      return resolve(wanted, environment, "configuration", name);
+    }),
+  );
+}
+
+function resolve(wanted: string, environment: Environment, place: string, name: string): Result<string, Problem> {
+  const parts = reference.exec(wanted);
+  const kind = parts?.[1];
+  const target = parts?.[2] ?? "";
+  if (kind === "env" && /^[A-Za-z_][A-Za-z0-9_]*$/u.test(target)) {
+    const value = environment[target];
+    if (value === undefined || value === "") {
+      const state = value === undefined ? "is not set" : "is empty";
+      return failed(
+        mistake(
+          "config.missing-secret",
+          place,
+          `\`${name}\` needs ${wanted}, which ${state}.`,
+          `Set ${target} before the start.`,
+        ),
+      );
+    }
+    return ok(value);
+  }
+  if (kind === "file" && target.startsWith("/")) return readSecretFile(wanted, target, place, name);
+  return failed(
+    mistake(
+      "config.secret-reference",
+      place,
+      `\`${name}\` is no reference to a secret.`,
+      "Write `env:NAME` (letters, digits and _) or `file:/absolute/path`.",
+    ),
+  );
+}
+
+function readSecretFile(wanted: string, target: string, place: string, name: string): Result<string, Problem> {
+  let text: string;
+  try {
+    const bytes = readFileSync(target);
+    if (bytes.length > largestSecret) throw new RangeError(`${bytes.length} bytes are too many for a secret`);
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/u, "");
+  } catch (thrown) {
+    const why = thrown instanceof Error && "code" in thrown ? String(thrown.code) : messageOf(thrown);
+    const cure = "Check that the file is there and that this user may read it.";
+    return failed(
+      mistake("config.missing-secret", place, `\`${name}\` needs ${wanted}, which cannot be read (${why}).`, cure),
+    );
+  }
+  if (text === "") {
+    return failed(
+      mistake(
+        "config.missing-secret",
+        place,
+        `\`${name}\` needs ${wanted}, which is empty.`,
+        "Write the secret into it.",
+      ),
+    );
+  }
+  return ok(text);
+}

@@ -1,0 +1,163 @@
+import { z } from "zod";
+import { streams } from "../crm/model.ts";
+import { parseCron } from "./cron.ts";
+
+/** A time zone that this machine knows, such as `Europe/Berlin`. */
+export const zoneSchema = z.string().superRefine((zone, context) => {
+  try {
+    Temporal.PlainDate.from("2026-01-01").toZonedDateTime(zone);
+  } catch {
+    context.addIssue("not a time zone; write one such as Europe/Berlin or UTC");
+  }
+});
+
+/** `minute hour day-of-month month weekday`. */
+export const cronSchema = z.string().superRefine((text, context) => {
+  const cron = parseCron(text);
+  if (!cron.ok) context.addIssue(`expected ${cron.error}`);
+});
+
+/** What happens to slots that passed while the program was not running or was busy. */
+export const misfirePolicies = ["run-once", "skip", "all"] as const;
+
+const atLeastOne = z.int().min(1);
+
+const deletionLimit = (floor: number, share: number) =>
+  z
+    .strictObject({
+      floor: z.int().min(0).default(floor).describe("This many are always allowed."),
+      share: z
+        .number()
+        .min(0)
+        .max(1)
+        .default(share)
+        .describe("Share of the live things of the same kind that is allowed."),
+    })
+    .prefault({});
+
+/** Reliability row M, with its defaults. */
+export const limitsSettingsSchema = z
+  .strictObject({
+    revokes: z
+      .strictObject({
+        enterprise: deletionLimit(5, 0.05).describe(
+          "Revokes and deletions within one enterprise: the larger of floor and share.",
+        ),
+        run: deletionLimit(20, 0.01).describe("Revokes and deletions within one run: the larger of floor and share."),
+      })
+      .prefault({})
+      .describe("How much may be taken away before a person has to approve it."),
+    sourceShrink: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.2)
+      .describe("A source that lost this share of its records since the last complete read takes nothing away."),
+    absenceReads: atLeastOne
+      .default(3)
+      .describe("Complete reads in a row that must lack a record before it counts as gone."),
+  })
+  .prefault({});
+
+/** How an operation whose outcome is unknown is settled. */
+export const settleSettingsSchema = z
+  .strictObject({
+    maxWaitMs: z
+      .int()
+      .min(0)
+      .default(30_000)
+      .describe("Longest time a run waits for settle times that are due soon; the rest is parked."),
+    timeMs: z
+      .int()
+      .min(0)
+      .default(120_000)
+      .describe(
+        "Settle time: has to exceed the time that the platform takes to show an effect. Too short a time makes duplicates.",
+      ),
+    readings: atLeastOne.default(3).describe("Complete readings over the settle time that must not show an effect."),
+  })
+  .prefault({});
+
+export const orderSettingsSchema = z
+  .strictObject({
+    unseen: z
+      .enum(["ask", "resend"])
+      .default("ask")
+      .describe(
+        "An order whose outcome is unknown and that the platform does not show: wait for a person, or send it again.",
+      ),
+  })
+  .prefault({});
+
+const jobFields = {
+  title: z.string().min(1).optional().describe("One line for people."),
+  schedule: cronSchema.nullable().optional().describe("Cron expression, such as `*/15 * * * *`; null: by hand only."),
+  zone: zoneSchema.optional().describe("Zone of the schedule; default: `zone`."),
+  streams: z.array(z.enum(streams)).min(1).optional().describe("Kinds of record the job works on."),
+  sources: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe("Sources the job reads; default: all that have its streams."),
+  misfire: z
+    .enum(misfirePolicies)
+    .optional()
+    .describe("Slots that were missed: run once for all of them, skip them, or run all (at most 24)."),
+  limits: limitsSettingsSchema.optional().describe("Limits of this job in place of `limits`."),
+  report: z
+    .strictObject({
+      kind: z.enum(["orders", "reconciliation", "exceptions"]).describe("Which report."),
+      format: z.enum(["csv", "json"]).default("csv").describe("Format of the file."),
+      by: z.enum(["happened", "crm-date"]).default("happened").describe("Which date puts a row into a month."),
+    })
+    .array()
+    .min(1)
+    .optional()
+    .describe("Reports that a job of kind `report` writes, for the month before the slot."),
+};
+
+/** A change to a job that ships with the program, or (with `kind`) a job of one's own. */
+export const jobSettingsSchema = z.strictObject({
+  kind: z
+    .enum(["sync", "verify", "report"])
+    .optional()
+    .describe("What the job does; needed only for a job of one's own."),
+  enabled: z.boolean().default(true).describe("false: the schedule leaves the job out; it can still be run by hand."),
+  ...jobFields,
+});
+
+export type JobSettings = z.infer<typeof jobSettingsSchema>;
+export type LimitsSettings = z.infer<typeof limitsSettingsSchema>;
+export type SettleSettings = z.infer<typeof settleSettingsSchema>;
+
+const timeoutMs = z
+  .int()
+  .min(100)
+  .max(600_000)
+  .default(10_000)
+  .describe("Time after which the notice counts as not delivered.");
+
+/** How a person is told when something starts or stops needing one. */
+export const notifySettingsSchema = z
+  .discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("none").describe("Nothing is told.") }),
+    z.strictObject({ kind: z.literal("log").describe("A line in the log.") }),
+    z.strictObject({
+      kind: z.literal("command").describe("A program that gets the notice as JSON on its standard input."),
+      command: z.array(z.string().min(1)).min(1).describe("Program and arguments; no shell."),
+      timeoutMs,
+    }),
+    z.strictObject({
+      kind: z.literal("webhook").describe("An HTTP POST of the notice as JSON."),
+      url: z.url({ protocol: /^https?$/u }).describe("Where it is posted."),
+      token: z
+        .string()
+        .regex(/^(env|file):/u)
+        .optional()
+        .describe("Bearer token, as `env:NAME` or `file:/path`."),
+      timeoutMs,
+    }),
+  ])
+  .default({ kind: "log" });
+
+export type NotifySettings = z.infer<typeof notifySettingsSchema>;

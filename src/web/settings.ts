@@ -1,0 +1,15 @@
+import { z } from "zod";
+
+/** Where `serve` answers. */
+export const serveSettingsSchema = z
+  .strictObject({
+    host: z
+      .string()
+      .min(1)
+      .default("127.0.0.1")
+      .describe("Address to listen on. Health is open to whoever reaches it."),
+    port: z.int().min(0).max(65_535).default(8787).describe("Port to listen on; 0: any free one."),
+  })
+  .prefault({});
+
+export type ServeSettings = z.infer<typeof serveSettingsSchema>;
