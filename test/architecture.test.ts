@@ -1,0 +1,145 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { breaches, circles, importsOf } from "./architecture/rules.ts";
+import type { LongFiles, SourceFile } from "./architecture/rules.ts";
+
+const project = join(import.meta.dirname, "..");
+
+/** Each entry owes a reason why the file is better whole. */
+const longFiles: LongFiles = {};
+
+function readTree(): SourceFile[] {
+  return ["src", "jobs", "migrations", "test", "bench", "demo"].flatMap((folder) => {
+    if (!existsSync(join(project, folder))) return [];
+    return readdirSync(join(project, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+      .map((entry) => {
+        const full = join(entry.parentPath, entry.name);
+        return { path: full.slice(project.length + 1), text: readFileSync(full, "utf8") };
+      });
+  });
+}
+
+describe("the rooms of the program", () => {
+  const files = readTree();
+
+  it("import only from the rooms to their left, do no I/O where they are pure, and keep their files short", () => {
+    expect(files.length).toBeGreaterThan(20);
+    expect(breaches(files, longFiles)).toEqual([]);
+  });
+
+  it("have no circles among their modules", () => {
+    expect(circles(files.filter((file) => file.path.startsWith("src/")))).toEqual([]);
+  });
+
+  it("give a reason only for files that are there and long", () => {
+    for (const path of Object.keys(longFiles)) {
+      const file = files.find((one) => one.path === path);
+      expect(file?.text.split("\n").length, path).toBeGreaterThan(400);
+    }
+  });
+});
+
+describe("the check of the rooms", () => {
+  const one = (path: string, text: string): string[] => breaches([{ path, text }]);
+
+  it.each([
+    ["src/base/a.ts", `import { x } from "../crm/model.ts";`, "base imports crm"],
+    ["src/crm/a.ts", `import type { X } from "../contract/codes.ts";`, "crm imports contract"],
+    ["src/plan/a.ts", `import { x } from "../http/client.ts";`, "plan imports http"],
+    ["src/plan/a.ts", `import {\n  x,\n  y,\n} from "../ledger/journal.ts";`, "plan imports ledger"],
+    ["src/source/a.ts", `export * from "../platform/outcome.ts";`, "source imports platform"],
+    ["src/ledger/a.ts", `const x = await import("../apply/send.ts");`, "ledger imports apply"],
+    ["src/web/a.ts", `import { x } from "../cli/print.ts";`, "web imports cli"],
+    ["src/run/a.ts", `import { x } from "../cli/print.ts";`, "run imports cli"],
+    ["src/ledger/a.ts", `import type { Config } from "../config/schema.ts";`, "ledger imports config"],
+    ["src/config/a.ts", `import { x } from "../http/client.ts";`, "config imports http"],
+    ["src/sandbox/a.ts", `import { x } from "../contract/codes.ts";`, "sandbox imports contract"],
+    ["src/run/a.ts", `import { startSandbox } from "../sandbox/sandbox.ts";`, "run imports sandbox"],
+    ["src/crm/a.ts", `import { readFileSync } from "node:fs";`, "a pure room imports node:fs"],
+    ["src/source/mapping/a.ts", `import { request } from "undici";`, "a pure room imports undici"],
+    ["src/report/a.ts", `const now = Date.now();`, "a pure room reads Date.now"],
+    ["src/report/a.ts", `const now = new Date( );`, "a pure room reads new Date()"],
+    ["src/plan/a.ts", `setTimeout(() => {}, 1);`, "a pure room reads timers"],
+    ["src/plan/a.ts", `const x = Math.random();`, "a pure room reads Math.random"],
+    ["src/contract/a.ts", `const x = process.env["HOME"];`, "a pure room reads process.env"],
+    ["src/contract/a.ts", `const x = performance.now();`, "a pure room reads performance.now"],
+    ["src/apply/a.ts", `import Database from "better-sqlite3";`, "SQL belongs to ledger"],
+    ["src/run/a.ts", `import { sql } from "kysely";`, "SQL belongs to ledger"],
+    ["migrations/0001-a.ts", `import { hashOf } from "../src/base/canonical-json.ts";`, "migrations imports base"],
+    ["migrations/0001-a.ts", `import { z } from "zod";`, "a migration imports zod"],
+    ["jobs/a.ts", `import { x } from "../src/run/job.ts";`, "as more than a type"],
+    ["jobs/a.ts", `import type { x } from "../src/ledger/journal.ts";`, "jobs imports ledger"],
+    ["src/run/a.ts", `await fetch("https://x.example");`, "global fetch"],
+    ["src/run/a.ts", `await globalThis.fetch("https://x.example");`, "global fetch"],
+    ["src/run/a.ts", `export class RunManager {}`, "RunManager says nothing"],
+    ["src/run/a.ts", `export function dateUtils() {}`, "dateUtils says nothing"],
+    ["src/run/string-utils.ts", ``, "name of the file says nothing"],
+    ["test/run/helpers.ts", ``, "name of the file says nothing"],
+    ["src/run/a.ts", `import { x } from "./b";`, "without its ending"],
+    ["src/run/a.ts", `import { x } from "fs";`, "without node:"],
+    ["src/elsewhere/a.ts", `import { x } from "../base/ids.ts";`, "lies in no known room"],
+    ["src/run/a.ts", "x;\n".repeat(401), "above 400"],
+  ])("finds what is wrong in a file such as %s (case %#)", (path, text, what) => {
+    expect(one(path, text).join("\n")).toContain(what);
+  });
+
+  it.each([
+    ["src/plan/a.ts", `import { x } from "../crm/model.ts";\nimport { z } from "zod";`],
+    [
+      "src/plan/a.ts",
+      `// Date.now() is not read here, see ../ledger/journal.ts\n/* import x from "../http/a.ts" */ const d = new Date(ms);`,
+    ],
+    ["src/report/a.ts", `const text = "Date.now"; const other = record.setTimeout;`.replace(`"Date.now"`, `"of now"`)],
+    ["src/ledger/a.ts", `import Database from "better-sqlite3";\nimport { sql } from "kysely";`],
+    ["src/config/a.ts", `import { x } from "../http/settings.ts";`],
+    ["src/main.ts", `import { x } from "./sandbox/sandbox.ts";\nimport { y } from "./config/load.ts";`],
+    ["src/http/a.ts", `import { fetch } from "undici";\nawait fetch("https://x.example");`],
+    ["jobs/a.ts", `import type { Job } from "../src/run/job.ts";`],
+    ["migrations/0001-a.ts", `import type { Kysely } from "kysely";`],
+    ["src/run/a.ts", `export const utility = 1; export class Helpfulness {}`],
+    ["src/run/a.ts", "x;\n".repeat(400)],
+  ])("finds nothing in a file such as %s (case %#)", (path, text) => {
+    expect(one(path, text)).toEqual([]);
+  });
+
+  it("accepts a long file with its reason and refuses one whose reason is empty", () => {
+    const file = { path: "src/run/a.ts", text: "x;\n".repeat(401) };
+    expect(breaches([file], { "src/run/a.ts": "a table of the contract" })).toEqual([]);
+    expect(breaches([file], { "src/run/a.ts": "" })).toHaveLength(1);
+  });
+
+  it("names a circle, and lets types refer to each other", () => {
+    const a = { path: "src/run/a.ts", text: `import { b } from "./b.ts";` };
+    const b = { path: "src/run/b.ts", text: `import { c } from "./c.ts";` };
+    const c = { path: "src/run/c.ts", text: `import { a } from "./a.ts";` };
+    expect(circles([a, b, c])).toEqual(["src/run/a.ts → src/run/b.ts → src/run/c.ts → src/run/a.ts"]);
+    expect(circles([a, b, { ...c, text: `import type { a } from "./a.ts";` }])).toEqual([]);
+  });
+
+  it("sees imports of every form, with their lines", () => {
+    const text = [
+      `import a from "one";`,
+      `import type { B } from 'two';`,
+      `import "three";`,
+      `import * as d from "four";`,
+      `export { e } from "five";`,
+      `export type * from "six";`,
+      `const f = await import("seven");`,
+      `import g, { type H } from "eight";`,
+      `// import x from "nine"`,
+      `const i = 'import y from "ten"';`,
+    ].join("\n");
+    expect(importsOf(text)).toEqual([
+      { specifier: "one", typeOnly: false, line: 1 },
+      { specifier: "two", typeOnly: true, line: 2 },
+      { specifier: "three", typeOnly: false, line: 3 },
+      { specifier: "four", typeOnly: false, line: 4 },
+      { specifier: "five", typeOnly: false, line: 5 },
+      { specifier: "six", typeOnly: true, line: 6 },
+      { specifier: "seven", typeOnly: false, line: 7 },
+      { specifier: "eight", typeOnly: false, line: 8 },
+    ]);
+  });
+});
