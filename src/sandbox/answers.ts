@@ -1,0 +1,85 @@
+/** The body of an answer (R3, R4). `data` is absent where the operation returns none (E4). */
+export interface Answer {
+  code: 0 | string;
+  message: string;
+  cause?: string;
+  data?: unknown;
+}
+
+/** The texts of the error codes of both contracts; {0} and {1} stand for numbers (R6). */
+const messages = {
+  "401": "unauthorized",
+  "404": "no such operation",
+  "500": "network error, retry",
+  "13004": "parameter validation failed",
+  "60000": "application token invalid, expired or without permission for the resource",
+  "60005": "user login token invalid or expired",
+  "70001": "security check failed",
+  "80001": "user-center exception",
+  "40000": "parameter empty",
+  "60002": "user not found",
+  "40021": "staff list empty",
+  "60013": "upload count exceeds the maximum of 100",
+  "40008": "account empty",
+  "40001": "password empty",
+  "40009": "group identifier empty",
+  "40022": "name empty",
+  "50003": "password length must be between {0} and {1}",
+  "30002": "name too long",
+  "30003": "note too long",
+  "10003": "account may contain only letters and digits",
+  "10004": "a valid mobile number is required",
+  "40006": "enterprise suffix empty",
+  "60009": "the enterprise account allows at most {0} trial member accounts",
+  "60027": "some staff were not added",
+  "60017": "current account is not bound to an authorization customer",
+  "60024": "asset number not found",
+  "60023": "the sub-account matched several staff members",
+  "60025": "asset number belongs to the wrong customer",
+  "60026": "the sub-account matched no staff member",
+  "60028": "asset number configured twice",
+  "33006": "not enough nodes",
+  "33003": "staff member has insufficient rights",
+  "33007": "already lent to another borrowed lock",
+  "33008": "borrowed-lock state abnormal",
+  "33018": "borrowed lock already lent to another staff member",
+  "33009": "borrow request failed",
+} as const;
+
+export type ErrorCode = keyof typeof messages;
+
+/** Thrown by an operation that refuses a call; nothing of the call stays applied. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: ErrorCode;
+  readonly reason: string;
+  readonly numbers: readonly number[];
+
+  constructor(code: ErrorCode, reason: string, numbers: readonly number[] = []) {
+    super(`${code} ${reason}`);
+    this.code = code;
+    this.reason = reason;
+    this.numbers = numbers;
+  }
+}
+
+/** A success with `data`. */
+export function success(data: unknown): Answer {
+  return { code: 0, message: "success", data };
+}
+
+/** A success without `data` (E4). */
+export function acknowledged(): Answer {
+  return { code: 0, message: "success" };
+}
+
+/** An error answer; `numbers` fill {0} and {1} of the message. 13004 says in its message which parameter failed. */
+export function failure(code: string, reason: string, numbers: readonly number[] = []): Answer {
+  const known = isErrorCode(code) ? messages[code] : "unexpected error";
+  const filled = numbers.reduce((text, number, index) => text.replace(`{${index}}`, String(number)), known as string);
+  return { code, message: code === "13004" ? reason : filled, cause: reason };
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(messages, code);
+}

@@ -1,0 +1,151 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../base/clock.ts";
+import { failure, Refusal } from "./answers.ts";
+import type { Answer } from "./answers.ts";
+import type { Door } from "./door.ts";
+import { appliesCall } from "./faults.ts";
+import type { Fault } from "./faults.ts";
+import { routes } from "./operations.ts";
+import type { Call, OperationId } from "./operations.ts";
+import { faultyAnswer, faultyReply, jsonType, replyOf, send } from "./replies.ts";
+import type { Reply } from "./replies.ts";
+import { parseBody } from "./services.ts";
+import type { Services } from "./services.ts";
+
+/** One request and what becomes of it. */
+export interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  operation: OperationId;
+  parameters: string[];
+  query: URLSearchParams;
+  fault: Fault | undefined;
+}
+
+interface Parts {
+  services: Services;
+  door: Door;
+  clock: Clock;
+  errorStatus: number;
+  /** Half before the effect and half after it, so that a caller who dies in between leaves both kinds behind. */
+  latencyMs: number;
+  /** Aborted when the sandbox closes. */
+  closing: AbortSignal;
+}
+
+const bodyLimit = 64 * 1024 * 1024;
+
+/** Reads the whole body as UTF-8. Rejects when the caller goes away first or the body is larger than 64 MB. */
+export async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    length += chunk.length;
+    if (length > bodyLimit) throw new Error("body too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Resets a connection, so that its peer sees ECONNRESET. */
+export function reset(request: IncomingMessage): void {
+  request.socket.resetAndDestroy();
+}
+
+/** What answers a call of the two services, faults included. */
+export function createExchanges(parts: Parts): (exchange: Exchange) => Promise<void> {
+  const { services, door, clock, errorStatus, closing } = parts;
+
+  function answerOf(exchange: Exchange, text: string, call: Call): Answer {
+    const { service } = routes[exchange.operation];
+    try {
+      door(service, exchange.request.headers, text !== "", exchange.query);
+    } catch (error) {
+      if (error instanceof Refusal) return failure(error.code, error.reason);
+      throw error;
+    }
+    return services.run(exchange.operation, call);
+  }
+
+  async function deliverFaulty(exchange: Exchange, fault: Fault, text: string, call: Call): Promise<void> {
+    const { request, response, operation } = exchange;
+    if (fault.fault === "slow") await clock.sleep(fault.delayMs, closing);
+    const truth = appliesCall(fault) ? answerOf(exchange, text, call) : undefined;
+    if (parts.latencyMs > 0) await clock.sleep(parts.latencyMs / 2, closing);
+    switch (fault.fault) {
+      case "resetBefore":
+      case "appliedNoReply":
+        return reset(request);
+      case "appliedLate":
+        // The call is refused or applied when its time comes; nobody is left to be told.
+        return services.runLater(operation, call, fault.delayMs);
+      case "silence":
+        return;
+      case "hugeBody":
+        return sendHuge(response, fault.bytes);
+    }
+    const reply = faultyReply(fault, operation, truth, errorStatus);
+    if (reply !== undefined) return send(response, reply);
+    const honest = replyOf(faultyAnswer(fault, truth ?? failure("500", "fault")), errorStatus);
+    if (fault.fault === "resetMidReply") return sendHalf(request, response, honest);
+    if (fault.fault === "oneBytePerSecond") return sendSlowly(response, honest, fault.delayMs, clock, closing);
+    send(response, honest);
+  }
+
+  return async (exchange) => {
+    const { request, response, fault, parameters, query } = exchange;
+    if (fault?.fault === "refused") return reset(request);
+    const text = await readBody(request);
+    const failingEntries = fault?.fault === "partialM1" ? fault.drop : 0;
+    const call: Call = { parameters, query, body: parseBody(text), text, failingEntries };
+    if (parts.latencyMs > 0) await clock.sleep(parts.latencyMs / 2, closing);
+    if (fault !== undefined) return deliverFaulty(exchange, fault, text, call);
+    const reply = replyOf(answerOf(exchange, text, call), errorStatus);
+    if (parts.latencyMs > 0) await clock.sleep(parts.latencyMs / 2, closing);
+    send(response, reply);
+  };
+}
+
+function begin(response: ServerResponse, reply: Reply, length: number): void {
+  response.writeHead(reply.status, { "content-type": reply.type, "content-length": length });
+}
+
+function sendHalf(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+  const body = Buffer.from(reply.body);
+  begin(response, reply, body.length);
+  response.write(body.subarray(0, Math.floor(body.length / 2)), () => reset(request));
+}
+
+async function sendSlowly(
+  response: ServerResponse,
+  reply: Reply,
+  delayMs: number,
+  clock: Clock,
+  closing: AbortSignal,
+): Promise<void> {
+  const body = Buffer.from(reply.body);
+  begin(response, reply, body.length);
+  for (let index = 0; index < body.length; index += 1) {
+    if (response.destroyed) return;
+    response.write(body.subarray(index, index + 1));
+    await clock.sleep(delayMs, closing);
+  }
+  response.end();
+}
+
+async function sendHuge(response: ServerResponse, bytes: number): Promise<void> {
+  const start = Buffer.from('{"code":0,"message":"');
+  const end = Buffer.from('"}');
+  response.writeHead(200, { "content-type": jsonType, "content-length": Math.max(bytes, start.length + end.length) });
+  response.write(start);
+  const filling = Buffer.alloc(64 * 1024, "x");
+  let left = Math.max(0, bytes - start.length - end.length);
+  while (left > 0 && !response.destroyed) {
+    const part = filling.subarray(0, Math.min(left, filling.length));
+    left -= part.length;
+    if (!response.write(part)) await Promise.race([once(response, "drain"), once(response, "close")]);
+  }
+  response.end(end);
+}

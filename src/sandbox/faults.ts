@@ -1,0 +1,169 @@
+import { z } from "zod";
+import { isOperationId, operationIds, routes } from "./operations.ts";
+import type { OperationId } from "./operations.ts";
+
+/** What can go wrong, and whether the call is applied first. Where both are possible, `applied` of the rule decides. */
+export const faultKinds = {
+  /** The connection is reset when the request line is there; nothing is read further. */
+  refused: { applied: false },
+  /** The whole request is read, then the connection is reset. */
+  resetBefore: { applied: false },
+  /** Applied and committed, then the connection is reset. */
+  appliedNoReply: { applied: true },
+  /** No reply ever; applied after `delayMs`, also when the sandbox is killed in between. */
+  appliedLate: { applied: false },
+  /** Half of the reply's body, then a reset. */
+  resetMidReply: { applied: true },
+  /** No reply ever. */
+  silence: { applied: false },
+  /** `delayMs` later, as always. */
+  slow: { applied: true },
+  /** Business code "500". */
+  code500: { applied: false },
+  /** Business error `code` with HTTP `status` (299). */
+  status299: { applied: false },
+  /** HTTP 502 with an HTML page. */
+  http502: { applied: false },
+  /** HTTP 503 with Retry-After. */
+  http503: { applied: false },
+  /** HTTP 429 with Retry-After. */
+  http429: { applied: false },
+  /** HTTP 200 with JSON that stops in the middle, and a Content-Length that agrees with it. */
+  wrongJson: { applied: true },
+  /** A code that no contract lists (99999, or `code`). */
+  oddCode: { applied: false },
+  /** Code 0, and data that is not the operation's. */
+  wrongShape: { applied: true },
+  /** The token is called expired: HTTP 401, 60000, or `code`. */
+  expiredToken: { applied: false },
+  /** M5, M6: the last `drop` rows are missing; `shrinkTotal` makes M5's total agree with that. */
+  shortPage: { applied: true },
+  /** M1: the last `drop` entries fail. */
+  partialM1: { applied: true },
+  /** E5: the answer lacks its last sequence. */
+  e5MissingSequence: { applied: true },
+  /** E5: the answer has its first sequence twice. */
+  e5DuplicateSequence: { applied: true },
+  /** One byte of the body every `delayMs` (1000). */
+  oneBytePerSecond: { applied: true },
+  /** A body of `bytes` (100 MB). */
+  hugeBody: { applied: true },
+} as const satisfies Record<string, { applied: boolean }>;
+
+export type FaultKind = keyof typeof faultKinds;
+
+/** Which calls a rule means: one operation, all of a service, all that read or write, the token call, or every operation (`*`). */
+const targets = [...operationIds, "*", "reads", "writes", "order", "member", "token"] as const;
+
+export const faultRuleSchema = z.strictObject({
+  operation: z.enum(targets),
+  fault: z.enum(Object.keys(faultKinds).filter((kind) => isFaultKind(kind))),
+  probability: z.number().min(0).max(1).default(1).describe("share of the matching calls"),
+  nth: z
+    .union([z.int().min(1), z.array(z.int().min(1)).min(1)])
+    .optional()
+    .describe("which of the matching calls, counted from 1 since the rule was added; all when left out"),
+  times: z.int().min(1).optional().describe("how often at most; without end when left out"),
+  delayMs: z.int().min(0).default(1000).describe("slow, appliedLate, oneBytePerSecond: milliseconds"),
+  applied: z.boolean().optional().describe("whether the call is applied before it fails"),
+  code: z.string().min(1).optional().describe("status299, oddCode, expiredToken: the business code"),
+  status: z.int().min(200).max(599).optional().describe("status299, oddCode: the HTTP status"),
+  retryAfter: z.string().min(1).default("1").describe("http503, http429: seconds or an HTTP date"),
+  drop: z.int().min(1).default(1).describe("shortPage, partialM1: how many rows or entries"),
+  shrinkTotal: z.boolean().default(false).describe("shortPage: whether M5's total agrees with the rows"),
+  bytes: z.int().min(1).default(100_000_000).describe("hugeBody: size of the body"),
+});
+
+export type FaultRule = z.input<typeof faultRuleSchema>;
+export type Fault = z.infer<typeof faultRuleSchema>;
+
+/** The switchboard of the faults. The first rule that fires decides. */
+export interface Faults {
+  /** Adds a rule behind those that are there; answers its id. Throws a ZodError for a rule that is none. */
+  add(rule: FaultRule): string;
+  list(): { id: string; rule: Fault; matched: number; fired: number }[];
+  /** Removes one rule, or all. */
+  clear(id?: string): void;
+}
+
+interface Entry {
+  id: string;
+  rule: Fault;
+  matched: number;
+  fired: number;
+}
+
+/** The rules and what decides about a call. `fraction` gives numbers in [0, 1). */
+export function createFaults(
+  fraction: () => number,
+): Faults & { decide(target: OperationId | "token"): Fault | undefined } {
+  let entries: Entry[] = [];
+  let added = 0;
+
+  return {
+    add(rule) {
+      added += 1;
+      const id = `fault-${added}`;
+      entries.push({ id, rule: faultRuleSchema.parse(rule), matched: 0, fired: 0 });
+      return id;
+    },
+    list: () => entries.map((entry) => ({ ...entry })),
+    clear(id) {
+      entries = id === undefined ? [] : entries.filter((entry) => entry.id !== id);
+    },
+    decide(target) {
+      let decided: Fault | undefined;
+      for (const entry of entries) {
+        if (!matches(entry.rule, target)) continue;
+        entry.matched += 1;
+        if (decided !== undefined || !fires(entry, fraction)) continue;
+        entry.fired += 1;
+        decided = entry.rule;
+      }
+      return decided;
+    },
+  };
+}
+
+/** Whether a call that this fault meets is applied. */
+export function appliesCall(fault: Fault): boolean {
+  return fault.applied ?? faultKinds[fault.fault].applied;
+}
+
+function isFaultKind(text: string): text is FaultKind {
+  return Object.hasOwn(faultKinds, text);
+}
+
+function fires({ rule, matched, fired }: Entry, fraction: () => number): boolean {
+  if (rule.times !== undefined && fired >= rule.times) return false;
+  if (rule.nth !== undefined && ![rule.nth].flat().includes(matched)) return false;
+  return rule.probability === 1 || fraction() < rule.probability;
+}
+
+function matches(rule: Fault, target: OperationId | "token"): boolean {
+  if (target === "token" || rule.operation === "token") return rule.operation === target;
+  if (!fits(rule.fault, target)) return false;
+  if (isOperationId(rule.operation)) return rule.operation === target;
+  const route = routes[target];
+  if (rule.operation === "reads") return !route.writes;
+  if (rule.operation === "writes") return route.writes;
+  return rule.operation === "*" || rule.operation === route.service;
+}
+
+function fits(kind: FaultKind, operation: OperationId): boolean {
+  if (kind === "shortPage") return operation === "M5" || operation === "M6";
+  if (kind === "partialM1") return operation === "M1";
+  if (kind === "e5MissingSequence" || kind === "e5DuplicateSequence") return operation === "E5";
+  return true;
+}
+
+/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
+export function seededFraction(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

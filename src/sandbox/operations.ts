@@ -1,0 +1,99 @@
+import type { Answer } from "./answers.ts";
+import type { SandboxSettings } from "./settings.ts";
+import type { Store } from "./store.ts";
+
+/** What every part of the two services works with. */
+export interface Platform {
+  store: Store;
+  settings: SandboxSettings;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** The code that is appended to the user names of an enterprise, by its row. */
+  enterpriseCode(row: number): string;
+  /** Has `payload` worked off after `delayMs`, also when the process is killed in between. Committed with the surrounding transaction. */
+  defer(kind: "call" | "orders", payload: string, delayMs: number): void;
+}
+
+/** A call that passed the door: headers, nonce and routing are checked. */
+export interface Call {
+  parameters: readonly string[];
+  query: URLSearchParams;
+  body: unknown;
+  /** The body as it came. */
+  text: string;
+  /** How many entries of M1, counted from the last, a fault makes fail. */
+  failingEntries: number;
+}
+
+export type Run = (call: Call) => Answer;
+
+export type ServiceName = "order" | "member";
+
+interface Route {
+  service: ServiceName;
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Below the base path of the service; `*` stands for a path parameter. */
+  path: string;
+  writes: boolean;
+}
+
+/** The 19 operations of the two contracts. */
+export const routes = {
+  E1: { service: "order", method: "POST", path: "/enterprise/user/bind", writes: true },
+  E2: { service: "order", method: "POST", path: "/enterprise/user/create", writes: true },
+  E3: { service: "order", method: "GET", path: "/enterprise/user/query", writes: false },
+  E4: { service: "order", method: "POST", path: "/enterprise/user/update", writes: true },
+  E5: { service: "order", method: "POST", path: "/licenseOrder/batchOrder", writes: true },
+  E6: { service: "order", method: "POST", path: "/asset/lock", writes: true },
+  E7: { service: "order", method: "POST", path: "/asset/unlock", writes: true },
+  E8: { service: "order", method: "GET", path: "/asset/*/list", writes: false },
+  E9: { service: "order", method: "POST", path: "/shellnums", writes: true },
+  M1: { service: "member", method: "POST", path: "/enterprise/*/member", writes: true },
+  M2: { service: "member", method: "PUT", path: "/enterprise/*/member/*", writes: true },
+  M3: { service: "member", method: "PUT", path: "/enterprise/*/member/*/resetPassword", writes: true },
+  M4: { service: "member", method: "DELETE", path: "/enterprise/*/member/*", writes: true },
+  M5: { service: "member", method: "GET", path: "/enterprise/*/members", writes: false },
+  M6: { service: "member", method: "GET", path: "/enterprise/*/asset/assetNums", writes: false },
+  M7: { service: "member", method: "GET", path: "/enterprise/asset/*/merchandiseProducts", writes: false },
+  M8: { service: "member", method: "GET", path: "/enterprise/*/asset/borrowUsbKeys", writes: false },
+  M9: { service: "member", method: "POST", path: "/enterprise/member/*/privileges", writes: true },
+  M10: { service: "member", method: "POST", path: "/enterprise/member/*/borrow", writes: true },
+} as const satisfies Record<string, Route>;
+
+export type OperationId = keyof typeof routes;
+export const operationIds = Object.keys(routes).filter(isOperationId);
+
+export function isOperationId(text: string): text is OperationId {
+  return Object.hasOwn(routes, text);
+}
+
+/** Base paths of the two services. */
+export const basePaths: Record<ServiceName, string> = { order: "/order/api/order/v1", member: "/me/api/v1" };
+
+const table = operationIds.map((id) => ({
+  id,
+  method: routes[id].method,
+  segments: (basePaths[routes[id].service] + routes[id].path).split("/"),
+}));
+
+/** The operation that a method and path name, with its path parameters decoded; undefined when there is none. */
+export function findOperation(method: string, path: string): { id: OperationId; parameters: string[] } | undefined {
+  const segments = path.split("/");
+  for (const route of table) {
+    if (route.method !== method || route.segments.length !== segments.length) continue;
+    const parameters: string[] = [];
+    const fits = route.segments.every((expected, index) => {
+      const found = segments[index] ?? "";
+      if (expected !== "*") return expected === found;
+      parameters.push(found);
+      return found !== "";
+    });
+    if (!fits) continue;
+    try {
+      return { id: route.id, parameters: parameters.map(decodeURIComponent) };
+    } catch {
+      return undefined;
+    }
+  }
+  return undefined;
+}

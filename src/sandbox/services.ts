@@ -1,0 +1,113 @@
+import { failure, Refusal } from "./answers.ts";
+import type { Answer } from "./answers.ts";
+import { assetOperations } from "./assets.ts";
+import { contentsOperations } from "./contents.ts";
+import type { DeferredKind } from "./deferred.ts";
+import { createDropping } from "./deletions.ts";
+import { enterpriseOperations } from "./enterprises.ts";
+import { isOperationId, routes } from "./operations.ts";
+import type { Call, OperationId, Platform, Run } from "./operations.ts";
+import { orderOperations } from "./orders.ts";
+import { privilegeOperations } from "./privileges.ts";
+import { isObject } from "./staff-bodies.ts";
+import { staffListOperations } from "./staff-list.ts";
+import { staffOperations } from "./staff.ts";
+
+/** The two services behind their doors. */
+export interface Services {
+  /** Runs a call to its end: a writing one in a transaction of its own, committed when this returns. */
+  run(operation: OperationId, call: Call): Answer;
+  /** Runs the call later, whatever becomes of this process. */
+  runLater(operation: OperationId, call: Call, delayMs: number): void;
+  /** Does noted work, inside the transaction of the caller. */
+  runDeferred(kind: DeferredKind, payload: string): void;
+  /** Notes that deferred work was refused: the orders of an asynchronous call have failed. */
+  giveUpDeferred(kind: DeferredKind, payload: string): void;
+  /** Removes what the orders of a channel order number brought; answers how many orders. */
+  dropOrders(channelOrderId: string): number;
+}
+
+interface NotedCall {
+  operation: string;
+  parameters: string[];
+  query: string;
+  text: string;
+}
+
+export function createServices(platform: Platform): Services {
+  const { store } = platform;
+  const { E5, applyDeferred, failDeferred } = orderOperations(platform);
+  const dropOrders = createDropping(platform);
+  const runs: Record<OperationId, Run> = {
+    ...enterpriseOperations(platform),
+    E5,
+    ...assetOperations(platform),
+    ...staffOperations(platform),
+    ...staffListOperations(platform),
+    ...contentsOperations(platform),
+    ...privilegeOperations(platform),
+  };
+  const countEffect = store.prepare<[string]>(
+    "INSERT INTO effects (operation, count) VALUES (?, 1) ON CONFLICT (operation) DO UPDATE SET count = count + 1",
+  );
+
+  function write(operation: OperationId, call: Call): Answer {
+    const answer = runs[operation](call);
+    // 60027 is the one error that leaves something done.
+    countEffect.run(operation);
+    return answer;
+  }
+  const transact = store.transaction(write);
+
+  return {
+    run(operation, call) {
+      try {
+        return routes[operation].writes ? transact.immediate(operation, call) : runs[operation](call);
+      } catch (error) {
+        if (error instanceof Refusal) return failure(error.code, error.reason, error.numbers);
+        throw error;
+      }
+    },
+    runLater(operation, call, delayMs) {
+      const noted: NotedCall = {
+        operation,
+        parameters: [...call.parameters],
+        query: call.query.toString(),
+        text: call.text,
+      };
+      platform.defer("call", JSON.stringify(noted), delayMs);
+    },
+    runDeferred(kind, payload) {
+      if (kind === "orders") return applyDeferred(payload);
+      const { operation, parameters, query, text }: NotedCall = JSON.parse(payload);
+      if (!isOperationId(operation)) return;
+      write(operation, {
+        parameters,
+        query: new URLSearchParams(query),
+        body: parseBody(text),
+        text,
+        failingEntries: 0,
+      });
+    },
+    giveUpDeferred(kind, payload) {
+      if (kind === "orders") failDeferred(payload);
+    },
+    dropOrders,
+  };
+}
+
+/** The body as JSON with integers beyond 2^53 kept as their digits; undefined for no body and for text that is no JSON. */
+export function parseBody(text: string): unknown {
+  if (text === "") return undefined;
+  try {
+    if (!/\d{16}/.test(text)) return JSON.parse(text);
+    // The reviver's third argument holds the source text of a number; its declaration does not know it yet.
+    return JSON.parse(text, (...[, value, context]: unknown[]) =>
+      typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && isObject(context)
+        ? context["source"]
+        : value,
+    );
+  } catch {
+    return undefined;
+  }
+}

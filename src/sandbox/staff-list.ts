@@ -1,0 +1,120 @@
+import { Refusal, success } from "./answers.ts";
+import { identifierOf, numberOf, rowOf } from "./identifiers.ts";
+import type { Platform, Run } from "./operations.ts";
+
+interface StaffRow {
+  id: number;
+  enterprise_id: number;
+  user_name: string;
+  name: string;
+  department_id: string | null;
+  remark: string | null;
+  mobile: string;
+  deleted: number;
+  created_at: number;
+  updated_at: number;
+}
+
+const navigationPages = 8;
+
+/** M5: staff in pages. */
+export function staffListOperations(platform: Platform): { M5: Run } {
+  const { store, settings } = platform;
+  const findEnterprise = store.prepare<[number], { id: number; code: string }>(
+    "SELECT id, code FROM enterprises WHERE id = ?",
+  );
+  const condition = `enterprise_id = @enterprise AND (deleted = 0 OR @deleted = 1)
+    AND (@department IS NULL OR department_id = @department)
+    AND (@keyword IS NULL OR instr(name, @keyword) > 0 OR instr(user_name || @code, @keyword) > 0)`;
+  const countRows = store.prepare<object, { count: number }>(`SELECT COUNT(*) AS count FROM staff WHERE ${condition}`);
+  const findRows = store.prepare<object, StaffRow>(
+    `SELECT id, enterprise_id, user_name, name, department_id, remark, mobile, deleted, created_at, updated_at FROM staff
+     WHERE ${condition} ORDER BY id LIMIT @size OFFSET @offset`,
+  );
+  const findHeld = store.prepare<[number], { asset_number: string }>(
+    "SELECT asset_number FROM assets WHERE holder_id = ? AND removed_by IS NULL ORDER BY id",
+  );
+  const findBorrowed = store.prepare<[number, number], { asset_number: string }>(
+    "SELECT asset_number FROM assets WHERE enterprise_id = ? AND borrower_id = ? AND removed_by IS NULL LIMIT 1",
+  );
+
+  function staffRecord(row: StaffRow, code: string) {
+    return {
+      id: identifierOf("staffRecord", row.id),
+      userId: identifierOf("user", row.id),
+      globalId: identifierOf("member", row.id),
+      enterpriseId: identifierOf("enterprise", row.enterprise_id),
+      departmentId: row.department_id === null ? null : numberOf(row.department_id),
+      departmentName: null,
+      userName: row.user_name + code,
+      passwordMobile: row.mobile,
+      name: row.name,
+      assetNums: findHeld.all(row.id).map((asset) => asset.asset_number),
+      borrowNum: findBorrowed.get(row.enterprise_id, row.id)?.asset_number ?? "",
+      onlineFlag: false,
+      remark: row.remark,
+      deleted: row.deleted === 1,
+      updateTime: row.updated_at,
+      createTime: row.created_at,
+      boundUserInfo: null,
+    };
+  }
+
+  return {
+    M5(call) {
+      const enterprise = findEnterprise.get(rowOf("enterprise", call.parameters[0] ?? "") ?? -1);
+      if (enterprise === undefined) throw new Refusal("80001", "enterpriseGlobalId: no such enterprise");
+      const pageNum = positive(call.query, "pageNum");
+      const pageSize = Math.min(positive(call.query, "pageSize"), settings.maxPageSize);
+      const filter = {
+        enterprise: enterprise.id,
+        code: enterprise.code,
+        deleted: settings.showDeletedStaff ? 1 : 0,
+        department: call.query.get("departmentId") || null,
+        keyword: call.query.get("keyword") || null,
+      };
+      const total = countRows.get(filter)?.count ?? 0;
+      const offset = (pageNum - 1) * pageSize;
+      const rows = findRows.all({ ...filter, size: pageSize, offset });
+      return success({
+        ...pageOf(pageNum, pageSize, rows.length, total),
+        list: rows.map((row) => staffRecord(row, enterprise.code)),
+      });
+    },
+  };
+}
+
+function positive(query: URLSearchParams, name: string): number {
+  const text = query.get(name) ?? "";
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Refusal("40000", `${name} is no page number or size`);
+  return Number(text);
+}
+
+/** The fields of the Page object beside its list; 0 stands for a page that does not exist. */
+function pageOf(pageNum: number, pageSize: number, size: number, total: number) {
+  const pages = Math.ceil(total / pageSize);
+  const first = Math.max(1, Math.min(pageNum - navigationPages / 2, pages - navigationPages + 1));
+  const last = Math.min(pages, first + navigationPages - 1);
+  const numbers = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+  const offset = (pageNum - 1) * pageSize;
+  return {
+    pageNum,
+    pageSize,
+    size,
+    orderBy: null,
+    startRow: size === 0 ? 0 : offset + 1,
+    endRow: size === 0 ? 0 : offset + size,
+    total,
+    pages,
+    firstPage: numbers[0] ?? 0,
+    prePage: pageNum > 1 ? pageNum - 1 : 0,
+    nextPage: pageNum < pages ? pageNum + 1 : 0,
+    lastPage: numbers.at(-1) ?? 0,
+    isFirstPage: pageNum === 1,
+    isLastPage: pageNum >= pages,
+    hasPreviousPage: pageNum > 1,
+    hasNextPage: pageNum < pages,
+    navigatePages: navigationPages,
+    navigatepageNums: numbers,
+  };
+}

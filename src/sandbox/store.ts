@@ -1,0 +1,91 @@
+import Database from "better-sqlite3";
+
+export type Store = Database.Database;
+
+/** A column that the outside world filled: kept as it came, number or text. */
+export type Given = number | string | null;
+
+const tables = `
+  CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS effects (operation TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS deferred (id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, kind TEXT NOT NULL, payload TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS enterprises (
+    id INTEGER PRIMARY KEY, code TEXT NOT NULL, name TEXT NOT NULL, made_by TEXT NOT NULL, created_at INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS customers (
+    id INTEGER PRIMARY KEY, enterprise_id INTEGER NOT NULL REFERENCES enterprises, channel_code TEXT NOT NULL,
+    channel_customer_id TEXT NOT NULL, name TEXT NOT NULL, branch_name TEXT NOT NULL, address TEXT NOT NULL, kind TEXT NOT NULL,
+    is_default INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL);
+  CREATE INDEX IF NOT EXISTS customers_by_channel ON customers (channel_customer_id, channel_code);
+  CREATE INDEX IF NOT EXISTS customers_by_enterprise ON customers (enterprise_id);
+  CREATE TABLE IF NOT EXISTS batches (
+    id INTEGER PRIMARY KEY, channel_order_id TEXT NOT NULL, body TEXT NOT NULL, created_at INTEGER NOT NULL);
+  CREATE INDEX IF NOT EXISTS batches_by_channel_order ON batches (channel_order_id);
+  CREATE TABLE IF NOT EXISTS license_orders (
+    id INTEGER PRIMARY KEY, batch_id INTEGER NOT NULL REFERENCES batches, enterprise_id INTEGER NOT NULL, customer_id INTEGER NOT NULL,
+    sequence INTEGER NOT NULL, order_type TEXT NOT NULL, license_type TEXT NOT NULL, channel_code TEXT NOT NULL,
+    channel_order_id TEXT NOT NULL, source_order_id INTEGER, state TEXT NOT NULL, created_at INTEGER NOT NULL);
+  CREATE INDEX IF NOT EXISTS license_orders_by_channel_order ON license_orders (channel_order_id);
+  CREATE INDEX IF NOT EXISTS license_orders_by_customer ON license_orders (customer_id);
+  CREATE TABLE IF NOT EXISTS assets (
+    id INTEGER PRIMARY KEY, enterprise_id INTEGER NOT NULL, customer_id INTEGER NOT NULL, license_order_id INTEGER NOT NULL,
+    license_type TEXT NOT NULL, asset_number TEXT NOT NULL, extensions TEXT NOT NULL, limit_start, limit_end,
+    borrowed_usb_key INTEGER NOT NULL, transferred INTEGER NOT NULL, locked INTEGER NOT NULL DEFAULT 0,
+    holder_id INTEGER, held_since INTEGER, lent_to_lock_id INTEGER, borrower_id INTEGER,
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, removed_by INTEGER);
+  CREATE UNIQUE INDEX IF NOT EXISTS live_assets_by_number ON assets (asset_number) WHERE removed_by IS NULL;
+  CREATE INDEX IF NOT EXISTS live_assets_by_enterprise ON assets (enterprise_id) WHERE removed_by IS NULL;
+  CREATE INDEX IF NOT EXISTS live_assets_by_holder ON assets (holder_id) WHERE removed_by IS NULL AND holder_id IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS live_assets_by_order ON assets (license_order_id) WHERE removed_by IS NULL;
+  CREATE TABLE IF NOT EXISTS merchandises (
+    id INTEGER PRIMARY KEY, asset_id INTEGER NOT NULL REFERENCES assets, parent_id INTEGER REFERENCES merchandises,
+    license_order_id INTEGER NOT NULL, crm_product_id TEXT NOT NULL, number TEXT NOT NULL, name TEXT NOT NULL,
+    parent_number TEXT NOT NULL, term TEXT NOT NULL, created_at INTEGER NOT NULL, removed_by INTEGER);
+  CREATE INDEX IF NOT EXISTS live_merchandises_by_asset ON merchandises (asset_id) WHERE removed_by IS NULL;
+  CREATE INDEX IF NOT EXISTS live_merchandises_by_order ON merchandises (license_order_id) WHERE removed_by IS NULL;
+  CREATE TABLE IF NOT EXISTS products (
+    id INTEGER PRIMARY KEY, asset_id INTEGER NOT NULL REFERENCES assets, merchandise_id INTEGER REFERENCES merchandises,
+    license_order_id INTEGER NOT NULL, crm_product_id TEXT NOT NULL, product_uri TEXT NOT NULL, record TEXT NOT NULL,
+    created_at INTEGER NOT NULL, removed_by INTEGER);
+  CREATE INDEX IF NOT EXISTS live_products_by_asset ON products (asset_id) WHERE removed_by IS NULL;
+  CREATE INDEX IF NOT EXISTS live_products_by_order ON products (license_order_id) WHERE removed_by IS NULL;
+  CREATE TABLE IF NOT EXISTS staff (
+    id INTEGER PRIMARY KEY, enterprise_id INTEGER NOT NULL REFERENCES enterprises, role TEXT NOT NULL, user_name TEXT NOT NULL,
+    name TEXT NOT NULL, department_id TEXT, remark TEXT, mobile TEXT NOT NULL, password_hash TEXT NOT NULL,
+    deleted INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL);
+  CREATE UNIQUE INDEX IF NOT EXISTS live_staff_by_name ON staff (enterprise_id, user_name) WHERE deleted = 0;
+  CREATE INDEX IF NOT EXISTS staff_by_enterprise ON staff (enterprise_id);
+`;
+
+const tableNames = [
+  "products",
+  "merchandises",
+  "assets",
+  "license_orders",
+  "batches",
+  "staff",
+  "customers",
+  "enterprises",
+  "deferred",
+  "effects",
+] as const;
+
+/**
+ * Opens the sandbox's state, `:memory:` or a file. A commit in the file outlives a SIGKILL of this process (WAL, synchronous NORMAL); it
+ * may be lost when the machine itself stops.
+ */
+export function openStore(path: string): Store {
+  const store = new Database(path, { timeout: 5000 });
+  store.pragma("journal_mode = WAL");
+  store.pragma("synchronous = NORMAL");
+  store.pragma("temp_store = MEMORY");
+  store.exec(tables);
+  return store;
+}
+
+/** Forgets everything; row numbers and the numbers of E9 start again. */
+export function emptyStore(store: Store): void {
+  store.transaction(() => {
+    for (const table of tableNames) store.exec(`DELETE FROM ${table}`);
+    store.exec("DELETE FROM meta");
+  })();
+}
