@@ -178,7 +178,16 @@ export const recordSchemas = { customers: customerSchema, orders: orderSchema, s
 
 /** Fields that hold personal data: everywhere but in the ledger's private table they stand as a reference with a commitment. */
 export const privateFields: Record<Stream, readonly string[]> = {
-  customers: ["name", "enterpriseName", "address", "adminName", "adminAccount", "adminEmail", "adminMobile", "purchaserMobile"],
+  customers: [
+    "name",
+    "enterpriseName",
+    "address",
+    "adminName",
+    "adminAccount",
+    "adminEmail",
+    "adminMobile",
+    "purchaserMobile",
+  ],
   orders: [],
   staff: ["userName", "name", "remark", "mobile"],
 };
@@ -190,8 +199,13 @@ export const secretFields: Record<Stream, readonly string[]> = {
   staff: ["password"],
 };
 
+/** A flat instance whose licence passwords stand in some form: in clear, or as a marker. */
+export type InstanceWith<Passwords> =
+  | Exclude<Instance, { kind: "product" }>
+  | (Omit<Extract<Instance, { kind: "product" }>, "passwords"> & { passwords?: Passwords | undefined });
+
 /** A product as it stands in the tree. */
-export interface Product {
+export interface Product<Passwords = string[]> {
   id: string;
   parentId: string;
   name: string;
@@ -204,7 +218,7 @@ export interface Product {
   usage?: number | undefined;
   trial: boolean;
   trialEnd?: string | undefined;
-  passwords?: string[] | undefined;
+  passwords?: Passwords | undefined;
   timeUnit: string;
   timeUnitQuantity: number;
   term: string;
@@ -214,19 +228,19 @@ export interface Product {
 }
 
 /** A package (merchandise) with its products and lower packages. `parentNumber` is absent for a root. */
-export interface Package {
+export interface Package<Passwords = string[]> {
   id: string;
   parentId: string;
   number: string;
   name: string;
   parentNumber?: string | undefined;
   term: string;
-  products: Product[];
-  children: Package[];
+  products: Product<Passwords>[];
+  children: Package<Passwords>[];
 }
 
 /** An asset with everything that belongs to it, in a stable order. */
-export interface Asset {
+export interface Asset<Passwords = string[]> {
   id: string;
   licenseType: LicenseType;
   assetNumbers: string[];
@@ -236,6 +250,6 @@ export interface Asset {
   borrowedUsbKey?: boolean | undefined;
   transferredAssetNumber?: boolean | undefined;
   extensions: Extension[];
-  products: Product[];
-  packages: Package[];
+  products: Product<Passwords>[];
+  packages: Package<Passwords>[];
 }

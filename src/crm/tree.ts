@@ -1,0 +1,257 @@
+import type { Asset, Instance, InstanceWith, Package, Product } from "./model.ts";
+
+/** Why the flat instances of an order do not make a tree. `instanceId` names the culprit. */
+export interface TreeFault {
+  code:
+    | "duplicate-instance"
+    | "orphan-instance"
+    | "instance-cycle"
+    | "wrong-parent"
+    | "package-number-disagrees"
+    | "no-asset"
+    | "too-many-numbers";
+  instanceId: string;
+  message: string;
+}
+
+type AssetInstance = Extract<Instance, { kind: "asset" }>;
+type PackageInstance = Extract<Instance, { kind: "package" }>;
+type ProductWith<Passwords> = Extract<InstanceWith<Passwords>, { kind: "product" }>;
+
+const byId = (left: { id: string }, right: { id: string }): number =>
+  left.id < right.id ? -1 : left.id > right.id ? 1 : 0;
+const byCode = (left: { code: string }, right: { code: string }): number =>
+  left.code < right.code ? -1 : left.code > right.code ? 1 : 0;
+
+/**
+ * Turns the flat CRM instances of one order into assets with products and packages of any depth, every list sorted by id so that equal
+ * orders have equal hashes. All faults are reported, not only the first: duplicate ids, orphans, cycles, a parent of the wrong kind, a
+ * package whose parent number disagrees with its parent's number.
+ */
+export function buildAssets<Passwords = string[]>(
+  instances: readonly InstanceWith<Passwords>[],
+): { assets: Asset<Passwords>[]; faults: TreeFault[] } {
+  const faults: TreeFault[] = [];
+  const assets = new Map<string, AssetInstance>();
+  const packages = new Map<string, PackageInstance>();
+  const products = new Map<string, ProductWith<Passwords>>();
+  for (const instance of instances) {
+    if (instance.kind === "feature" || instance.kind === "extension") continue;
+    if (assets.has(instance.id) || packages.has(instance.id) || products.has(instance.id)) {
+      faults.push({
+        code: "duplicate-instance",
+        instanceId: instance.id,
+        message: `instance ${instance.id} stands twice in the order`,
+      });
+      continue;
+    }
+    if (instance.kind === "asset") assets.set(instance.id, instance);
+    else if (instance.kind === "package") packages.set(instance.id, instance);
+    else products.set(instance.id, instance);
+  }
+  if (assets.size === 0) {
+    faults.push({ code: "no-asset", instanceId: "", message: "the order has no asset instance" });
+  }
+
+  const builtAssets = new Map<string, Asset<Passwords>>();
+  for (const asset of assets.values()) {
+    if (asset.assetNumbers.length > asset.quantity) {
+      faults.push({
+        code: "too-many-numbers",
+        instanceId: asset.id,
+        message: `asset ${asset.id} names ${asset.assetNumbers.length} asset numbers for a quantity of ${asset.quantity}`,
+      });
+    }
+    builtAssets.set(asset.id, {
+      id: asset.id,
+      licenseType: asset.licenseType,
+      assetNumbers: [...asset.assetNumbers],
+      quantity: asset.quantity,
+      limitStart: asset.limitStart,
+      limitEnd: asset.limitEnd,
+      borrowedUsbKey: asset.borrowedUsbKey,
+      transferredAssetNumber: asset.transferredAssetNumber,
+      extensions: [...asset.extensions],
+      products: [],
+      packages: [],
+    });
+  }
+  const builtPackages = new Map<string, Package<Passwords>>();
+  for (const item of packages.values()) {
+    builtPackages.set(item.id, {
+      id: item.id,
+      parentId: item.parentId,
+      number: item.number,
+      name: item.name,
+      term: item.term,
+      products: [],
+      children: [],
+    });
+  }
+  attachPackages(packages, builtPackages, builtAssets, faults);
+  const builtProducts = attachProducts(products, builtPackages, builtAssets, faults);
+  attachDetails(instances, builtProducts, builtAssets, faults);
+  faults.push(...cyclesOf(packages));
+
+  const sorted = [...builtAssets.values()].sort(byId);
+  for (const asset of sorted) {
+    asset.extensions.sort(byCode);
+    asset.products.sort(byId);
+    asset.packages.sort(byId);
+  }
+  for (const item of builtPackages.values()) {
+    item.children.sort(byId);
+    item.products.sort(byId);
+  }
+  for (const product of builtProducts.values()) product.features.sort(byCode);
+  return { assets: sorted, faults };
+}
+
+function attachPackages<Passwords>(
+  packages: ReadonlyMap<string, PackageInstance>,
+  built: ReadonlyMap<string, Package<Passwords>>,
+  assets: ReadonlyMap<string, Asset<Passwords>>,
+  faults: TreeFault[],
+): void {
+  for (const item of packages.values()) {
+    const node = built.get(item.id);
+    if (node === undefined) continue;
+    const asset = assets.get(item.parentId);
+    if (asset !== undefined) {
+      if (item.parentNumber !== undefined) {
+        faults.push({
+          code: "package-number-disagrees",
+          instanceId: item.id,
+          message: `package ${item.id} hangs directly under asset ${item.parentId} but names the parent package number ${item.parentNumber}`,
+        });
+      }
+      asset.packages.push(node);
+      continue;
+    }
+    const parent = built.get(item.parentId);
+    if (parent === undefined) {
+      faults.push({
+        code: "orphan-instance",
+        instanceId: item.id,
+        message: `package ${item.id} has the parent ${item.parentId}, which is neither an asset nor a package of this order`,
+      });
+      continue;
+    }
+    if (item.parentNumber !== undefined && item.parentNumber !== parent.number) {
+      faults.push({
+        code: "package-number-disagrees",
+        instanceId: item.id,
+        message: `package ${item.id} names the parent package number ${item.parentNumber}, but its parent ${parent.id} has the number ${parent.number}`,
+      });
+    }
+    node.parentNumber = parent.number;
+    parent.children.push(node);
+  }
+}
+
+function attachProducts<Passwords>(
+  products: ReadonlyMap<string, ProductWith<Passwords>>,
+  packages: ReadonlyMap<string, Package<Passwords>>,
+  assets: ReadonlyMap<string, Asset<Passwords>>,
+  faults: TreeFault[],
+): Map<string, Product<Passwords>> {
+  const built = new Map<string, Product<Passwords>>();
+  for (const item of products.values()) {
+    const { kind: _kind, features, ...fields } = item;
+    const product: Product<Passwords> = { ...fields, features: [...features] };
+    built.set(item.id, product);
+    const holder = assets.get(item.parentId) ?? packages.get(item.parentId);
+    if (holder === undefined) {
+      faults.push({
+        code: "orphan-instance",
+        instanceId: item.id,
+        message: `product ${item.id} has the parent ${item.parentId}, which is neither an asset nor a package of this order`,
+      });
+      continue;
+    }
+    holder.products.push(product);
+  }
+  return built;
+}
+
+function attachDetails<Passwords>(
+  instances: readonly InstanceWith<Passwords>[],
+  products: ReadonlyMap<string, Product<Passwords>>,
+  assets: ReadonlyMap<string, Asset<Passwords>>,
+  faults: TreeFault[],
+): void {
+  for (const instance of instances) {
+    if (instance.kind === "feature") {
+      const { kind: _kind, parentId, ...feature } = instance;
+      const product = products.get(parentId);
+      if (product === undefined) faults.push(misplaced("feature", feature.code, parentId, "a product"));
+      else product.features.push(feature);
+    } else if (instance.kind === "extension") {
+      const asset = assets.get(instance.parentId);
+      if (asset === undefined) faults.push(misplaced("extension", instance.code, instance.parentId, "an asset"));
+      else asset.extensions.push({ code: instance.code, value: instance.value });
+    }
+  }
+  for (const product of products.values()) {
+    const repeated = firstRepeated(product.features.map((feature) => feature.code));
+    if (repeated !== undefined) {
+      faults.push({
+        code: "duplicate-instance",
+        instanceId: product.id,
+        message: `product ${product.id} has the feature ${repeated} twice`,
+      });
+    }
+  }
+  for (const asset of assets.values()) {
+    const repeated = firstRepeated(asset.extensions.map((extension) => extension.code));
+    if (repeated !== undefined) {
+      faults.push({
+        code: "duplicate-instance",
+        instanceId: asset.id,
+        message: `asset ${asset.id} has the extension ${repeated} twice`,
+      });
+    }
+  }
+}
+
+function misplaced(kind: string, code: string, parentId: string, expected: string): TreeFault {
+  return {
+    code: "wrong-parent",
+    instanceId: parentId,
+    message: `${kind} ${code} has the parent ${parentId}, which is not ${expected} of this order`,
+  };
+}
+
+function firstRepeated(values: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  for (const value of values) {
+    if (seen.has(value)) return value;
+    seen.add(value);
+  }
+  return undefined;
+}
+
+/** One fault for each cycle of packages, named by the member with the smallest id. */
+function cyclesOf(packages: ReadonlyMap<string, PackageInstance>): TreeFault[] {
+  const state = new Map<string, "open" | "closed">();
+  const faults: TreeFault[] = [];
+  for (const start of packages.keys()) {
+    const path: string[] = [];
+    let current: string | undefined = start;
+    while (current !== undefined && packages.has(current) && !state.has(current)) {
+      state.set(current, "open");
+      path.push(current);
+      current = packages.get(current)?.parentId;
+    }
+    if (current !== undefined && state.get(current) === "open") {
+      const members = path.slice(path.indexOf(current)).sort();
+      faults.push({
+        code: "instance-cycle",
+        instanceId: members[0] ?? current,
+        message: `packages ${members.join(", ")} are each other's parents`,
+      });
+    }
+    for (const id of path) state.set(id, "closed");
+  }
+  return faults;
+}

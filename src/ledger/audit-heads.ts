@@ -1,0 +1,39 @@
+import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, readFileSync } from "node:fs";
+import { z } from "zod";
+import type { AuditHead } from "./audit.ts";
+
+const headLine = z.strictObject({ sequence: z.int().min(1), hash: z.string().regex(/^[0-9a-f]{64}$/), at: z.string() });
+
+/** The file beside the ledger that keeps the chain's head after each run: one JSON line each. Copy it elsewhere to make a cut visible. */
+export function headsPath(ledgerPath: string): string {
+  return `${ledgerPath}.heads`;
+}
+
+export function keepHead(ledgerPath: string, head: AuditHead, at: string): void {
+  const path = headsPath(ledgerPath);
+  const kept = readKeptHeads(path);
+  if (kept.at(-1)?.sequence === head.sequence && kept.at(-1)?.hash === head.hash) return;
+  appendFileSync(path, `${JSON.stringify({ sequence: head.sequence, hash: head.hash, at })}\n`);
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Heads kept so far, oldest first. A last line that a crash left half-written is passed over; it was never promised. */
+export function readKeptHeads(path: string): AuditHead[] {
+  if (!existsSync(path)) return [];
+  const heads: AuditHead[] = [];
+  for (const line of readFileSync(path, "utf8").split("\n")) {
+    if (line === "") continue;
+    try {
+      const parsed = headLine.safeParse(JSON.parse(line));
+      if (parsed.success) heads.push({ sequence: parsed.data.sequence, hash: parsed.data.hash });
+    } catch {
+      continue;
+    }
+  }
+  return heads;
+}

@@ -1,0 +1,233 @@
+import { existsSync, openSync, readSync, closeSync, statSync } from "node:fs";
+import Database from "better-sqlite3";
+import { Kysely, SqliteAdapter, SqliteDialect } from "kysely";
+import type { DatabaseConnection } from "kysely";
+import { CompiledQuery, SqliteDriver } from "kysely";
+import { Migrator } from "kysely/migration";
+import type { Migration, MigrationProvider } from "kysely/migration";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import * as ledgerMigration from "../../migrations/0001_ledger.ts";
+
+export type Sqlite = Database.Database;
+
+/** Marks a database file as a ledger of ours: `CRMS` in ASCII. */
+const applicationId = 0x43524d53;
+/** Before this version SQLite could corrupt a WAL that was reset while being read. */
+const oldestSqlite = [3, 51, 3];
+
+const migrations: Record<string, Migration> = { "0001_ledger": ledgerMigration };
+
+class TransactionalDdlAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+}
+
+/** SQLite whose transactions begin immediate and whose migrations roll back when they fail. */
+class LedgerDialect extends SqliteDialect {
+  readonly #database: Sqlite;
+
+  constructor(database: Sqlite) {
+    super({ database });
+    this.#database = database;
+  }
+
+  override createAdapter(): TransactionalDdlAdapter {
+    return new TransactionalDdlAdapter();
+  }
+
+  override createDriver(): SqliteDriver {
+    return new ImmediateDriver({ database: this.#database });
+  }
+}
+
+export function kyselyOn<Tables>(database: Sqlite): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new LedgerDialect(database) });
+}
+
+function refused(code: string, path: string, message: string, cure: string, cause?: unknown): Problem {
+  return new Problem({ code, message, cure, place: path, exitCode: exitCodes.ledgerRefused, cause });
+}
+
+/** A file that is there but does not begin like a SQLite database is never opened, so that nothing is written into it. */
+function refuseForeignFile(path: string): void {
+  if (!existsSync(path)) return;
+  const stat = statSync(path);
+  if (!stat.isFile()) {
+    throw refused("ledger.not-a-file", path, `${path} is not a file`, "name a file in ledger.path");
+  }
+  if (stat.size === 0) return;
+  const head = Buffer.alloc(16);
+  const file = openSync(path, "r");
+  try {
+    readSync(file, head, 0, 16, 0);
+  } finally {
+    closeSync(file);
+  }
+  if (head.toString("latin1") !== "SQLite format 3\u0000") {
+    throw refused(
+      "ledger.not-a-ledger",
+      path,
+      `${path} is not a ledger: it is no SQLite database`,
+      "name the right file in ledger.path, or restore the ledger from a backup; the file was not touched",
+    );
+  }
+}
+
+/**
+ * Opens the ledger's database for writing, in WAL mode at full durability, and brings it to this program's version when `migrate` is set.
+ * Throws a Problem with exit code 65 for a file that is not a ledger, is newer than the program, is damaged, or cannot be made durable.
+ */
+export async function openDatabase(path: string, options: { migrate: boolean; readonly?: boolean }): Promise<Sqlite> {
+  refuseForeignFile(path);
+  if (options.readonly === true && !existsSync(path)) {
+    throw refused(
+      "ledger.missing",
+      path,
+      `there is no ledger at ${path}`,
+      "run `crm-sync init`, or name the right file in ledger.path",
+    );
+  }
+  let database: Sqlite;
+  try {
+    database = new Database(path, { readonly: options.readonly === true, timeout: 10_000 });
+  } catch (error) {
+    throw refused(
+      "ledger.cannot-open",
+      path,
+      `the ledger ${path} cannot be opened: ${messageOf(error)}`,
+      "check that the folder exists and that this user may write there",
+      error,
+    );
+  }
+  try {
+    requireSqlite(database, path);
+    requireOurs(database, path);
+    if (options.readonly !== true) {
+      makeDurable(database, path);
+      if (options.migrate) await migrate(database, path);
+    }
+    await requireKnownVersion(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    if (error instanceof Problem) throw error;
+    throw refused(
+      "ledger.damaged",
+      path,
+      `the ledger ${path} cannot be read: ${messageOf(error)}`,
+      "restore it from a backup; nothing was repaired or sent",
+      error,
+    );
+  }
+}
+
+function requireSqlite(database: Sqlite, path: string): void {
+  const version = String(database.prepare("select sqlite_version()").pluck().get());
+  const parts = version.split(".").map(Number);
+  for (let index = 0; index < oldestSqlite.length; index += 1) {
+    const have = parts[index] ?? 0;
+    const want = oldestSqlite[index] ?? 0;
+    if (have > want) return;
+    if (have < want) {
+      throw refused(
+        "ledger.sqlite-too-old",
+        path,
+        `SQLite ${version} can damage a write-ahead log; ${oldestSqlite.join(".")} is the oldest that is safe`,
+        "install the locked dependencies with `npm ci`",
+      );
+    }
+  }
+}
+
+function requireOurs(database: Sqlite, path: string): void {
+  const id = database.pragma("application_id", { simple: true });
+  if (id === applicationId) return;
+  const tables = database.prepare("select count(*) from sqlite_schema").pluck().get();
+  if (id === 0 && tables === 0) return;
+  throw refused(
+    "ledger.not-a-ledger",
+    path,
+    `${path} is a SQLite database, but not a ledger of crm-sync`,
+    "name the right file in ledger.path; the file was not touched",
+  );
+}
+
+function makeDurable(database: Sqlite, path: string): void {
+  database.pragma("journal_mode = wal");
+  database.pragma("synchronous = full");
+  database.pragma("foreign_keys = on");
+  database.pragma("wal_autocheckpoint = 1000");
+  database.pragma("journal_size_limit = 67108864");
+  const mode = database.pragma("journal_mode", { simple: true });
+  const synchronous = database.pragma("synchronous", { simple: true });
+  if (mode !== "wal" || synchronous !== 2) {
+    throw refused(
+      "ledger.not-durable",
+      path,
+      `the file system of ${path} does not let the ledger be made durable (journal ${String(mode)}, synchronous ${String(synchronous)})`,
+      "put the ledger on a local disk",
+    );
+  }
+}
+
+const provider: MigrationProvider = { getMigrations: async () => migrations };
+
+/** Applies the migrations that are missing, all in one transaction: one that fails leaves the ledger as it was. */
+export async function migrate(
+  database: Sqlite,
+  path: string,
+  provide: MigrationProvider = provider,
+): Promise<string[]> {
+  await requireKnownVersion(database, path);
+  const db = kyselyOn<unknown>(database);
+  const { error, results } = await new Migrator({ db, provider: provide }).migrateToLatest();
+  if (error !== undefined) {
+    throw refused(
+      "ledger.migration-failed",
+      path,
+      `the ledger ${path} could not be brought to this version: ${messageOf(error)}. It is as it was before`,
+      "keep the older program running and report the message",
+      error,
+    );
+  }
+  database.pragma(`application_id = ${applicationId}`);
+  return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
+}
+
+/** The names of migrations this ledger has had, oldest first. */
+export function appliedMigrations(database: Sqlite): string[] {
+  const exists = database.prepare("select 1 from sqlite_schema where name = 'kysely_migration'").get();
+  if (exists === undefined) return [];
+  return database.prepare<[], string>("select name from kysely_migration order by name").pluck().all();
+}
+
+export const knownMigrations = Object.keys(migrations);
+
+async function requireKnownVersion(database: Sqlite, path: string): Promise<void> {
+  const applied = appliedMigrations(database);
+  const unknown = applied.filter((name) => !(name in migrations));
+  if (unknown.length > 0) {
+    throw refused(
+      "ledger.newer",
+      path,
+      `the ledger ${path} is newer than this program: it has had ${unknown.join(", ")}`,
+      "use the newer program; this one wrote nothing",
+    );
+  }
+  const missing = knownMigrations.filter((name) => !applied.includes(name));
+  if (database.readonly && missing.length > 0) {
+    throw refused(
+      "ledger.older",
+      path,
+      `the ledger ${path} is older than this program: ${missing.join(", ")} is missing`,
+      "run `crm-sync migrate`",
+    );
+  }
+}

@@ -1,0 +1,333 @@
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Endpoint, Operation, OperationKind, RecordReference, Stage } from "../plan/operation.ts";
+import type { Sqlite } from "./database.ts";
+
+export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
+
+/** What an operation has to remember to be settled after a crash. Holds ids and hashes, never a private value. */
+export type OperationContext = JsonObject;
+
+/** An operation as the journal holds it. */
+export interface JournalRow {
+  id: string;
+  runId: string | null;
+  planId: string | null;
+  holdId: string | null;
+  state: OperationState;
+  wireHash: string | null;
+  context: OperationContext;
+  createdAt: string;
+  updatedAt: string;
+  settleAfter: string | null;
+  verdict: string | null;
+  evidence: Json;
+  outcomeCode: string | null;
+  outcomeMessage: string | null;
+  attempts: number;
+  operation: Operation;
+}
+
+export interface Attempt {
+  operationId: string;
+  number: number;
+  nonce: string;
+  startedAt: string;
+  finishedAt: string | null;
+  outcome: string | null;
+  httpStatus: number | null;
+  code: string | null;
+  detail: string | null;
+}
+
+interface Row {
+  id: string;
+  run_id: string | null;
+  plan_id: string | null;
+  hold_id: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  kind: OperationKind;
+  endpoint: Endpoint;
+  stage: Stage;
+  subject: string;
+  hash: string;
+  state: OperationState;
+  target: string;
+  payload: string;
+  wire_hash: string | null;
+  context: string;
+  reason: string;
+  before: string;
+  after: string;
+  takes_away: number;
+  created_at: string;
+  updated_at: string;
+  settle_after: string | null;
+  verdict: string | null;
+  evidence: string | null;
+  outcome_code: string | null;
+  outcome_message: string | null;
+  attempts: number;
+  records: string;
+}
+
+const columns = `o.id, o.run_id, o.plan_id, o.hold_id, o.customer_namespace, o.customer_id, o.kind, o.endpoint, o.stage, o.subject, o.hash, o.state,
+  o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at, o.settle_after, o.verdict,
+  o.evidence, o.outcome_code, o.outcome_message,
+  (select count(*) from attempt a where a.operation_id = o.id) as attempts,
+  (select json_group_array(json_object('stream', r.stream, 'namespace', r.namespace, 'id', r.record_id)) from operation_record r
+    where r.operation_id = o.id) as records`;
+
+/** The journal: operations and attempts. Every method runs inside the writer's transaction, or reads. */
+export class JournalTables {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = {
+      insert: database.prepare(
+        `insert into operation (id, run_id, plan_id, hold_id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target,
+           payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
+      record: database.prepare(
+        "insert into operation_record (stream, namespace, record_id, operation_id) values (?, ?, ?, ?)",
+      ),
+      sending: database.prepare(
+        "update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ? where id = ? and state in ('planned', 'unknown', 'sending')",
+      ),
+      attempt: database.prepare(
+        `insert into attempt (operation_id, number, nonce, wire_hash, started_at)
+         values (?, (select coalesce(max(number), 0) + 1 from attempt where operation_id = ?), ?, ?, ?)`,
+      ),
+      finishAttempt: database.prepare(
+        `update attempt set finished_at = ?, outcome = ?, http_status = ?, code = ?, detail = ?
+         where operation_id = ? and finished_at is null`,
+      ),
+      state: database.prepare(
+        `update operation set state = ?, updated_at = ?, settle_after = ?, verdict = coalesce(?, verdict), evidence = coalesce(?, evidence),
+           outcome_code = ?, outcome_message = ?, answer_ref = coalesce(?, answer_ref) where id = ?`,
+      ),
+      byId: database.prepare<[string], Row>(`select ${columns} from operation o where o.id = ?`),
+      open: database.prepare<[], Row>(
+        `select ${columns} from operation o where o.state in ('sending', 'unknown', 'parked') order by o.created_at, o.id`,
+      ),
+      openOf: database.prepare<[string, string], Row>(
+        `select ${columns} from operation o where o.state in ('sending', 'unknown', 'parked')
+         and o.customer_namespace = ? and o.customer_id = ? order by o.created_at, o.id`,
+      ),
+      plannedOf: database.prepare<[string, string], Row>(
+        `select ${columns} from operation o where o.state in ('planned', 'held') and o.customer_namespace = ? and o.customer_id = ?
+         order by o.position, o.id`,
+      ),
+      drop: database.prepare(
+        `update operation set state = 'dropped', updated_at = ?, outcome_message = ? where state in ('planned', 'held')
+         and customer_namespace = ? and customer_id = ?`,
+      ),
+      attempts: database.prepare<[string], AttemptRow>(
+        "select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt where operation_id = ? order by number",
+      ),
+      answer: database.prepare(
+        "insert into private_value (ref, version, body, created_at) values (?, ?, ?, ?) on conflict do nothing",
+      ),
+    };
+  }
+
+  insert(entry: {
+    id: string;
+    operation: Operation;
+    state: OperationState;
+    runId: string | null;
+    planId?: string | null;
+    holdId?: string | null;
+    wireHash?: string | null;
+    context?: OperationContext;
+    position?: number;
+    at: string;
+  }): void {
+    const { operation } = entry;
+    this.#statements.insert.run(
+      entry.id,
+      entry.runId,
+      entry.planId ?? null,
+      entry.holdId ?? null,
+      operation.customer.namespace,
+      operation.customer.id,
+      operation.kind,
+      operation.endpoint,
+      operation.stage,
+      operation.subject,
+      operation.hash,
+      entry.state,
+      JSON.stringify(operation.target),
+      JSON.stringify(operation.payload),
+      entry.wireHash ?? null,
+      JSON.stringify(entry.context ?? {}),
+      operation.reason,
+      JSON.stringify(operation.before),
+      JSON.stringify(operation.after),
+      operation.takesAway,
+      entry.position ?? 0,
+      entry.at,
+      entry.at,
+    );
+    for (const item of operation.records) {
+      this.#statements.record.run(item.stream, item.namespace, item.id, entry.id);
+    }
+  }
+
+  /** A new attempt: its row, nonce and payload hash, and the state `sending`. */
+  startAttempt(id: string, attempt: { nonce: string; wireHash: string; at: string }): void {
+    this.#statements.attempt.run(id, id, attempt.nonce, attempt.wireHash, attempt.at);
+  }
+
+  markSending(
+    id: string,
+    fields: { wireHash: string; context: OperationContext; runId: string | null; at: string },
+  ): void {
+    const changed = this.#statements.sending.run(
+      fields.wireHash,
+      JSON.stringify(fields.context),
+      fields.runId,
+      fields.at,
+      id,
+    ).changes;
+    if (changed !== 1) throw new Error(`operation ${id} is not in a state from which it may be sent`);
+  }
+
+  finish(
+    id: string,
+    fields: {
+      state: OperationState;
+      at: string;
+      attempt?: {
+        outcome: string;
+        httpStatus?: number | undefined;
+        code?: string | undefined;
+        detail?: string | undefined;
+      };
+      settleAfter?: string | undefined;
+      verdict?: string | undefined;
+      evidence?: Json | undefined;
+      code?: string | undefined;
+      message?: string | undefined;
+      answer?: string | undefined;
+    },
+  ): void {
+    if (fields.attempt !== undefined) {
+      const { attempt } = fields;
+      this.#statements.finishAttempt.run(
+        fields.at,
+        attempt.outcome,
+        attempt.httpStatus ?? null,
+        attempt.code ?? null,
+        attempt.detail ?? null,
+        id,
+      );
+    }
+    let answerRef: string | null = null;
+    if (fields.answer !== undefined) {
+      answerRef = `answer/${id}`;
+      this.#statements.answer.run(answerRef, this.attempts(id).length, fields.answer, fields.at);
+    }
+    this.#statements.state.run(
+      fields.state,
+      fields.at,
+      fields.settleAfter ?? null,
+      fields.verdict ?? null,
+      fields.evidence === undefined ? null : JSON.stringify(fields.evidence),
+      fields.code ?? null,
+      fields.message ?? null,
+      answerRef,
+      id,
+    );
+  }
+
+  byId(id: string): JournalRow | undefined {
+    const row = this.#statements.byId.get(id);
+    return row === undefined ? undefined : fromRow(row);
+  }
+
+  open(): JournalRow[] {
+    return this.#statements.open.all().map(fromRow);
+  }
+
+  openOf(customer: RecordKey): JournalRow[] {
+    return this.#statements.openOf.all(customer.namespace, customer.id).map(fromRow);
+  }
+
+  plannedOf(customer: RecordKey): JournalRow[] {
+    return this.#statements.plannedOf.all(customer.namespace, customer.id).map(fromRow);
+  }
+
+  /** Operations that were planned or held and never begun give way to a new plan. Nothing was sent for them. */
+  drop(customer: RecordKey, at: string, why: string): number {
+    return this.#statements.drop.run(at, why, customer.namespace, customer.id).changes;
+  }
+
+  attempts(id: string): Attempt[] {
+    return this.#statements.attempts.all(id).map((row) => ({
+      operationId: row.operation_id,
+      number: row.number,
+      nonce: row.nonce,
+      startedAt: row.started_at,
+      finishedAt: row.finished_at,
+      outcome: row.outcome,
+      httpStatus: row.http_status,
+      code: row.code,
+      detail: row.detail,
+    }));
+  }
+}
+
+interface AttemptRow {
+  operation_id: string;
+  number: number;
+  nonce: string;
+  started_at: string;
+  finished_at: string | null;
+  outcome: string | null;
+  http_status: number | null;
+  code: string | null;
+  detail: string | null;
+}
+
+/** Reads a column this program wrote as JSON. */
+function stored<T>(text: string): T {
+  return JSON.parse(text) as T;
+}
+
+function fromRow(row: Row): JournalRow {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    planId: row.plan_id,
+    holdId: row.hold_id,
+    state: row.state,
+    wireHash: row.wire_hash,
+    context: stored<OperationContext>(row.context),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    settleAfter: row.settle_after,
+    verdict: row.verdict,
+    evidence: row.evidence === null ? null : stored<Json>(row.evidence),
+    outcomeCode: row.outcome_code,
+    outcomeMessage: row.outcome_message,
+    attempts: row.attempts,
+    operation: {
+      kind: row.kind,
+      endpoint: row.endpoint,
+      stage: row.stage,
+      customer: { namespace: row.customer_namespace, id: row.customer_id },
+      subject: row.subject,
+      records: stored<RecordReference[]>(row.records),
+      target: stored<JsonObject>(row.target),
+      payload: stored<JsonObject>(row.payload),
+      reason: row.reason,
+      before: stored<Json>(row.before),
+      after: stored<Json>(row.after),
+      takesAway: row.takes_away,
+      hash: row.hash,
+    },
+  };
+}

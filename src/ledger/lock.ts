@@ -1,0 +1,53 @@
+import Database from "better-sqlite3";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import type { Sqlite } from "./database.ts";
+
+/** The lock of the run: an exclusive transaction on a file beside the ledger. The system frees it when the process dies, however it dies. */
+export interface RunLock {
+  /** Which taking of the lock this is; checked in every group the writer commits. */
+  readonly epoch: number;
+  release(): void;
+}
+
+/**
+ * Takes the run lock or throws a Problem with exit code 75 at once. The epoch is raised inside the ledger, so that a process that was
+ * paused while another took over can no longer write.
+ */
+export function takeRunLock(ledgerPath: string, ledger: Sqlite): RunLock {
+  const path = `${ledgerPath}.lock`;
+  let side: Sqlite | undefined;
+  try {
+    side = new Database(path, { timeout: 0 });
+    side.exec("begin exclusive");
+  } catch (error) {
+    side?.close();
+    throw new Problem({
+      code: "run.active",
+      message: `another run is on for the ledger ${ledgerPath} (${messageOf(error)})`,
+      cure: "wait for it to end, or stop it; `crm-sync status` shows it",
+      exitCode: exitCodes.runActive,
+      place: path,
+      cause: error,
+    });
+  }
+  const held = side;
+  const epoch = ledger.transaction(() => {
+    const row = ledger.prepare<[], { value: string }>("select value from meta where key = 'epoch'").get();
+    const next = Number(row?.value ?? "0") + 1;
+    ledger
+      .prepare(
+        "insert into meta (key, value) values ('epoch', ?) on conflict (key) do update set value = excluded.value",
+      )
+      .run(String(next));
+    return next;
+  });
+  const number = epoch.immediate();
+  return {
+    epoch: number,
+    release: () => {
+      if (!held.open) return;
+      held.exec("rollback");
+      held.close();
+    },
+  };
+}

@@ -1,0 +1,341 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { Sqlite } from "./database.ts";
+import type { SealingKey } from "./private.ts";
+import { privatise } from "./private.ts";
+
+/** A canonical record on its way into the ledger. `rawHash` covers the raw form and the mapping that was used. */
+export interface TakeUpRecord {
+  rawHash: string;
+  place: string;
+  key: RecordKey;
+  customer: RecordKey;
+  record: JsonObject;
+  /** The raw form with secrets blanked. */
+  raw: string;
+}
+
+/** A record that cannot be used, with its place and reason; `raw` has its secrets blanked. */
+export interface TakeUpRejection {
+  rawHash: string;
+  place: string;
+  key: RecordKey | undefined;
+  customer: RecordKey | undefined;
+  field: string;
+  code: string;
+  message: string;
+  expected: string | undefined;
+  raw: string;
+}
+
+export interface TakeUpResult {
+  changed: number;
+  unchanged: number;
+  quarantined: number;
+}
+
+interface RecordRow {
+  source: string;
+  raw_hash: string;
+  body_hash: string;
+  version: number;
+  state: "current" | "quarantined" | "absent";
+  last_read: number;
+}
+
+/** The canonical records and the quarantine. Every method runs inside the writer's transaction. */
+export class RecordTables {
+  readonly #random: () => string;
+  readonly #now: () => number;
+  readonly #seal: SealingKey | undefined;
+  readonly #statements;
+
+  constructor(database: Sqlite, deps: { now: () => number; randomHex: () => string; seal: SealingKey | undefined }) {
+    this.#now = deps.now;
+    this.#random = deps.randomHex;
+    this.#seal = deps.seal;
+    this.#statements = prepareStatements(database);
+  }
+
+  /**
+   * Marks the records whose raw form is as it was, and returns which of `hashes` are known. A hash of an open quarantine row counts as
+   * quarantined again; one that waits for a retry counts as unknown, so that it is mapped anew.
+   */
+  markSeen(
+    source: string,
+    stream: Stream,
+    read: number,
+    hashes: readonly string[],
+  ): { unchanged: Set<string>; quarantined: Set<string> } {
+    const list = JSON.stringify(hashes);
+    const now = toInstant(this.#now());
+    const unchanged = this.#statements.markSeen.all(read, source, stream, list);
+    const quarantined = this.#statements.markQuarantineSeen.all(read, now, source, stream, list);
+    return {
+      unchanged: new Set(unchanged.map((row) => row.raw_hash)),
+      quarantined: new Set(quarantined.map((row) => row.raw_hash)),
+    };
+  }
+
+  /** Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks stays blocked. */
+  takeUp(
+    source: string,
+    stream: Stream,
+    read: number,
+    run: string,
+    item: TakeUpRecord,
+  ): "changed" | "unchanged" | "quarantined" {
+    const now = toInstant(this.#now());
+    const { namespace, id } = item.key;
+    const existing = this.#statements.find.get(stream, namespace, id);
+    if (existing !== undefined && existing.source !== source && existing.state !== "absent") {
+      return this.#contested(source, stream, read, item, existing);
+    }
+    if (
+      existing !== undefined &&
+      existing.last_read === read &&
+      existing.source === source &&
+      existing.raw_hash !== item.rawHash
+    ) {
+      this.#statements.setState.run("quarantined", stream, namespace, id);
+      this.reject(source, stream, read, {
+        ...item,
+        field: "id",
+        code: "duplicate-id",
+        message: `${stream} record ${namespace}/${id} stands twice in one read with different content`,
+        expected: "one record for each id",
+      });
+      return "quarantined";
+    }
+    const ref = `${stream}/${namespace}/${id}`;
+    const salt = this.#statements.salt.get(ref)?.salt ?? this.#random();
+    const version = (existing?.version ?? 0) + 1;
+    const split = privatise(stream, item.record, salt, ref, version);
+    this.#statements.resolveQuarantine.run(now, "a usable record came", stream, namespace, id, source);
+    if (existing !== undefined && existing.body_hash === split.bodyHash) {
+      if (this.#blocked(stream, item.key)) {
+        this.#statements.touch.run(item.rawHash, source, read, 0, "quarantined", null, stream, namespace, id);
+        return "quarantined";
+      }
+      const revived = existing.state !== "current";
+      this.#statements.touch.run(
+        item.rawHash,
+        source,
+        read,
+        revived ? 1 : 0,
+        "current",
+        revived ? run : null,
+        stream,
+        namespace,
+        id,
+      );
+      return revived ? "changed" : "unchanged";
+    }
+    const secrets = Object.keys(split.secrets).length > 0 ? JSON.stringify(split.secrets) : undefined;
+    if (secrets !== undefined && this.#seal === undefined) {
+      this.reject(source, stream, read, {
+        ...item,
+        field: "passwords",
+        code: "no-sealing-key",
+        message: `${stream} record ${namespace}/${id} holds passwords, and no sealing key is configured; they were not stored`,
+        expected: "ledger.sealKey to be set",
+      });
+      return "quarantined";
+    }
+    const blocked = this.#blocked(stream, item.key);
+    if (existing !== undefined) this.#statements.endVersion.run(now, stream, namespace, id);
+    this.#statements.insertVersion.run(stream, namespace, id, version, now, source, item.place, split.body);
+    this.#statements.insertPrivate.run(
+      ref,
+      version,
+      salt,
+      JSON.stringify(split.values),
+      secrets === undefined ? null : (this.#seal?.seal(secrets) ?? null),
+      now,
+    );
+    this.#statements.insertPrivate.run(`raw:${ref}`, version, null, item.raw, null, now);
+    this.#statements.upsert.run(
+      stream,
+      namespace,
+      id,
+      source,
+      item.rawHash,
+      split.bodyHash,
+      version,
+      item.customer.namespace,
+      item.customer.id,
+      blocked ? "quarantined" : "current",
+      read,
+      blocked ? null : run,
+      now,
+      now,
+    );
+    if (blocked) return "quarantined";
+    if (stream === "customers") this.#statements.wakeDependents.run(namespace, id);
+    return "changed";
+  }
+
+  #blocked(stream: Stream, key: RecordKey): boolean {
+    return this.#statements.openQuarantine.get(stream, key.namespace, key.id) !== undefined;
+  }
+
+  #contested(source: string, stream: Stream, read: number, item: TakeUpRecord, existing: RecordRow): "quarantined" {
+    const { namespace, id } = item.key;
+    this.#statements.setState.run("quarantined", stream, namespace, id);
+    this.reject(source, stream, read, {
+      ...item,
+      field: "id",
+      code: "claimed-twice",
+      message: `${stream} record ${namespace}/${id} is claimed by the sources ${existing.source} and ${source}; both are set aside`,
+      expected: "one source for each record, or a namespace of its own for each source",
+    });
+    return "quarantined";
+  }
+
+  /** Puts a record into quarantine. A good record of the same key stays as it was last, but is blocked. */
+  reject(source: string, stream: Stream, read: number, item: TakeUpRejection): void {
+    const now = toInstant(this.#now());
+    const id = `q-${this.#random().slice(0, 10)}`;
+    const ref = `quarantine/${id}`;
+    const inserted = this.#statements.insertQuarantine.run(
+      id,
+      source,
+      stream,
+      item.key?.namespace ?? null,
+      item.key?.id ?? null,
+      item.customer?.namespace ?? null,
+      item.customer?.id ?? null,
+      item.place,
+      item.field,
+      item.code,
+      item.message,
+      item.expected ?? null,
+      ref,
+      item.rawHash,
+      now,
+      now,
+      read,
+    );
+    if (inserted.changes === 1) {
+      const known = this.#statements.quarantineByHash.get(source, stream, item.rawHash);
+      if (known?.id === id) this.#statements.insertPrivate.run(ref, 1, null, item.raw, null, now);
+    }
+    if (item.key !== undefined) {
+      this.#statements.closeOlderQuarantine.run(now, stream, item.key.namespace, item.key.id, source, item.rawHash);
+      this.#statements.blockRecord.run(read, stream, item.key.namespace, item.key.id);
+    }
+  }
+
+  /**
+   * After a whole, complete read: what was not in it was missed once more, and is absent once it was missed `confirmations` times. Quarantine
+   * rows that were not seen again are resolved, and a record they blocked goes on. Returns how many records became absent now.
+   */
+  closeWholeRead(
+    source: string,
+    stream: Stream,
+    read: number,
+    confirmations: number,
+  ): { absent: number; missed: number } {
+    const now = toInstant(this.#now());
+    const missed = this.#statements.miss.run(source, stream, read).changes;
+    const absent = this.#statements.makeAbsent.run(now, source, stream, read, confirmations).changes;
+    this.#statements.releaseQuarantine.run(now, source, stream, read);
+    this.#statements.unblock.run(stream);
+    return { absent, missed };
+  }
+
+  retryQuarantine(id: string): boolean {
+    return this.#statements.retry.run(id).changes === 1;
+  }
+}
+
+function prepareStatements(database: Sqlite) {
+  return {
+    markSeen: database.prepare<[number, string, string, string], { raw_hash: string }>(
+      `update record set last_read = ?, missed = 0 where source = ? and stream = ? and state = 'current'
+       and raw_hash in (select value from json_each(?)) returning raw_hash`,
+    ),
+    markQuarantineSeen: database.prepare<[number, string, string, string, string], { raw_hash: string }>(
+      `update quarantine set last_read = ?, last_seen = ? where source = ? and stream = ? and state = 'open'
+       and raw_hash in (select value from json_each(?)) returning raw_hash`,
+    ),
+    find: database.prepare<[string, string, string], RecordRow>(
+      "select source, raw_hash, body_hash, version, state, last_read from record where stream = ? and namespace = ? and id = ?",
+    ),
+    salt: database.prepare<[string], { salt: string }>(
+      "select salt from private_value where ref = ? and salt is not null order by version desc limit 1",
+    ),
+    setState: database.prepare("update record set state = ? where stream = ? and namespace = ? and id = ?"),
+    touch: database.prepare(
+      `update record set raw_hash = ?, source = ?, last_read = ?, missed = 0, pending = max(pending, ?), state = ?,
+         changed_run = coalesce(?, changed_run) where stream = ? and namespace = ? and id = ?`,
+    ),
+    endVersion: database.prepare(
+      "update record_version set to_at = ? where stream = ? and namespace = ? and id = ? and to_at is null",
+    ),
+    insertVersion: database.prepare(
+      `insert into record_version (stream, namespace, id, version, from_at, source, place, body) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    insertPrivate: database.prepare(
+      "insert into private_value (ref, version, salt, body, sealed, created_at) values (?, ?, ?, ?, ?, ?)",
+    ),
+    upsert: database.prepare(
+      `insert into record (stream, namespace, id, source, raw_hash, body_hash, version, customer_namespace, customer_id, state, last_read,
+         pending, changed_run, first_seen, changed_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)
+       on conflict (stream, namespace, id) do update set source = excluded.source, raw_hash = excluded.raw_hash,
+         body_hash = excluded.body_hash, version = excluded.version, customer_namespace = excluded.customer_namespace,
+         customer_id = excluded.customer_id, state = excluded.state, changed_run = coalesce(excluded.changed_run, changed_run), last_read = excluded.last_read, missed = 0, pending = 1,
+         deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = excluded.changed_at`,
+    ),
+    wakeDependents: database.prepare(
+      `update record set pending = 1 where customer_namespace = ? and customer_id = ? and stream <> 'customers'
+       and deferred_code is not null and state = 'current'`,
+    ),
+    insertQuarantine: database.prepare(
+      `insert into quarantine (id, source, stream, namespace, record_id, customer_namespace, customer_id, place, field, code, message,
+         expected, raw_ref, raw_hash, first_seen, last_seen, last_read, state)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')
+       on conflict (source, stream, raw_hash) where state <> 'resolved' do update set place = excluded.place, field = excluded.field,
+         code = excluded.code, message = excluded.message, expected = excluded.expected, last_seen = excluded.last_seen,
+         last_read = excluded.last_read, state = 'open'`,
+    ),
+    quarantineByHash: database.prepare<[string, string, string], { id: string }>(
+      "select id from quarantine where source = ? and stream = ? and raw_hash = ? and state <> 'resolved'",
+    ),
+    closeOlderQuarantine: database.prepare(
+      `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'a newer form of the record came'
+       where stream = ? and namespace = ? and record_id = ? and source = ? and raw_hash <> ? and state <> 'resolved'
+       and code not in ('duplicate-id', 'claimed-twice')`,
+    ),
+    blockRecord: database.prepare(
+      `update record set state = 'quarantined', last_read = ?, missed = 0 where stream = ? and namespace = ? and id = ? and state <> 'absent'`,
+    ),
+    resolveQuarantine: database.prepare(
+      `update quarantine set state = 'resolved', resolved_at = ?, resolution = ?
+       where stream = ? and namespace = ? and record_id = ? and source = ? and state <> 'resolved'
+       and code not in ('duplicate-id', 'claimed-twice')`,
+    ),
+    openQuarantine: database.prepare<[string, string, string], { id: string }>(
+      "select id from quarantine where stream = ? and namespace = ? and record_id = ? and state <> 'resolved' limit 1",
+    ),
+    miss: database.prepare(
+      "update record set missed = missed + 1 where source = ? and stream = ? and last_read < ? and state <> 'absent'",
+    ),
+    makeAbsent: database.prepare(
+      `update record set state = 'absent', pending = 1, deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = ?
+       where source = ? and stream = ? and last_read < ? and missed >= ? and state <> 'absent'`,
+    ),
+    releaseQuarantine: database.prepare(
+      `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'no longer in the source'
+       where source = ? and stream = ? and last_read < ? and state <> 'resolved'`,
+    ),
+    unblock: database.prepare(
+      `update record set state = 'current', pending = 1 where stream = ? and state = 'quarantined' and not exists (
+         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
+         and q.state <> 'resolved')`,
+    ),
+    retry: database.prepare("update quarantine set state = 'retry' where id = ? and state = 'open'"),
+  };
+}

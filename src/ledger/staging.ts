@@ -1,0 +1,131 @@
+import Database from "better-sqlite3";
+
+/** A row on its way into or out of a staging area; `text` is JSON. */
+interface StagedRow {
+  key: string;
+  place: string;
+  text: string;
+}
+
+interface JoinedRow {
+  header: StagedRow;
+  details: Record<string, { place: string; text: string }[]>;
+}
+
+const schema = `
+  create table row (
+    id integer primary key,
+    part text not null,
+    key text not null,
+    place text not null,
+    text text not null
+  ) strict;
+  create index row_by_key on row (part, key, id);
+`;
+
+/** Rows of one page of orphans or duplicates. */
+const page = 1_000;
+
+/**
+ * Header and detail rows of one reading, joined on disk. Each area is a temporary SQLite database that the system removes when it is closed or the process ends; it
+ * holds raw CRM rows and is never part of the ledger file.
+ */
+export function createStaging(): { open(): StagingArea } {
+  return { open: () => new StagingArea() };
+}
+
+class StagingArea {
+  readonly #database: Database.Database;
+  readonly #insert: Database.Statement<[string, string, string, string]>;
+  readonly #put: (part: string, rows: StagedRow[]) => void;
+
+  constructor() {
+    // An empty name is a private temporary file, written only when it outgrows the page cache.
+    this.#database = new Database("");
+    this.#database.pragma("journal_mode = off");
+    this.#database.pragma("synchronous = off");
+    this.#database.pragma("temp_store = file");
+    this.#database.pragma("cache_size = -16000");
+    this.#database.exec(schema);
+    this.#insert = this.#database.prepare("insert into row (part, key, place, text) values (?, ?, ?, ?)");
+    this.#put = this.#database.transaction((part: string, rows: StagedRow[]) => {
+      for (const row of rows) this.#insert.run(part, row.key, row.place, row.text);
+    });
+  }
+
+  put(part: string, rows: StagedRow[]): void {
+    this.#put(part, rows);
+  }
+
+  /** Headers whose key stands once, in the order in which they were put, with the rows of every other part, `batch` at a time. */
+  *joined(headerPart: string, batch: number): Generator<JoinedRow[], void, void> {
+    const headers = this.#database.prepare<[number, string, number], StagedRow & { id: number }>(
+      `select id, key, place, text from row header where id > ? and part = ?
+         and not exists (select 1 from row other where other.part = header.part and other.key = header.key and other.id <> header.id)
+       order by id limit ?`,
+    );
+    const parts = this.#database
+      .prepare<[string], { part: string }>("select distinct part from row where part <> ? order by part")
+      .all(headerPart);
+    const details = this.#database.prepare<[string, string], { place: string; text: string }>(
+      "select place, text from row where part = ? and key = ? order by id",
+    );
+    let last = 0;
+    for (;;) {
+      const found = headers.all(last, headerPart, batch);
+      const end = found.at(-1);
+      if (end === undefined) return;
+      last = end.id;
+      yield found.map(({ key, place, text }) => {
+        const joined: JoinedRow = { header: { key, place, text }, details: {} };
+        for (const { part } of parts) {
+          const rows = details.all(part, key);
+          if (rows.length > 0) joined.details[part] = rows;
+        }
+        return joined;
+      });
+    }
+  }
+
+  /** Rows of `part` whose key no header has, in the order in which they were put. */
+  *orphans(part: string, headerPart: string): Generator<{ key: string; place: string }, void, void> {
+    const statement = this.#database.prepare<
+      [number, string, string, number],
+      { id: number; key: string; place: string }
+    >(
+      `select id, key, place from row detail where id > ? and part = ?
+         and not exists (select 1 from row header where header.part = ? and header.key = detail.key)
+       order by id limit ?`,
+    );
+    let last = 0;
+    for (;;) {
+      const found = statement.all(last, part, headerPart, page);
+      for (const { key, place } of found) yield { key, place };
+      const end = found.at(-1);
+      if (end === undefined) return;
+      last = end.id;
+    }
+  }
+
+  /** Header keys that stand more than once, in their order, with all their places. */
+  *duplicates(headerPart: string): Generator<{ key: string; places: string[] }, void, void> {
+    const keys = this.#database.prepare<[string, string, number], { key: string }>(
+      "select key from row where part = ? and key > ? group by key having count(*) > 1 order by key limit ?",
+    );
+    const places = this.#database.prepare<[string, string], { place: string }>(
+      "select place from row where part = ? and key = ? order by id",
+    );
+    let last = "";
+    for (;;) {
+      const found = keys.all(headerPart, last, page);
+      for (const { key } of found) yield { key, places: places.all(headerPart, key).map((row) => row.place) };
+      const end = found.at(-1);
+      if (end === undefined) return;
+      last = end.key;
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}

@@ -1,0 +1,123 @@
+import type { Sqlite } from "./database.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+
+interface Job {
+  work: () => unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * The one writer of the ledger. Each piece of work is a synchronous function; the writer runs a group of them (at most `groupSize`) in one
+ * BEGIN IMMEDIATE with a SAVEPOINT each, and answers after COMMIT, so that full durability costs one flush a group. Work that throws is
+ * undone alone. When the commit itself fails, every piece of the group fails and the writer accepts nothing more: what is on disk is then only
+ * known to the next start.
+ */
+export class Writer {
+  readonly #database: Sqlite;
+  readonly #groupSize: number;
+  readonly #guard: () => void;
+  #queue: Job[] = [];
+  #scheduled = false;
+  #broken: Problem | undefined;
+  #closed = false;
+
+  constructor(database: Sqlite, options: { groupSize?: number; guard?: () => void } = {}) {
+    this.#database = database;
+    this.#groupSize = options.groupSize ?? 64;
+    this.#guard = options.guard ?? (() => {});
+  }
+
+  /** Runs `work` inside the next group. Resolves after the commit; rejects with what `work` threw, undone alone. */
+  write<T>(work: () => T): Promise<T> {
+    if (this.#broken !== undefined) return Promise.reject(this.#broken);
+    if (this.#closed) return Promise.reject(new Error("the ledger is closed"));
+    return new Promise<T>((resolve, reject) => {
+      let result: { value: T } | undefined;
+      this.#queue.push({
+        work: () => {
+          result = { value: work() };
+        },
+        resolve: () => {
+          if (result === undefined) reject(new Error("ledger work was not run"));
+          else resolve(result.value);
+        },
+        reject,
+      });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    const group = this.#queue.splice(0, this.#groupSize);
+    if (group.length === 0) return;
+    const failures = new Map<Job, unknown>();
+    try {
+      this.#database.exec("begin immediate");
+      this.#guard();
+      for (const job of group) {
+        this.#database.exec("savepoint work");
+        try {
+          job.work();
+          this.#database.exec("release work");
+        } catch (error) {
+          if (!this.#database.inTransaction) throw error;
+          this.#database.exec("rollback to work");
+          this.#database.exec("release work");
+          failures.set(job, error);
+        }
+      }
+      this.#database.exec("commit");
+    } catch (error) {
+      this.#fail(error, group);
+      return;
+    }
+    for (const job of group) {
+      if (failures.has(job)) job.reject(failures.get(job));
+      else job.resolve(undefined);
+    }
+    if (this.#queue.length > 0) this.#schedule();
+  }
+
+  #fail(error: unknown, group: Job[]): void {
+    if (this.#database.open && this.#database.inTransaction) {
+      try {
+        this.#database.exec("rollback");
+      } catch {
+        // The transaction is gone with the connection; the next start reads what is on disk.
+      }
+    }
+    const problem =
+      error instanceof Problem
+        ? error
+        : new Problem({
+            code: "ledger.cannot-write",
+            message: `the ledger cannot be written: ${messageOf(error)}. Nothing more is sent`,
+            cure: "free disk space or end the program that locks the file, then start again: the next run goes on from here",
+            exitCode: exitCodes.ledgerRefused,
+            cause: error,
+          });
+    this.#broken = problem;
+    for (const job of [...group, ...this.#queue.splice(0)]) job.reject(problem);
+  }
+
+  /** Set once a commit failed: the program then sends nothing more. */
+  get broken(): Problem | undefined {
+    return this.#broken;
+  }
+
+  /** Runs what is queued and accepts nothing more. */
+  close(): void {
+    while (this.#queue.length > 0 && this.#broken === undefined) this.#flush();
+    this.#closed = true;
+  }
+}

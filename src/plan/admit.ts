@@ -1,0 +1,140 @@
+import { checkStaffTexts } from "../contract/limits.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import { parseTerm, termDisagreement } from "../contract/term.ts";
+import type { CanonicalRecord, Instance, Order, Staff } from "../crm/model.ts";
+import { buildAssets } from "../crm/tree.ts";
+
+/** Why a canonical record cannot be used as it is. Speaks of ids, fields and lengths, never of private values. */
+export interface AdmissionFault {
+  field: string;
+  code: string;
+  message: string;
+  expected: string;
+}
+
+/**
+ * The checks that a record has to pass beyond its shape: an order's instances make a tree and their terms agree (A22), a staff member's texts
+ * fit what M1 takes (lengths, letters and digits; A29, A31). The first fault decides.
+ */
+export function admit(item: CanonicalRecord, settings: ContractSettings): AdmissionFault | undefined {
+  if (item.stream === "orders") return admitOrder(item.record, settings);
+  if (item.stream === "staff") return admitStaff(item.record, settings);
+  return undefined;
+}
+
+function admitOrder(order: Order, settings: ContractSettings): AdmissionFault | undefined {
+  const [fault] = buildAssets(order.instances).faults;
+  if (fault !== undefined) {
+    const more = buildAssets(order.instances).faults.length - 1;
+    return {
+      field: `instances[${fault.instanceId}]`,
+      code: fault.code,
+      message: more > 0 ? `${fault.message} (and ${more} more)` : fault.message,
+      expected: "instances that make a tree: assets, packages under them, products under both",
+    };
+  }
+  for (const instance of order.instances) {
+    const wrong =
+      instance.kind === "product"
+        ? productFault(instance, settings)
+        : instance.kind === "package"
+          ? packageFault(instance)
+          : undefined;
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+function packageFault(item: Extract<Instance, { kind: "package" }>): AdmissionFault | undefined {
+  const term = parseTerm(item.term);
+  if (term.ok) return undefined;
+  return {
+    field: `instances[${item.id}].term`,
+    code: "bad-term",
+    message: `the term of package ${item.id} ${term.error}`,
+    expected: "years-months-days",
+  };
+}
+
+function productFault(
+  product: Extract<Instance, { kind: "product" }>,
+  settings: ContractSettings,
+): AdmissionFault | undefined {
+  const at = (field: string): string => `instances[${product.id}].${field}`;
+  if (product.gmsPid === undefined && product.appKey === undefined) {
+    return {
+      field: at("gmsPid"),
+      code: "no-product-uri",
+      message: `product ${product.id} has neither gmsPid nor appKey`,
+      expected: "one of gmsPid and appKey",
+    };
+  }
+  if (settings.productTypes !== undefined && !settings.productTypes.includes(product.type)) {
+    return {
+      field: at("type"),
+      code: "unlisted-word",
+      message: `product ${product.id} has the product type ${quoted(product.type)}, which assumptions.productTypes does not list`,
+      expected: settings.productTypes.join(", "),
+    };
+  }
+  const unit = settings.timeUnits?.[product.timeUnit];
+  if (settings.timeUnits !== undefined && unit === undefined) {
+    return {
+      field: at("timeUnit"),
+      code: "unlisted-word",
+      message: `product ${product.id} has the time unit ${quoted(product.timeUnit)}, which assumptions.timeUnits does not list`,
+      expected: Object.keys(settings.timeUnits).join(", "),
+    };
+  }
+  const term = parseTerm(product.term);
+  if (!term.ok) {
+    return {
+      field: at("term"),
+      code: "bad-term",
+      message: `the term of product ${product.id} ${term.error}`,
+      expected: "years-months-days",
+    };
+  }
+  const disagreement = termDisagreement({
+    term: term.value,
+    unit: unit ?? "none",
+    quantity: product.timeUnitQuantity,
+    limitStart: product.limitStart,
+    limitEnd: product.limitEnd,
+  });
+  if (disagreement !== undefined) {
+    return {
+      field: at("term"),
+      code: "terms-disagree",
+      message: `product ${product.id}: ${disagreement}`,
+      expected: "expression, unit × quantity and limits that agree",
+    };
+  }
+  if (product.trial && product.trialEnd === undefined) {
+    return {
+      field: at("trialEnd"),
+      code: "no-trial-end",
+      message: `product ${product.id} is a trial without an end`,
+      expected: "the end of the trial",
+    };
+  }
+  return undefined;
+}
+
+function quoted(word: string): string {
+  return JSON.stringify(word.length > 40 ? `${word.slice(0, 40)}…` : word);
+}
+
+function admitStaff(staff: Staff, settings: ContractSettings): AdmissionFault | undefined {
+  const [problem] = checkStaffTexts(staff, {
+    enterpriseCodeLength: settings.enterpriseCodeMaxLength,
+    lengthUnit: settings.lengthUnit,
+  });
+  if (problem === undefined) return undefined;
+  return {
+    field: problem.field,
+    code: `bad-${problem.field === "userName" ? "user-name" : problem.field}`,
+    message: `the ${problem.field} of staff ${staff.namespace}/${staff.id} ${problem.problem}`,
+    expected: "what the member-center takes (M1)",
+  };
+}

@@ -1,0 +1,200 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import { missingAssumptions } from "../contract/required.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { KnownChange } from "./changes.ts";
+import type { CustomerInput, DesiredCustomer, Known } from "./input.ts";
+import { customerNumbers, marker } from "./order-records.ts";
+import type { Operation } from "./operation.ts";
+import { operation } from "./operation.ts";
+
+/** A reason for which something is not done, with a dotted code; `again` says whether it is looked at in each run or only when the record changes. */
+export interface Block {
+  code: string;
+  reason: string;
+  again: boolean;
+}
+
+/** What the enterprise stage comes to: operations, what is learned by looking, or why the customer has to wait. */
+export type EnterpriseStage =
+  | { kind: "ready"; operations: Operation[]; learned: KnownChange[] }
+  | { kind: "blocked"; block: Block };
+
+/** The fields that E2 and E4 carry, as commitments: what is compared with what the platform acknowledged last. */
+export function acknowledgedFields(body: DesiredCustomer): NonNullable<Known["acknowledged"]> {
+  return { name: body.name.commitment, branchName: body.branchName, address: body.address?.commitment ?? null };
+}
+
+/** Whether the enterprise has to be looked up before it can be planned. */
+export function needsLookUp(input: Omit<CustomerInput, "observed">): boolean {
+  return input.known.link === undefined && input.desiredCustomer?.state === "current";
+}
+
+/**
+ * Create, adopt or update the enterprise of a customer (E3, then E2 or E1; E4). One enterprise found under the channel number is adopted,
+ * more than one blocks. An adopted one gets an E4, because nothing reads its branch and address back.
+ */
+export function planEnterprise(input: CustomerInput, settings: ContractSettings): EnterpriseStage {
+  const desired = input.desiredCustomer;
+  if (desired === undefined) {
+    return blocked("customer.unknown", "the CRM has not given the customer yet", true);
+  }
+  if (desired.state === "quarantined") {
+    return blocked("customer.quarantined", "the customer's record waits in quarantine", true);
+  }
+  if (desired.state === "absent") {
+    if (input.known.link === undefined) return blocked("customer.gone", "the customer is gone from the CRM", false);
+    return blocked(
+      "amendment.not-enabled",
+      "amendment not enabled: the customer is gone from the CRM, its enterprise stays as it is",
+      false,
+    );
+  }
+  const numbers = customerNumbers(input.customer, desired.body.channelCustomerId, settings);
+  const subject = `customer:${formatKey(input.customer)}`;
+  const records = [{ stream: "customers" as const, ...input.customer }];
+  const { link } = input.known;
+
+  if (link === undefined) {
+    const found = input.observed.enterprises;
+    if (found === undefined)
+      return blocked("customer.not-looked-up", "the platform was not asked for the customer yet", true);
+    const [only] = found;
+    if (found.length > 1) {
+      return blocked(
+        "enterprise.ambiguous",
+        `the platform shows ${found.length} enterprises for the channel customer number ${numbers.channelCustomerId}; one must be chosen by hand`,
+        true,
+      );
+    }
+    if (only !== undefined) {
+      const first = only.customers[0];
+      const learned: KnownChange[] = [
+        {
+          type: "linked",
+          customer: input.customer,
+          link: {
+            enterpriseGlobalId: only.enterpriseGlobalId,
+            channelCode: first?.channelCode ?? settings.channelCode ?? "",
+            channelCustomerId: numbers.channelCustomerId,
+            origin: "adopted",
+            examined: false,
+          },
+        },
+        { type: "platform-customers", enterpriseGlobalId: only.enterpriseGlobalId, customers: only.customers },
+      ];
+      return {
+        kind: "ready",
+        operations: [update(input, desired.body, settings, "adopted: nothing reads its branch and address back")],
+        learned,
+      };
+    }
+    return {
+      kind: "ready",
+      operations: creation(input, desired.body, settings, { subject, records, ...numbers }),
+      learned: [],
+    };
+  }
+
+  const wanted = acknowledgedFields(desired.body);
+  const before = input.known.acknowledged;
+  const changed = changedFields(before, wanted, settings);
+  if (changed.length === 0) return { kind: "ready", operations: [], learned: [] };
+  const reason =
+    before === undefined
+      ? "adopted: nothing reads its branch and address back"
+      : `changed in the CRM: ${changed.join(", ")}`;
+  return { kind: "ready", operations: [update(input, desired.body, settings, reason)], learned: [] };
+}
+
+function blocked(code: string, reason: string, again: boolean): EnterpriseStage {
+  return { kind: "blocked", block: { code, reason, again } };
+}
+
+function changedFields(
+  before: Known["acknowledged"],
+  wanted: NonNullable<Known["acknowledged"]>,
+  settings: ContractSettings,
+): string[] {
+  if (before === undefined) return ["name", "branch", "address"];
+  const changed: string[] = [];
+  if (before.name !== wanted.name) changed.push("name");
+  if (before.branchName !== wanted.branchName) changed.push("branch");
+  const addressGone = wanted.address === null && settings.emptyAddress === "omit";
+  if (before.address !== wanted.address && !addressGone) changed.push("address");
+  return changed;
+}
+
+function update(input: CustomerInput, body: DesiredCustomer, settings: ContractSettings, reason: string): Operation {
+  const { crmCustomerId } = customerNumbers(input.customer, body.channelCustomerId, settings);
+  const address = marker(body.address) ?? (settings.emptyAddress === "empty" ? "" : undefined);
+  return operation("update-enterprise", {
+    customer: input.customer,
+    subject: `customer:${formatKey(input.customer)}`,
+    records: [{ stream: "customers", ...input.customer }],
+    target: {},
+    payload: { crmCustomerId, customerName: marker(body.name), branchName: body.branchName, address },
+    reason,
+    before: input.known.acknowledged ?? null,
+    after: acknowledgedFields(body),
+  });
+}
+
+function creation(
+  input: CustomerInput,
+  body: DesiredCustomer,
+  settings: ContractSettings,
+  common: { subject: string; records: Operation["records"]; crmCustomerId: string; channelCustomerId: string },
+): Operation[] {
+  const shared = {
+    customer: input.customer,
+    subject: common.subject,
+    records: common.records,
+    target: {},
+    before: null,
+    after: acknowledgedFields(body),
+  };
+  if (settings.enterpriseCreation === "E1") {
+    const payload: JsonObject = {
+      channelCode: settings.channelCode ?? "",
+      channelCustomerId: common.channelCustomerId,
+      customerName: marker(body.name),
+      branchName: body.branchName,
+      enterpriseName: marker(body.enterpriseName ?? body.name),
+      passwordMobile: marker(body.purchaserMobile),
+    };
+    return [
+      operation("bind-enterprise", { ...shared, payload, reason: "the platform does not know the customer yet" }),
+    ];
+  }
+  const payload: JsonObject = {
+    crmCustomerId: common.crmCustomerId,
+    customerName: marker(body.name),
+    branchName: body.branchName,
+    address: marker(body.address),
+  };
+  return [
+    operation("create-enterprise", { ...shared, payload, reason: "the platform does not know the customer yet" }),
+  ];
+}
+
+/** Why an enterprise cannot be created or looked up with these settings, or undefined. */
+export function enterpriseBlock(input: CustomerInput, settings: ContractSettings): Block | undefined {
+  const missing = missingAssumptions(settings, settings.enterpriseCreation === "E1" ? "E1" : "E3");
+  const [first] = missing;
+  if (first !== undefined) {
+    return {
+      code: "assumption.missing",
+      reason: `the setting assumptions.${first.key} (${first.row}) has no value: ${first.choices.join(" or ")}`,
+      again: true,
+    };
+  }
+  if (settings.enterpriseCreation === "E1" && input.desiredCustomer?.body.purchaserMobile === undefined) {
+    return {
+      code: "customer.incomplete",
+      reason: "E1 needs the purchaser's mobile number, and the CRM gives none",
+      again: true,
+    };
+  }
+  return undefined;
+}

@@ -1,0 +1,138 @@
+import type { Customer, InstanceWith, Order, RecordKey, Staff } from "../crm/model.ts";
+import type { PrivateMarker } from "./operation.ts";
+
+/** A canonical record with markers in place of its private fields. */
+export type DesiredCustomer = Omit<Customer, CustomerPrivate> & { name: PrivateMarker } & {
+  [Field in Exclude<CustomerPrivate, "name">]?: PrivateMarker;
+};
+type CustomerPrivate =
+  | "name"
+  | "enterpriseName"
+  | "address"
+  | "adminName"
+  | "adminAccount"
+  | "adminEmail"
+  | "adminMobile"
+  | "purchaserMobile";
+
+export type DesiredInstance = InstanceWith<PrivateMarker>;
+export type DesiredOrder = Omit<Order, "instances"> & { instances: DesiredInstance[] };
+
+export type DesiredStaff = Omit<Staff, "userName" | "name" | "remark" | "mobile" | "password"> & {
+  userName: PrivateMarker;
+  name: PrivateMarker;
+  remark?: PrivateMarker;
+  mobile?: PrivateMarker;
+  password?: PrivateMarker;
+};
+
+export type RecordState = "current" | "quarantined" | "absent";
+
+/** One record of the CRM as the ledger holds it now. */
+export interface Desired<Body> {
+  key: RecordKey;
+  version: number;
+  bodyHash: string;
+  state: RecordState;
+  /** Set while the record waits to be planned. */
+  pending: boolean;
+  body: Body;
+}
+
+export interface Link {
+  enterpriseGlobalId: string;
+  channelCode: string;
+  channelCustomerId: string;
+  origin: "created" | "bound" | "adopted";
+  /** For an adopted enterprise: whether its assets were read, so that orders already there are known. */
+  examined: boolean;
+}
+
+export interface KnownPlatformCustomer {
+  customerId: string;
+  isDefault: boolean;
+  channelCode: string;
+  channelCustomerId: string;
+}
+
+export interface PlacedOrder {
+  key: RecordKey;
+  channelOrderId: string;
+  bodyHash: string;
+  version: number;
+  origin: "placed" | "adopted";
+}
+
+export interface FixedNumber {
+  number: string;
+  orderId: string;
+  namespace: string;
+  instanceId: string;
+  slot: number;
+}
+
+export interface StaffLink {
+  key: RecordKey;
+  memberGlobalId: string;
+  origin: "created" | "adopted";
+  /** Commitments to userName and name as they were sent or adopted. */
+  nameCommitments: { userName: string; name: string };
+}
+
+export interface Assignment {
+  assetNumber: string;
+  staff: RecordKey;
+  memberGlobalId: string;
+  origin: "granted" | "adopted";
+}
+
+/** What the ledger says we did for one customer. */
+export interface Known {
+  link: Link | undefined;
+  platformCustomers: KnownPlatformCustomer[];
+  /** Commitments of the fields that the platform acknowledged last by E2 or E4. */
+  acknowledged: { name: string; branchName: string; address: string | null } | undefined;
+  placedOrders: ReadonlyMap<string, PlacedOrder>;
+  numbers: FixedNumber[];
+  staffLinks: ReadonlyMap<string, StaffLink>;
+  assignments: Assignment[];
+  protectedMembers: ReadonlySet<string>;
+  enterpriseCode: string | undefined;
+}
+
+export interface ObservedMember {
+  globalId: string;
+  userName: string;
+  name: string;
+  deleted: boolean;
+  assetNums: string[];
+}
+
+export interface ObservedAsset {
+  assetNum: string;
+  assetId: string;
+  holder: string | null;
+  borrowed: boolean;
+}
+
+/** What the platform showed just now; `undefined` where it was not read. A read that failed is never an empty list. */
+export interface Observed {
+  /** E3: enterprises under the customer's channel numbers. */
+  enterprises: { enterpriseGlobalId: string; customers: KnownPlatformCustomer[] }[] | undefined;
+  members: ObservedMember[] | undefined;
+  assets: ObservedAsset[] | undefined;
+}
+
+/** Everything one customer is planned from. */
+export interface CustomerInput {
+  customer: RecordKey;
+  desiredCustomer: Desired<DesiredCustomer> | undefined;
+  orders: Desired<DesiredOrder>[];
+  staff: Desired<DesiredStaff>[];
+  known: Known;
+  observed: Observed;
+  /** Clear private values of these records, by marker key; in memory only. */
+  privateValues: ReadonlyMap<string, string>;
+  /** Quarantined records that belong to this customer and block deletes in its scope. */
+  quarantinedInScope: number;
+}

@@ -1,0 +1,266 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import { fillTemplate } from "../contract/template.ts";
+import type { TimeWidth } from "../contract/time-codec.ts";
+import { encodeTime } from "../contract/time-codec.ts";
+import type { PayloadUse } from "../contract/required.ts";
+import type { Asset, LicenseType, Package, Product, RecordKey } from "../crm/model.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { DesiredCustomer } from "./input.ts";
+import type { PrivateMarker, Reference } from "./operation.ts";
+
+/** The tree of an order whose licence passwords stand as markers. */
+export type PlannedProduct = Product<PrivateMarker>;
+export type PlannedPackage = Package<PrivateMarker>;
+export type PlannedAsset = Asset<PrivateMarker>;
+
+/** Why a value cannot go on the wire: which instance, which field, what is wrong. */
+export interface PayloadFault {
+  instanceId: string;
+  field: string;
+  message: string;
+}
+
+/** Collects what a payload uses and what is wrong with it while it is built. */
+export class PayloadBuild {
+  readonly settings: ContractSettings;
+  readonly uses = new Set<PayloadUse>();
+  readonly faults: PayloadFault[] = [];
+
+  constructor(settings: ContractSettings) {
+    this.settings = settings;
+  }
+
+  time(instanceId: string, field: string, use: PayloadUse, instant: string, width: TimeWidth): string | number | null {
+    this.uses.add(use);
+    const { timeCodecs, dateZone } = this.settings;
+    const codec =
+      use === "asset-limit"
+        ? timeCodecs.assetLimit
+        : use === "product-limit"
+          ? timeCodecs.productLimit
+          : use === "product-trial"
+            ? timeCodecs.productTrialEnd
+            : timeCodecs.featureTrialEnd;
+    if (codec === undefined) return null;
+    const encoded = encodeTime(codec, instant, width, dateZone);
+    if (encoded.ok) return encoded.value;
+    this.faults.push({ instanceId, field, message: encoded.error });
+    return null;
+  }
+}
+
+/** The reference to the number of one slot of an asset instance. */
+export function assetNumberReference(order: RecordKey, instanceId: string, slot: number): Reference & JsonObject {
+  return { $ref: "assetNumber", of: JSON.stringify([order.namespace, order.id, instanceId, slot]) };
+}
+
+function featureRecord(
+  build: PayloadBuild,
+  productId: string,
+  feature: PlannedProduct["features"][number],
+): JsonObject {
+  let trialEndDate: string | number | null;
+  if (feature.trial && feature.trialEnd !== undefined) {
+    trialEndDate = build.time(
+      productId,
+      `features.${feature.code}.trialEnd`,
+      "feature-trial",
+      feature.trialEnd,
+      "date",
+    );
+  } else {
+    build.uses.add("feature-no-trial");
+    trialEndDate = build.settings.sentinels.featureTrialEnd ?? null;
+  }
+  return {
+    featureCode: feature.code,
+    featureName: feature.name,
+    featureValue: feature.value,
+    featureValueType: feature.valueType,
+    trial: feature.trial ? 1 : 0,
+    trialEndDate,
+  };
+}
+
+/** A product as E5 wants it. `productUri` is the gmsPid, or else the appKey. */
+export function productRecord(build: PayloadBuild, product: PlannedProduct, parentCrmProductId: string): JsonObject {
+  const uri = product.gmsPid ?? product.appKey;
+  if (uri === undefined) {
+    build.faults.push({ instanceId: product.id, field: "gmsPid", message: "neither gmsPid nor appKey is given" });
+  }
+  let trialEndDate: string | number | null;
+  if (product.trial && product.trialEnd !== undefined) {
+    trialEndDate = build.time(product.id, "trialEnd", "product-trial", product.trialEnd, "integer");
+  } else {
+    build.uses.add("product-no-trial");
+    trialEndDate = build.settings.sentinels.productTrialEnd ?? null;
+  }
+  if (product.usage === undefined) build.uses.add("product-no-usage");
+  const record: JsonObject = {
+    crmProductId: product.id,
+    parentCrmProductId,
+    productUri: uri ?? "",
+    productName: product.name,
+    gmsPid: product.gmsPid,
+    appKey: product.appKey,
+    productType: product.type,
+    limitConcurrent: product.nodes,
+    limitTimeDuration: product.usage ?? build.settings.sentinels.productUsage ?? null,
+    strictMatchWhenDelete: true,
+    trial: product.trial ? 1 : 0,
+    trialEndDate,
+    timeUnit: product.timeUnit,
+    timeUnitQuantity: product.timeUnitQuantity,
+    timeDurationExpression: product.term,
+    srcLicenseOrderId: product.srcLicenseOrderId,
+    productFeatures: product.features.map((feature) => featureRecord(build, product.id, feature)),
+  };
+  if (product.limitStart !== undefined) {
+    record["limitStartDate"] = build.time(product.id, "limitStart", "product-limit", product.limitStart, "long");
+  }
+  if (product.limitEnd !== undefined) {
+    record["limitEndDate"] = build.time(product.id, "limitEnd", "product-limit", product.limitEnd, "long");
+  }
+  if (product.passwords !== undefined) record["passwords"] = { ...product.passwords };
+  return record;
+}
+
+/** A package with its products and lower packages as E5 wants it; `children` is null on the lowest level. */
+export function merchandiseRecord(build: PayloadBuild, item: PlannedPackage, parentId: string): JsonObject {
+  build.uses.add("package");
+  return {
+    crmProductId: item.id,
+    parentCrmProductId: parentId,
+    merchandiseNum: item.number,
+    merchandiseName: item.name,
+    parentMerchandiseNum: item.parentNumber ?? build.settings.rootParentMerchandiseNum ?? null,
+    timeDurationExpression: item.term,
+    children:
+      item.children.length === 0 ? null : item.children.map((child) => merchandiseRecord(build, child, item.id)),
+    licenseOrderProductList: item.products.map((product) => productRecord(build, product, item.id)),
+  };
+}
+
+function packagedProducts(packages: readonly PlannedPackage[]): { product: PlannedProduct; packageId: string }[] {
+  return packages.flatMap((item) => [
+    ...item.products.map((product) => ({ product, packageId: item.id })),
+    ...packagedProducts(item.children),
+  ]);
+}
+
+function assetRecord(build: PayloadBuild, order: RecordKey, asset: PlannedAsset): JsonObject {
+  const { settings } = build;
+  const products = asset.products.map((product) => productRecord(build, product, asset.id));
+  const packageOnly = asset.products.length === 0;
+  if (
+    asset.packages.length > 0 &&
+    (settings.packageProducts === "repeat" || (packageOnly && settings.packageOnly === "repeat"))
+  ) {
+    build.uses.add("repeated-product");
+    for (const { product, packageId } of packagedProducts(asset.packages)) {
+      products.push(productRecord(build, product, settings.packageOnlyParent === "asset" ? asset.id : packageId));
+    }
+  }
+  if (products.length === 0) {
+    build.faults.push({
+      instanceId: asset.id,
+      field: "products",
+      message: "the asset holds packages only, and a purchase needs products of its own (A23: packageOnly is block)",
+    });
+  }
+  const record: JsonObject = {
+    assetNos: Array.from({ length: asset.quantity }, (_, slot) => assetNumberReference(order, asset.id, slot)),
+    products,
+  };
+  if (asset.extensions.length > 0) {
+    record["assetExtendList"] = asset.extensions.map((extension) => ({
+      extendCode: extension.code,
+      extendValue: extension.value,
+    }));
+  }
+  if (asset.limitStart !== undefined) {
+    record["limitStartDate"] = build.time(asset.id, "limitStart", "asset-limit", asset.limitStart, "long");
+  }
+  if (asset.limitEnd !== undefined) {
+    record["limitEndDate"] = build.time(asset.id, "limitEnd", "asset-limit", asset.limitEnd, "long");
+  }
+  if (asset.borrowedUsbKey !== undefined) record["borrowedUsbKey"] = asset.borrowedUsbKey;
+  if (asset.transferredAssetNumber !== undefined) record["transferedAssetNum"] = asset.transferredAssetNumber;
+  if (asset.packages.length > 0) {
+    record["merchandises"] = asset.packages.map((item) => merchandiseRecord(build, item, asset.id));
+  }
+  return record;
+}
+
+/** The CRM and channel numbers of a customer, made by the configured templates (A8). */
+export function customerNumbers(
+  customer: RecordKey,
+  override: string | undefined,
+  settings: ContractSettings,
+): { crmCustomerId: string; channelCustomerId: string } {
+  const values = { id: customer.id, namespace: customer.namespace };
+  return {
+    crmCustomerId: fillTemplate(settings.crmCustomerIdTemplate, values),
+    channelCustomerId: override ?? fillTemplate(settings.channelCustomerIdTemplate, values),
+  };
+}
+
+/** Fields of a customer that E5 requires and E2 does not: a customer may exist and not be orderable yet. */
+export const orderableFields = [
+  "address",
+  "adminName",
+  "adminAccount",
+  "adminEmail",
+  "adminMobile",
+  "purchaserMobile",
+] as const;
+
+/** The order records of one new purchase: one for each licence type, numbered from the sequence base, assets in the order of their ids (E5). */
+export function newBuyRecords(
+  build: PayloadBuild,
+  input: { order: RecordKey; customer: RecordKey; body: DesiredCustomer; assets: readonly PlannedAsset[] },
+): { licenseType: LicenseType; sequence: number; record: JsonObject }[] {
+  const { settings } = build;
+  const groups = new Map<LicenseType, PlannedAsset[]>();
+  for (const asset of input.assets) {
+    const group = groups.get(asset.licenseType) ?? [];
+    group.push(asset);
+    groups.set(asset.licenseType, group);
+  }
+  const numbers = customerNumbers(input.customer, input.body.channelCustomerId, settings);
+  return [...groups.keys()].sort().map((licenseType, index) => {
+    const sequence = settings.sequenceBase + index;
+    const record: JsonObject = {
+      sequence,
+      customerId: { $ref: "customerId", of: licenseType },
+      crmCustomerId: numbers.crmCustomerId,
+      customerName: marker(input.body.name),
+      channelCustomerId: numbers.channelCustomerId,
+      adminName: marker(input.body.adminName),
+      adminAccount: marker(input.body.adminAccount),
+      adminEmail: marker(input.body.adminEmail),
+      adminCellNumber: marker(input.body.adminMobile),
+      passwordMobile: marker(input.body.purchaserMobile),
+      address: marker(input.body.address),
+      customerType: input.body.customerType,
+      branchCode: input.body.branchCode,
+      branchName: input.body.branchName,
+      enterpriseGlobalId: { $ref: "enterpriseGlobalId" },
+      licenseType,
+      orderType: "new_buy",
+      assets: (groups.get(licenseType) ?? []).map((asset) => assetRecord(build, input.order, asset)),
+    };
+    return { licenseType, sequence, record };
+  });
+}
+
+/** A marker as a JSON value. */
+export function marker(value: PrivateMarker | undefined): JsonObject | undefined {
+  return value === undefined ? undefined : { ...value };
+}
+
+/** How a record key is written in a reference of a payload. */
+export function staffReference(staff: RecordKey): Reference & JsonObject {
+  return { $ref: "memberGlobalId", of: formatKey(staff) };
+}

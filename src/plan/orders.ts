@@ -1,0 +1,155 @@
+import { missingAssumptions } from "../contract/required.ts";
+import { selectCustomer } from "../contract/selection.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import { fillTemplate } from "../contract/template.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { buildAssets } from "../crm/tree.ts";
+import type { Block } from "./enterprise.ts";
+import type { CustomerInput, Desired, DesiredOrder, Known } from "./input.ts";
+import { newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
+import type { Operation } from "./operation.ts";
+import { operation } from "./operation.ts";
+
+/** What became of one pending order in the plan. */
+export interface OrderDecision {
+  key: RecordKey;
+  operation: Operation | undefined;
+  block: Block | undefined;
+}
+
+const amendment = (what: string): Block => ({
+  code: "amendment.not-enabled",
+  reason: `amendment not enabled: ${what}`,
+  again: false,
+});
+
+/** Decides each pending order of a customer: place it (E5), leave it, or say why it waits. */
+export function planOrders(input: CustomerInput, settings: ContractSettings): OrderDecision[] {
+  return input.orders.map((order) => {
+    const decided = decide(input, order, settings);
+    if (decided === "nothing-to-do") return { key: order.key, operation: undefined, block: undefined };
+    if ("endpoint" in decided) return { key: order.key, operation: decided, block: undefined };
+    return { key: order.key, operation: undefined, block: decided };
+  });
+}
+
+function decide(
+  input: CustomerInput,
+  order: Desired<DesiredOrder>,
+  settings: ContractSettings,
+): Operation | Block | "nothing-to-do" {
+  const placed = input.known.placedOrders.get(formatKey(order.key));
+  if (placed !== undefined) {
+    if (order.state === "absent") return amendment("the order is gone from the CRM and stays placed");
+    if (order.body.cancelled) return amendment("the order was cancelled in the CRM and stays placed");
+    if (placed.origin === "placed" && placed.bodyHash !== order.bodyHash) {
+      return amendment("the order's lines changed in the CRM after it was placed");
+    }
+    return "nothing-to-do";
+  }
+  if (order.state === "absent" || order.body.cancelled) return "nothing-to-do";
+  return placement(input, order, settings);
+}
+
+function placement(input: CustomerInput, order: Desired<DesiredOrder>, settings: ContractSettings): Operation | Block {
+  const customer = input.desiredCustomer;
+  if (customer === undefined)
+    return { code: "customer.unknown", reason: "the CRM has not given the order's customer yet", again: true };
+  const lacking = orderableFields.filter((field) => customer.body[field] === undefined);
+  if (lacking.length > 0) {
+    return {
+      code: "customer.not-orderable",
+      reason: `the customer cannot be ordered for yet: the CRM gives no ${lacking.join(", ")}`,
+      again: true,
+    };
+  }
+  const { assets, faults } = buildAssets(order.body.instances);
+  const [fault] = faults;
+  if (fault !== undefined) return { code: `order.${fault.code}`, reason: fault.message, again: false };
+  const build = new PayloadBuild(settings);
+  const records = newBuyRecords(build, { order: order.key, customer: input.customer, body: customer.body, assets });
+  const [missing] = missingAssumptions(settings, "E5", build.uses);
+  if (missing !== undefined) {
+    return {
+      code: "assumption.missing",
+      reason: `the setting assumptions.${missing.key} (${missing.row}) has no value: ${missing.choices.join(" or ")}`,
+      again: true,
+    };
+  }
+  const [wrong] = build.faults;
+  if (wrong !== undefined) {
+    return {
+      code: "order.not-sendable",
+      reason: `instance ${wrong.instanceId}, ${wrong.field}: ${wrong.message}`,
+      again: false,
+    };
+  }
+  const selection = selectionBlock(
+    input.known,
+    records.map((record) => record.licenseType),
+    settings,
+  );
+  if (selection !== undefined) return selection;
+  const channelOrderId =
+    order.body.channelOrderId ??
+    fillTemplate(settings.channelOrderIdTemplate, { id: order.key.id, namespace: order.key.namespace });
+  return operation("place-order", {
+    customer: input.customer,
+    subject: `order:${formatKey(order.key)}`,
+    records: [{ stream: "orders", ...order.key }],
+    target: {},
+    payload: {
+      channelCode: settings.channelCode ?? "",
+      channelOrderId,
+      syncMode: settings.syncMode,
+      orderList: records.map((record) => record.record),
+    },
+    reason: "the order is new in the CRM",
+    before: null,
+    after: {
+      version: order.version,
+      bodyHash: order.bodyHash,
+      assets: assets.map((asset) => ({
+        id: asset.id,
+        licenseType: asset.licenseType,
+        quantity: asset.quantity,
+        given: asset.assetNumbers,
+      })),
+    },
+  });
+}
+
+/** Blocks an order whose customers on the platform are known and do not give exactly one hit for a licence type (A12). */
+function selectionBlock(
+  known: Known,
+  types: readonly Parameters<typeof selectCustomer>[1][],
+  settings: ContractSettings,
+): Block | undefined {
+  if (known.link === undefined || known.platformCustomers.length === 0) return undefined;
+  for (const licenseType of types) {
+    const selected = selectPlatformCustomer(known, licenseType, settings);
+    if ("code" in selected) return selected;
+  }
+  return undefined;
+}
+
+/** The platform customer that takes orders of a licence type, or why there is not exactly one (A12). */
+export function selectPlatformCustomer(
+  known: Pick<Known, "platformCustomers" | "link">,
+  licenseType: Parameters<typeof selectCustomer>[1],
+  settings: ContractSettings,
+): { customerId: string } | Block {
+  const enterpriseGlobalId = known.link?.enterpriseGlobalId ?? "";
+  const selected = selectCustomer(
+    known.platformCustomers.map((item) => ({ ...item, enterpriseGlobalId, enterpriseName: null })),
+    licenseType,
+    settings,
+  );
+  if (selected.ok) return { customerId: selected.value.customerId };
+  return {
+    code: "enterprise.no-single-customer",
+    reason: `${selected.error.hits} ${selected.error.selector} customers of the enterprise fit the licence type ${licenseType}; exactly one must (A12)`,
+    again: true,
+  };
+}

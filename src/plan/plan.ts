@@ -1,0 +1,169 @@
+import { hashOf } from "../base/canonical-json.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { KnownChange } from "./changes.ts";
+import type { Block } from "./enterprise.ts";
+import { enterpriseBlock, needsLookUp, planEnterprise } from "./enterprise.ts";
+import type { CustomerInput } from "./input.ts";
+import type { Operation } from "./operation.ts";
+import { compareOperations } from "./operation.ts";
+import { planOrders } from "./orders.ts";
+import { planPrivileges } from "./privileges.ts";
+import { planStaff } from "./staff.ts";
+
+/** What becomes of one record in a plan: its operations are planned, or it waits for a reason. */
+export interface PlannedRecord {
+  stream: Stream;
+  key: RecordKey;
+  outcome: "planned" | "deferred";
+  code?: string;
+  reason?: string;
+  again?: boolean;
+}
+
+/** Everything that is meant to happen for one customer. */
+export interface CustomerPlan {
+  customer: RecordKey;
+  operations: Operation[];
+  records: PlannedRecord[];
+  /** What is learned by looking, without an operation: adoptions, and assignments found gone. */
+  learned: KnownChange[];
+  /** What the plan was made from; a plan whose fingerprint no longer fits is stale. */
+  fingerprint: string;
+}
+
+export interface PlanOptions {
+  settings: ContractSettings;
+  /** Whether initial passwords can be sealed (A30). */
+  canSeal: boolean;
+  /** Why nothing may be taken away in this run: an incomplete or shrunken source. */
+  revokesBlocked: Block | undefined;
+}
+
+/** What has to be read from the platform before a customer can be planned. Nothing, where nothing depends on it. */
+export interface Needs {
+  enterprises: boolean;
+  /** M5 and M6. */
+  staff: boolean;
+  /** (M6 ∪ E8) → M7 of an adopted enterprise, so that orders already there are not placed again. */
+  orders: boolean;
+}
+
+/** Decides what has to be read (E3; M5 and M6; the assets of an adopted enterprise). `thorough` reads staff even where nothing changed. */
+export function needsOf(input: Omit<CustomerInput, "observed">, thorough: boolean): Needs {
+  const { link } = input.known;
+  const staffMatters =
+    input.staff.some((staff) => staff.pending && staff.state !== "quarantined") || (thorough && input.staff.length > 0);
+  return {
+    enterprises: needsLookUp(input),
+    staff: link !== undefined && staffMatters,
+    orders:
+      link !== undefined &&
+      link.origin !== "created" &&
+      !link.examined &&
+      input.orders.some((order) => order.pending && order.state === "current"),
+  };
+}
+
+/** Plans one customer: pure, sorted, and the same for the same input. */
+export function planCustomer(input: CustomerInput, options: PlanOptions): CustomerPlan {
+  const { settings } = options;
+  const fingerprint = fingerprintOf(input);
+  const enterprise = planEnterprise(input, settings);
+  const settingsBlock = input.desiredCustomer?.state === "current" ? enterpriseBlock(input, settings) : undefined;
+  const block = enterprise.kind === "blocked" ? enterprise.block : settingsBlock;
+  if (enterprise.kind === "blocked" || block !== undefined) {
+    return {
+      customer: input.customer,
+      operations: [],
+      records: blockedRecords(input, block),
+      learned: [],
+      fingerprint,
+    };
+  }
+  const records: PlannedRecord[] = [];
+  const operations = [...enterprise.operations];
+  const learned = [...enterprise.learned];
+  if (input.desiredCustomer?.pending === true)
+    records.push({ stream: "customers", key: input.customer, outcome: "planned" });
+
+  const orderOperations: Operation[] = [];
+  for (const decision of planOrders(input, settings)) {
+    if (decision.operation !== undefined) orderOperations.push(decision.operation);
+    records.push(recordOf("orders", decision.key, decision.block));
+  }
+  operations.push(...orderOperations);
+
+  const staffMatters =
+    input.observed.members !== undefined ||
+    input.known.link === undefined ||
+    input.staff.some((staff) => staff.pending);
+  if (staffMatters) planPeople(input, options, orderOperations, { operations, learned, records });
+  operations.sort(compareOperations);
+  return { customer: input.customer, operations, records, learned, fingerprint };
+}
+
+function planPeople(
+  input: CustomerInput,
+  options: PlanOptions,
+  orderOperations: readonly Operation[],
+  into: { operations: Operation[]; learned: KnownChange[]; records: PlannedRecord[] },
+): void {
+  const people = planStaff(input, options.settings, { canSeal: options.canSeal });
+  const privileges = planPrivileges(input, people.memberships, {
+    orderOperations,
+    revokesBlocked: options.revokesBlocked,
+  });
+  into.operations.push(...people.operations, ...privileges.operations);
+  into.learned.push(...people.learned, ...privileges.learned);
+  const served = new Set(
+    [...people.operations, ...privileges.operations].flatMap((item) => item.records.map((record) => formatKey(record))),
+  );
+  for (const staff of input.staff) {
+    const key = formatKey(staff.key);
+    const membership = people.memberships.get(key);
+    const block =
+      (membership?.kind === "blocked" ? membership.block : undefined) ??
+      privileges.blocks.get(key) ??
+      people.notes.get(key);
+    if (staff.state === "quarantined") continue;
+    if (staff.pending || served.has(key) || (block !== undefined && block.again))
+      into.records.push(recordOf("staff", staff.key, block));
+  }
+}
+
+function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): PlannedRecord {
+  return block === undefined ? { stream, key, outcome: "planned" } : { stream, key, outcome: "deferred", ...block };
+}
+
+function blockedRecords(input: CustomerInput, block: Block | undefined): PlannedRecord[] {
+  const own: Block = block ?? { code: "customer.blocked", reason: "the customer is blocked", again: true };
+  const theirs: Block = { code: "customer.blocked", reason: `waits for the customer: ${own.reason}`, again: true };
+  const records: PlannedRecord[] = [];
+  if (input.desiredCustomer?.pending === true && input.desiredCustomer.state !== "quarantined") {
+    records.push(recordOf("customers", input.customer, own));
+  }
+  for (const order of input.orders) {
+    if (order.pending && order.state !== "quarantined") records.push(recordOf("orders", order.key, theirs));
+  }
+  for (const staff of input.staff) {
+    if (staff.pending && staff.state !== "quarantined") records.push(recordOf("staff", staff.key, theirs));
+  }
+  return records;
+}
+
+/** One fingerprint for each customer: desired versions and states, and what is known. */
+export function fingerprintOf(input: Omit<CustomerInput, "observed">): string {
+  const { known } = input;
+  return hashOf([
+    input.desiredCustomer === undefined ? null : [input.desiredCustomer.bodyHash, input.desiredCustomer.state],
+    input.orders.map((order) => [formatKey(order.key), order.bodyHash, order.state]),
+    input.staff.map((staff) => [formatKey(staff.key), staff.bodyHash, staff.state]),
+    known.link === undefined ? null : known.link.enterpriseGlobalId,
+    known.acknowledged ?? null,
+    [...known.placedOrders.keys()],
+    known.assignments.map((item) => [item.assetNumber, item.memberGlobalId]),
+    [...known.staffLinks.values()].map((link) => link.memberGlobalId),
+  ]);
+}

@@ -1,0 +1,233 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import { limits } from "../contract/limits.ts";
+import { wireLong } from "../contract/member-center.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { KnownChange } from "./changes.ts";
+import type { Block } from "./enterprise.ts";
+import type { CustomerInput, Desired, DesiredStaff, ObservedMember } from "./input.ts";
+import { marker } from "./order-records.ts";
+import type { Operation, PrivateMarker } from "./operation.ts";
+import { markerKey, operation } from "./operation.ts";
+
+/** Who a staff record is on the platform, or becomes in this plan. */
+export type Membership =
+  | { kind: "member"; memberGlobalId: string; origin: "linked" | "adopted" }
+  | { kind: "to-add" }
+  | { kind: "blocked"; block: Block };
+
+export interface StaffStage {
+  memberships: ReadonlyMap<string, Membership>;
+  operations: Operation[];
+  learned: KnownChange[];
+  /** Blocks that concern a record without stopping its assets, such as a changed name. */
+  notes: ReadonlyMap<string, Block>;
+}
+
+function clear(input: CustomerInput, value: PrivateMarker): string | undefined {
+  return input.privateValues.get(markerKey(value));
+}
+
+/**
+ * Finds each staff record on the platform: by its link, else by its account name, bare or with the enterprise code (A28); two hits block.
+ * Whoever is not there is added, at most 100 in one M1.
+ */
+export function planStaff(input: CustomerInput, settings: ContractSettings, options: { canSeal: boolean }): StaffStage {
+  const memberships = new Map<string, Membership>();
+  const notes = new Map<string, Block>();
+  const learned: KnownChange[] = [];
+  const enterpriseGlobalId = input.known.link?.enterpriseGlobalId;
+  const members = (input.observed.members ?? []).filter((member) => !member.deleted);
+  const unread = enterpriseGlobalId !== undefined && input.observed.members === undefined;
+  const names = new Map<string, number>();
+  for (const staff of input.staff) {
+    if (staff.state !== "current") continue;
+    const name = clear(input, staff.body.userName) ?? "";
+    names.set(name, (names.get(name) ?? 0) + 1);
+  }
+  const toAdd: Desired<DesiredStaff>[] = [];
+  for (const staff of input.staff) {
+    const key = formatKey(staff.key);
+    const link = input.known.staffLinks.get(key);
+    if (link !== undefined) {
+      const shown = unread || members.some((member) => member.globalId === link.memberGlobalId);
+      memberships.set(
+        key,
+        shown
+          ? { kind: "member", memberGlobalId: link.memberGlobalId, origin: "linked" }
+          : {
+              kind: "blocked",
+              block: {
+                code: "staff.not-shown",
+                reason: "the platform no longer shows this staff member; check whether somebody deleted the account",
+                again: true,
+              },
+            },
+      );
+      const renamed =
+        staff.state === "current" &&
+        (link.nameCommitments.name !== staff.body.name.commitment ||
+          link.nameCommitments.userName !== staff.body.userName.commitment);
+      if (renamed) {
+        notes.set(key, {
+          code: "amendment.not-enabled",
+          reason: "amendment not enabled: the staff member's name changed in the CRM",
+          again: false,
+        });
+      }
+      continue;
+    }
+    if (staff.state !== "current") continue;
+    if (unread) {
+      memberships.set(key, {
+        kind: "blocked",
+        block: { code: "staff.not-read", reason: "the staff list was not read", again: true },
+      });
+      continue;
+    }
+    const userName = clear(input, staff.body.userName);
+    const found = identify(input, staff, userName, members, names, settings);
+    memberships.set(key, found);
+    if (found.kind === "member" && enterpriseGlobalId !== undefined) {
+      learned.push({
+        type: "staff-linked",
+        staff: staff.key,
+        customer: input.customer,
+        enterpriseGlobalId,
+        memberGlobalId: found.memberGlobalId,
+        origin: "adopted",
+        nameCommitments: { userName: staff.body.userName.commitment, name: staff.body.name.commitment },
+      });
+    }
+    if (found.kind === "to-add") {
+      const lacking = passwordBlock(staff, settings, options.canSeal);
+      if (lacking === undefined) toAdd.push(staff);
+      else memberships.set(key, { kind: "blocked", block: lacking });
+    }
+  }
+  return { memberships, operations: additions(input, toAdd, settings), learned, notes };
+}
+
+function passwordBlock(staff: Desired<DesiredStaff>, settings: ContractSettings, canSeal: boolean): Block | undefined {
+  if (!canSeal) {
+    return {
+      code: "staff.no-sealing-key",
+      reason: "no sealing key is configured (ledger.sealKey), so no initial password can be kept",
+      again: true,
+    };
+  }
+  if (settings.passwordSource === "crm" && staff.body.password === undefined) {
+    return {
+      code: "staff.no-password",
+      reason: "passwords come from the CRM (passwordSource), and it gives none for this person",
+      again: true,
+    };
+  }
+  return undefined;
+}
+
+function identify(
+  input: CustomerInput,
+  staff: Desired<DesiredStaff>,
+  userName: string | undefined,
+  members: readonly ObservedMember[],
+  names: ReadonlyMap<string, number>,
+  settings: ContractSettings,
+): Membership {
+  if (userName === undefined) {
+    return {
+      kind: "blocked",
+      block: { code: "staff.erased", reason: "the person's private values were erased", again: false },
+    };
+  }
+  if ((names.get(userName) ?? 0) > 1) {
+    return {
+      kind: "blocked",
+      block: {
+        code: "staff.same-account",
+        reason: "two staff records of this customer have the same account name",
+        again: true,
+      },
+    };
+  }
+  const name = clear(input, staff.body.name);
+  const code = input.known.enterpriseCode;
+  const hits = members.filter((member) => {
+    if (member.userName === userName) return true;
+    if (!member.userName.startsWith(userName)) return false;
+    const suffix = member.userName.slice(userName.length);
+    if (code !== undefined) return suffix === code;
+    return suffix.length <= settings.enterpriseCodeMaxLength && member.name === name;
+  });
+  const [hit] = hits;
+  if (hits.length > 1) {
+    return {
+      kind: "blocked",
+      block: {
+        code: "staff.ambiguous",
+        reason: `${hits.length} staff members on the platform fit the account name; one must be chosen by hand`,
+        again: true,
+      },
+    };
+  }
+  if (hit === undefined) return { kind: "to-add" };
+  const owner = [...input.known.staffLinks.values()].find((link) => link.memberGlobalId === hit.globalId);
+  if (owner !== undefined) {
+    return {
+      kind: "blocked",
+      block: {
+        code: "staff.member-taken",
+        reason: `the staff member with this account name is linked to ${formatKey(owner.key)}`,
+        again: true,
+      },
+    };
+  }
+  return { kind: "member", memberGlobalId: hit.globalId, origin: "adopted" };
+}
+
+function additions(
+  input: CustomerInput,
+  toAdd: readonly Desired<DesiredStaff>[],
+  settings: ContractSettings,
+): Operation[] {
+  const operations: Operation[] = [];
+  for (let start = 0; start < toAdd.length; start += limits.staffPerCall) {
+    const batch = toAdd.slice(start, start + limits.staffPerCall);
+    operations.push(
+      operation("add-staff", {
+        customer: input.customer,
+        subject: `staff-of:${formatKey(input.customer)}`,
+        records: batch.map((staff) => ({ stream: "staff", ...staff.key })),
+        target: { enterpriseGlobalId: { $ref: "enterpriseGlobalId" } },
+        payload: { userList: batch.map((staff) => newStaff(staff, settings)) },
+        reason: `${batch.length} staff ${batch.length === 1 ? "member is" : "members are"} not on the platform yet`,
+        before: null,
+        after: batch.map((staff) => ({
+          staff: formatKey(staff.key),
+          userName: staff.body.userName.commitment,
+          name: staff.body.name.commitment,
+        })),
+      }),
+    );
+  }
+  return operations;
+}
+
+function newStaff(staff: Desired<DesiredStaff>, settings: ContractSettings): JsonObject {
+  const departmentId = staff.body.departmentId ?? settings.defaultDepartmentId;
+  const password =
+    settings.passwordSource === "crm" ? marker(staff.body.password) : initialPassword(formatKey(staff.key));
+  return {
+    userName: marker(staff.body.userName),
+    password,
+    departmentId: departmentId === undefined ? undefined : wireLong(departmentId),
+    name: marker(staff.body.name),
+    remark: marker(staff.body.remark),
+    passwordMobile: marker(staff.body.mobile),
+  };
+}
+
+/** A password that is generated when the payload is bound; `staff` is the record's key. */
+export function initialPassword(staff: string): JsonObject {
+  return { $initialPassword: staff };
+}
