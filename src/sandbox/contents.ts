@@ -1,7 +1,7 @@
 import { Refusal, success } from "./answers.ts";
 import { identifierOf, numberOf, rowOf } from "./identifiers.ts";
 import type { Platform, Run } from "./operations.ts";
-import type { ProductRecord } from "./order-bodies.ts";
+import { productSchema } from "./order-bodies.ts";
 import { epochMs } from "./times.ts";
 
 interface AssetRow {
@@ -63,7 +63,7 @@ export function contentsOperations(platform: Platform): { M7: Run } {
   }
 
   function productInstance(row: ProductRow, asset: AssetRow) {
-    const record: ProductRecord = JSON.parse(row.record);
+    const record = productSchema.parse(JSON.parse(row.record));
     const order = orderFields(row);
     const id = identifierOf("product", row.id);
     return {

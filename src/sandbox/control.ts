@@ -10,12 +10,12 @@ import type { Reply } from "./replies.ts";
 export interface Controls {
   faults: Faults;
   observation: Observation;
-  counts(): unknown;
-  reset(): void;
-  expireTokens(): void;
-  dropOrders(channelOrderId: string): number;
+  counts: () => unknown;
+  reset: () => void;
+  expireTokens: () => void;
+  dropOrders: (channelOrderId: string) => number;
   /** Takes no connections for `ms`, from the end of this reply on. */
-  refuseFor(ms: number): void;
+  refuseFor: (ms: number) => void;
 }
 
 export const controlPrefix = "/_sandbox/";

@@ -1,7 +1,7 @@
 import { Refusal } from "./answers.ts";
 import type { Platform } from "./operations.ts";
+import { productSchema } from "./order-bodies.ts";
 import type { DeletedProduct, Deletion } from "./order-bodies.ts";
-import type { Given } from "./store.ts";
 import { epochMs } from "./times.ts";
 
 interface Scope {
@@ -16,12 +16,6 @@ interface ProductRow {
   asset_id: number;
   product_uri: string;
   record: string;
-}
-
-interface Limits {
-  limitStartDate?: Given | undefined;
-  limitEndDate?: Given | undefined;
-  limitConcurrent?: number | null | undefined;
 }
 
 /** What removes assets and products for E5 delete_asset and delete_product; 13004 when a deletion finds nothing. */
@@ -122,7 +116,7 @@ export function createDropping(platform: Platform): (channelOrderId: string) => 
 /** An exact match compares both limits and the nodes; any other matches by the mnemonic alone. */
 function fits(row: ProductRow, product: DeletedProduct): boolean {
   if (product.strictMatchWhenDelete !== true) return true;
-  const stored: Limits = JSON.parse(row.record);
+  const stored = productSchema.parse(JSON.parse(row.record));
   return (
     epochMs(stored.limitStartDate) === epochMs(product.limitStartDate) &&
     epochMs(stored.limitEndDate) === epochMs(product.limitEndDate) &&

@@ -85,6 +85,7 @@ export function createExchanges(parts: Parts): (exchange: Exchange) => Promise<v
         return;
       case "hugeBody":
         return sendHuge(response, fault.bytes);
+      default:
     }
     const reply = faultyReply(fault, operation, truth, errorStatus);
     if (reply !== undefined) return send(response, reply);

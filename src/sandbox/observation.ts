@@ -43,12 +43,12 @@ export interface Duplicates {
 }
 
 export interface Observation {
-  state(): SandboxState;
-  duplicates(): Duplicates;
+  state: () => SandboxState;
+  duplicates: () => Duplicates;
   /** Every accepted E5 body of a channel order number, as it came, the oldest first. */
-  batches(channelOrderId: string): { at: number; body: string }[];
+  batches: (channelOrderId: string) => { at: number; body: string }[];
   /** How often each operation had its effect. */
-  effects(): Record<string, number>;
+  effects: () => Record<string, number>;
 }
 
 /** Reads the state for tests and people; the two services never do. */

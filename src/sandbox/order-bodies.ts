@@ -35,7 +35,7 @@ const featureSchema = z.strictObject({
   trialEndDate: time,
 });
 
-const productSchema = z.strictObject({
+export const productSchema = z.strictObject({
   crmProductId: requiredText,
   parentCrmProductId: requiredText,
   productUri: requiredText,

@@ -24,15 +24,24 @@ interface Placement {
 interface OrderOperations {
   E5: Run;
   /** Applies the orders of an asynchronous call. Throws a Refusal when they no longer fit what is there. */
-  applyDeferred(payload: string): void;
+  applyDeferred: (payload: string) => void;
   /** Marks the orders of an asynchronous call that could not be applied. */
-  failDeferred(payload: string): void;
+  failDeferred: (payload: string) => void;
 }
 
 /** E5, and what is left to do of an asynchronous one. */
 export function orderOperations(platform: Platform): OrderOperations {
   const { store, settings } = platform;
   const batchSchema = createBatchSchema(settings.requireAddress);
+  const placementsSchema: z.ZodType<Placement[]> = z.array(
+    z.strictObject({
+      order: batchSchema.shape.orderList.element,
+      enterprise: z.int(),
+      customer: z.int(),
+      sourceOrder: z.int().nullable(),
+      licenseOrder: z.int(),
+    }),
+  );
   const remove = createRemoval(platform);
   const findCustomer = store.prepare<[number, number], { id: number; channel_customer_id: string }>(
     "SELECT id, channel_customer_id FROM customers WHERE id = ? AND enterprise_id = ?",
@@ -258,13 +267,13 @@ export function orderOperations(platform: Platform): OrderOperations {
     },
 
     applyDeferred(payload) {
-      const placements: Placement[] = JSON.parse(payload);
-      placements.forEach((placement, index) => apply(placement, `orderList[${index}]`));
+      placementsSchema
+        .parse(JSON.parse(payload))
+        .forEach((placement, index) => apply(placement, `orderList[${index}]`));
     },
 
     failDeferred(payload) {
-      const placements: Placement[] = JSON.parse(payload);
-      for (const { licenseOrder } of placements) setState.run("failed", licenseOrder);
+      for (const { licenseOrder } of placementsSchema.parse(JSON.parse(payload))) setState.run("failed", licenseOrder);
     },
   };
 }

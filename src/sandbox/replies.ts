@@ -88,7 +88,8 @@ export function faultyAnswer(fault: Fault, answer: Answer): Answer {
     return { ...answer, data: { ...data, list, size: list.length, total } };
   }
   if (!Array.isArray(data)) return answer;
-  if (fault.fault === "e5MissingSequence") return { ...answer, data: data.slice(0, -1) };
-  if (fault.fault === "e5DuplicateSequence") return { ...answer, data: [...data, data[0]] };
+  const rows: unknown[] = data;
+  if (fault.fault === "e5MissingSequence") return { ...answer, data: rows.slice(0, -1) };
+  if (fault.fault === "e5DuplicateSequence") return { ...answer, data: [...rows, rows[0]] };
   return answer;
 }

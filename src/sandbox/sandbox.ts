@@ -76,21 +76,21 @@ export interface Sandbox {
   readonly tokenUrl: string;
   readonly credentials: SandboxCredentials;
   readonly faults: Faults;
-  counts(): SandboxCounts;
-  state(): SandboxState;
-  duplicates(): Duplicates;
+  readonly counts: () => SandboxCounts;
+  readonly state: () => SandboxState;
+  readonly duplicates: () => Duplicates;
   /** Every accepted E5 body of a channel order number, as it came, the oldest first. */
-  batches(channelOrderId: string): { at: number; body: string }[];
+  readonly batches: (channelOrderId: string) => { at: number; body: string }[];
   /** Empties state, counts and faults. */
-  reset(): void;
+  readonly reset: () => void;
   /** Every token that the token call gave so far stops being good. */
-  expireTokens(): void;
+  readonly expireTokens: () => void;
   /** Takes back what the orders of this number brought, as if somebody had done it on the platform itself; answers how many orders. */
-  dropOrders(channelOrderId: string): number;
+  readonly dropOrders: (channelOrderId: string) => number;
   /** Stops listening and cuts all connections: callers get ECONNREFUSED. */
-  refuseConnections(): Promise<void>;
-  acceptConnections(): Promise<void>;
-  close(): Promise<void>;
+  readonly refuseConnections: () => Promise<void>;
+  readonly acceptConnections: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { failure, Refusal } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { assetOperations } from "./assets.ts";
@@ -5,7 +6,7 @@ import { contentsOperations } from "./contents.ts";
 import type { DeferredKind } from "./deferred.ts";
 import { createDropping } from "./deletions.ts";
 import { enterpriseOperations } from "./enterprises.ts";
-import { isOperationId, routes } from "./operations.ts";
+import { operationIds, routes } from "./operations.ts";
 import type { Call, OperationId, Platform, Run } from "./operations.ts";
 import { orderOperations } from "./orders.ts";
 import { privilegeOperations } from "./privileges.ts";
@@ -20,19 +21,19 @@ export interface Services {
   /** Runs the call later, whatever becomes of this process. */
   runLater(operation: OperationId, call: Call, delayMs: number): void;
   /** Does noted work, inside the transaction of the caller. */
-  runDeferred(kind: DeferredKind, payload: string): void;
+  runDeferred: (kind: DeferredKind, payload: string) => void;
   /** Notes that deferred work was refused: the orders of an asynchronous call have failed. */
-  giveUpDeferred(kind: DeferredKind, payload: string): void;
+  giveUpDeferred: (kind: DeferredKind, payload: string) => void;
   /** Removes what the orders of a channel order number brought; answers how many orders. */
   dropOrders(channelOrderId: string): number;
 }
 
-interface NotedCall {
-  operation: string;
-  parameters: string[];
-  query: string;
-  text: string;
-}
+const notedCallSchema = z.strictObject({
+  operation: z.enum(operationIds),
+  parameters: z.array(z.string()),
+  query: z.string(),
+  text: z.string(),
+});
 
 export function createServices(platform: Platform): Services {
   const { store } = platform;
@@ -69,7 +70,7 @@ export function createServices(platform: Platform): Services {
       }
     },
     runLater(operation, call, delayMs) {
-      const noted: NotedCall = {
+      const noted: z.infer<typeof notedCallSchema> = {
         operation,
         parameters: [...call.parameters],
         query: call.query.toString(),
@@ -79,8 +80,7 @@ export function createServices(platform: Platform): Services {
     },
     runDeferred(kind, payload) {
       if (kind === "orders") return applyDeferred(payload);
-      const { operation, parameters, query, text }: NotedCall = JSON.parse(payload);
-      if (!isOperationId(operation)) return;
+      const { operation, parameters, query, text } = notedCallSchema.parse(JSON.parse(payload));
       write(operation, {
         parameters,
         query: new URLSearchParams(query),

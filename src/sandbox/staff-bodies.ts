@@ -100,7 +100,12 @@ function checkUserName(userName: string, code: string, malformed: ErrorCode): vo
 }
 
 function checkLengths(name: string, remark: string | null): void {
-  if ([...name].length > nameLimit) throw new Refusal("30002", `name is longer than ${nameLimit}`);
-  if (remark !== null && [...remark].length > remarkLimit)
+  if (lengthOf(name) > nameLimit) throw new Refusal("30002", `name is longer than ${nameLimit}`);
+  if (remark !== null && lengthOf(remark) > remarkLimit)
     throw new Refusal("30003", `remark is longer than ${remarkLimit}`);
+}
+
+/** Characters, with a surrogate pair as one (A31). */
+function lengthOf(text: string): number {
+  return Array.from(text).length;
 }
