@@ -1,5 +1,8 @@
 import type { Json } from "../base/canonical-json.ts";
 
+type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
+const parseJson: (text: string, reviver?: Reviver) => Json = JSON.parse;
+
 /** Only a text with 16 digits in a row can hold an integer that a number cannot. */
 const longInteger = /\d{16}/;
 const integer = /^-?\d+$/;
@@ -9,11 +12,11 @@ const integer = /^-?\d+$/;
  * SyntaxError for what is not JSON.
  */
 export function parseAnswer(text: string): Json {
-  if (!longInteger.test(text)) return JSON.parse(text) as Json;
-  return JSON.parse(text, (_key: string, value: unknown, context?: { source?: string }) => {
+  if (!longInteger.test(text)) return parseJson(text);
+  return parseJson(text, (_key, value, context) => {
     if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
     return context?.source !== undefined && integer.test(context.source) ? context.source : value;
-  }) as Json;
+  });
 }
 
 /** The envelope of an answer. A success holds the NUMBER 0, an error its code as a STRING. */
@@ -24,7 +27,8 @@ export type Envelope =
 
 /** Reads the envelope, without judging the HTTP status or the data. Absent data is null. */
 export function readEnvelope(answer: Json): Envelope {
-  if (answer === null || typeof answer !== "object" || Array.isArray(answer)) return { kind: "odd", reason: "the body is not an object" };
+  if (answer === null || typeof answer !== "object" || Array.isArray(answer))
+    return { kind: "odd", reason: "the body is not an object" };
   const { code, data = null, message, cause } = answer;
   if (code === 0) return { kind: "success", data };
   if (typeof code === "string" && code !== "" && code !== "0") {
@@ -36,7 +40,10 @@ export function readEnvelope(answer: Json): Envelope {
       data,
     };
   }
-  return { kind: "odd", reason: code === undefined ? "the body holds no code" : "the code is neither the number 0 nor an error text" };
+  return {
+    kind: "odd",
+    reason: code === undefined ? "the body holds no code" : "the code is neither the number 0 nor an error text",
+  };
 }
 
 /** The message of a service for people: placeholders that it left unfilled ({0}, {1}) are shown as "…". */

@@ -1,6 +1,11 @@
 import { z } from "zod";
 
-import { identifierSchema, nullableIdentifierSchema, nullableTextSchema, nullableWireTimeSchema } from "./answer-fields.ts";
+import {
+  identifierSchema,
+  nullableIdentifierSchema,
+  nullableTextSchema,
+  nullableWireTimeSchema,
+} from "./answer-fields.ts";
 
 /** A product under an asset or a package, as the platform shows it (M7). Its limit times are `…Time` where E5 sends `…Date`. */
 export const productInstanceSchema = z.looseObject({

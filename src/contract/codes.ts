@@ -83,13 +83,21 @@ const rows: Record<string, Row> = {
     cure: "Check whether somebody deleted the account on the platform; the next run plans anew from what is there.",
     except: { M4: { effect: "already-done", cure: "Nothing: the staff member is gone, as was asked." } },
   },
-  "40021": { effect: "rejected", meaning: "the staff list is empty", cure: "Report this as a defect of the program: it never sends an empty list." },
+  "40021": {
+    effect: "rejected",
+    meaning: "the staff list is empty",
+    cure: "Report this as a defect of the program: it never sends an empty list.",
+  },
   "60013": {
     effect: "rejected",
     meaning: "more than 100 staff were sent at once",
     cure: "Report this as a defect of the program: it sends at most 100.",
   },
-  "40008": { effect: "rejected", meaning: "the account name is empty", cure: "Give the staff member an account name in the CRM or in the mapping." },
+  "40008": {
+    effect: "rejected",
+    meaning: "the account name is empty",
+    cure: "Give the staff member an account name in the CRM or in the mapping.",
+  },
   "40001": {
     effect: "rejected",
     meaning: "the password is empty",
@@ -100,16 +108,36 @@ const rows: Record<string, Row> = {
     meaning: "the department is empty",
     cure: "Give the staff member a department in the CRM, or set defaultDepartmentId.",
   },
-  "40022": { effect: "rejected", meaning: "the name is empty", cure: "Give the staff member a name in the CRM or in the mapping." },
+  "40022": {
+    effect: "rejected",
+    meaning: "the name is empty",
+    cure: "Give the staff member a name in the CRM or in the mapping.",
+  },
   "50003": {
     effect: "rejected",
     meaning: "the password is too short or too long",
     cure: "Set generatedPasswordLength to a length between the two bounds that the message names.",
   },
-  "30002": { effect: "rejected", meaning: "the name is too long", cure: "Shorten the name in the CRM to 30; try lengthUnit: bytes if it has 30 characters or fewer." },
-  "30003": { effect: "rejected", meaning: "the note is too long", cure: "Shorten the note in the CRM to 200; try lengthUnit: bytes if it has 200 characters or fewer." },
-  "10003": { effect: "rejected", meaning: "the account name holds more than letters and digits", cure: "Correct the account name in the CRM or in the mapping." },
-  "10004": { effect: "rejected", meaning: "the mobile number is not valid", cure: "Correct the mobile number in the CRM, or map none." },
+  "30002": {
+    effect: "rejected",
+    meaning: "the name is too long",
+    cure: "Shorten the name in the CRM to 30; try lengthUnit: bytes if it has 30 characters or fewer.",
+  },
+  "30003": {
+    effect: "rejected",
+    meaning: "the note is too long",
+    cure: "Shorten the note in the CRM to 200; try lengthUnit: bytes if it has 200 characters or fewer.",
+  },
+  "10003": {
+    effect: "rejected",
+    meaning: "the account name holds more than letters and digits",
+    cure: "Correct the account name in the CRM or in the mapping.",
+  },
+  "10004": {
+    effect: "rejected",
+    meaning: "the mobile number is not valid",
+    cure: "Correct the mobile number in the CRM, or map none.",
+  },
   "40006": {
     effect: "rejected",
     meaning: "the enterprise has no account suffix",
@@ -139,7 +167,12 @@ const rows: Record<string, Row> = {
     effect: "rejected",
     meaning: "the asset number is not there",
     cure: "Check that the order that brings the asset went through, and that the number was not taken away on the platform.",
-    except: { M9: { effect: "settle", cure: "Nothing yet: what the staff member holds is read. If the number is really missing, check the order that brings it." } },
+    except: {
+      M9: {
+        effect: "settle",
+        cure: "Nothing yet: what the staff member holds is read. If the number is really missing, check the order that brings it.",
+      },
+    },
   },
   "60025": {
     effect: "rejected",
@@ -150,15 +183,28 @@ const rows: Record<string, Row> = {
     effect: "rejected",
     meaning: "the account matches no staff member",
     cure: "Check whether the staff member was deleted on the platform; if so, the next run plans to add this person again.",
-    except: { M9: { effect: "settle", cure: "Nothing yet: the staff list is read. If the staff member is really gone, the next run plans to add this person again." } },
+    except: {
+      M9: {
+        effect: "settle",
+        cure: "Nothing yet: the staff list is read. If the staff member is really gone, the next run plans to add this person again.",
+      },
+    },
   },
   "60028": {
     effect: "settle",
     meaning: "the asset number is configured already",
     cure: "Nothing yet: the holder is read. If another staff member holds the number, take it away there or correct the CRM.",
   },
-  "33006": { effect: "rejected", meaning: "there are not enough nodes to lend", cure: "Lend fewer assets, or buy more nodes." },
-  "33003": { effect: "rejected", meaning: "the staff member lacks the rights to lend", cure: "Give the staff member the assets first, then lend them." },
+  "33006": {
+    effect: "rejected",
+    meaning: "there are not enough nodes to lend",
+    cure: "Lend fewer assets, or buy more nodes.",
+  },
+  "33003": {
+    effect: "rejected",
+    meaning: "the staff member lacks the rights to lend",
+    cure: "Give the staff member the assets first, then lend them.",
+  },
   "33007": { effect: "settle", meaning: "the assets are lent to another borrowed lock", cure: settles },
   "33008": {
     effect: "rejected",

@@ -22,7 +22,7 @@ export type LengthUnit = "characters" | "bytes";
 
 /** The length of a text in Unicode characters (code points) or UTF-8 bytes (A31). */
 export function lengthOf(text: string, unit: LengthUnit): number {
-  return unit === "bytes" ? Buffer.byteLength(text, "utf8") : [...text].length;
+  return unit === "bytes" ? Buffer.byteLength(text, "utf8") : Array.from(text).length;
 }
 
 export interface StaffTextProblem {
@@ -53,11 +53,17 @@ export function checkStaffTexts(
   const nameLength = lengthOf(staff.name, options.lengthUnit);
   if (nameLength === 0) problems.push({ field: "name", problem: "is empty" });
   if (nameLength > limits.nameLength) {
-    problems.push({ field: "name", problem: `has ${nameLength} ${options.lengthUnit}, at most ${limits.nameLength} are allowed` });
+    problems.push({
+      field: "name",
+      problem: `has ${nameLength} ${options.lengthUnit}, at most ${limits.nameLength} are allowed`,
+    });
   }
   const remarkLength = lengthOf(staff.remark ?? "", options.lengthUnit);
   if (remarkLength > limits.remarkLength) {
-    problems.push({ field: "remark", problem: `has ${remarkLength} ${options.lengthUnit}, at most ${limits.remarkLength} are allowed` });
+    problems.push({
+      field: "remark",
+      problem: `has ${remarkLength} ${options.lengthUnit}, at most ${limits.remarkLength} are allowed`,
+    });
   }
   return problems;
 }

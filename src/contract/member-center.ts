@@ -32,7 +32,9 @@ export const newStaffSchema = z.strictObject({
 export type NewStaff = z.infer<typeof newStaffSchema>;
 
 /** Body of M1: at most 100 staff. */
-export const addStaffRequestSchema = z.strictObject({ userList: z.array(newStaffSchema).min(1).max(limits.staffPerCall) });
+export const addStaffRequestSchema = z.strictObject({
+  userList: z.array(newStaffSchema).min(1).max(limits.staffPerCall),
+});
 export type AddStaffRequest = z.infer<typeof addStaffRequestSchema>;
 
 /** Body of M2. `userName` is required and is not changed by it; all known fields are sent (A41). */

@@ -1,12 +1,38 @@
 /** The 19 operations of the two services: E1–E9 of the order service, M1–M10 of the member-center. */
 export const operationIds = [
-  "E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9",
-  "M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8", "M9", "M10",
+  "E1",
+  "E2",
+  "E3",
+  "E4",
+  "E5",
+  "E6",
+  "E7",
+  "E8",
+  "E9",
+  "M1",
+  "M2",
+  "M3",
+  "M4",
+  "M5",
+  "M6",
+  "M7",
+  "M8",
+  "M9",
+  "M10",
 ] as const;
 export type OperationId = (typeof operationIds)[number];
 
 export const services = ["order-service", "member-center"] as const;
 export type ServiceName = (typeof services)[number];
+
+/** Path under which a service's operations stand, behind its base URL. */
+export const basePaths: Record<ServiceName, string> = {
+  "order-service": "/order/api/order/v1",
+  "member-center": "/me/api/v1",
+};
+
+/** The scope that an application needs for a service. */
+export const scopes: Record<ServiceName, string> = { "order-service": "auth_order", "member-center": "auth_me" };
 
 export type HeaderName = "Authorization" | "clientToken" | "userToken" | "Content-Type";
 
@@ -45,7 +71,10 @@ const orderCodes = ["13004", "500"] as const;
 const memberCodes = ["60000", "60005", "70001", "500"] as const;
 const userCenterCodes = [...memberCodes, "80001"] as const;
 
-type Row = Omit<ServiceOperation, "service" | "headers" | "query" | "setsState"> & { setsState?: true; query?: readonly string[] };
+type Row = Omit<ServiceOperation, "service" | "headers" | "query" | "setsState"> & {
+  setsState?: true;
+  query?: readonly string[];
+};
 
 function orderOperation(row: Omit<Row, "codes">): ServiceOperation {
   return { query: [], setsState: false, ...row, service: "order-service", headers: orderHeaders, codes: orderCodes };
@@ -72,8 +101,20 @@ export const operations: Record<OperationId, ServiceOperation> = {
     path: "/enterprise/user/query",
     query: ["channelCode", "channelCustomerId", "defaultCustomer"],
   }),
-  E4: orderOperation({ id: "E4", title: "update an enterprise", ...post, path: "/enterprise/user/update", setsState: true }),
-  E5: orderOperation({ id: "E5", title: "place licence orders", ...post, path: "/licenseOrder/batchOrder", query: ["appKey"] }),
+  E4: orderOperation({
+    id: "E4",
+    title: "update an enterprise",
+    ...post,
+    path: "/enterprise/user/update",
+    setsState: true,
+  }),
+  E5: orderOperation({
+    id: "E5",
+    title: "place licence orders",
+    ...post,
+    path: "/licenseOrder/batchOrder",
+    query: ["appKey"],
+  }),
   E6: orderOperation({ id: "E6", title: "disable locks", ...post, path: "/asset/lock", setsState: true }),
   E7: orderOperation({ id: "E7", title: "enable locks", ...post, path: "/asset/unlock", setsState: true }),
   E8: orderOperation({ id: "E8", title: "list virtual assets", ...read, path: "/asset/{enterpriseGlobalId}/list" }),
@@ -84,8 +125,22 @@ export const operations: Record<OperationId, ServiceOperation> = {
     ...post,
     path: member,
     codes: [
-      ...userCenterCodes, "40000", "40021", "60013", "40008", "40001", "40009", "40022", "50003", "30002", "30003", "10003", "10004",
-      "40006", "60009", "60027",
+      ...userCenterCodes,
+      "40000",
+      "40021",
+      "60013",
+      "40008",
+      "40001",
+      "40009",
+      "40022",
+      "50003",
+      "30002",
+      "30003",
+      "10003",
+      "10004",
+      "40006",
+      "60009",
+      "60027",
     ],
   }),
   M2: memberOperation({

@@ -7,7 +7,10 @@ import { customerTypes, licenseTypes, syncModes } from "./vocabulary.ts";
 
 const text = z.string().min(1);
 const trialFlag = z.union([z.literal(0), z.literal(1)]);
-const int32 = z.int().min(-(2 ** 31)).max(2 ** 31 - 1);
+const int32 = z
+  .int()
+  .min(-(2 ** 31))
+  .max(2 ** 31 - 1);
 
 /** Feature of a product (E5). `trialEndDate` is a Date here, unlike the Integer of the product. */
 export const featureRecordSchema = z.strictObject({

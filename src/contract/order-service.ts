@@ -162,15 +162,28 @@ export function matchBySequence(
     }
     matched.set(sequence, result);
     const purchase = order.orderType === "new_buy";
-    if (order.customerId !== undefined && result.customerId !== order.customerId && (purchase || result.customerId !== null)) {
-      problems.push({ code: "other-customer", sequence, message: `sequence ${sequence} came back for another customer` });
+    if (
+      order.customerId !== undefined &&
+      result.customerId !== order.customerId &&
+      (purchase || result.customerId !== null)
+    ) {
+      problems.push({
+        code: "other-customer",
+        sequence,
+        message: `sequence ${sequence} came back for another customer`,
+      });
     }
     if (purchase && (result.licenseOrderId === null || result.licenseOrderId === "")) {
-      problems.push({ code: "no-licence-order", sequence, message: `sequence ${sequence} came back without a licence order` });
+      problems.push({
+        code: "no-licence-order",
+        sequence,
+        message: `sequence ${sequence} came back without a licence order`,
+      });
     }
   }
   for (const sequence of sent.keys()) {
-    if (!matched.has(sequence)) problems.push({ code: "missing", sequence, message: `sequence ${sequence} did not come back` });
+    if (!matched.has(sequence))
+      problems.push({ code: "missing", sequence, message: `sequence ${sequence} did not come back` });
   }
   return problems.length === 0 ? ok(matched) : failed(problems);
 }

@@ -19,7 +19,7 @@ export type PayloadUse = (typeof payloadUses)[number];
 export interface MissingAssumption {
   /** `A24`. */
   row: string;
-  /** Key under the contract settings, with dots: `timeCodecs.productLimit`. */
+  /** Key under `assumptions` in the configuration, with dots: `timeCodecs.productLimit`. */
   key: string;
   /** What may stand there: words to choose from, or what is asked for. */
   choices: readonly string[];
@@ -116,7 +116,9 @@ const requirements: readonly Requirement[] = [
     choices: ["package", "asset"],
     operations: ["E5"],
     use: "repeated-product",
-    isSet: (settings) => settings.packageOnlyParent !== undefined || (settings.packageOnly === "block" && settings.packageProducts === "separate"),
+    isSet: (settings) =>
+      settings.packageOnlyParent !== undefined ||
+      (settings.packageOnly === "block" && settings.packageProducts === "separate"),
   },
   {
     row: "A24",
@@ -154,5 +156,7 @@ export function missingAssumptions(
 
 /** The operations that need a setting of a row before they can be sent, for the list of assumptions. */
 export function operationsThatNeed(row: string): OperationId[] {
-  return [...new Set(requirements.filter((requirement) => requirement.row === row).flatMap(({ operations }) => operations))];
+  return [
+    ...new Set(requirements.filter((requirement) => requirement.row === row).flatMap(({ operations }) => operations)),
+  ];
 }

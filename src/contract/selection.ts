@@ -18,7 +18,11 @@ export function selectCustomer(
 }
 
 /** The asset number that the digits of E9 make for a licence type (A25). */
-export function assetNumberOf(digits: string, licenseType: LicenseType, settings: Pick<ContractSettings, "assetNumberTemplates">): string {
+export function assetNumberOf(
+  digits: string,
+  licenseType: LicenseType,
+  settings: Pick<ContractSettings, "assetNumberTemplates">,
+): string {
   const { byLicenseType, default: usual } = settings.assetNumberTemplates;
   return fillTemplate(byLicenseType[licenseType] ?? usual, { digits });
 }

@@ -12,7 +12,9 @@ function template(required: string, others: readonly string[] = []) {
       const used = placeholdersOf(text);
       return used.includes(required) && used.every((name) => name === required || others.includes(name));
     },
-    { message: `must hold {${required}}${others.length === 0 ? "" : ` and may hold ${others.map((name) => `{${name}}`).join(", ")}`}` },
+    {
+      message: `must hold {${required}}${others.length === 0 ? "" : ` and may hold ${others.map((name) => `{${name}}`).join(", ")}`}`,
+    },
   );
 }
 
@@ -46,7 +48,11 @@ const timeZone = z.string().refine(
  * says which operation needs them.
  */
 export const contractSettingsSchema = z.strictObject({
-  channelCode: z.string().min(1).optional().describe("Channel code of orders and of bound customers; E3 is searched for it (A9)"),
+  channelCode: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Channel code of orders and of bound customers; E3 is searched for it (A9)"),
   otherChannelCodes: z
     .array(z.string().min(1))
     .default([])
@@ -67,12 +73,20 @@ export const contractSettingsSchema = z.strictObject({
       byLicenseType: z.partialRecord(licenseType, customerSelector).default({}),
     })
     .prefault({})
-    .describe("Which customer of an enterprise takes an order, by licence type; not exactly one hit blocks the order (A12)"),
+    .describe(
+      "Which customer of an enterprise takes an order, by licence type; not exactly one hit blocks the order (A12)",
+    ),
   emptyAddress: z
     .enum(["omit", "empty"])
     .default("omit")
     .describe("Whether E4 leaves an address that the CRM no longer has out, or sends an empty one (A14)"),
-  syncMode: z.enum(syncModes).default("sync").describe("Processing mode of E5; async is not built yet (A15)"),
+  syncMode: z
+    .enum(syncModes)
+    .refine((mode) => mode === "sync", {
+      message: "async is not built yet: how its result comes is not known, use sync",
+    })
+    .default("sync")
+    .describe("Processing mode of E5; async is not built yet (A15)"),
   channelOrderIdTemplate: template("id", ["namespace"])
     .default("{id}")
     .describe("How the channel order number is made from the id and namespace of an order (A16)"),
@@ -91,13 +105,25 @@ export const contractSettingsSchema = z.strictObject({
     .describe("The cloud authorization types: a deletion of theirs must name the order (A19)"),
   timeCodecs: z
     .strictObject({
-      assetLimit: z.enum(codecsOfWidth.long).optional().describe("limitStartDate and limitEndDate of an asset in E5, a Long"),
-      productLimit: z.enum(codecsOfWidth.long).optional().describe("limitStartDate and limitEndDate of a product in E5, a Long"),
-      productTrialEnd: z.enum(codecsOfWidth.integer).optional().describe("trialEndDate of a product in E5, an Integer of 32 bits"),
+      assetLimit: z
+        .enum(codecsOfWidth.long)
+        .optional()
+        .describe("limitStartDate and limitEndDate of an asset in E5, a Long"),
+      productLimit: z
+        .enum(codecsOfWidth.long)
+        .optional()
+        .describe("limitStartDate and limitEndDate of a product in E5, a Long"),
+      productTrialEnd: z
+        .enum(codecsOfWidth.integer)
+        .optional()
+        .describe("trialEndDate of a product in E5, an Integer of 32 bits"),
       featureTrialEnd: z.enum(codecsOfWidth.date).optional().describe("trialEndDate of a feature in E5, a Date"),
       readLimit: z.enum(codecsOfWidth.long).optional().describe("limitStartTime and limitEndTime in E8 and M7, a Long"),
       readTrialEnd: z.enum(codecsOfWidth.long).optional().describe("trialEndDate in M7, a Long"),
-      readRecord: z.enum(timeCodecs).optional().describe("createTime and updateTime in answers; only shown, never compared"),
+      readRecord: z
+        .enum(timeCodecs)
+        .optional()
+        .describe("createTime and updateTime in answers; only shown, never compared"),
     })
     .prefault({})
     .describe("Unit of each kind of time on the wire: epoch_ms, epoch_s, yyyymmdd or iso; none is assumed (A20)"),
@@ -113,8 +139,14 @@ export const contractSettingsSchema = z.strictObject({
   timeUnits: z
     .record(z.string().min(1), z.enum(termUnits))
     .optional()
-    .describe("Every word of timeUnit and what it counts: year, month, day or none; any other word is quarantined (A22)"),
-  productTypes: z.array(z.string().min(1)).min(1).optional().describe("Every word of productType; any other one is quarantined (A22)"),
+    .describe(
+      "Every word of timeUnit and what it counts: year, month, day or none; any other word is quarantined (A22)",
+    ),
+  productTypes: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe("Every word of productType; any other one is quarantined (A22)"),
   packageProducts: z
     .enum(["separate", "repeat"])
     .default("separate")
@@ -122,14 +154,22 @@ export const contractSettingsSchema = z.strictObject({
   packageOnly: z
     .enum(["block", "repeat"])
     .default("block")
-    .describe("What becomes of an asset that holds packages only: blocked, or its products repeated, which may grant twice (A23)"),
+    .describe(
+      "What becomes of an asset that holds packages only: blocked, or its products repeated, which may grant twice (A23)",
+    ),
   packageOnlyParent: z
     .enum(["package", "asset"])
     .optional()
     .describe("Parent of a repeated product: its package or the asset instance (A23)"),
-  rootParentMerchandiseNum: z.string().optional().describe("parentMerchandiseNum of a package that stands directly under an asset (A24)"),
+  rootParentMerchandiseNum: z
+    .string()
+    .optional()
+    .describe("parentMerchandiseNum of a package that stands directly under an asset (A24)"),
   assetNumberTemplates: z
-    .strictObject({ default: assetNumber.default("{digits}"), byLicenseType: z.partialRecord(licenseType, assetNumber).default({}) })
+    .strictObject({
+      default: assetNumber.default("{digits}"),
+      byLicenseType: z.partialRecord(licenseType, assetNumber).default({}),
+    })
     .prefault({})
     .describe("How an asset number is made from the digits of E9, by licence type (A25)"),
   poolBatch: z
@@ -147,10 +187,21 @@ export const contractSettingsSchema = z.strictObject({
     .strictObject({ base: z.int().min(0).max(1).default(1), size: z.int().min(1).max(1000).default(50) })
     .prefault({})
     .describe("Number of the first page and rows per page of M5 (A27)"),
-  enterpriseCodeMaxLength: z.int().min(0).max(62).default(20).describe("Length assumed for an enterprise code that is not known yet (A29)"),
-  passwordSource: z.enum(["generate", "crm"]).default("generate").describe("Where initial passwords of staff come from (A30)"),
+  enterpriseCodeMaxLength: z
+    .int()
+    .min(0)
+    .max(62)
+    .default(20)
+    .describe("Length assumed for an enterprise code that is not known yet (A29)"),
+  passwordSource: z
+    .enum(["generate", "crm"])
+    .default("generate")
+    .describe("Where initial passwords of staff come from (A30)"),
   generatedPasswordLength: z.int().min(8).max(64).default(16).describe("Length of generated passwords (A30)"),
-  lengthUnit: z.enum(["characters", "bytes"]).default("characters").describe("What the limits of 30 and 200 count (A31)"),
+  lengthUnit: z
+    .enum(["characters", "bytes"])
+    .default("characters")
+    .describe("What the limits of 30 and 200 count (A31)"),
   defaultDepartmentId: z
     .string()
     .regex(/^\d+$/)

@@ -10,7 +10,8 @@ export function placeholdersOf(template: string): string[] {
 export function fillTemplate(template: string, values: Readonly<Record<string, string | undefined>>): string {
   return template.replaceAll(placeholder, (_, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (value === undefined || value === "") throw new RangeError(`the template "${template}" has no value for {${name}}`);
+    if (value === undefined || value === "")
+      throw new RangeError(`the template "${template}" has no value for {${name}}`);
     return value;
   });
 }

@@ -33,7 +33,12 @@ function dateInZone(instant: string, zone: string): number {
  * Writes an ISO instant as the wire holds it. `zone` is used for `yyyymmdd`, which keeps only the day. Fails with a sentence for what is no
  * instant, lies outside 2000–2100, or does not fit the field.
  */
-export function encodeTime(codec: TimeCodec, instant: string, width: TimeWidth, zone = "UTC"): Result<WireTime, string> {
+export function encodeTime(
+  codec: TimeCodec,
+  instant: string,
+  width: TimeWidth,
+  zone = "UTC",
+): Result<WireTime, string> {
   const epochMs = Date.parse(instant);
   if (!/^\d{4}-\d{2}-\d{2}T.+Z$/.test(instant) || Number.isNaN(epochMs)) return failed("is not an ISO instant in UTC");
   if (!inRange(epochMs)) return failed("lies outside 2000–2100");
@@ -76,7 +81,10 @@ export function decodeTime(codec: TimeCodec, value: WireTime, zone = "UTC"): Res
     const parts = /^(\d{4})(\d{2})(\d{2})$/.exec(String(number));
     if (parts === null) return failed("is not a date of eight digits");
     try {
-      const date = Temporal.PlainDate.from({ year: Number(parts[1]), month: Number(parts[2]), day: Number(parts[3]) }, { overflow: "reject" });
+      const date = Temporal.PlainDate.from(
+        { year: Number(parts[1]), month: Number(parts[2]), day: Number(parts[3]) },
+        { overflow: "reject" },
+      );
       if (date.year < 2000 || date.year > 2100) return failed("lies outside 2000–2100");
       return ok(new Date(date.toZonedDateTime(zone).epochMilliseconds).toISOString());
     } catch {

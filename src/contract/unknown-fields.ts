@@ -10,7 +10,14 @@ export function unknownFields(schema: z.core.$ZodType, data: unknown, sample = 5
   return [...found];
 }
 
-function visit(schema: z.core.$ZodType, data: unknown, path: string, depth: number, sample: number, found: Set<string>): void {
+function visit(
+  schema: z.core.$ZodType,
+  data: unknown,
+  path: string,
+  depth: number,
+  sample: number,
+  found: Set<string>,
+): void {
   if (depth > 20 || data === null || typeof data !== "object") return;
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray && Array.isArray(data)) {
@@ -20,7 +27,8 @@ function visit(schema: z.core.$ZodType, data: unknown, path: string, depth: numb
   if (!(inner instanceof z.ZodObject) || Array.isArray(data)) return;
   const shape: Readonly<Record<string, z.core.$ZodType>> = inner.shape;
   for (const [key, value] of Object.entries(data)) {
-    const place = path === "" ? key : `${path}.${key}`;
+    const name = /^[A-Za-z_][\w-]{0,60}$/.test(key) ? key : "(odd name)";
+    const place = path === "" ? name : `${path}.${name}`;
     const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
     if (field === undefined) found.add(place);
     else visit(field, value, place, depth + 1, sample, found);

@@ -32,7 +32,10 @@ export const lockStatuses = { succeeded: 1, doesNotExist: 2, failed: 3, wrongTyp
 export type LockStatus = (typeof lockStatuses)[keyof typeof lockStatuses];
 
 /** What a lock status means for us, by its number. */
-export const lockStatusMeanings: Record<LockStatus, { effect: "done" | "data-problem" | "retry-later" | "permanent"; meaning: string }> = {
+export const lockStatusMeanings: Record<
+  LockStatus,
+  { effect: "done" | "data-problem" | "retry-later" | "permanent"; meaning: string }
+> = {
   1: { effect: "done", meaning: "the operation succeeded" },
   2: { effect: "data-problem", meaning: "the lock does not exist" },
   3: { effect: "retry-later", meaning: "the operation failed" },

@@ -1,0 +1,87 @@
+import type { z } from "zod";
+
+import type { Json } from "../base/canonical-json.ts";
+import { parseAnswer, readableMessage, readEnvelope } from "../contract/answer-json.ts";
+import type { CodeMeaning } from "../contract/codes.ts";
+import { meaningOf } from "../contract/codes.ts";
+import type { OperationId } from "../contract/operations.ts";
+import type { TransportAnswer } from "./transport.ts";
+
+/** What an answer says, whether it answers a read or a write. */
+export type Classified<T> =
+  | { kind: "success"; data: T; answer: Json }
+  | { kind: "partial"; data: T; code: string; answer: Json }
+  | { kind: "code"; code: string; meaning: CodeMeaning; message: string; answer: Json }
+  /** HTTP 401: the token is not accepted, whatever the body says. */
+  | { kind: "unauthorized"; answer: Json | undefined }
+  /** HTTP 429: the service is called too often. */
+  | { kind: "limited"; answer: Json | undefined }
+  /** Anything else. `alive` where the service answered in its own form, so that only this answer is odd. */
+  | { kind: "odd"; reason: string; alive: boolean; answer: Json | undefined };
+
+export interface Expectation<T> {
+  operation: OperationId;
+  schema: z.ZodType<T>;
+  /** What is wrong with data that has the right shape, such as too few asset numbers. */
+  check?: ((data: T) => string | undefined) | undefined;
+  tokenCodes: readonly string[];
+}
+
+/**
+ * Reads an answer (A1): success is HTTP 200 with code 0 and data that fits; an error code counts in HTTP 200 and 299 alike; HTTP 299 is never a
+ * success, although it is a 2xx.
+ */
+export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): Classified<T> {
+  const { status } = answer;
+  let json: Json | undefined;
+  try {
+    json = parseAnswer(answer.text.startsWith("\uFEFF") ? answer.text.slice(1) : answer.text);
+  } catch {
+    json = undefined;
+  }
+  if (status === 401) return { kind: "unauthorized", answer: json };
+  if (status === 429) return { kind: "limited", answer: json };
+  if (status !== 200 && status !== 299)
+    return { kind: "odd", reason: `HTTP ${status}`, alive: status >= 400 && status < 500, answer: json };
+  if (json === undefined)
+    return { kind: "odd", reason: `HTTP ${status} with a body that is not JSON`, alive: false, answer: undefined };
+
+  const envelope = readEnvelope(json);
+  if (envelope.kind === "odd")
+    return { kind: "odd", reason: `HTTP ${status}, ${envelope.reason}`, alive: false, answer: json };
+  if (envelope.kind === "success") {
+    if (status !== 200) return { kind: "odd", reason: `HTTP ${status} with code 0`, alive: true, answer: json };
+    const fitted = fit(envelope.data, expected);
+    return "reason" in fitted
+      ? { kind: "odd", reason: fitted.reason, alive: true, answer: json }
+      : { kind: "success", data: fitted.data, answer: json };
+  }
+  const { code } = envelope;
+  const meaning = meaningOf(code, expected.operation, expected.tokenCodes);
+  if (meaning.effect === "partial") {
+    const fitted = fit(envelope.data, expected);
+    return "reason" in fitted
+      ? { kind: "odd", reason: `code ${code}, but ${fitted.reason}`, alive: true, answer: json }
+      : { kind: "partial", data: fitted.data, code, answer: json };
+  }
+  return { kind: "code", code, meaning, message: readableMessage(envelope.message), answer: json };
+}
+
+function fit<T>(data: Json, expected: Expectation<T>): { data: T } | { reason: string } {
+  let parsed: z.ZodSafeParseResult<T>;
+  try {
+    parsed = expected.schema.safeParse(data);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return { reason: "the data is nested too deeply" };
+    throw thrown;
+  }
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    // Only the place: the message of an issue may quote a value.
+    const place =
+      issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.map(String).join(".").slice(0, 120)}`;
+    return { reason: `the data does not fit${place}` };
+  }
+  const problem = expected.check?.(parsed.data);
+  return problem === undefined ? { data: parsed.data } : { reason: problem };
+}

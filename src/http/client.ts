@@ -1,0 +1,313 @@
+import { readFileSync } from "node:fs";
+import pLimit from "p-limit";
+import type { z } from "zod";
+
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Randomness } from "../base/ids.ts";
+import type { Logger } from "../base/logger.ts";
+import type { OperationId, PathTarget, ServiceName } from "../contract/operations.ts";
+import { basePaths, operationPath, operations } from "../contract/operations.ts";
+import { unknownFields } from "../contract/unknown-fields.ts";
+import type { Breaker, BreakerState, Leave } from "./breaker.ts";
+import { createBreaker } from "./breaker.ts";
+import type { Attempt } from "./conclusion.ts";
+import { readFailureOf, repetition, writeOutcomeOf } from "./conclusion.ts";
+import type { Classified } from "./classification.ts";
+import { classify } from "./classification.ts";
+import type { SignedHeaders } from "./headers.ts";
+import { createHeaderWriter, requestPath, subjectOfTarget } from "./headers.ts";
+import { ReadFailure } from "./outcome.ts";
+import type { WriteOutcome } from "./outcome.ts";
+import type { PaceState } from "./pace.ts";
+import { createPace, retryAfterMs } from "./pace.ts";
+import { scrub } from "./redaction.ts";
+import { backoffMs, createRetryBudget } from "./retry.ts";
+import type { ServiceSettings } from "./settings.ts";
+import { TokenFailure } from "./token-failure.ts";
+import type { Transport, TransportAnswer } from "./transport.ts";
+import { createTransport, TransportFailure } from "./transport.ts";
+
+interface Call<T> {
+  operation: OperationId;
+  target: PathTarget;
+  /** Query parameters besides g_nonce. */
+  query?: Readonly<Record<string, string>> | undefined;
+  /** Shape of the answer's data. */
+  schema: z.ZodType<T>;
+  /** What is wrong with data of the right shape. */
+  check?: ((data: T) => string | undefined) | undefined;
+  /** Whose user token is used. */
+  enterprise?: string | undefined;
+  /** Whom the call is for, in the words of the ledger: customers with unlisted codes are counted (A2). */
+  customer?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export type ReadOptions<T> = Call<T>;
+
+export interface WriteOptions<T> extends Call<T> {
+  /** g_nonce, 32 hex characters, written down by the caller before. */
+  nonce: string;
+  body?: JsonObject | undefined;
+  /** The body's text where the caller has made it already: exactly these bytes are sent. */
+  bodyText?: string | undefined;
+  /** Called right before the request is handed to the network. */
+  onSending?: (() => void) | undefined;
+}
+
+export interface ServiceState {
+  breaker: BreakerState;
+  pace: PaceState;
+  callsInFlight: number;
+  callsWaiting: number;
+  retriesLeft: number;
+}
+
+/** Talks to one of the two services. */
+export interface ServiceClient {
+  /** A read, with its repetitions. Rejects with ReadFailure; a failure is never an empty answer. */
+  read<T>(options: ReadOptions<T>): Promise<T>;
+  /** A write: exactly one attempt. `signal` counts until the request is sent. Never rejects but for a defect of the caller (RangeError). */
+  write<T>(options: WriteOptions<T>): Promise<WriteOutcome<T>>;
+  state(): ServiceState;
+  close(): Promise<void>;
+}
+
+export interface ClientDependencies {
+  clock: Clock;
+  random: Randomness;
+  logger: Logger;
+  /** The environment as it was read at the start, for tokens. */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Another way to carry requests, for tests in virtual time. */
+  transport?: Transport | undefined;
+}
+
+/** Answers that are searched for unknown fields, for each operation. */
+const answersSearched = 50;
+
+export function createServiceClient(
+  service: ServiceName,
+  settings: ServiceSettings,
+  dependencies: ClientDependencies,
+): ServiceClient {
+  const { clock, random } = dependencies;
+  const logger = dependencies.logger.child({ service });
+  const transport = dependencies.transport ?? transportOf(settings);
+  const pace = createPace({ callsPerSecond: settings.callsPerSecond, turnTimeoutMs: settings.turnTimeoutMs, clock });
+  const breaker: Breaker = createBreaker({
+    failures: settings.breakerFailures,
+    openMs: settings.breakerOpenMs,
+    clock,
+    onChange: (breakerState) => logger.warn({ breaker: breakerState }, "breaker changed"),
+  });
+  const budget = createRetryBudget(settings.retryBudget);
+  const writeHeaders = createHeaderWriter(service, settings.tokens, { clock, environment: dependencies.environment });
+  const limit = pLimit(settings.callsAtOnce);
+  const base = basePaths[service];
+  const searched = new Map<OperationId, number>();
+  const reported = new Set<string>();
+
+  async function attempt<T>(
+    options: Call<T>,
+    nonce: string,
+    body: string | null,
+    onSending?: () => void,
+  ): Promise<Attempt<T>> {
+    const { operation: id, signal } = options;
+    const operation = operations[id];
+    const path = requestPath(base, operationPath(id, options.target), nonce, options.query ?? {});
+    const closed = breaker.refusal();
+    if (closed !== undefined) return { kind: "unsent", why: "breaker-open", reason: closed };
+    let signed: SignedHeaders;
+    try {
+      await pace.turn(signal);
+      signed = await writeHeaders.write(operation, options.enterprise, signal);
+      signal?.throwIfAborted();
+    } catch (thrown) {
+      if (signal?.aborted === true) return { kind: "unsent", why: "aborted", reason: "stopped before it was sent" };
+      if (thrown instanceof TokenFailure) return { kind: "unsent", why: "token", reason: thrown.message };
+      return { kind: "unsent", why: "no-turn", reason: messageOf(thrown) };
+    }
+    const leave = breaker.ask();
+    if (leave.kind === "refused") return { kind: "unsent", why: "breaker-open", reason: leave.reason };
+    const since = clock.monotonic();
+    try {
+      onSending?.();
+    } catch (thrown) {
+      breaker.release(leave);
+      throw thrown;
+    }
+    let answer: TransportAnswer;
+    try {
+      answer = await transport.send({
+        method: operation.method,
+        path,
+        headers: signed.headers,
+        body,
+        signal: operation.writes ? undefined : signal,
+      });
+    } catch (thrown) {
+      const failure = asTransportFailure(thrown);
+      if (signal?.aborted === true && !operation.writes) breaker.release(leave);
+      else breaker.failure(leave, failure.reason);
+      logger.debug(
+        { operation: id, reason: failure.reason, written: failure.written, ms: clock.monotonic() - since },
+        "no answer",
+      );
+      return { kind: "failed", failure };
+    }
+    const result = classify(answer, {
+      operation: id,
+      schema: options.schema,
+      check: options.check,
+      tokenCodes: settings.tokenCodes,
+    });
+    learn(leave, answer, result, signed, options);
+    logger.debug(
+      { operation: id, status: answer.status, result: result.kind, ms: clock.monotonic() - since },
+      "answer",
+    );
+    return { kind: "answered", answer, result, signed };
+  }
+
+  /** Draws from an answer what concerns the calls after it: pace, breaker, tokens, alerts. */
+  function learn<T>(
+    leave: Leave,
+    answer: TransportAnswer,
+    result: Classified<T>,
+    signed: SignedHeaders,
+    options: Call<T>,
+  ): void {
+    const complaint =
+      result.kind === "limited" ||
+      answer.status === 503 ||
+      (result.kind === "code" && result.meaning.listed && result.meaning.effect === "unknown");
+    if (complaint) {
+      pace.slow();
+      const wait = retryAfterMs(answer.retryAfter, clock.now());
+      if (wait !== undefined) pace.pause(wait);
+    }
+    switch (result.kind) {
+      case "success":
+      case "partial":
+        breaker.success(leave);
+        budget.earn();
+        pace.recover();
+        reportUnknownFields(options, result.answer);
+        return;
+      case "limited":
+        breaker.release(leave);
+        return;
+      case "unauthorized":
+        signed.reject("all");
+        breaker.failure(leave, "HTTP 401");
+        return;
+      case "odd":
+        if (result.alive) breaker.release(leave);
+        else breaker.failure(leave, result.reason);
+        return;
+      case "code":
+        if (!result.meaning.listed) {
+          breaker.unlistedCode(
+            leave,
+            scrub(result.code).slice(0, 40),
+            options.customer ?? subjectOfTarget(options.target) ?? options.operation,
+          );
+        } else if (result.meaning.effect === "refresh-token") {
+          signed.reject(result.meaning.token ?? "all");
+          breaker.failure(leave, `code ${result.code}`);
+        } else if (complaint) {
+          breaker.failure(leave, `code ${result.code}`);
+        } else {
+          breaker.success(leave);
+        }
+        if (result.meaning.alert)
+          logger.error({ operation: options.operation, code: result.code }, "the service refuses this application");
+    }
+  }
+
+  function reportUnknownFields<T>(options: Call<T>, answer: Json): void {
+    const count = (searched.get(options.operation) ?? 0) + 1;
+    if (count > answersSearched) return;
+    searched.set(options.operation, count);
+    if (answer === null || typeof answer !== "object" || Array.isArray(answer)) return;
+    for (const field of unknownFields(options.schema, answer["data"])) {
+      const place = `${options.operation} ${field}`;
+      if (reported.has(place) || reported.size >= 1_000) continue;
+      reported.add(place);
+      logger.info({ operation: options.operation, field }, "an answer holds a field that the contract does not show");
+    }
+  }
+
+  async function read<T>(options: ReadOptions<T>): Promise<T> {
+    let tokenTried = false;
+    let oddTried = false;
+    for (let number = 0; ; number += 1) {
+      const ended = await limit(() => attempt(options, random.hex(16), null));
+      if (ended.kind === "answered" && ended.result.kind === "success") return ended.result.data;
+      const failure = readFailureOf(options.operation, ended);
+      const verdict = repetition(ended);
+      if (
+        verdict === "never" ||
+        (verdict === "once-for-token" && tokenTried) ||
+        (verdict === "once-for-data" && oddTried)
+      )
+        throw failure;
+      if (verdict === "once-for-token") {
+        tokenTried = true;
+        continue;
+      }
+      oddTried ||= verdict === "once-for-data";
+      if (number + 1 >= settings.readAttempts || breaker.refusal() !== undefined || !budget.take()) throw failure;
+      try {
+        await clock.sleep(
+          backoffMs(number, { baseMs: settings.backoffBaseMs, capMs: settings.backoffCapMs }, random),
+          options.signal,
+        );
+      } catch {
+        throw new ReadFailure({
+          operation: options.operation,
+          kind: "aborted",
+          reason: "stopped between two attempts",
+        });
+      }
+    }
+  }
+
+  async function write<T>(options: WriteOptions<T>): Promise<WriteOutcome<T>> {
+    const body = options.bodyText ?? (options.body === undefined ? null : JSON.stringify(options.body));
+    const ended = await limit(() => attempt(options, options.nonce, body, options.onSending));
+    return writeOutcomeOf(ended, options.body ?? options.bodyText);
+  }
+
+  return {
+    read,
+    write,
+    state: () => ({
+      breaker: breaker.state(),
+      pace: pace.state(),
+      callsInFlight: limit.activeCount,
+      callsWaiting: limit.pendingCount,
+      retriesLeft: budget.left(),
+    }),
+    close: () => transport.close(),
+  };
+}
+
+function transportOf(settings: ServiceSettings): Transport {
+  return createTransport({
+    ...settings,
+    connections: settings.callsAtOnce,
+    certificateAuthority: settings.caFile === undefined ? undefined : readFileSync(settings.caFile, "utf8"),
+  });
+}
+
+/** A transport that breaks its word counts as having written. */
+function asTransportFailure(thrown: unknown): TransportFailure {
+  return thrown instanceof TransportFailure
+    ? thrown
+    : new TransportFailure({ written: true, reason: "the transport failed" });
+}

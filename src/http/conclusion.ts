@@ -1,0 +1,117 @@
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { OperationId } from "../contract/operations.ts";
+import type { Classified } from "./classification.ts";
+import type { SignedHeaders } from "./headers.ts";
+import { ReadFailure } from "./outcome.ts";
+import type { ReadFailureKind, WriteOutcome } from "./outcome.ts";
+import { keepable, keepableText, privateValuesOf, scrub } from "./redaction.ts";
+import type { TransportAnswer, TransportFailure } from "./transport.ts";
+
+/** One attempt as it ended. */
+export type Attempt<T> =
+  | { kind: "answered"; answer: TransportAnswer; result: Classified<T>; signed: SignedHeaders }
+  | { kind: "failed"; failure: TransportFailure }
+  | { kind: "unsent"; why: "aborted" | "breaker-open" | "no-turn" | "token"; reason: string };
+
+/** Whether and how often a read that ended like this may be made again. */
+export function repetition<T>(ended: Attempt<T>): "again" | "never" | "once-for-token" | "once-for-data" {
+  if (ended.kind === "unsent") return "never";
+  if (ended.kind === "failed")
+    return ended.failure.reason === "stopped" || ended.failure.reason === "the answer is too large" ? "never" : "again";
+  const { result } = ended;
+  switch (result.kind) {
+    case "unauthorized":
+      return "once-for-token";
+    case "limited":
+      return "again";
+    case "odd":
+      if (!result.alive) return "again";
+      return ended.answer.status === 200 ? "once-for-data" : "never";
+    case "code":
+      if (result.meaning.effect === "refresh-token") return "once-for-token";
+      return result.meaning.effect === "unknown" && result.meaning.listed ? "again" : "never";
+    default:
+      return "never";
+  }
+}
+
+function keptOf<T>(answer: TransportAnswer, result: Classified<T>, privateValues: readonly string[]): Json {
+  return result.answer === undefined
+    ? keepableText(answer.text, privateValues)
+    : keepable(result.answer, privateValues);
+}
+
+/** A read that gave nothing, with its reason. */
+export function readFailureOf<T>(operation: OperationId, ended: Attempt<T>): ReadFailure {
+  if (ended.kind === "unsent") return new ReadFailure({ operation, kind: ended.why, reason: ended.reason });
+  if (ended.kind === "failed") {
+    const { reason, status } = ended.failure;
+    return new ReadFailure({ operation, kind: reason === "stopped" ? "aborted" : "transport", reason, status });
+  }
+  const { answer, result, signed } = ended;
+  const raw = keptOf(answer, result, signed.tokens);
+  const { status } = answer;
+  const failure = (kind: ReadFailureKind, reason: string) => new ReadFailure({ operation, kind, reason, status, raw });
+  switch (result.kind) {
+    case "unauthorized":
+      return failure("token", "HTTP 401, also with a renewed token");
+    case "limited":
+      return failure("transport", "HTTP 429, too many calls");
+    case "code":
+      return new ReadFailure({
+        operation,
+        kind: result.meaning.effect === "refresh-token" ? "token" : "code",
+        reason: `code ${scrub(result.code).slice(0, 40)}, ${result.meaning.meaning}`,
+        cure: result.meaning.cure,
+        serviceCode: result.code,
+        status,
+        raw,
+      });
+    case "odd":
+      return failure("odd-answer", result.reason);
+    default:
+      return failure("odd-answer", "a partial answer to a read");
+  }
+}
+
+/** What became of a write. `request` is its body, as an object or as the text that was sent, for redacting the answer. */
+export function writeOutcomeOf<T>(ended: Attempt<T>, request: JsonObject | string | undefined): WriteOutcome<T> {
+  if (ended.kind === "unsent") return { kind: "not-sent", reason: ended.reason };
+  if (ended.kind === "failed") {
+    const { written, reason, status } = ended.failure;
+    if (!written) return { kind: "not-sent", reason };
+    return { kind: "unknown", reason, ...(status === undefined ? {} : { status }) };
+  }
+  const { answer, result, signed } = ended;
+  const { status } = answer;
+  const privateValues = [...signed.tokens, ...privateValuesOf(typeof request === "string" ? parsed(request) : request)];
+  const raw = keptOf(answer, result, privateValues);
+  switch (result.kind) {
+    case "success":
+      return { kind: "done", data: result.data, status, raw };
+    case "partial":
+      return { kind: "partial", data: result.data, code: result.code, status, raw };
+    case "unauthorized":
+      return { kind: "unknown", reason: "HTTP 401; the token is renewed before the next call", status, raw };
+    case "limited":
+      return { kind: "unknown", reason: "HTTP 429, too many calls", status, raw };
+    case "odd":
+      return { kind: "unknown", reason: result.reason, status, raw };
+    case "code": {
+      const code = scrub(result.code, privateValues).slice(0, 40);
+      const { effect, meaning } = result.meaning;
+      if (effect === "rejected")
+        return { kind: "rejected", code, message: scrub(result.message, privateValues), status, raw };
+      if (effect === "already-done") return { kind: "already", code, status, raw };
+      return { kind: "unknown", reason: `code ${code}, ${meaning}`, code, status, raw };
+    }
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

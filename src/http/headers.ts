@@ -1,0 +1,91 @@
+import type { PathTarget, ServiceName, ServiceOperation } from "../contract/operations.ts";
+import type { ServiceSettings } from "./settings.ts";
+import { TokenFailure } from "./token-failure.ts";
+import type { TokenDependencies, TokenProvider } from "./tokens.ts";
+import { createTokenProvider } from "./tokens.ts";
+
+/** The headers of one attempt and the tokens in them. */
+export interface SignedHeaders {
+  /** Names and values in turn. */
+  headers: string[];
+  /** Values that must not be seen. */
+  tokens: string[];
+  /** The service refused the application's tokens, the user's, or does not say which. */
+  reject(which: "application" | "user" | "all"): void;
+}
+
+/** Writes the headers that an operation requires: the contract's, and no others of ours but Accept and User-Agent. */
+export interface HeaderWriter {
+  /** Rejects with TokenFailure or with the signal's reason. `enterprise` chooses the user token (A7). */
+  write(
+    operation: ServiceOperation,
+    enterprise: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<SignedHeaders>;
+}
+
+export function createHeaderWriter(
+  service: ServiceName,
+  settings: ServiceSettings["tokens"],
+  dependencies: TokenDependencies,
+): HeaderWriter {
+  const authorization = createTokenProvider(settings.authorization, dependencies);
+  const clientToken =
+    settings.clientToken === undefined ? authorization : createTokenProvider(settings.clientToken, dependencies);
+  const userToken =
+    settings.userToken === undefined ? undefined : createTokenProvider(settings.userToken, dependencies);
+  const userTokens = new Map<string, TokenProvider>();
+  for (const [enterprise, source] of Object.entries(settings.userTokens)) {
+    userTokens.set(enterprise, createTokenProvider(source, dependencies));
+  }
+
+  return {
+    async write(operation, enterprise, signal) {
+      const application = await authorization.token(signal);
+      const headers = ["Authorization", `Bearer ${application}`];
+      const used: [TokenProvider, string, "application" | "user"][] = [[authorization, application, "application"]];
+      if (operation.headers.includes("clientToken")) {
+        const token = clientToken === authorization ? application : await clientToken.token(signal);
+        headers.push("clientToken", token);
+        used.push([clientToken, token, "application"]);
+      }
+      if (operation.headers.includes("userToken")) {
+        const provider = (enterprise === undefined ? undefined : userTokens.get(enterprise)) ?? userToken;
+        if (provider === undefined) {
+          throw new TokenFailure(
+            `no userToken is configured for ${service === "member-center" ? "this enterprise" : service}`,
+          );
+        }
+        const token = await provider.token(signal);
+        headers.push("userToken", token);
+        used.push([provider, token, "user"]);
+      }
+      if (operation.headers.includes("Content-Type")) headers.push("Content-Type", "application/json");
+      headers.push("Accept", "application/json", "User-Agent", "crm-sync");
+      return {
+        headers,
+        tokens: [...new Set(used.map(([, token]) => token))],
+        reject(which) {
+          for (const [provider, token, kind] of used) if (which === "all" || which === kind) provider.reject(token);
+        },
+      };
+    },
+  };
+}
+
+/** Path and query of a call: the contract's path, `g_nonce` first, then the parameters in the order given. */
+export function requestPath(
+  base: string,
+  path: string,
+  nonce: string,
+  query: Readonly<Record<string, string>>,
+): string {
+  let text = `${base}${path}?g_nonce=${encodeURIComponent(nonce)}`;
+  for (const [name, value] of Object.entries(query)) text += `&${name}=${encodeURIComponent(value)}`;
+  return text;
+}
+
+/** What an operation's path is about, for counting customers: the enterprise, else the staff member or asset. */
+export function subjectOfTarget(target: PathTarget): string | undefined {
+  return target.enterpriseGlobalId ?? target.memberGlobalId ?? target.assetId;
+}

@@ -1,0 +1,94 @@
+import type { Json } from "../base/canonical-json.ts";
+import { Problem } from "../base/errors.ts";
+import type { OperationId } from "../contract/operations.ts";
+
+/**
+ * What became of the one attempt of a write. `raw` is the answer after redaction and cut to size, never the request.
+ * - `done`: HTTP 200, code 0 and data that fits.
+ * - `partial`: 60027, with data that says which part.
+ * - `rejected`: nothing was changed, and the same call would be refused again.
+ * - `already`: what was asked for is there already (60002 on M4).
+ * - `not-sent`: not one byte of the request left: refused, DNS, TLS, no token, no turn, breaker open.
+ * - `unknown`: everything else.
+ */
+export type WriteOutcome<T> =
+  | { kind: "done"; data: T; status: number; raw: Json }
+  | { kind: "partial"; data: T; code: string; status: number; raw: Json }
+  | { kind: "rejected"; code: string; message: string; status: number; raw: Json }
+  | { kind: "already"; code: string; status: number; raw: Json }
+  | { kind: "not-sent"; reason: string }
+  | { kind: "unknown"; reason: string; code?: string; status?: number; raw?: Json };
+
+/**
+ * Why a read gave nothing. None of them means "there is none".
+ * `incomplete`: the pages of a list do not add up; `odd-answer`: not the contract's form; `token`: no usable token.
+ */
+export type ReadFailureKind =
+  | "aborted"
+  | "breaker-open"
+  | "code"
+  | "incomplete"
+  | "no-turn"
+  | "odd-answer"
+  | "token"
+  | "transport";
+
+const words: Record<ReadFailureKind, { what: string; cure: string }> = {
+  aborted: { what: "was stopped", cure: "Start it again." },
+  "breaker-open": {
+    what: "was not tried, because the service is being left alone",
+    cure: "Wait: one call tries again by itself.",
+  },
+  code: { what: "was refused", cure: "Look up the code in the list of codes." },
+  incomplete: {
+    what: "gave a list that does not add up",
+    cure: "Nothing was taken away because of it; the next run reads again.",
+  },
+  "no-turn": { what: "found no turn in time", cure: "Allow more calls a second, or fewer at once." },
+  "odd-answer": {
+    what: "got an answer that does not fit the contract",
+    cure: "Ask the operator of the service; the answer is kept, redacted.",
+  },
+  token: {
+    what: "has no usable token",
+    cure: "Check where the token comes from and whether its account is still allowed.",
+  },
+  transport: {
+    what: "did not reach the service or got no answer",
+    cure: "Check the address, the network and the service.",
+  },
+};
+
+/** A read that gave nothing, after all its repetitions. Never to be taken for an empty answer. */
+export class ReadFailure extends Problem {
+  readonly operation: OperationId;
+  readonly kind: ReadFailureKind;
+  /** The business code of the service, such as 60017. */
+  readonly serviceCode: string | undefined;
+  readonly status: number | undefined;
+  /** The answer after redaction, where there was one. */
+  readonly raw: Json | undefined;
+
+  constructor(init: {
+    operation: OperationId;
+    kind: ReadFailureKind;
+    reason: string;
+    cure?: string | undefined;
+    serviceCode?: string | undefined;
+    status?: number | undefined;
+    raw?: Json | undefined;
+  }) {
+    const { what, cure } = words[init.kind];
+    super({
+      code: `service.${init.kind}`,
+      message: `${init.operation} ${what}: ${init.reason}`,
+      cure: init.cure ?? cure,
+      place: init.operation,
+    });
+    this.operation = init.operation;
+    this.kind = init.kind;
+    this.serviceCode = init.serviceCode;
+    this.status = init.status;
+    this.raw = init.raw;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Clock } from "../base/clock.ts";
+
+/** A call that would have waited longer for its turn than allowed. It was not sent. */
+export class NoTurn extends Error {
+  readonly waitMs: number;
+
+  constructor(waitMs: number, reason: string) {
+    super(`${reason}; a turn would come in ${Math.ceil(waitMs / 1000)} s`);
+    this.waitMs = waitMs;
+  }
+}
+
+export interface PaceState {
+  /** Calls a second that are allowed now; null without a limit. */
+  callsPerSecond: number | null;
+  /** Milliseconds until the service may be called again, after a Retry-After; 0 when it may be. */
+  pausedMs: number;
+}
+
+/** Spaces the calls to one service, slows down when it complains and recovers call by call. */
+export interface Pace {
+  /** Resolves when a call may be sent. Rejects with NoTurn, or with the signal's reason. */
+  turn(signal?: AbortSignal): Promise<void>;
+  /** The service complained ("500", 429): half the rate. Complaints within half a second count once. */
+  slow(): void;
+  /** The service asked to be left alone (Retry-After). */
+  pause(ms: number): void;
+  /** A call succeeded: the rate grows by a twentieth of the configured one. */
+  recover(): void;
+  state(): PaceState;
+}
+
+const slowest = 0.02;
+/** The rate that slowing starts from where no limit is configured. */
+const unlimitedStart = 100;
+
+export function createPace(options: { callsPerSecond: number | null; turnTimeoutMs: number; clock: Clock }): Pace {
+  const { clock, turnTimeoutMs } = options;
+  let factor = 1;
+  let slowedAt = Number.NEGATIVE_INFINITY;
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  let nextFree = Number.NEGATIVE_INFINITY;
+
+  function rate(): number | null {
+    if (factor >= 1) return options.callsPerSecond;
+    return (options.callsPerSecond ?? unlimitedStart) * factor;
+  }
+
+  return {
+    async turn(signal) {
+      const since = clock.monotonic();
+      for (;;) {
+        signal?.throwIfAborted();
+        const now = clock.monotonic();
+        const left = turnTimeoutMs - (now - since);
+        if (pausedUntil > now) {
+          if (pausedUntil - now > left) throw new NoTurn(pausedUntil - now, "the service asked to be left alone");
+          await clock.sleep(Math.ceil(pausedUntil - now), signal);
+          continue;
+        }
+        const allowed = rate();
+        if (allowed === null) return;
+        const mine = Math.max(now, nextFree);
+        if (mine - now > left) throw new NoTurn(mine - now, "too many calls are waiting");
+        nextFree = mine + 1000 / allowed;
+        if (mine <= now) return;
+        await clock.sleep(Math.ceil(mine - now), signal);
+        if (pausedUntil <= clock.monotonic()) return;
+      }
+    },
+    slow() {
+      const now = clock.monotonic();
+      if (now - slowedAt < 500) return;
+      slowedAt = now;
+      factor = Math.max(slowest, factor / 2);
+    },
+    pause(ms) {
+      pausedUntil = Math.max(pausedUntil, clock.monotonic() + ms);
+    },
+    recover() {
+      if (factor < 1) factor = Math.min(1, factor + 0.05);
+    },
+    state: () => ({ callsPerSecond: rate(), pausedMs: Math.max(0, pausedUntil - clock.monotonic()) }),
+  };
+}
+
+/**
+ * The milliseconds that a Retry-After header asks for: seconds, or an HTTP date compared with the wall clock. Undefined for what is neither;
+ * never more than a day.
+ */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  const day = 86_400_000;
+  if (/^\d{1,9}$/.test(text)) return Math.min(day, Number(text) * 1000);
+  if (!/^[A-Za-z]{3,9},/.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.min(day, Math.max(0, at - now));
+}

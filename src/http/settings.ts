@@ -1,0 +1,139 @@
+import { z } from "zod";
+
+const milliseconds = (standard: number) => z.int().min(1).max(3_600_000).default(standard);
+
+/** Where a secret comes from: `env:NAME` or `file:/path`. The value itself never stands in a configuration. */
+export const secretSourceSchema = z
+  .string()
+  .regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, "must be env:NAME or file:/path; a secret never stands here itself");
+export type SecretSource = z.infer<typeof secretSourceSchema>;
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** An http or https URL; plain http only to this machine. */
+const serviceUrl = z.url({ protocol: /^https?$/ }).refine(
+  (text) => {
+    const url = new URL(text);
+    return url.protocol === "https:" || loopback.test(url.hostname);
+  },
+  { message: "must be https; plain http is allowed to this machine only" },
+);
+
+/** The OAuth2 token endpoint of the user center, with the grants that the services name. */
+export const oauth2Schema = z
+  .strictObject({
+    tokenUrl: serviceUrl.describe("Token endpoint"),
+    grant: z
+      .enum(["client_credentials", "password"])
+      .describe("Grant: client_credentials for the application, password for a user"),
+    clientId: z.string().min(1).describe("Application key"),
+    clientSecret: secretSourceSchema.describe("Application secret: env:NAME or file:/path"),
+    clientAuth: z
+      .enum(["basic", "post"])
+      .default("post")
+      .describe("Whether key and secret go in the Authorization header (basic) or in the form (post)"),
+    username: z.string().min(1).optional().describe("Account, for the password grant"),
+    password: secretSourceSchema.optional().describe("Password of the account: env:NAME or file:/path"),
+    scope: z.string().min(1).optional().describe("Scope to ask for"),
+    refreshAheadMs: milliseconds(60_000).describe(
+      "How long before its expiry a token is renewed; at most a tenth of its life",
+    ),
+    timeoutMs: milliseconds(15_000).describe("Longest time for one token request"),
+  })
+  .refine((oauth) => oauth.grant !== "password" || (oauth.username !== undefined && oauth.password !== undefined), {
+    message: "the password grant needs username and password",
+  });
+export type OAuth2Settings = z.infer<typeof oauth2Schema>;
+
+/** Where the token of one header comes from (A5). */
+export const tokenSourceSchema = z.union([
+  secretSourceSchema,
+  z.strictObject({
+    env: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
+      .describe("Environment variable that holds the token"),
+  }),
+  z.strictObject({
+    file: z.string().min(1).describe("File that holds the token; read again when it changes or the token is refused"),
+  }),
+  z.strictObject({
+    command: z
+      .array(z.string())
+      .min(1)
+      .describe("Program and arguments; it prints the token, or JSON with access_token and expires_in"),
+    timeoutMs: milliseconds(15_000).describe("Longest time for the program"),
+  }),
+  z.strictObject({ oauth2: oauth2Schema }),
+  z.strictObject({ fixed: z.string().min(1).describe("The token itself: for the sandbox and for tests only") }),
+]);
+export type TokenSource = z.infer<typeof tokenSourceSchema>;
+
+/** What a client needs to know about one of the two services. */
+export const serviceSettingsSchema = z.strictObject({
+  baseUrl: serviceUrl.describe("Base URL, without the path of the service itself"),
+  tokens: z
+    .strictObject({
+      authorization: tokenSourceSchema.describe("Token of the Authorization header"),
+      clientToken: tokenSourceSchema
+        .optional()
+        .describe("Token of the clientToken header; without it, the one of Authorization (A6)"),
+      userToken: tokenSourceSchema
+        .optional()
+        .describe("Token of the userToken header, for every enterprise not named below (A7)"),
+      userTokens: z
+        .record(z.string().min(1), tokenSourceSchema)
+        .default({})
+        .describe("userToken by enterpriseGlobalId, for enterprises that need their own (A7)"),
+    })
+    .describe("Where the tokens come from"),
+  tokenCodes: z
+    .array(z.string())
+    .default([])
+    .describe("Further business codes that mean that the token must be renewed (A2)"),
+  callsAtOnce: z.int().min(1).max(256).default(2).describe("Calls in flight at once (A37)"),
+  callsPerSecond: z
+    .number()
+    .positive()
+    .max(10_000)
+    .nullable()
+    .default(5)
+    .describe("Calls a second; null for no limit (A37)"),
+  connectTimeoutMs: milliseconds(10_000).describe("Longest time for a connection"),
+  headersTimeoutMs: milliseconds(30_000).describe("Longest time until the answer begins"),
+  bodyTimeoutMs: milliseconds(15_000).describe("Longest pause inside an answer"),
+  callTimeoutMs: milliseconds(90_000).describe("Longest time for a call in all, from its sending"),
+  turnTimeoutMs: milliseconds(60_000).describe(
+    "Longest time that a call waits for its turn before it is given up unsent",
+  ),
+  answerLimitBytes: z
+    .int()
+    .min(1024)
+    .max(256 * 1024 * 1024)
+    .default(8 * 1024 * 1024)
+    .describe("Largest answer in bytes; a longer one is cut off and counts as unreadable"),
+  readAttempts: z.int().min(1).max(10).default(5).describe("Attempts of a read; a write has one"),
+  backoffBaseMs: milliseconds(200).describe("First step of the back-off between the attempts of a read"),
+  backoffCapMs: milliseconds(20_000).describe("Longest back-off between the attempts of a read"),
+  retryBudget: z
+    .int()
+    .min(0)
+    .max(1000)
+    .default(10)
+    .describe("Repetitions of reads in store; ten successful calls bring one back"),
+  breakerFailures: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(8)
+    .describe("Failures in a row after which a service is left alone"),
+  breakerOpenMs: milliseconds(15_000).describe(
+    "How long it is left alone before one call tries again; doubled each time, up to 20 times as long",
+  ),
+  caFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("PEM file with the certificate authority of the service, where the system does not know it"),
+});
+export type ServiceSettings = z.infer<typeof serviceSettingsSchema>;

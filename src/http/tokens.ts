@@ -1,0 +1,100 @@
+import type { Clock } from "../base/clock.ts";
+import type { TokenSource } from "./settings.ts";
+import { TokenFailure } from "./token-failure.ts";
+import { readTokenSource } from "./token-sources.ts";
+import type { TokenReading, TokenSourceDependencies } from "./token-sources.ts";
+
+/** The token of one header, shared by all callers (A5). */
+export interface TokenProvider {
+  /** A token that is valid as far as we know. Rejects with TokenFailure, or with the signal's reason. */
+  token(signal?: AbortSignal): Promise<string>;
+  /** The service refused this token: the next caller renews it, once for all that wait. A token that is no longer the current one is ignored. */
+  reject(token: string): void;
+  /** Every token that was handed out and may still be in use, for redaction. */
+  current(): string | undefined;
+}
+
+export interface TokenDependencies extends TokenSourceDependencies {
+  clock: Clock;
+}
+
+/** After a failed renewal nobody asks again for this long, so that a refused account is not locked by our asking. */
+const restAfterFailureMs = 5_000;
+/** A renewal that gives the refused token again is believed only after this long. */
+const restAfterSameTokenMs = 30_000;
+
+export function createTokenProvider(source: TokenSource, dependencies: TokenDependencies): TokenProvider {
+  const { clock } = dependencies;
+  const reader = readTokenSource(source, dependencies);
+  let held: { token: string; renewAt: number; expiresAt: number } | undefined;
+  let refused: { token: string; at: number } | undefined;
+  let failure: { error: TokenFailure; until: number } | undefined;
+  let renewal: Promise<string> | undefined;
+
+  function accept(reading: TokenReading, askedAt: number): string {
+    if (!/^[\x21-\x7e]+$/.test(reading.token)) {
+      throw new TokenFailure(`${reader.place} gave a token with characters that a header cannot hold`);
+    }
+    if (refused?.token === reading.token && clock.monotonic() - refused.at < restAfterSameTokenMs) {
+      throw new TokenFailure(`${reader.place} still gives the token that the service refused`);
+    }
+    const life = reading.lifeMs ?? Number.POSITIVE_INFINITY;
+    const ahead = Math.min(reader.refreshAheadMs, life / 10);
+    held = { token: reading.token, renewAt: askedAt + life - ahead, expiresAt: askedAt + life };
+    refused = undefined;
+    failure = undefined;
+    return reading.token;
+  }
+
+  async function renew(): Promise<string> {
+    const askedAt = clock.monotonic();
+    try {
+      return accept(await reader.read(), askedAt);
+    } catch (thrown) {
+      const error = thrown instanceof TokenFailure ? thrown : new TokenFailure(`${reader.place} gave no token`);
+      failure = { error, until: clock.monotonic() + restAfterFailureMs };
+      throw error;
+    } finally {
+      renewal = undefined;
+    }
+  }
+
+  function renewOnce(): Promise<string> {
+    if (renewal === undefined) {
+      if (failure !== undefined && failure.until > clock.monotonic()) return Promise.reject(failure.error);
+      renewal = renew();
+    }
+    return renewal;
+  }
+
+  return {
+    async token(signal) {
+      signal?.throwIfAborted();
+      const now = clock.monotonic();
+      if (held !== undefined && now < held.renewAt) return held.token;
+      const stillValid = held !== undefined && now < held.expiresAt ? held.token : undefined;
+      try {
+        return await abortable(renewOnce(), signal);
+      } catch (thrown) {
+        if (stillValid !== undefined && held?.token === stillValid && thrown instanceof TokenFailure) return stillValid;
+        throw thrown;
+      }
+    },
+    reject(token) {
+      if (held?.token !== token) return;
+      held = undefined;
+      refused = { token, at: clock.monotonic() };
+    },
+    current: () => held?.token,
+  };
+}
+
+/** Waits for a shared promise, but no longer than this caller wants to; the others go on waiting. */
+function abortable<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return shared;
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason instanceof Error ? signal.reason : new Error("stopped"));
+    signal.addEventListener("abort", stop, { once: true });
+    shared.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}

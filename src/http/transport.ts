@@ -1,0 +1,206 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isUtf8 } from "node:buffer";
+import { Pool } from "undici";
+import type { Dispatcher } from "undici";
+
+export interface TransportRequest {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Path and query. */
+  path: string;
+  /** Names and values in turn. */
+  headers: string[];
+  body: string | null;
+  /** Given for reads; a write runs to its end once it is sent. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface TransportAnswer {
+  status: number;
+  /** Retry-After header, where there is one. */
+  retryAfter: string | undefined;
+  text: string;
+}
+
+/** No whole answer came. `written: false` is the proof that not one byte of the request left. */
+export class TransportFailure extends Error {
+  readonly written: boolean;
+  /** ECONNREFUSED, ENOTFOUND, timeout, too-large … */
+  readonly reason: string;
+  readonly status: number | undefined;
+
+  constructor(init: { written: boolean; reason: string; status?: number | undefined }) {
+    super(init.reason);
+    this.written = init.written;
+    this.reason = init.reason;
+    this.status = init.status;
+  }
+}
+
+/** Carries one request to one service and brings one answer back, in one attempt. */
+export interface Transport {
+  /** Rejects only with TransportFailure. */
+  send(request: TransportRequest): Promise<TransportAnswer>;
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  baseUrl: string;
+  connections: number;
+  connectTimeoutMs: number;
+  headersTimeoutMs: number;
+  bodyTimeoutMs: number;
+  callTimeoutMs: number;
+  answerLimitBytes: number;
+  /** PEM of a certificate authority. */
+  certificateAuthority?: string | undefined;
+}
+
+/** A transport over an undici pool: HTTP/1.1, keep-alive, no pipelining, no redirects followed, nothing repeated. */
+export function createTransport(options: TransportOptions): Transport {
+  const url = new URL(options.baseUrl);
+  const prefix = url.pathname.replace(/\/+$/, "");
+  const pool = new Pool(url.origin, {
+    connections: options.connections,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: options.headersTimeoutMs,
+    bodyTimeout: options.bodyTimeoutMs,
+    connect: {
+      timeout: options.connectTimeoutMs,
+      ...(options.certificateAuthority === undefined ? {} : { ca: options.certificateAuthority }),
+    },
+  });
+  return {
+    send: (request) =>
+      new Promise((resolve, reject) => {
+        const exchange = new Exchange(options, resolve, reject);
+        exchange.listen(request.signal);
+        const sent: Dispatcher.DispatchOptions = {
+          method: request.method,
+          path: prefix + request.path,
+          headers: request.headers,
+          body: request.body,
+        };
+        try {
+          pool.dispatch(sent, exchange);
+        } catch (thrown) {
+          exchange.fail(reasonOf(thrown));
+        }
+      }),
+    close: () => pool.destroy(),
+  };
+}
+
+/** One request on its way. undici calls `onRequestStart` right before the first byte is written, which is what `written` rests on. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #limit: number;
+  readonly #resolve: (answer: TransportAnswer) => void;
+  readonly #reject: (failure: TransportFailure) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | undefined;
+  #settled = false;
+  #written = false;
+  #size = 0;
+  #status = 0;
+  #retryAfter: string | undefined;
+  #encoding: string | undefined;
+  #stopListening: (() => void) | undefined;
+
+  constructor(
+    options: TransportOptions,
+    resolve: (answer: TransportAnswer) => void,
+    reject: (failure: TransportFailure) => void,
+  ) {
+    this.#limit = options.answerLimitBytes;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(() => this.fail("the call took too long"), options.callTimeoutMs);
+  }
+
+  listen(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    if (signal.aborted) {
+      this.fail("stopped");
+      return;
+    }
+    const stop = () => this.fail("stopped");
+    signal.addEventListener("abort", stop, { once: true });
+    this.#stopListening = () => signal.removeEventListener("abort", stop);
+  }
+
+  fail(reason: string): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#reject(
+      new TransportFailure({ written: this.#written, reason, status: this.#status === 0 ? undefined : this.#status }),
+    );
+    this.#controller?.abort(new Error(reason));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Given up before it was sent, or about to be sent a second time: an abort here comes before the first byte.
+    if (this.#settled || this.#written) {
+      controller.abort(new Error("not to be sent"));
+      return;
+    }
+    this.#controller = controller;
+    this.#written = true;
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#retryAfter = headers["retry-after"];
+    const encoding = headers["content-encoding"];
+    this.#encoding = encoding === undefined || encoding === "identity" ? undefined : encoding;
+    if (Number(headers["content-length"] ?? 0) > this.#limit) this.fail("the answer is too large");
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return;
+    this.#size += chunk.length;
+    if (this.#size > this.#limit) this.fail("the answer is too large");
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#settled) return;
+    if (this.#encoding !== undefined) {
+      this.fail("the answer is compressed, which was not asked for");
+      return;
+    }
+    const [only] = this.#chunks;
+    const bytes = only !== undefined && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks);
+    if (!isUtf8(bytes)) {
+      this.fail("the answer is not UTF-8");
+      return;
+    }
+    this.#settle();
+    this.#resolve({ status: this.#status, retryAfter: this.#retryAfter, text: bytes.toString("utf8") });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.fail(reasonOf(error));
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+}
+
+/** The code of a network error. Its message is not used: it may quote a header or a body. */
+function reasonOf(thrown: unknown): string {
+  if (thrown instanceof Error) {
+    if ("code" in thrown && typeof thrown.code === "string") return thrown.code;
+    if (thrown instanceof AggregateError) {
+      const [first] = thrown.errors as unknown[];
+      if (first !== undefined) return reasonOf(first);
+    }
+    return thrown.name;
+  }
+  return "an unknown network error";
+}

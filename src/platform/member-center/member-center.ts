@@ -1,0 +1,143 @@
+import { noDataSchema } from "../../contract/answer-fields.ts";
+import type { AssetContents } from "../../contract/asset-contents.ts";
+import { assetContentsSchema } from "../../contract/asset-contents.ts";
+import type {
+  AddStaffRequest,
+  AssetNumberRow,
+  BorrowedLock,
+  BorrowRequest,
+  ConfigureAssetsRequest,
+  EditStaffRequest,
+  ResetPasswordRequest,
+  StaffAdded,
+  StaffList,
+} from "../../contract/member-center.ts";
+import { assetNumberRowsSchema, borrowedLocksSchema, staffAddedSchema } from "../../contract/member-center.ts";
+import type { ServiceClient } from "../../http/client.ts";
+import type { OfEnterprise, ReadCall, WriteCall, WriteOutcome } from "../outcome.ts";
+import { sending } from "../sending.ts";
+import { listStaff } from "./staff-list.ts";
+
+/** The member-center. Writes make one attempt and say what became of it; reads give data or reject with ReadFailure, never an empty list. */
+export interface MemberCenter {
+  /** M1: adds at most 100 staff. `partial` (60027) says who was added and who was not. */
+  addStaff(enterpriseGlobalId: string, body: AddStaffRequest, call: WriteCall): Promise<WriteOutcome<StaffAdded>>;
+  /** M2: sets name, department, note and mobile of a staff member; all known fields have to be sent (A41). */
+  editStaff(
+    enterpriseGlobalId: string,
+    memberGlobalId: string,
+    body: EditStaffRequest,
+    call: WriteCall,
+  ): Promise<WriteOutcome<null>>;
+  /** M3: sets a new password. Never sent again by itself (A3). */
+  resetPassword(
+    enterpriseGlobalId: string,
+    memberGlobalId: string,
+    body: ResetPasswordRequest,
+    call: WriteCall,
+  ): Promise<WriteOutcome<null>>;
+  /** M4: deletes a staff member; `already` where there is none (60002, A36). It has neither body nor Content-Type. */
+  deleteStaff(enterpriseGlobalId: string, memberGlobalId: string, call: WriteCall): Promise<WriteOutcome<null>>;
+  /** M5: all pages of the staff list, proven complete (A27); else it rejects with an `incomplete` ReadFailure. */
+  listStaff(enterpriseGlobalId: string, call: ReadCall): Promise<StaffList>;
+  /** M6: all asset numbers of an enterprise and who holds them. */
+  listAssetNumbers(enterpriseGlobalId: string, call: ReadCall): Promise<AssetNumberRow[]>;
+  /** M7: products and packages of an asset, by its id (not its number). */
+  listAssetContents(assetId: string, call: ReadCall & OfEnterprise): Promise<AssetContents>;
+  /** M8: the borrowed locks of an enterprise and who borrowed them, not which assets went into them. */
+  listBorrowedLocks(enterpriseGlobalId: string, call: ReadCall): Promise<BorrowedLock[]>;
+  /** M9: takes asset numbers from a staff member and gives others; both lists are sent, [] for none. */
+  configureAssets(
+    memberGlobalId: string,
+    body: ConfigureAssetsRequest,
+    call: WriteCall & OfEnterprise,
+  ): Promise<WriteOutcome<null>>;
+  /** M10: lends assets (by id) into a borrowed lock (by number). */
+  borrow(memberGlobalId: string, body: BorrowRequest, call: WriteCall & OfEnterprise): Promise<WriteOutcome<null>>;
+}
+
+export interface MemberCenterOptions {
+  /** Number of the first page of M5 and rows per page. */
+  staffPage: { base: number; size: number };
+}
+
+export function createMemberCenter(client: ServiceClient, options: MemberCenterOptions): MemberCenter {
+  return {
+    addStaff: (enterpriseGlobalId, body, call) =>
+      client.write({
+        operation: "M1",
+        target: { enterpriseGlobalId },
+        enterprise: enterpriseGlobalId,
+        schema: staffAddedSchema,
+        ...sending(call, body),
+      }),
+    editStaff: (enterpriseGlobalId, memberGlobalId, body, call) =>
+      client.write({
+        operation: "M2",
+        target: { enterpriseGlobalId, memberGlobalId },
+        enterprise: enterpriseGlobalId,
+        schema: noDataSchema,
+        ...sending(call, body),
+      }),
+    resetPassword: (enterpriseGlobalId, memberGlobalId, body, call) =>
+      client.write({
+        operation: "M3",
+        target: { enterpriseGlobalId, memberGlobalId },
+        enterprise: enterpriseGlobalId,
+        schema: noDataSchema,
+        ...sending(call, body),
+      }),
+    deleteStaff: (enterpriseGlobalId, memberGlobalId, call) =>
+      client.write({
+        operation: "M4",
+        target: { enterpriseGlobalId, memberGlobalId },
+        enterprise: enterpriseGlobalId,
+        schema: noDataSchema,
+        nonce: call.nonce,
+        signal: call.signal,
+        onSending: call.onSending,
+        customer: call.customer,
+      }),
+    listStaff: (enterpriseGlobalId, call) => listStaff(client, options.staffPage, enterpriseGlobalId, call),
+    listAssetNumbers: (enterpriseGlobalId, call) =>
+      client.read({
+        operation: "M6",
+        target: { enterpriseGlobalId },
+        enterprise: enterpriseGlobalId,
+        schema: assetNumberRowsSchema,
+        ...call,
+      }),
+    listAssetContents: (assetId, { enterpriseGlobalId, ...call }) =>
+      client.read({
+        operation: "M7",
+        target: { assetId },
+        enterprise: enterpriseGlobalId,
+        schema: assetContentsSchema,
+        ...call,
+      }),
+    listBorrowedLocks: (enterpriseGlobalId, call) =>
+      client.read({
+        operation: "M8",
+        target: { enterpriseGlobalId },
+        enterprise: enterpriseGlobalId,
+        schema: borrowedLocksSchema,
+        ...call,
+      }),
+    configureAssets: (memberGlobalId, body, { enterpriseGlobalId, ...call }) =>
+      client.write({
+        operation: "M9",
+        target: { memberGlobalId },
+        enterprise: enterpriseGlobalId,
+        schema: noDataSchema,
+        ...sending(call, body),
+      }),
+    borrow: (memberGlobalId, body, { enterpriseGlobalId, ...call }) =>
+      client.write({
+        operation: "M10",
+        target: { memberGlobalId },
+        enterprise: enterpriseGlobalId,
+        schema: noDataSchema,
+        ...sending(call, body),
+      }),
+  };
+}

@@ -1,0 +1,106 @@
+import { assetDigitsProblem } from "../../contract/limits.ts";
+import { noDataSchema } from "../../contract/answer-fields.ts";
+import type { BatchOrderRequest } from "../../contract/order-record.ts";
+import type {
+  BatchOrderResult,
+  BindEnterpriseRequest,
+  CreateEnterpriseRequest,
+  EnterpriseCreated,
+  LockRequest,
+  LockResult,
+  PlatformCustomer,
+  UpdateEnterpriseRequest,
+  VirtualAsset,
+} from "../../contract/order-service.ts";
+import {
+  assetDigitsSchema,
+  batchOrderResultsSchema,
+  enterpriseCreatedSchema,
+  lockResultsSchema,
+  platformCustomerSchema,
+  platformCustomersSchema,
+  virtualAssetsSchema,
+} from "../../contract/order-service.ts";
+import type { ServiceClient } from "../../http/client.ts";
+import type { ReadCall, WriteCall, WriteOutcome } from "../outcome.ts";
+import { sending } from "../sending.ts";
+
+/** The order service. Writes make one attempt and say what became of it; reads give data or reject with ReadFailure. */
+export interface OrderService {
+  /** E1: binds a customer to an enterprise. Not idempotent: E3 first (A10). */
+  bindEnterprise(body: BindEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<PlatformCustomer>>;
+  /** E2: creates an enterprise, its default and its industry customer, an administrator and a staff member. It gives no customerId: E3 does. */
+  createEnterprise(body: CreateEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<EnterpriseCreated>>;
+  /** E3: the customers of a channel customer number; `Y` shows the default ones only. [] means that there is none (A13). */
+  findCustomers(
+    channelCode: string,
+    channelCustomerId: string,
+    defaultCustomer: "Y" | "N",
+    call: ReadCall,
+  ): Promise<PlatformCustomer[]>;
+  /** E4: sets name, branch and address. Nothing reads them back (A14). */
+  updateEnterprise(body: UpdateEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<null>>;
+  /** E5: places the order records of one call. The results are tied to them by `matchBySequence`, which is the caller's. */
+  placeOrders(body: BatchOrderRequest, call: WriteCall): Promise<WriteOutcome<BatchOrderResult[]>>;
+  /** E6: disables locks. `done` says that each lock has its own status, see `compareLocks`. */
+  lockAssets(body: LockRequest, call: WriteCall): Promise<WriteOutcome<LockResult[]>>;
+  /** E7: enables locks, with the results of E6. */
+  unlockAssets(body: LockRequest, call: WriteCall): Promise<WriteOutcome<LockResult[]>>;
+  /** E8: the virtual (cloud) assets of an enterprise; physical ones are not shown. */
+  listVirtualAssets(enterpriseGlobalId: string, call: ReadCall, extendCode?: string): Promise<VirtualAsset[]>;
+  /** E9: takes asset numbers for good: as many as asked for, distinct, of 10 digits, or the outcome is unknown (A25). */
+  takeAssetNumbers(size: number, call: WriteCall): Promise<WriteOutcome<string[]>>;
+}
+
+export interface OrderServiceOptions {
+  appKey: string;
+  /** First digits that E9 may hand out. */
+  assetFirstDigits: readonly string[];
+}
+
+export function createOrderService(client: ServiceClient, options: OrderServiceOptions): OrderService {
+  return {
+    bindEnterprise: (body, call) =>
+      client.write({ operation: "E1", target: {}, schema: platformCustomerSchema, ...sending(call, body) }),
+    createEnterprise: (body, call) =>
+      client.write({ operation: "E2", target: {}, schema: enterpriseCreatedSchema, ...sending(call, body) }),
+    findCustomers: (channelCode, channelCustomerId, defaultCustomer, call) =>
+      client.read({
+        operation: "E3",
+        target: {},
+        query: { channelCode, channelCustomerId, defaultCustomer },
+        schema: platformCustomersSchema,
+        ...call,
+      }),
+    updateEnterprise: (body, call) =>
+      client.write({ operation: "E4", target: {}, schema: noDataSchema, ...sending(call, body) }),
+    placeOrders: (body, call) =>
+      client.write({
+        operation: "E5",
+        target: {},
+        query: { appKey: options.appKey },
+        schema: batchOrderResultsSchema,
+        ...sending(call, body),
+      }),
+    lockAssets: (body, call) =>
+      client.write({ operation: "E6", target: {}, schema: lockResultsSchema, ...sending(call, body) }),
+    unlockAssets: (body, call) =>
+      client.write({ operation: "E7", target: {}, schema: lockResultsSchema, ...sending(call, body) }),
+    listVirtualAssets: (enterpriseGlobalId, call, extendCode) =>
+      client.read({
+        operation: "E8",
+        target: { enterpriseGlobalId },
+        query: extendCode === undefined ? {} : { extendCode },
+        schema: virtualAssetsSchema,
+        ...call,
+      }),
+    takeAssetNumbers: (size, call) =>
+      client.write({
+        operation: "E9",
+        target: {},
+        schema: assetDigitsSchema,
+        check: (digits) => assetDigitsProblem(digits, size, options.assetFirstDigits),
+        ...sending(call, { size }),
+      }),
+  };
+}

@@ -1,0 +1,27 @@
+export type { ReadFailureKind, WriteOutcome } from "../http/outcome.ts";
+export { ReadFailure } from "../http/outcome.ts";
+
+interface Call {
+  /** Whom the call is for, in the words of the ledger: customers that meet unlisted codes are counted by it (A2). */
+  customer?: string | undefined;
+}
+
+export interface WriteCall extends Call {
+  /** g_nonce, 32 hex characters, written down before. */
+  nonce: string;
+  /** Stops the call as long as it is not sent; afterwards it runs to its end. */
+  signal?: AbortSignal | undefined;
+  /** Called right before the request is handed to the network. */
+  onSending?: (() => void) | undefined;
+  /** The body's text, where the caller has made it already: exactly these bytes are sent. */
+  body?: string | undefined;
+}
+
+export interface ReadCall extends Call {
+  signal?: AbortSignal | undefined;
+}
+
+/** The enterprise whose user token is used, for paths that do not name it (M7, M9, M10). */
+export interface OfEnterprise {
+  enterpriseGlobalId: string;
+}

@@ -1,0 +1,13 @@
+import { z } from "zod";
+
+import { serviceSettingsSchema } from "../http/settings.ts";
+
+/** The order service (E1–E9). */
+export const orderServiceSettingsSchema = serviceSettingsSchema.extend({
+  appKey: z.string().min(1).describe("Application key, sent with orders"),
+});
+export type OrderServiceSettings = z.infer<typeof orderServiceSettingsSchema>;
+
+/** The member-center (M1–M10). */
+export const memberCenterSettingsSchema = serviceSettingsSchema;
+export type MemberCenterSettings = z.infer<typeof memberCenterSettingsSchema>;
