@@ -104,7 +104,7 @@ const jobFields = {
     .optional()
     .describe("Slots that were missed: run once for all of them, skip them, or run all (at most 24)."),
   limits: limitsSettingsSchema.optional().describe("Limits of this job in place of `limits`."),
-  report: z
+  reports: z
     .strictObject({
       kind: z.enum(["orders", "reconciliation", "exceptions"]).describe("Which report."),
       format: z.enum(["csv", "json"]).default("csv").describe("Format of the file."),

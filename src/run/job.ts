@@ -1,0 +1,170 @@
+import { exitCodes, failed, ok, Problem } from "../base/errors.ts";
+import type { Result } from "../base/errors.ts";
+import { streams as allStreams } from "../crm/model.ts";
+import type { Stream } from "../crm/model.ts";
+import { parseCron } from "./cron.ts";
+import type { Cron } from "./cron.ts";
+import type { JobSettings, LimitsSettings, misfirePolicies } from "./settings.ts";
+
+export type JobKind = "sync" | "verify" | "report";
+
+/** What happens to slots that passed unused: `run-once` for all of them, `skip` them, or run `all` (the last 24). */
+export type MisfirePolicy = (typeof misfirePolicies)[number];
+
+/** A report that a job of the kind `report` writes, for the month before the slot. */
+export interface JobReport {
+  kind: "orders" | "reconciliation" | "exceptions";
+  format: "csv" | "json";
+  /** Which date puts a row into a month. */
+  by: "happened" | "crm-date";
+}
+
+/** A job as the files in `jobs/` declare it. Data only. */
+export interface Job {
+  id: string;
+  /** One line for people. */
+  title: string;
+  kind: JobKind;
+  /** Cron expression `minute hour day-of-month month weekday`; null: by hand only. */
+  schedule: string | null;
+  /** Zone of the schedule; default: `zone` of the configuration. */
+  zone?: string;
+  streams: readonly Stream[];
+  misfire: MisfirePolicy;
+  /** In place of `limits` of the configuration. */
+  limits?: LimitsSettings;
+  reports?: readonly JobReport[];
+}
+
+/** A job with everything the configuration adds: ready to run. */
+export interface BoundJob {
+  id: string;
+  title: string;
+  kind: JobKind;
+  /** Undefined: by hand only. */
+  schedule: { cron: Cron; zone: string } | undefined;
+  streams: readonly Stream[];
+  /** Names of the sources that the job reads, in the order of the configuration. */
+  sources: readonly string[];
+  misfire: MisfirePolicy;
+  limits: LimitsSettings;
+  reports: readonly JobReport[];
+}
+
+/** What binding needs of the configuration. */
+export interface JobsConfig {
+  zone: string;
+  limits: LimitsSettings;
+  jobs: Readonly<Record<string, JobSettings>>;
+  sources: Readonly<Record<string, { streams: Readonly<Partial<Record<Stream, unknown>>> }>>;
+}
+
+/**
+ * The jobs that ship with the program as the configuration changes them, then those of its own. A job reads every source that has one of
+ * its streams unless the configuration names some.
+ */
+export function bindJobs(shipped: readonly Job[], config: JobsConfig): Result<BoundJob[], Problem[]> {
+  const problems: Problem[] = [];
+  const bound: BoundJob[] = [];
+  const own = Object.keys(config.jobs).filter((id) => !shipped.some((job) => job.id === id));
+  for (const job of [...shipped, ...own.map((id) => ownJob(id, config.jobs[id]))]) {
+    const made = job instanceof Problem ? failed([job]) : bind(job, config.jobs[job.id], config);
+    if (made.ok) bound.push(made.value);
+    else problems.push(...made.error);
+  }
+  return problems.length > 0 ? failed(problems) : ok(bound);
+}
+
+function ownJob(id: string, settings: JobSettings | undefined): Job | Problem {
+  if (settings?.kind === undefined) {
+    return mistake(
+      id,
+      "kind",
+      "is missing, and no job of this name ships with the program",
+      "Add `kind: sync`, or correct the name.",
+    );
+  }
+  return {
+    id,
+    title: settings.title ?? id,
+    kind: settings.kind,
+    schedule: settings.schedule ?? null,
+    streams: settings.streams ?? allStreams,
+    misfire: settings.misfire ?? "run-once",
+  };
+}
+
+function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): Result<BoundJob, Problem[]> {
+  const problems: Problem[] = [];
+  const kind = settings?.kind ?? job.kind;
+  if (kind !== job.kind) {
+    const cure = "Remove it, or give the job a name of its own.";
+    problems.push(
+      mistake(job.id, "kind", `cannot change the job that ships with the program from ${job.kind} to ${kind}`, cure),
+    );
+  }
+  const streams = settings?.streams ?? job.streams;
+  const having = Object.keys(config.sources).filter((name) =>
+    streams.some((stream) => config.sources[name]?.streams[stream] !== undefined),
+  );
+  for (const name of settings?.sources ?? []) {
+    const known = Object.keys(config.sources);
+    if (!known.includes(name)) {
+      problems.push(
+        mistake(
+          job.id,
+          "sources",
+          `names ${name}, which is no source`,
+          `Use one of: ${known.join(", ") || "(none is configured)"}.`,
+        ),
+      );
+    } else if (!having.includes(name)) {
+      problems.push(
+        mistake(
+          job.id,
+          "sources",
+          `names ${name}, which has none of the streams ${streams.join(", ")}`,
+          "Remove it, or change `streams`.",
+        ),
+      );
+    }
+  }
+  const reports = settings?.reports ?? job.reports ?? [];
+  if (kind === "report" && reports.length === 0) {
+    problems.push(
+      mistake(
+        job.id,
+        "reports",
+        "is missing",
+        "Say which reports the job writes, such as `reports: [{kind: orders}]`.",
+      ),
+    );
+  }
+  const text = settings?.schedule === undefined ? job.schedule : settings.schedule;
+  const schedule = text === null || settings?.enabled === false ? undefined : parseCron(text);
+  if (schedule?.ok === false)
+    problems.push(mistake(job.id, "schedule", `is no schedule; expected ${schedule.error}`, "Correct it."));
+  if (problems.length > 0) return failed(problems);
+  return ok({
+    id: job.id,
+    title: settings?.title ?? job.title,
+    kind,
+    schedule:
+      schedule?.ok === true ? { cron: schedule.value, zone: settings?.zone ?? job.zone ?? config.zone } : undefined,
+    streams,
+    sources: settings?.sources ?? having,
+    misfire: settings?.misfire ?? job.misfire,
+    limits: settings?.limits ?? job.limits ?? config.limits,
+    reports,
+  });
+}
+
+function mistake(job: string, key: string, what: string, cure: string): Problem {
+  return new Problem({
+    code: "config.job",
+    message: `\`jobs.${job}.${key}\` ${what}.`,
+    cure,
+    place: `jobs.${job}`,
+    exitCode: exitCodes.configuration,
+  });
+}
