@@ -1,0 +1,221 @@
+import { Readable } from "node:stream";
+import { parse } from "csv-parse";
+import type { CsvError, Info } from "csv-parse";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import type { Problem } from "../../base/errors.ts";
+import { keptTextOf } from "../limits.ts";
+import type { RecordLimits } from "../limits.ts";
+import { sourceProblem } from "../problems.ts";
+import { readUtf8 } from "./bytes.ts";
+import type { OpenedFile } from "./bytes.ts";
+import type { FileItem, FormatReader } from "./row.ts";
+import type { CsvSettings } from "./settings.ts";
+import { Utf8Watch } from "./utf8.ts";
+
+/** After so many broken quotes the file is not what it is declared to be. */
+const mostBrokenQuotes = 1_000;
+
+interface CsvRow {
+  record: string[];
+  info: Info;
+}
+
+/**
+ * The rows of a CSV file as objects of texts, named by the header. Rows with another number of fields, with bytes that are no UTF-8 or with a quote in the wrong
+ * place are bad records; where a broken quote may have swallowed rows, the file also counts as not read whole.
+ */
+export async function* readCsv(
+  file: OpenedFile,
+  csv: CsvSettings,
+  limits: RecordLimits,
+  batchSize: number,
+  signal: AbortSignal | undefined,
+): FormatReader {
+  const watch = new Utf8Watch();
+  const reading = new CsvReading(file.name, csv, watch);
+  const parser = parse({
+    delimiter: csv.delimiter,
+    quote: csv.quote,
+    ...(csv.escape === undefined ? {} : { escape: csv.escape }),
+    relax_quotes: csv.relaxQuotes,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    skip_records_with_error: true,
+    max_record_size: limits.maxBytes,
+    info: true,
+    on_skip: (error) => reading.skipped(error),
+  });
+  const source = Readable.from(watch.watch(readUtf8(file, signal)), { objectMode: true });
+  source.on("error", (error) => parser.destroy(error));
+  source.pipe(parser);
+  try {
+    const rows: AsyncIterable<CsvRow> = parser;
+    for await (const { record, info } of rows) {
+      reading.row(record, info);
+      if (reading.items.length >= batchSize) yield reading.take();
+    }
+  } finally {
+    source.destroy();
+    parser.destroy();
+  }
+  if (watch.count > 0) {
+    reading.problem ??= sourceProblem(
+      "source.wrong-encoding",
+      file.name,
+      `The file ${file.name} has bytes that are no UTF-8, in ${watch.count} places; the rows around them are quarantined.`,
+      "Set `encoding` to what the file is written in, or export it again.",
+    );
+  }
+  if (reading.items.length > 0) yield reading.take();
+  return { problem: reading.problem };
+}
+
+/** Turns parsed rows into items; knows lines, header and what went wrong. */
+class CsvReading {
+  readonly #name: string;
+  readonly #csv: CsvSettings;
+  readonly #watch: Utf8Watch;
+  #header: readonly string[] | undefined;
+  #surplusAt = -1;
+  /** Last line of the last row, as the parser counts it, which takes a CRLF inside quotes for two lines. */
+  #parserLine = 0;
+  #doubleCounted = 0;
+  #brokenQuotes = 0;
+  items: FileItem[] = [];
+  problem: Problem | undefined;
+
+  constructor(name: string, csv: CsvSettings, watch: Utf8Watch) {
+    this.#name = name;
+    this.#csv = csv;
+    this.#watch = watch;
+    if (csv.header !== undefined) this.#takeHeader(csv.header, 0);
+  }
+
+  take(): FileItem[] {
+    const { items } = this;
+    this.items = [];
+    return items;
+  }
+
+  row(record: string[], info: Info): void {
+    const { first, last } = this.#linesOf(record, info.lines);
+    const badBytes = this.#watch.claimBefore(info.bytes);
+    if (this.#header === undefined) {
+      this.#takeHeader(record, first);
+      return;
+    }
+    const place = `${this.#name}:${first}`;
+    const fields = this.#withoutSurplus(record, this.#header.length);
+    if (badBytes) {
+      this.#bad(place, "wrong-encoding", "the row has bytes that are no UTF-8", record);
+    } else if (fields.length !== this.#header.length) {
+      this.#bad(
+        place,
+        "column-count",
+        `the row has ${record.length} fields, the header ${this.#header.length}`,
+        record,
+      );
+      if (last > first) this.problem ??= this.#swallowed(first, last);
+    } else {
+      const value: JsonObject = {};
+      for (const [index, name] of this.#header.entries()) value[name] = fields[index];
+      this.items.push({ row: { place, value } });
+    }
+  }
+
+  /** Called by the parser for a quote in the wrong place, perhaps several times for one row. Throwing ends the file. */
+  skipped(error: CsvError | undefined): undefined {
+    const line = Number(error?.["lines"] ?? 0) - this.#doubleCounted;
+    const code = error?.code ?? "";
+    const place = `${this.#name}:${line}`;
+    if (code === "CSV_MAX_RECORD_SIZE") {
+      throw sourceProblem(
+        "source.too-large",
+        place,
+        `A row of ${this.#name} is larger than the limit, perhaps because a quote near line ${this.#parserLine + 1} is never closed.`,
+        "Correct the row, or raise `limits.maxBytes`.",
+      );
+    }
+    this.#brokenQuotes += 1;
+    if (code === "CSV_QUOTE_NOT_CLOSED") {
+      this.problem ??= sourceProblem(
+        "source.half-read",
+        place,
+        `The file ${this.#name} ends inside a quoted field; rows may be missing.`,
+        "Export the file again, or correct the quote.",
+      );
+    } else if (code === "CSV_INVALID_CLOSING_QUOTE")
+      this.problem ??= this.#swallowed(this.#parserLine - this.#doubleCounted + 1, line);
+    if (this.#brokenQuotes > mostBrokenQuotes) {
+      throw sourceProblem(
+        "source.wrong-shape",
+        place,
+        `The file ${this.#name} has more than ${mostBrokenQuotes} quotes in the wrong place.`,
+        "Correct `csv.quote` and `csv.delimiter`, or set `csv.relaxQuotes`.",
+      );
+    }
+    const previous = this.items.at(-1);
+    if (previous !== undefined && "bad" in previous && previous.bad.place === place) return undefined;
+    this.items.push({
+      bad: { place, code: "broken-quote", message: "a quote stands in the wrong place, or is never closed" },
+    });
+    return undefined;
+  }
+
+  #takeHeader(header: readonly string[], line: number): void {
+    const repeated = header.find((name, index) => header.indexOf(name) !== index);
+    const { surplusInto } = this.#csv;
+    const wrong =
+      repeated !== undefined
+        ? `has the column ${JSON.stringify(repeated)} twice`
+        : header.includes("__proto__")
+          ? "has a column __proto__, which no record can have"
+          : surplusInto !== undefined && !header.includes(surplusInto)
+            ? `has no column ${JSON.stringify(surplusInto)} to take the surplus`
+            : undefined;
+    if (wrong !== undefined) {
+      throw sourceProblem(
+        "source.wrong-shape",
+        `${this.#name}:${line}`,
+        `The header of ${this.#name} ${wrong}.`,
+        "Correct the file, or declare its columns as `csv.header`.",
+      );
+    }
+    this.#header = header;
+    this.#surplusAt = surplusInto === undefined ? -1 : header.indexOf(surplusInto);
+  }
+
+  #withoutSurplus(record: string[], columns: number): string[] {
+    const surplus = record.length - columns;
+    if (this.#surplusAt === -1 || surplus <= 0) return record;
+    const joined = record.slice(this.#surplusAt, this.#surplusAt + surplus + 1).join(this.#csv.delimiter);
+    return record.toSpliced(this.#surplusAt, surplus + 1, joined);
+  }
+
+  #linesOf(record: readonly string[], parserLine: number): { first: number; last: number } {
+    let inside = 0;
+    if (parserLine > this.#parserLine + 1) {
+      for (const field of record) {
+        const crlf = field.split("\r\n").length - 1;
+        this.#doubleCounted += crlf;
+        inside += field.split(/\r\n|\r|\n/).length - 1;
+      }
+    }
+    this.#parserLine = parserLine;
+    const last = parserLine - this.#doubleCounted;
+    return { first: last - inside, last };
+  }
+
+  #bad(place: string, code: string, message: string, record: readonly string[]): void {
+    this.items.push({ bad: { place, code, message, text: keptTextOf(record.join(this.#csv.delimiter)) } });
+  }
+
+  #swallowed(first: number, last: number): Problem {
+    return sourceProblem(
+      "source.half-read",
+      `${this.#name}:${first}`,
+      `A broken quote between the lines ${first} and ${last} of ${this.#name} may have swallowed rows.`,
+      "Correct the quotes in these lines.",
+    );
+  }
+}

@@ -1,0 +1,19 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
+import type { BadRecord, SourceItem } from "../reader.ts";
+import type { FileRow } from "./row.ts";
+
+/** A row as a raw record; a bad one where it is no object, or has no key though the stream names one. */
+export function toItem(
+  { place, value }: FileRow,
+  keyOf: ((value: JsonObject) => string | undefined) | undefined,
+): SourceItem {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { bad: notAnObject(place) };
+  }
+  const key = keyOf?.(value);
+  return { raw: key === undefined ? { place, value } : { place, key, value } };
+}
+
+export function notAnObject(place: string): BadRecord {
+  return { place, code: "not-an-object", message: "the record is no object" };
+}

@@ -1,0 +1,198 @@
+import { Tokenizer, TokenType } from "@streamparser/json";
+import type { Problem } from "../../base/errors.ts";
+import { parseJson } from "../json.ts";
+import { keptTextOf } from "../limits.ts";
+import type { RecordLimits } from "../limits.ts";
+import { sourceProblem } from "../problems.ts";
+import { readUtf8 } from "./bytes.ts";
+import type { OpenedFile } from "./bytes.ts";
+import type { FileItem, FormatReader } from "./row.ts";
+
+/**
+ * The elements of a list in a JSON file, one at a time, so that the file may be larger than memory. `steps` leads to the list; none means that the file is the list. Elements
+ * that cannot be used are bad records; a document that breaks off or has no such list was not read whole.
+ */
+export async function* readJsonList(
+  file: OpenedFile,
+  steps: readonly (string | number)[],
+  limits: RecordLimits,
+  batchSize: number,
+  signal: AbortSignal | undefined,
+): FormatReader {
+  const scanner = new ListScanner(file.name, steps, limits);
+  for await (const chunk of readUtf8(file, signal)) {
+    const problem = scanner.write(chunk);
+    if (scanner.items.length >= batchSize || (problem !== undefined && scanner.items.length > 0)) yield scanner.take();
+    if (problem !== undefined) return { problem };
+  }
+  if (scanner.items.length > 0) yield scanner.take();
+  return { problem: scanner.end() };
+}
+
+interface Frame {
+  isArray: boolean;
+  /** Where the current value stands in its container. */
+  at: string | number;
+}
+
+/** Finds the bytes of each element with a tokenizer and parses them on their own. */
+class ListScanner {
+  readonly #name: string;
+  readonly #steps: readonly (string | number)[];
+  readonly #limits: RecordLimits;
+  readonly #tokenizer = new Tokenizer();
+  readonly #stack: Frame[] = [];
+  #lastText = "";
+  /** Number of frames inside the list; 0 before it is found. */
+  #listDepth = 0;
+  #found = false;
+  #ended = false;
+  #index = 0;
+  /** Offset of the element that is being read, or -1. */
+  #start = -1;
+  #chunk: Buffer = Buffer.alloc(0);
+  #chunkStart = 0;
+  /** Bytes of the current element in earlier chunks. */
+  #carried: Buffer[] = [];
+  #carriedLength = 0;
+  items: FileItem[] = [];
+
+  constructor(name: string, steps: readonly (string | number)[], limits: RecordLimits) {
+    this.#name = name;
+    this.#steps = steps;
+    this.#limits = limits;
+    this.#tokenizer.onToken = ({ token, value, offset }) => this.#token(token, value, offset);
+  }
+
+  take(): FileItem[] {
+    const { items } = this;
+    this.items = [];
+    return items;
+  }
+
+  /** Takes the next bytes of the file; a problem ends it. */
+  write(chunk: Buffer): Problem | undefined {
+    this.#chunk = chunk;
+    try {
+      this.#tokenizer.write(chunk);
+    } catch {
+      return sourceProblem(
+        "source.wrong-shape",
+        `${this.#name}#${this.#pointer()}`,
+        `The file ${this.#name} is no valid JSON at or after ${this.#pointer() || "its beginning"}.`,
+        "Export the file again.",
+      );
+    }
+    if (this.#start !== -1) this.#carry(chunk.subarray(Math.max(0, this.#start - this.#chunkStart)));
+    this.#chunkStart += chunk.length;
+    return undefined;
+  }
+
+  end(): Problem | undefined {
+    if (!this.#ended) {
+      return sourceProblem(
+        "source.half-read",
+        this.#name,
+        `The file ${this.#name} ends in the middle.`,
+        "Export it again.",
+      );
+    }
+    if (this.#found) return undefined;
+    return sourceProblem(
+      "source.wrong-shape",
+      this.#name,
+      `The file ${this.#name} has no list at ${this.#steps.length === 0 ? "its top" : this.#steps.join(".")}.`,
+      "Correct `records` in the configuration.",
+    );
+  }
+
+  #token(token: TokenType, value: unknown, offset: number): void {
+    if (this.#ended) throw new SyntaxError("text after the end of the document");
+    const frame = this.#stack.at(-1);
+    switch (token) {
+      case TokenType.COLON:
+        if (frame !== undefined) frame.at = this.#lastText;
+        return;
+      case TokenType.COMMA:
+        if (frame?.isArray === true && typeof frame.at === "number") frame.at += 1;
+        return;
+      case TokenType.LEFT_BRACE:
+      case TokenType.LEFT_BRACKET:
+        this.#open(token === TokenType.LEFT_BRACKET, offset);
+        return;
+      case TokenType.RIGHT_BRACE:
+      case TokenType.RIGHT_BRACKET:
+        this.#close(token === TokenType.RIGHT_BRACKET, offset);
+        return;
+      default:
+        if (token === TokenType.STRING && typeof value === "string") this.#lastText = value;
+        if (frame === undefined) this.#ended = true;
+        else if (this.#inList()) this.#bad("not-an-object", "the element is no object");
+    }
+  }
+
+  #inList(): boolean {
+    return this.#listDepth > 0 && this.#stack.length === this.#listDepth;
+  }
+
+  #open(isArray: boolean, offset: number): void {
+    if (this.#inList()) this.#start = offset;
+    const isTheList = isArray && !this.#found && this.#stack.length === this.#steps.length && this.#isHere();
+    this.#stack.push({ isArray, at: isArray ? 0 : "" });
+    if (!isTheList) return;
+    this.#found = true;
+    this.#listDepth = this.#stack.length;
+  }
+
+  #isHere(): boolean {
+    return this.#steps.every((step, index) => this.#stack[index]?.at === step);
+  }
+
+  #close(isArray: boolean, offset: number): void {
+    const closed = this.#stack.pop();
+    if (closed?.isArray !== isArray) throw new SyntaxError("a bracket that was not opened");
+    if (this.#listDepth > 0 && this.#stack.length < this.#listDepth) this.#listDepth = 0;
+    if (this.#start !== -1 && this.#inList()) this.#element(offset + 1);
+    if (this.#stack.length === 0) this.#ended = true;
+  }
+
+  #element(end: number): void {
+    const from = Math.max(this.#start - this.#chunkStart, 0);
+    this.#carry(this.#chunk.subarray(from, end - this.#chunkStart));
+    const length = this.#carriedLength;
+    const text = length > this.#limits.maxBytes ? undefined : Buffer.concat(this.#carried).toString("utf8");
+    this.#start = -1;
+    this.#carried = [];
+    this.#carriedLength = 0;
+    if (text === undefined) {
+      this.#bad("too-large", `the element is larger than ${this.#limits.maxBytes} bytes`);
+      return;
+    }
+    const parsed = parseJson(text, this.#limits);
+    if (!parsed.ok) this.#bad(parsed.error.code, `the element is unusable: ${parsed.error.message}`, text);
+    else {
+      this.items.push({ row: { place: this.#place(), value: parsed.value } });
+      this.#index += 1;
+    }
+  }
+
+  #carry(bytes: Buffer): void {
+    this.#carriedLength += bytes.length;
+    if (this.#carriedLength > this.#limits.maxBytes) this.#carried = [];
+    else this.#carried.push(bytes);
+  }
+
+  #bad(code: string, message: string, text?: string): void {
+    const place = this.#place();
+    this.items.push({ bad: { place, code, message, ...(text === undefined ? {} : { text: keptTextOf(text) }) } });
+    this.#index += 1;
+  }
+
+  #place(): string {
+    return `${this.#name}#${[...this.#steps, this.#index].map((step) => `/${step}`).join("")}`;
+  }
+
+  #pointer(): string {
+    return this.#found ? `/${[...this.#steps, this.#index].join("/")}` : "";
+  }
+}

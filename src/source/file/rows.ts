@@ -1,0 +1,90 @@
+import type { Problem } from "../../base/errors.ts";
+import type { RecordLimits } from "../limits.ts";
+import { parsePath } from "../mapping/path.ts";
+import { fileProblem } from "../problems.ts";
+import { readCsv } from "./csv.ts";
+import { readJsonList } from "./json-list.ts";
+import { findFiles } from "./names.ts";
+import type { FoundFile } from "./names.ts";
+import { readNdjson } from "./ndjson.ts";
+import type { FileItem, FormatReader } from "./row.ts";
+import type { FileSet } from "./settings.ts";
+
+export interface ReadFilesOptions {
+  directory: string;
+  limits: RecordLimits;
+  batchSize: number;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * The rows of a set of files, one after the other in order of their names, in batches of about `batchSize`. A file that fails does not keep the others from being
+ * read; the first problem is returned. The last row of a file that fails is not yielded: it may be half of one.
+ */
+export async function* readFiles(
+  set: FileSet,
+  options: ReadFilesOptions,
+): AsyncGenerator<FileItem[], Problem | undefined, void> {
+  let files: FoundFile[];
+  try {
+    files = await findFiles(set, options.directory);
+  } catch (thrown) {
+    options.signal?.throwIfAborted();
+    const path = thrown instanceof Error && "path" in thrown && typeof thrown.path === "string" ? thrown.path : "";
+    return fileProblem(thrown, path === "" ? [set.files].flat().join(", ") : path);
+  }
+  let first: Problem | undefined;
+  for (const file of files) {
+    const problem = yield* wholeFile(file, set, options);
+    first ??= problem;
+  }
+  return first;
+}
+
+/** One file, with its last item held back until it is known that the file ended as it should. */
+async function* wholeFile(
+  file: FoundFile,
+  set: FileSet,
+  options: ReadFilesOptions,
+): AsyncGenerator<FileItem[], Problem | undefined, void> {
+  let held: FileItem[] = [];
+  const reader = formatReader(file, set, options);
+  try {
+    for (;;) {
+      const next = await reader.next();
+      if (next.done === true) {
+        if (held.length > 0) yield held;
+        return next.value.problem;
+      }
+      const ready = [...held, ...next.value];
+      held = ready.splice(-1);
+      if (ready.length > 0) yield ready;
+    }
+  } catch (thrown) {
+    options.signal?.throwIfAborted();
+    return fileProblem(thrown, file.name);
+  } finally {
+    await reader.return({ problem: undefined });
+  }
+}
+
+function formatReader(file: FoundFile, set: FileSet, { limits, batchSize, signal }: ReadFilesOptions): FormatReader {
+  switch (file.format) {
+    case "csv":
+      return readCsv(file, set.csv, limits, batchSize, signal);
+    case "ndjson": {
+      const { completeWhen } = set;
+      return readNdjson(
+        file,
+        completeWhen !== undefined && "count" in completeWhen ? completeWhen.count : undefined,
+        limits,
+        batchSize,
+        signal,
+      );
+    }
+    case "json": {
+      const path = parsePath(set.records ?? ".");
+      return readJsonList(file, path.ok ? path.value.steps : [], limits, batchSize, signal);
+    }
+  }
+}

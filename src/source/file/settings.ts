@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { parsePath } from "../mapping/path.ts";
+
+/** A path into a raw record, such as `customer.address[0].city`. */
+export const pathSchema = z.string().superRefine((text, context) => {
+  const path = parsePath(text);
+  if (!path.ok) context.addIssue({ code: "custom", message: path.error });
+});
+
+function isEncoding(label: string): boolean {
+  try {
+    return new TextDecoder(label, { fatal: true }).encoding !== "";
+  } catch {
+    return false;
+  }
+}
+
+const encodingSchema = z.string().superRefine((label, context) => {
+  if (!isEncoding(label)) {
+    context.addIssue({
+      code: "custom",
+      message: `the encoding ${JSON.stringify(label)} is unknown; expected a name such as utf-8, windows-1252 or utf-16le`,
+    });
+  }
+});
+
+const oneCharacter = z.string().length(1);
+
+export const csvSettingsSchema = z
+  .strictObject({
+    delimiter: z.string().min(1).max(8).default(",").describe("What stands between two fields"),
+    quote: z.union([oneCharacter, z.null()]).default('"').describe("Quotes a field; null when fields are never quoted"),
+    escape: oneCharacter.optional().describe("Escapes a quote inside a quoted field; the quote itself by default"),
+    relaxQuotes: z
+      .boolean()
+      .default(false)
+      .describe("Takes a quote inside an unquoted field as a character like any other"),
+    header: z.array(z.string().min(1)).min(1).optional().describe("Column names of a file that has no header row"),
+    surplusInto: z
+      .string()
+      .optional()
+      .describe("The column that holds unquoted delimiters: fields beyond the header's number are joined into it"),
+  })
+  .superRefine((csv, context) => {
+    if (csv.header !== undefined && csv.surplusInto !== undefined && !csv.header.includes(csv.surplusInto)) {
+      context.addIssue({
+        code: "custom",
+        path: ["surplusInto"],
+        message: `the header has no column ${JSON.stringify(csv.surplusInto)}`,
+      });
+    }
+  });
+export type CsvSettings = z.infer<typeof csvSettingsSchema>;
+
+const fileFields = {
+  files: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .describe(
+      "File, glob, or a list of them, relative to the source's directory; several are read in order of their names",
+    ),
+  format: z
+    .enum(["csv", "json", "ndjson"])
+    .optional()
+    .describe("By default from the name: .csv, .tsv, .json, .ndjson or .jsonl, also with .gz"),
+  gzip: z.boolean().optional().describe("Whether the files are compressed; by default those that end in .gz"),
+  encoding: encodingSchema
+    .default("utf-8")
+    .describe("How the text is encoded; latin1 means windows-1252, as on the web"),
+  csv: csvSettingsSchema.prefault({}).describe("How a CSV file is written"),
+  records: pathSchema.optional().describe("JSON: where the list of records is; the file itself is the list by default"),
+  completeWhen: z
+    .union([
+      z.strictObject({
+        file: z
+          .string()
+          .min(1)
+          .describe("Marker beside each data file, such as `{file}.done`; without it nothing is read"),
+      }),
+      z.strictObject({
+        count: pathSchema.describe("NDJSON: member of the last line that holds the number of the lines before it"),
+      }),
+    ])
+    .optional()
+    .describe("How the writer of the file says that it is finished"),
+};
+
+/** One file, or several of the same kind. */
+export const fileSetSchema = z.strictObject(fileFields);
+export type FileSet = z.infer<typeof fileSetSchema>;
+
+export const detailSchema = z.strictObject({
+  ...fileFields,
+  key: pathSchema.describe("Field of a detail row that holds the key of its header row"),
+});
+
+/** A file as a look-up table of the mapping. */
+export const tableSchema = z.strictObject({
+  ...fileFields,
+  key: pathSchema.describe("Field that is looked up"),
+  value: pathSchema.describe("Field that is found"),
+  nullTexts: z.array(z.string()).default([]).describe("Texts that stand for nothing in this file"),
+});
+export type TableSettings = z.infer<typeof tableSchema>;
+
+export const fileStreamFields = {
+  ...fileFields,
+  details: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), detailSchema)
+    .optional()
+    .describe("Files whose rows belong to a record, by the name under which the mapping sees them; joined by key"),
+};

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import { pathSchema } from "../file/settings.ts";
+
+const secretRef = z
+  .string()
+  .regex(
+    /^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/,
+    "expected env:NAME or file:/path; a secret never stands in the configuration itself",
+  )
+  .describe("Where the secret is: env:NAME or file:/path");
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const webUrl = z.url({ protocol: /^https?$/ });
+
+export const authSchema = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("none") }),
+  z.strictObject({ kind: z.literal("bearer"), token: secretRef }),
+  z.strictObject({ kind: z.literal("basic"), user: z.string().min(1), password: secretRef }),
+  z
+    .strictObject({
+      kind: z.literal("apiKey"),
+      header: z.string().min(1).optional().describe("Name of the header that carries the key"),
+      query: z.string().min(1).optional().describe("Name of the query parameter that carries the key"),
+      key: secretRef,
+    })
+    .refine((auth) => (auth.header === undefined) !== (auth.query === undefined), "expected either header or query"),
+  z
+    .strictObject({
+      kind: z.literal("oauth2"),
+      tokenUrl: webUrl,
+      grant: z.enum(["client_credentials", "password"]).default("client_credentials"),
+      clientId: z.string().min(1),
+      clientSecret: secretRef,
+      clientAuth: z
+        .enum(["basic", "body"])
+        .default("basic")
+        .describe("Client id and secret in the Authorization header or in the body"),
+      user: z.string().min(1).optional(),
+      password: secretRef.optional(),
+      scope: z.string().min(1).optional(),
+      parameters: z.record(z.string(), z.string()).default({}).describe("Further parameters of the token request"),
+    })
+    .refine(
+      (auth) => auth.grant !== "password" || (auth.user !== undefined && auth.password !== undefined),
+      "the grant password needs user and password",
+    ),
+]);
+export type AuthSettings = z.infer<typeof authSchema>;
+
+const pagingSchema = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("none") }),
+  z.strictObject({
+    kind: z.literal("page"),
+    parameter: z.string().min(1).default("page"),
+    first: z.int().min(0).default(1),
+    sizeParameter: z.string().min(1).optional(),
+    size: z.int().min(1).default(100),
+  }),
+  z.strictObject({
+    kind: z.literal("offset"),
+    parameter: z.string().min(1).default("offset"),
+    sizeParameter: z.string().min(1).optional(),
+    size: z.int().min(1).default(100),
+  }),
+  z.strictObject({
+    kind: z.literal("cursor"),
+    parameter: z.string().min(1).default("cursor"),
+    next: pathSchema.describe("Where an answer holds the cursor of the next page; the last page has none"),
+    sizeParameter: z.string().min(1).optional(),
+    size: z.int().min(1).default(100),
+  }),
+  z.strictObject({
+    kind: z.literal("nextLink"),
+    next: pathSchema.describe("Where an answer holds the address of the next page; the last page has none"),
+  }),
+  z.strictObject({ kind: z.literal("linkHeader") }),
+]);
+export type PagingSettings = z.infer<typeof pagingSchema>;
+
+const sinceSchema = z.strictObject({
+  parameter: z
+    .string()
+    .min(1)
+    .describe("Query parameter, or member of a JSON body, that asks for what changed since a time"),
+  in: z.enum(["query", "body"]).default("query"),
+  format: z.enum(["iso", "epoch_ms", "epoch_s"]).default("iso"),
+  template: z.string().includes("{since}").default("{since}").describe("The value, with {since} where the time goes"),
+  overlapMs: z
+    .int()
+    .min(0)
+    .default(300_000)
+    .describe("How far the next reading reaches back behind the start of this one"),
+});
+export type SinceSettings = z.infer<typeof sinceSchema>;
+
+export const httpStreamFields = {
+  url: z.string().min(1).describe("Address of the list; relative to baseUrl where that is set"),
+  method: z
+    .enum(["GET", "POST"])
+    .default("GET")
+    .describe("POST only for searches that change nothing: it is sent again after a failure"),
+  query: z.record(z.string(), scalar).default({}).describe("Query parameters of every page"),
+  headers: z.record(z.string(), z.string()).default({}).describe("Headers of every page; secrets belong into auth"),
+  body: z.json().optional().describe("JSON body of a POST"),
+  parametersIn: z.enum(["query", "body"]).default("query").describe("Where the parameters of paging go"),
+  records: pathSchema
+    .optional()
+    .describe("Where an answer holds the list of records; the answer itself is the list by default"),
+  total: pathSchema
+    .optional()
+    .describe("Where an answer holds the number of all records; a different sum is an incomplete reading"),
+  paging: pagingSchema.default({ kind: "none" }),
+  maxPages: z.int().min(1).max(1_000_000).default(10_000).describe("A reading that needs more pages is incomplete"),
+  since: sinceSchema.optional().describe("How to ask for what changed"),
+};
+
+export const httpSourceFields = {
+  baseUrl: webUrl.optional().describe("What the addresses of the streams are relative to"),
+  auth: authSchema.default({ kind: "none" }).describe("How the source knows us"),
+  connectTimeoutMs: z.int().min(1).default(10_000),
+  headersTimeoutMs: z.int().min(1).default(60_000).describe("Longest wait for the beginning of an answer"),
+  bodyTimeoutMs: z.int().min(1).default(60_000).describe("Longest silence inside an answer"),
+  maxPageBytes: z.int().min(1_000).default(32_000_000).describe("Largest answer"),
+  retries: z.int().min(0).max(20).default(4).describe("How often one page is asked for again"),
+  retryBaseMs: z.int().min(1).default(200).describe("First back-off; doubled each time, with full jitter"),
+  retryMaxMs: z.int().min(1).default(20_000).describe("Longest back-off"),
+  maxRetryAfterMs: z.int().min(0).default(300_000).describe("A longer Retry-After ends the reading"),
+};

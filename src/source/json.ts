@@ -1,0 +1,119 @@
+import type { Json } from "../base/canonical-json.ts";
+import { failed, ok } from "../base/errors.ts";
+import type { Result } from "../base/errors.ts";
+import type { RecordLimits } from "./limits.ts";
+
+/** Why a JSON text is no usable record. */
+export interface JsonFault {
+  code: "not-json" | "too-deep" | "too-wide" | "duplicate-member";
+  message: string;
+}
+
+/** Numbers that a JavaScript number might not hold: 16 digits in a row, many decimals, an exponent. */
+const delicateNumber = /\d[\d.]{15}|\d[eE][+-]?\d+\s*(?:[,}\]]|$)/;
+
+/**
+ * Parses JSON from outside. Numbers that a JavaScript number would change (beyond 2^53, more than 15 digits, 1e400) stay text, exactly as they were written.
+ * Refuses what is nested deeper or is wider than the limits, and objects with a member that stands twice, which readers understand
+ * differently.
+ */
+export function parseJson(text: string, limits: RecordLimits): Result<Json, JsonFault> {
+  let value: Json;
+  try {
+    value = parseExact(text);
+  } catch (thrown) {
+    if (thrown instanceof RangeError)
+      return failed({ code: "too-deep", message: `nested deeper than ${limits.maxDepth}` });
+    return failed({ code: "not-json", message: "not JSON, or cut off" });
+  }
+  const size = { members: 0 };
+  const fault = measure(value, 0, limits, size);
+  if (fault !== undefined) return failed(fault);
+  if (countColons(text) !== size.members && countMembers(text) !== size.members) {
+    return failed({ code: "duplicate-member", message: "an object has a member that stands twice" });
+  }
+  return ok(value);
+}
+
+/** JSON.parse with its types said exactly: the engine also gives a reviver the text of a primitive value. */
+const parse: (text: string, reviver?: (key: string, value: Json, ...context: { source?: string }[]) => Json) => Json =
+  JSON.parse;
+
+function parseExact(text: string): Json {
+  const plain = parse(text);
+  if (!delicateNumber.test(text)) return plain;
+  return parse(text, (_key, value, ...[context]) => {
+    if (typeof value !== "number" || context?.source === undefined) return value;
+    return keepsItsValue(value, context.source) ? value : context.source;
+  });
+}
+
+function keepsItsValue(value: number, source: string): boolean {
+  if (!Number.isFinite(value)) return false;
+  if (Number.isInteger(value)) return Number.isSafeInteger(value);
+  return source.replace(/[eE].*$/, "").replaceAll(/^[-0.]+|\./g, "").length <= 15;
+}
+
+/** Counts the members of all objects; answers the first fault. Recursion is bounded by `maxDepth`. */
+function measure(
+  value: Json | undefined,
+  depth: number,
+  limits: RecordLimits,
+  size: { members: number },
+): JsonFault | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (depth >= limits.maxDepth) return { code: "too-deep", message: `nested deeper than ${limits.maxDepth}` };
+  if (Array.isArray(value)) {
+    if (value.length > limits.maxMembers) return tooWide(`a list has ${value.length} elements`, limits);
+    for (const element of value) {
+      const fault = measure(element, depth + 1, limits, size);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+  const members = Object.values(value);
+  if (members.length > limits.maxMembers) return tooWide(`an object has ${members.length} members`, limits);
+  size.members += members.length;
+  for (const member of members) {
+    const fault = measure(member, depth + 1, limits, size);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function tooWide(found: string, limits: RecordLimits): JsonFault {
+  return { code: "too-wide", message: `${found}; at most ${limits.maxMembers} are taken` };
+}
+
+/** Every member has a colon; there can be more of them, inside texts. */
+function countColons(text: string): number {
+  let count = 0;
+  for (let position = text.indexOf(":"); position !== -1; position = text.indexOf(":", position + 1)) count += 1;
+  return count;
+}
+
+/** Colons outside texts, one for each member as written. The text is known to be JSON. */
+function countMembers(text: string): number {
+  let count = 0;
+  let quote = text.indexOf('"');
+  let colon = text.indexOf(":");
+  while (colon !== -1) {
+    if (quote === -1 || colon < quote) {
+      count += 1;
+      colon = text.indexOf(":", colon + 1);
+      continue;
+    }
+    let end = text.indexOf('"', quote + 1);
+    while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+    if (end === -1) return count;
+    quote = text.indexOf('"', end + 1);
+    if (colon < end) colon = text.indexOf(":", end + 1);
+  }
+  return count;
+}
+
+function isEscaped(text: string, position: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(position - 1 - backslashes) === 0x5c) backslashes += 1;
+  return backslashes % 2 === 1;
+}

@@ -1,0 +1,229 @@
+import type { z } from "zod";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { exitCodes, failed, ok, Problem } from "../../base/errors.ts";
+import type { Result } from "../../base/errors.ts";
+import { recordSchemas, secretFields } from "../../crm/model.ts";
+import type { CanonicalRecord, Stream } from "../../crm/model.ts";
+import { describeValue } from "./context.ts";
+import type { Evaluate, Fault, MappingContext, MappingMistake, ReadPath } from "./context.ts";
+import { createExpressionCompiler } from "./expression.ts";
+import { compileFields } from "./fields.ts";
+import { parsePath } from "./path.ts";
+import { formatRawPath, overlaps } from "./raw-path.ts";
+import { targetOf } from "./target.ts";
+
+/** A mapping as the configuration writes it: target field → expression. */
+export type MappingSpec = JsonObject;
+
+/** Why a record cannot be used. Holds no value of the record but its key. */
+export interface Rejection {
+  namespace?: string;
+  id?: string;
+  /** The target field: `instances[3].term`. Empty where the record as a whole is meant. */
+  field: string;
+  code: string;
+  /** What was found, by type, length and shape. */
+  message: string;
+  expected: string;
+}
+
+export interface MappingOptions {
+  /** Where the mapping stands in the configuration, for the messages: `sources.erp.streams.orders.mapping`. */
+  place?: string;
+  /** Namespace of records whose mapping does not set one; `crm` by default. */
+  namespace?: string;
+  /** Texts that stand for nothing. */
+  nullTexts?: readonly string[];
+  /** Look-up tables by name. */
+  tables?: ReadonlyMap<string, ReadonlyMap<string, string>>;
+}
+
+/** Turns one raw record into a canonical one, or says why it cannot be used. Never throws for a record. */
+export type MapRecord = (raw: JsonObject) => Result<CanonicalRecord, Rejection>;
+
+interface Compiled {
+  evaluate: Evaluate;
+  identity: { id: Evaluate; namespace: Evaluate };
+  context: MappingContext;
+}
+
+function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Compiled {
+  const context: MappingContext = {
+    nullTexts: new Set(options.nullTexts),
+    tables: options.tables ?? new Map<string, ReadonlyMap<string, string>>(),
+    mistakes: [],
+    reads: [],
+    fault: undefined,
+  };
+  const compiler = createExpressionCompiler(context, { steps: [], parent: undefined });
+  const fields: JsonObject =
+    spec["namespace"] === undefined ? { namespace: { value: options.namespace ?? "crm" }, ...spec } : spec;
+  const secrets = new Set(secretFields[stream]);
+  const compiled = compileFields(fields, targetOf(stream), [], "", secrets, compiler);
+  const absent: Evaluate = () => undefined;
+  checkSecrets(context);
+  return {
+    evaluate: compiled.evaluate,
+    identity: { id: compiled.fields.get("id") ?? absent, namespace: compiled.fields.get("namespace") ?? absent },
+    context,
+  };
+}
+
+/** A raw place that holds a secret may be read for nothing else: a copy of it would not be sealed. */
+function checkSecrets(context: MappingContext): void {
+  for (const secret of context.reads.filter((read) => read.secret)) {
+    for (const read of context.reads) {
+      if (!read.secret && overlaps(read.steps, secret.steps) && !isContainer(read, secret)) {
+        context.mistakes.push({
+          path: read.at,
+          message: `reads ${formatRawPath(read.steps)}, which holds a secret; expected a place that ${secret.at.join(".")} does not read`,
+        });
+      }
+    }
+  }
+}
+
+/** Going through a list or an object to reach the secret in it is not reading the secret. */
+function isContainer(read: ReadPath, secret: ReadPath): boolean {
+  return read.steps.length < secret.steps.length && read.at.at(-1) === "each";
+}
+
+/** Every raw place that a mapping reads. */
+export function readsOf(stream: Stream, spec: MappingSpec): readonly ReadPath[] {
+  return compile(stream, spec, {}).context.reads;
+}
+
+/** All mistakes of a mapping itself, each with its key path inside the mapping; none when it can be compiled. */
+export function findMistakes(
+  stream: Stream,
+  spec: MappingSpec,
+  known: { tables: readonly string[]; keys?: readonly string[] },
+): MappingMistake[] {
+  const tables = new Map(known.tables.map((name): [string, ReadonlyMap<string, string>] => [name, new Map()]));
+  const { context } = compile(stream, spec, { tables });
+  for (const key of known.keys ?? []) {
+    const parsed = parsePath(key);
+    const secret = parsed.ok && context.reads.find((read) => read.secret && overlaps(parsed.value.steps, read.steps));
+    if (secret)
+      context.mistakes.push({ path: secret.at, message: `is a secret and at the same time the stream's key ${key}` });
+  }
+  return context.mistakes;
+}
+
+/**
+ * Compiles a declared mapping. Throws a Problem (`config.mapping`) that names the first mistake with its key path: an unknown target field, a required one that
+ * is missing, an unknown expression, a path that cannot be read.
+ */
+export function compileMapping(stream: Stream, spec: MappingSpec, options: MappingOptions = {}): MapRecord {
+  const { evaluate, identity, context } = compile(stream, spec, options);
+  const [wrong, ...others] = context.mistakes;
+  if (wrong !== undefined) {
+    const more = others.length === 0 ? "" : `, and ${others.length} more`;
+    throw new Problem({
+      code: "config.mapping",
+      message: `The mapping of ${stream} has a mistake at ${wrong.path.join(".") || "its top"}: ${wrong.message}${more}`,
+      cure: "Correct the mapping in the configuration.",
+      place: [options.place ?? `${stream}.mapping`, ...wrong.path].join("."),
+      exitCode: exitCodes.configuration,
+    });
+  }
+  const validate = validatorOf(stream);
+  return (raw) => {
+    context.fault = undefined;
+    const scope = { item: raw, parent: undefined };
+    const mapped = evaluate(scope);
+    const fault = takeFault(context);
+    if (fault === undefined) {
+      const result = validate(mapped);
+      if (result.ok) return result;
+      return failed({ ...identityOf(identity, raw, context), ...rejectionOf(result.error, mapped) });
+    }
+    return failed({
+      ...identityOf(identity, raw, context),
+      field: fault.field,
+      code: fault.code,
+      message: `${fault.field === "" ? "the record" : fault.field}: found ${fault.found}`,
+      expected: fault.expected,
+    });
+  };
+}
+
+function takeFault(context: MappingContext): Fault | undefined {
+  const { fault } = context;
+  context.fault = undefined;
+  return fault;
+}
+
+function identityOf(
+  identity: Compiled["identity"],
+  raw: JsonObject,
+  context: MappingContext,
+): Pick<Rejection, "id" | "namespace"> {
+  const found: Pick<Rejection, "id" | "namespace"> = {};
+  const scope = { item: raw, parent: undefined };
+  for (const name of ["namespace", "id"] as const) {
+    const value = identity[name](scope);
+    const fault = takeFault(context);
+    if (fault === undefined && typeof value === "string" && value !== "" && value.length <= 200) found[name] = value;
+  }
+  return found;
+}
+
+function validatorOf(
+  stream: Stream,
+): (mapped: Json | undefined) => Result<CanonicalRecord, z.core.$ZodIssue | undefined> {
+  switch (stream) {
+    case "customers":
+      return (mapped) => {
+        const parsed = recordSchemas.customers.safeParse(mapped);
+        return parsed.success ? ok({ stream, record: parsed.data }) : failed(parsed.error.issues[0]);
+      };
+    case "orders":
+      return (mapped) => {
+        const parsed = recordSchemas.orders.safeParse(mapped);
+        return parsed.success ? ok({ stream, record: parsed.data }) : failed(parsed.error.issues[0]);
+      };
+    case "staff":
+      return (mapped) => {
+        const parsed = recordSchemas.staff.safeParse(mapped);
+        return parsed.success ? ok({ stream, record: parsed.data }) : failed(parsed.error.issues[0]);
+      };
+  }
+}
+
+function rejectionOf(
+  issue: z.core.$ZodIssue | undefined,
+  mapped: Json | undefined,
+): Omit<Rejection, "id" | "namespace"> {
+  const steps = (issue?.path ?? []).map((step) => (typeof step === "number" ? step : String(step)));
+  let value: Json | undefined = mapped;
+  for (const step of steps) {
+    if (typeof value !== "object" || value === null) value = undefined;
+    else if (Array.isArray(value)) value = typeof step === "number" ? value[step] : undefined;
+    else value = value[step];
+  }
+  const field = formatRawPath(steps);
+  return {
+    field,
+    code: value === undefined ? "missing" : "does-not-fit",
+    message: `${field === "" ? "the record" : field}: found ${describeValue(value)}`,
+    expected: expectedBy(issue),
+  };
+}
+
+function expectedBy(issue: z.core.$ZodIssue | undefined): string {
+  switch (issue?.code) {
+    case "invalid_type":
+      return `a value of the type ${issue.expected}`;
+    case "too_small":
+      return `at least ${String(issue.minimum)} (${issue.origin})`;
+    case "too_big":
+      return `at most ${String(issue.maximum)} (${issue.origin})`;
+    case "invalid_format":
+      return `the format ${issue.pattern ?? issue.format}`;
+    case "invalid_value":
+      return `one of ${issue.values.map(String).join(", ")}`;
+    default:
+      return "a value that fits the canonical record";
+  }
+}

@@ -1,0 +1,85 @@
+import type { Json } from "../../base/canonical-json.ts";
+import type { Scope } from "./path.ts";
+
+/** Where something stands in the mapping: `["instances", 1, "fields", "term"]`. */
+export type KeyPath = readonly (string | number)[];
+
+/** Something wrong in a mapping itself, whatever the records are. */
+export interface MappingMistake {
+  path: KeyPath;
+  /** What was found and what is expected. */
+  message: string;
+}
+
+/** What one expression of a mapping does with an item. Undefined means that there is nothing. */
+export type Evaluate = (scope: Scope) => Json | undefined;
+
+/** Why a value of a record cannot be used. */
+export interface Fault {
+  /** The target field, filled in on the way out of nested lists: `instances[3].term`. */
+  field: string;
+  code: string;
+  /** What was found, by type, length and shape only. */
+  found: string;
+  expected: string;
+}
+
+/** A raw place that a mapping reads, as steps from the top of the record; `"*"` in an array position stands for every element. */
+export interface ReadPath {
+  steps: readonly (string | number)[];
+  secret: boolean;
+  at: KeyPath;
+}
+
+/** What the parts of one mapping share while it is compiled, and the fault of the record being mapped. */
+export interface MappingContext {
+  readonly nullTexts: ReadonlySet<string>;
+  readonly tables: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  readonly mistakes: MappingMistake[];
+  readonly reads: ReadPath[];
+  /** Set by the first expression that cannot use what it found; everything above it stops. */
+  fault: Fault | undefined;
+}
+
+/** Stands for "every element" in the steps of a `ReadPath`. A symbol-like number that no path can hold. */
+export const everyElement = -1;
+
+/** Where the items of a scope are in the raw record; undefined where they are computed and not read from one place. */
+export interface ScopeOrigin {
+  steps: readonly (string | number)[] | undefined;
+  parent: ScopeOrigin | undefined;
+}
+
+export function mistake(context: MappingContext, path: KeyPath, message: string): Evaluate {
+  context.mistakes.push({ path, message });
+  return () => undefined;
+}
+
+/** Records the fault of the record being mapped; the first one counts. */
+export function refuse(context: MappingContext, code: string, found: Json | undefined, expected: string): undefined {
+  context.fault ??= { field: "", code, found: describeValue(found), expected };
+  return undefined;
+}
+
+/** A value by type, length and shape, never itself: `text of 10 characters shaped 9999-99-99`. */
+export function describeValue(value: Json | undefined): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (typeof value === "string") {
+    if (value.length > 40) return `text of ${value.length} characters`;
+    return `text of ${value.length} characters shaped ${JSON.stringify(shapeOf(value))}`;
+  }
+  if (typeof value === "number") return `a number shaped ${shapeOf(String(value))}`;
+  if (typeof value === "boolean") return "a boolean";
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  return "an object";
+}
+
+function shapeOf(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/\p{N}/gu, "9")
+    .replaceAll(/\p{Lu}/gu, "A")
+    .replaceAll(/[\p{L}\p{M}]/gu, (letter) => (letter === "A" ? "A" : "a"))
+    .replaceAll(/[\p{C}]/gu, "?");
+}

@@ -1,0 +1,149 @@
+import type { Json } from "../../base/canonical-json.ts";
+import { mistake, refuse } from "./context.ts";
+import type { Evaluate, KeyPath } from "./context.ts";
+import { createExpressionCompiler, elementOrigin } from "./expression.ts";
+import type { ExpressionCompiler } from "./expression.ts";
+import type { compileFields } from "./fields.ts";
+import { compileCondition } from "./operators.ts";
+import type { Scope } from "./path.ts";
+import type { ObjectTarget } from "./target.ts";
+
+/** Adds the objects of one entry to the list; stops at the first fault. */
+type Append = (scope: Scope, into: Json[]) => void;
+
+/**
+ * Compiles a list of objects. It is written as entries that follow each other: `{one: {fields}}` makes one object, `{each: path, fields: {…}}` one for every
+ * element there (a single object counts as a list of one); `kind` chooses the variant, `when` leaves elements out. Inside `each` a path starts at the
+ * element, and `^.` goes to the item around it.
+ */
+export function compileList(
+  spec: Json | undefined,
+  variants: readonly ObjectTarget[],
+  at: KeyPath,
+  name: string,
+  secrets: ReadonlySet<string>,
+  compiler: ExpressionCompiler,
+  compileObject: typeof compileFields,
+): Evaluate {
+  const { context } = compiler;
+  const single = typeof spec === "object" && spec !== null && !Array.isArray(spec);
+  const entries = single ? [spec] : spec;
+  if (!Array.isArray(entries)) return mistake(context, at, "expected a list of {one: …} and {each: …, fields: …}");
+  const appends = entries.map((entry, index) =>
+    compileEntry(entry, variants, single ? at : [...at, index], `${name}[]`, secrets, compiler, compileObject),
+  );
+  return (scope) => {
+    const built: Json[] = [];
+    for (const append of appends) {
+      append(scope, built);
+      if (context.fault === undefined) continue;
+      const within = context.fault.field;
+      context.fault.field = `[${built.length}]${within === "" ? "" : `.${within}`}`;
+      return undefined;
+    }
+    return built;
+  };
+}
+
+function compileEntry(
+  entry: Json,
+  variants: readonly ObjectTarget[],
+  at: KeyPath,
+  name: string,
+  secrets: ReadonlySet<string>,
+  compiler: ExpressionCompiler,
+  compileObject: typeof compileFields,
+): Append {
+  const { context } = compiler;
+  const nothing: Append = () => undefined;
+  if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
+    mistake(context, at, "expected {one: …} or {each: …, fields: …}");
+    return nothing;
+  }
+  const { one, each, fields, kind, when, ...others } = entry;
+  for (const key of Object.keys(others))
+    mistake(context, [...at, key], "unknown; expected one, each, fields, kind, when");
+  if ((one === undefined) === (each === undefined) || (each === undefined) !== (fields === undefined)) {
+    mistake(context, at, "expected either one, or each and fields");
+    return nothing;
+  }
+  const written = one ?? fields;
+  const variant = variantOf(variants, kind, written, at, compiler);
+  if (variant === undefined) return nothing;
+  const objectAt = [...at, one === undefined ? "fields" : "one"];
+
+  if (each === undefined) {
+    const holds = when === undefined ? undefined : compileCondition(when, [...at, "when"], compiler);
+    const build = withKind(compileObject(written, variant, objectAt, name, secrets, compiler).evaluate, variant);
+    return (scope, into) => {
+      if (holds !== undefined && !holds(scope)) return;
+      const value = build(scope);
+      if (value !== undefined) into.push(value);
+    };
+  }
+
+  if (typeof each !== "string") {
+    mistake(context, [...at, "each"], "expected a path to a list");
+    return nothing;
+  }
+  const source = compiler.path(each, [...at, "each"]);
+  if (source === undefined) return nothing;
+  const inside = createExpressionCompiler(context, elementOrigin(compiler.origin, source.steps));
+  const holds = when === undefined ? undefined : compileCondition(when, [...at, "when"], inside);
+  const build = withKind(compileObject(written, variant, objectAt, name, secrets, inside).evaluate, variant);
+  return (scope, into) => {
+    const found = source.read(scope);
+    if (found === undefined) return;
+    if (typeof found !== "object" || found === null) {
+      refuse(context, "not-a-list", found, "a list");
+      return;
+    }
+    for (const item of Array.isArray(found) ? found : [found]) {
+      const element = { item, parent: scope };
+      if (holds !== undefined && !holds(element)) continue;
+      const value = build(element);
+      if (context.fault !== undefined) return;
+      if (value !== undefined) into.push(value);
+    }
+  };
+}
+
+function withKind(build: Evaluate, variant: ObjectTarget): Evaluate {
+  const { kind } = variant;
+  if (kind === undefined) return build;
+  return (scope) => {
+    const built = build(scope);
+    return typeof built === "object" && built !== null && !Array.isArray(built) ? { kind, ...built } : built;
+  };
+}
+
+/** The variant of an element: named by `kind`, or else the one that has all the fields that are written. */
+function variantOf(
+  variants: readonly ObjectTarget[],
+  kind: Json | undefined,
+  written: Json | undefined,
+  at: KeyPath,
+  compiler: ExpressionCompiler,
+): ObjectTarget | undefined {
+  const kinds = variants.flatMap((variant) => variant.kind ?? []);
+  if (kinds.length > 0) {
+    const chosen = variants.find((variant) => variant.kind === kind);
+    if (chosen === undefined) {
+      mistake(
+        compiler.context,
+        [...at, "kind"],
+        `found ${JSON.stringify(kind) ?? "nothing"}; expected one of ${kinds.join(", ")}`,
+      );
+    }
+    return chosen;
+  }
+  if (kind !== undefined) mistake(compiler.context, [...at, "kind"], "unknown; elements of this list have no kind");
+  const names = typeof written === "object" && written !== null && !Array.isArray(written) ? Object.keys(written) : [];
+  const fitting = variants.find((variant) => names.every((name) => variant.fields.has(name)));
+  if (fitting === undefined && variants.length > 1) {
+    const choices = variants.map((variant) => [...variant.fields.keys()].join(" + ")).join(", or ");
+    mistake(compiler.context, at, `found the fields ${names.join(", ") || "none"}; expected ${choices}`);
+    return undefined;
+  }
+  return fitting ?? variants[0];
+}

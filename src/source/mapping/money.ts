@@ -1,0 +1,45 @@
+import type { Json } from "../../base/canonical-json.ts";
+import type { Money } from "../../crm/model.ts";
+import { refuse } from "./context.ts";
+import type { MappingContext } from "./context.ts";
+
+export interface MoneyFormat {
+  /** Digits of the minor unit: 2 for EUR, 0 for JPY. */
+  decimals: number;
+  decimalMark: string;
+  groupMark: string | undefined;
+}
+
+/** The reader of amounts: decimal text to minor units, digit by digit, without floating point. Never rounds. */
+export function compileAmount(
+  format: MoneyFormat,
+  context: MappingContext,
+): (value: Json, currency: string) => Money | undefined {
+  const { decimals, decimalMark, groupMark } = format;
+  const expected = `an amount with at most ${decimals} decimals`;
+  const group = RegExp.escape(groupMark ?? "");
+  const grouped = new RegExp(`^[+-]?\\d{1,3}(?:${group}\\d{3})+(?:${RegExp.escape(decimalMark)}\\d*)?$`);
+  return (value, currency) => {
+    let text = typeof value === "number" ? String(value) : value;
+    if (typeof text !== "string") return refuse(context, "not-an-amount", value, expected);
+    if (typeof value === "string") {
+      if (groupMark !== undefined && text.includes(groupMark)) {
+        if (!grouped.test(text.trim()))
+          return refuse(context, "not-an-amount", value, `${expected}, in groups of three digits`);
+        text = text.replaceAll(groupMark, "");
+      }
+      if (decimalMark !== ".") {
+        if (text.includes("."))
+          return refuse(context, "not-an-amount", value, `${expected}, with the decimal mark ${decimalMark}`);
+        text = text.replace(decimalMark, ".");
+      }
+    }
+    const match = /^([+-]?)(\d{1,15})(?:\.(\d*))?$/.exec(text.trim());
+    if (match === null) return refuse(context, "not-an-amount", value, expected);
+    const fraction = match[3] ?? "";
+    if (/[^0]/.test(fraction.slice(decimals))) return refuse(context, "not-an-amount", value, expected);
+    const minor = Number(`${match[2]}${fraction.slice(0, decimals).padEnd(decimals, "0")}`);
+    if (!Number.isSafeInteger(minor)) return refuse(context, "not-an-amount", value, "an amount below 90 trillion");
+    return { currency, minor: match[1] === "-" && minor !== 0 ? -minor : minor };
+  };
+}

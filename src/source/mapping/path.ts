@@ -1,0 +1,96 @@
+import type { Json } from "../../base/canonical-json.ts";
+import { failed, ok } from "../../base/errors.ts";
+import type { Result } from "../../base/errors.ts";
+
+/** One item that a mapping looks at, inside the item around it: a line inside its order. */
+export interface Scope {
+  readonly item: Json | undefined;
+  readonly parent: Scope | undefined;
+}
+
+/** A parsed path: how many scopes up it starts, then members and positions. */
+export interface Path {
+  readonly up: number;
+  readonly steps: readonly (string | number)[];
+}
+
+/**
+ * Parses a path: `companyName`, `a.b[0].c`, `["odd.name"].x`; `^.` in front goes to the item around this one, as often as it stands;
+ * `.` is the item itself. The error says what is wrong at which character.
+ */
+export function parsePath(text: string): Result<Path, string> {
+  let position = 0;
+  let up = 0;
+  while (text.startsWith("^", position)) {
+    up += 1;
+    position += 1;
+    if (text[position] === ".") position += 1;
+    else if (position < text.length) return failed(`the path ${JSON.stringify(text)} needs a "." after "^"`);
+  }
+  if (text.slice(position) === "." || (up > 0 && position === text.length)) return ok({ up, steps: [] });
+  const steps: (string | number)[] = [];
+  let nameExpected = true;
+  while (position < text.length || nameExpected) {
+    if (text[position] === "[") {
+      const bracket = /^\[(?:(\d{1,9})|("(?:[^"\\]|\\.)*"))\]/.exec(text.slice(position));
+      const name = bracket?.[2];
+      if (bracket === null) return failed(unexpected(text, position));
+      if (name === undefined) steps.push(Number(bracket[1]));
+      else {
+        const parsed = parseQuoted(name);
+        if (parsed === undefined) return failed(unexpected(text, position));
+        steps.push(parsed);
+      }
+      position += bracket[0].length;
+      nameExpected = false;
+    } else if (nameExpected) {
+      const name = /^[^.[\]^]+/.exec(text.slice(position));
+      if (name === null) return failed(unexpected(text, position));
+      steps.push(name[0]);
+      position += name[0].length;
+      nameExpected = false;
+    } else if (text[position] === ".") {
+      position += 1;
+      nameExpected = true;
+    } else return failed(unexpected(text, position));
+  }
+  return ok({ up, steps });
+}
+
+function unexpected(text: string, position: number): string {
+  const found = position < text.length ? `${JSON.stringify(text[position])} at character ${position + 1}` : "its end";
+  return `the path ${JSON.stringify(text)} cannot be read: found ${found}, expected a name, "[0]" or '["name"]'`;
+}
+
+function parseQuoted(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value a path leads to, by own members only, so that a record cannot reach what every object inherits. */
+export function valueAt(scope: Scope, path: Path): Json | undefined {
+  let from: Scope | undefined = scope;
+  for (let up = path.up; up > 0; up -= 1) from = from?.parent;
+  let value = from?.item;
+  for (const step of path.steps) {
+    if (typeof value !== "object" || value === null) return undefined;
+    if (Array.isArray(value)) value = typeof step === "number" ? value[step] : undefined;
+    else value = typeof step === "string" && Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+  return value;
+}
+
+/** The reader of a path; the common case, a member of the item itself, without a loop. */
+export function compilePath(path: Path): (scope: Scope) => Json | undefined {
+  const [only, ...others] = path.steps;
+  if (path.up > 0 || typeof only !== "string" || others.length > 0) return (scope) => valueAt(scope, path);
+  return (scope) => {
+    const { item } = scope;
+    if (typeof item !== "object" || item === null || Array.isArray(item)) return undefined;
+    return Object.hasOwn(item, only) ? item[only] : undefined;
+  };
+}

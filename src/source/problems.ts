@@ -1,0 +1,69 @@
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+
+/** Everything that keeps a source from being read whole. */
+export type SourceProblemCode =
+  | "source.missing-file"
+  | "source.unreadable-file"
+  | "source.half-written"
+  | "source.half-read"
+  | "source.changed-while-read"
+  | "source.wrong-encoding"
+  | "source.wrong-shape"
+  | "source.down"
+  | "source.wrong-password"
+  | "source.refused"
+  | "source.too-large"
+  | "source.too-many-pages"
+  | "source.page-loop"
+  | "source.count-differs";
+
+/** A source that was not read whole: it is named, other sources go on, the run ends with exit code 7. */
+export function sourceProblem(
+  code: SourceProblemCode,
+  place: string,
+  message: string,
+  cure: string,
+  cause?: unknown,
+): Problem {
+  return new Problem({ code, message, cure, place, cause, exitCode: exitCodes.sourceDown });
+}
+
+/** The problem behind anything thrown while a file is read. */
+export function fileProblem(thrown: unknown, file: string): Problem {
+  if (thrown instanceof Problem) return thrown;
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  if (code === "ENOENT") {
+    return sourceProblem(
+      "source.missing-file",
+      file,
+      `The file ${file} is missing.`,
+      "Export it again, or correct `files` in the configuration.",
+      thrown,
+    );
+  }
+  if (code === "Z_BUF_ERROR") {
+    return sourceProblem(
+      "source.half-read",
+      file,
+      `The compressed file ${file} ends in the middle.`,
+      "Export it again.",
+      thrown,
+    );
+  }
+  if (code.startsWith("Z_")) {
+    return sourceProblem(
+      "source.wrong-shape",
+      file,
+      `The file ${file} is not valid gzip.`,
+      "Export it again, or set `gzip: false`.",
+      thrown,
+    );
+  }
+  return sourceProblem(
+    "source.unreadable-file",
+    file,
+    `The file ${file} cannot be read: ${code === "" ? messageOf(thrown) : code}.`,
+    "See that the program may read the file, and that its disk is there.",
+    thrown,
+  );
+}

@@ -1,0 +1,85 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { Problem } from "../base/errors.ts";
+import type { Stream } from "../crm/model.ts";
+
+/** One record as the source gave it, before any mapping. */
+export interface RawRecord {
+  /** Where it stands: `customers.csv:12`, or `https://crm.example/orders?page=2#/items/3`. */
+  place: string;
+  /** What the stream's `key` setting finds in it: the same in every reading, wherever the record has moved to. */
+  key?: string;
+  value: JsonObject;
+}
+
+/** Something in the source that is no usable record. The records around it are read all the same. */
+export interface BadRecord {
+  place: string;
+  key?: string;
+  /** A stable word such as `column-count`, `not-json`, `orphan-detail`, `duplicate-key`. */
+  code: string;
+  /** What is wrong, without personal data. */
+  message: string;
+  /** The raw text, at most 64 KiB of it. Left out where the mapping of the stream reads secrets. */
+  text?: string;
+}
+
+export type SourceItem = { raw: RawRecord } | { bad: BadRecord };
+
+/** How a reading ended. */
+export interface ReadOutcome {
+  /** Everything the source holds for the question asked was read. Only a reading that is `complete` and `full` may show that a record is gone. */
+  complete: boolean;
+  /** The question was "everything", not "what changed since". */
+  full: boolean;
+  /** Records yielded, bad ones included. */
+  rows: number;
+  /** What to pass as `since` next time, where the source reads incrementally. Given only by a complete reading. */
+  cursor?: string;
+  /** Why the reading is not complete: `source.missing-file`, `source.half-read`, `source.down`, `source.wrong-password`… */
+  problem?: Problem;
+}
+
+export interface ReadOptions {
+  /** The `cursor` of an earlier reading. A source that cannot read incrementally reads everything and says `full`. */
+  since?: string;
+  signal?: AbortSignal;
+  /** Largest number of items in one batch; 500 by default. */
+  batchSize?: number;
+}
+
+export interface SourceReader {
+  /**
+   * The records of a stream in batches, in a stable order; the generator's return value says how the reading ended. A source that cannot
+   * be read is an outcome with a problem and never an exception; an aborted signal is thrown.
+   */
+  read(stream: Stream, options: ReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void>;
+}
+
+/** Header and detail rows on disk, so that joining them takes no memory. Given by the ledger. */
+export interface Staging {
+  open(): StagingArea;
+}
+
+/** A row on its way into or out of a staging area; `text` is JSON. */
+export interface StagedRow {
+  key: string;
+  place: string;
+  text: string;
+}
+
+export interface JoinedRow {
+  header: StagedRow;
+  /** Rows by the name of their part, in the order in which they were put; no member for a part without a row. */
+  details: Record<string, { place: string; text: string }[]>;
+}
+
+export interface StagingArea {
+  put(part: string, rows: StagedRow[]): void;
+  /** Headers whose key stands once, in the order in which they were put, with their details, `batch` at a time. */
+  joined(headerPart: string, batch: number): Iterable<JoinedRow[]>;
+  /** Rows of `part` whose key no header has. */
+  orphans(part: string, headerPart: string): Iterable<{ key: string; place: string }>;
+  /** Header keys that stand more than once, with all their places. */
+  duplicates(headerPart: string): Iterable<{ key: string; places: string[] }>;
+  close(): void;
+}

@@ -1,0 +1,124 @@
+import { z } from "zod";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { streams } from "../crm/model.ts";
+import type { Stream } from "../crm/model.ts";
+import { fileStreamFields, pathSchema, tableSchema } from "./file/settings.ts";
+import { httpSourceFields, httpStreamFields } from "./http/settings.ts";
+import { recordLimitsSchema } from "./limits.ts";
+import { findMistakes } from "./mapping/compile.ts";
+
+/** A mapping as the configuration writes it. Its own compiler checks it, with the path of every mistake. */
+const mappingSchema = z
+  .record(z.string(), z.json())
+  .transform((mapping): JsonObject => mapping)
+  .describe("Target field → expression; see the reference of the mapping");
+
+const streamFields = {
+  key: pathSchema
+    .optional()
+    .describe(
+      "Field that identifies a raw record in every reading, also when it cannot be mapped; needed where details are joined",
+    ),
+  nullTexts: z.array(z.string()).default([]).describe('Texts that stand for nothing, such as "NULL"'),
+  limits: recordLimitsSchema.prefault({}).describe("What a single record may cost"),
+  mapping: mappingSchema,
+};
+
+const fileStreamSchema = z.strictObject({ ...fileStreamFields, ...streamFields }).superRefine((stream, context) => {
+  if (stream.details !== undefined && stream.key === undefined) {
+    context.addIssue({
+      code: "custom",
+      path: ["key"],
+      message: "missing; detail rows are joined by the key of their header row",
+    });
+  }
+});
+export type FileStream = z.infer<typeof fileStreamSchema>;
+
+const httpStreamSchema = z.strictObject({ ...httpStreamFields, ...streamFields });
+export type HttpStream = z.infer<typeof httpStreamSchema>;
+
+const commonFields = {
+  namespace: z
+    .string()
+    .min(1)
+    .max(200)
+    .default("crm")
+    .describe("Namespace of the record ids, where the mapping does not set one"),
+  directory: z.string().optional().describe("Where the files are, relative to the configuration file"),
+  tables: z
+    .record(z.string(), tableSchema)
+    .default({})
+    .describe("Look-up tables for the mapping, each read from a file, held in memory"),
+};
+
+interface MappedSource {
+  tables: Record<string, unknown>;
+  streams: Partial<Record<Stream, { key?: string | undefined; mapping: JsonObject } | undefined>>;
+}
+
+/** Makes every mistake in a mapping an issue with its own path, so that the configuration can name file and line. */
+function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
+  const tables = Object.keys(source.tables);
+  let count = 0;
+  for (const stream of streams) {
+    const settings = source.streams[stream];
+    if (settings === undefined) continue;
+    count += 1;
+    const keys = settings.key === undefined ? [] : [settings.key];
+    for (const mistake of findMistakes(stream, settings.mapping, { tables, keys })) {
+      context.addIssue({
+        code: "custom",
+        path: ["streams", stream, "mapping", ...mistake.path],
+        message: mistake.message,
+      });
+    }
+  }
+  if (count === 0) {
+    context.addIssue({
+      code: "custom",
+      path: ["streams"],
+      message: `empty; expected at least one of ${streams.join(", ")}`,
+    });
+  }
+}
+
+const fileSourceSchema = z
+  .strictObject({
+    kind: z.literal("file"),
+    ...commonFields,
+    streams: z.strictObject({
+      customers: fileStreamSchema.optional(),
+      orders: fileStreamSchema.optional(),
+      staff: fileStreamSchema.optional(),
+    }),
+  })
+  .superRefine(checkMappings);
+export type FileSourceSettings = z.infer<typeof fileSourceSchema>;
+
+const httpSourceSchema = z
+  .strictObject({
+    kind: z.literal("http"),
+    ...commonFields,
+    ...httpSourceFields,
+    streams: z.strictObject({
+      customers: httpStreamSchema.optional(),
+      orders: httpStreamSchema.optional(),
+      staff: httpStreamSchema.optional(),
+    }),
+  })
+  .superRefine(checkMappings);
+export type HttpSourceSettings = z.infer<typeof httpSourceSchema>;
+
+const sqlSourceSchema = z.looseObject({ kind: z.literal("sql") }).transform((_source, context): never => {
+  context.addIssue({
+    code: "custom",
+    path: ["kind"],
+    message: 'sources of the kind "sql" are not built yet; export the data to a file, or offer it over http',
+  });
+  return z.NEVER;
+});
+
+/** The settings of one source: `sources.<name>` in the configuration. */
+export const sourceSettingsSchema = z.discriminatedUnion("kind", [fileSourceSchema, httpSourceSchema, sqlSourceSchema]);
+export type SourceSettings = z.infer<typeof sourceSettingsSchema>;
