@@ -42,7 +42,7 @@ export const productInstanceSchema = z.looseObject({
   activateFlag: z.boolean().nullish(),
   crmProductId: nullableIdentifierSchema,
   /** Shape of the elements not shown by the contract (A38). */
-  productExtendInstanceList: z.unknown(),
+  productExtendInstanceList: z.unknown().optional(),
 });
 export type ProductInstance = z.infer<typeof productInstanceSchema>;
 

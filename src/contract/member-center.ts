@@ -124,7 +124,7 @@ export const staffRowSchema = z.looseObject({
   updateTime: nullableWireTimeSchema,
   createTime: nullableWireTimeSchema,
   /** Content not shown by the contract (A38). */
-  boundUserInfo: z.unknown(),
+  boundUserInfo: z.unknown().optional(),
 });
 export type StaffRow = z.infer<typeof staffRowSchema>;
 
@@ -135,7 +135,7 @@ export const staffPageSchema = z.looseObject({
   pageNum: z.int(),
   pageSize: z.int(),
   size: decorative,
-  orderBy: z.unknown(),
+  orderBy: z.unknown().optional(),
   startRow: decorative,
   endRow: decorative,
   total: z.int().min(0),

@@ -115,11 +115,11 @@ export const virtualAssetSchema = z.looseObject({
       assignMemberId: nullableIdentifierSchema,
       /** A text here, unlike every other time. */
       createTime: wireTimeSchema.nullish(),
-      updateTime: z.unknown(),
+      updateTime: z.unknown().optional(),
     })
     .nullish(),
   /** Content not shown by the contract (A38). */
-  assetLimits: z.unknown(),
+  assetLimits: z.unknown().optional(),
   assetExtends: z
     .array(z.looseObject({ extendCode: z.string(), extendValue: nullableTextSchema }))
     .nullish()
