@@ -82,7 +82,6 @@ if (!isThere) {
             parentId: "A-10248",
             name: "Queso Cabrales",
             nodes: 12,
-            amount: { minor: 1400 },
           },
           { kind: "product", id: "P-10248-42", nodes: 10 },
           { kind: "product", id: "P-10248-72", nodes: 5 },
