@@ -72,7 +72,7 @@ describe("the schedule", () => {
           }
         }
         running -= 1;
-        return "done";
+        return "done" as const;
       },
     });
     await here.schedule.tick();
@@ -86,7 +86,7 @@ describe("the schedule", () => {
     const here = world([job("a", "*/5 * * * *")], "2026-01-01T00:04:00Z", {
       execute(_run, clock) {
         if (here.runs.length === 1) clock.pass(22 * minute);
-        return "done";
+        return "done" as const;
       },
     });
     await here.schedule.tick();
@@ -159,7 +159,7 @@ describe("the schedule", () => {
       async execute(run) {
         await new Promise<void>((resolve) => run.signal.addEventListener("abort", () => setTimeout(resolve, 20)));
         ended = true;
-        return "done";
+        return "done" as const;
       },
     });
     await here.schedule.tick();

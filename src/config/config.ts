@@ -1,0 +1,26 @@
+import type { z } from "zod";
+import type { Problem, Result } from "../base/errors.ts";
+import { contractSettingsSchema } from "../contract/settings.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../platform/settings.ts";
+import { sourceSettingsSchema } from "../source/settings.ts";
+import { loadWith } from "./load.ts";
+import type { Loaded, LoadRequest } from "./load.ts";
+import { composeSchema } from "./schema.ts";
+
+/** Everything that a configuration may say. */
+export const configSchema = composeSchema({
+  orderService: orderServiceSettingsSchema.describe("The order service (E1–E9)."),
+  memberCenter: memberCenterSettingsSchema.describe("The member-center (M1–M10)."),
+  assumptions: contractSettingsSchema
+    .prefault({})
+    .describe("What the contracts leave open (A1–A43); `crm-sync assumptions` lists it."),
+  source: sourceSettingsSchema,
+});
+
+/** The settings in effect. Secrets stand in it as references only. */
+export type Config = z.output<typeof configSchema>;
+
+/** Reads the configuration of the program; see `loadWith`. */
+export function loadConfig(request: LoadRequest): Promise<Result<Loaded<Config>, Problem[]>> {
+  return loadWith(configSchema, request);
+}

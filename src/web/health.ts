@@ -1,0 +1,129 @@
+import { serve } from "@hono/node-server";
+import type { ServerType } from "@hono/node-server";
+import { Hono } from "hono";
+import { toInstant } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { messageOf, Problem } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import type { ServeSettings } from "./settings.ts";
+
+/** What `/healthz` shows. Ids, counts and times only: the page is open to whoever reaches it. */
+export interface Health {
+  ledger: { reachable: boolean };
+  jobs: {
+    job: string;
+    nextSlot: string | undefined;
+    lastSlot: string | undefined;
+    running: boolean;
+    /** The clock was set back behind the last slot, and the job waits. */
+    clockBehind?: boolean;
+    lastRun:
+      | { id: string; state: string; exitCode: number | null; startedAt: string; finishedAt: string | null }
+      | undefined;
+  }[];
+  open: { unknown: number; holds: number; quarantined: number };
+  breakers: Record<string, "closed" | "open" | "half-open">;
+}
+
+export interface HealthDependencies {
+  settings: ServeSettings;
+  clock: Clock;
+  logger: Logger;
+  /** Reads the state of things. A rejection means that the ledger cannot be reached. */
+  read(): Promise<Health>;
+  /** Longest time that `read` may take before the program counts as ill. Default 5 s. */
+  readTimeoutMs?: number;
+}
+
+export interface HealthServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * `/livez`: 200 as long as the program answers. `/healthz`: 200 when the ledger can be read and every breaker is closed, else 503; the body
+ * says what is wrong. What waits for a person does not make the program ill.
+ */
+export function healthRoutes(deps: HealthDependencies): Hono {
+  const app = new Hono();
+  const started = deps.clock.monotonic();
+  app.use(async (context, next) => {
+    await next();
+    context.header("cache-control", "no-store");
+    context.header("x-content-type-options", "nosniff");
+  });
+  app.get("/livez", (context) => context.json({ alive: true, upMs: Math.round(deps.clock.monotonic() - started) }));
+  app.get("/healthz", async (context) => {
+    const at = toInstant(deps.clock.now());
+    try {
+      const health = await inTime(deps.read(), deps.readTimeoutMs ?? 5_000);
+      const wrong = complaints(health);
+      return context.json({ healthy: wrong.length === 0, at, wrong, ...health }, wrong.length === 0 ? 200 : 503);
+    } catch (thrown) {
+      const code = thrown instanceof Problem ? thrown.code : "ledger.unreachable";
+      deps.logger.error({ event: "health.unreadable", code, reason: messageOf(thrown) }, "the state could not be read");
+      return context.json({ healthy: false, at, wrong: [code], ledger: { reachable: false } }, 503);
+    }
+  });
+  app.notFound((context) => context.json({ error: "not found", paths: ["/livez", "/healthz"] }, 404));
+  app.onError((error, context) => {
+    deps.logger.error({ event: "web.failed", reason: messageOf(error) }, "a request failed");
+    return context.json({ error: "internal error" }, 500);
+  });
+  return app;
+}
+
+function complaints(health: Health): string[] {
+  const open = Object.entries(health.breakers).filter(([, state]) => state === "open");
+  return [
+    ...(health.ledger.reachable ? [] : ["ledger.unreachable"]),
+    ...open.map(([service]) => `breaker.open:${service}`),
+    ...health.jobs.filter((job) => job.clockBehind === true).map((job) => `clock.behind:${job.job}`),
+  ];
+}
+
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const message = `The state could not be read within ${ms} ms.`;
+      reject(new Problem({ code: "ledger.slow", message, cure: "Look at the disk and at what else uses it." }));
+    }, ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Listens at the configured address. Rejects with a Problem when the port is taken. */
+export async function startHealthServer(deps: HealthDependencies): Promise<HealthServer> {
+  const app = healthRoutes(deps);
+  const { host, port } = deps.settings;
+  const server = await new Promise<ServerType>((resolve, reject) => {
+    const listening = serve({ fetch: app.fetch, hostname: host, port, overrideGlobalObjects: false }, () =>
+      resolve(listening),
+    );
+    listening.once("error", (cause) => {
+      reject(
+        new Problem({
+          code: "web.cannot-listen",
+          message: `The web server cannot listen on ${host}:${port} (${messageOf(cause)}).`,
+          cure: "Set `serve.port` to a free port, or stop what uses it.",
+          cause,
+        }),
+      );
+    });
+  });
+  const address = server.address();
+  const bound = typeof address === "object" && address !== null ? address.port : port;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        if ("closeAllConnections" in server) server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,156 @@
+import { mkdtempSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Json } from "../../src/base/canonical-json.ts";
+import { notifyChanges } from "../../src/run/notify.ts";
+import type { Notice, NoticeStore } from "../../src/run/notify.ts";
+import type { NotifySettings } from "../../src/run/settings.ts";
+import { HandClock } from "./schedule-world.ts";
+
+const held: Notice = {
+  key: "hold:h1",
+  kind: "hold",
+  summary: "7 revokes wait.",
+  cure: "crm-sync approve h1 --reason TEXT",
+};
+const down: Notice = {
+  key: "source-down:crm",
+  kind: "source-down",
+  summary: "The source crm is down.",
+  cure: "crm-sync check",
+};
+
+class MemoryNotices implements NoticeStore {
+  readonly rows = new Map<string, { since: string; body: Json; sent: boolean }>();
+  notices = async (): Promise<Map<string, { since: string; body: Json; sent: boolean }>> => new Map(this.rows);
+  setNotice = async (key: string, body: Json): Promise<void> =>
+    void this.rows.set(key, { since: "2026-01-01T00:00:00.000Z", body, sent: false });
+  noticeSent = async (key: string): Promise<void> => {
+    const row = this.rows.get(key);
+    if (row !== undefined) row.sent = true;
+  };
+  dropNotice = async (key: string): Promise<void> => void this.rows.delete(key);
+}
+
+function telling(settings: NotifySettings, lines: string[] = [], store: NoticeStore = new MemoryNotices()) {
+  const logger = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
+  const clock = new HandClock("2026-01-01T00:00:00Z");
+  const deps = { settings, store, clock, logger, secret: () => "hook-token" };
+  return async (now: Notice[]) => (await notifyChanges(now, deps)).map((message) => `${message.event} ${message.key}`);
+}
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+async function webhook(
+  status: () => number | undefined,
+): Promise<{ url: string; got: { body: Json; authorization: string | undefined }[] }> {
+  const got: { body: Json; authorization: string | undefined }[] = [];
+  server = createServer((incoming, answer) => {
+    let text = "";
+    incoming.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    incoming.on("end", () => {
+      got.push({ body: JSON.parse(text) as Json, authorization: incoming.headers.authorization });
+      const code = status();
+      if (code !== undefined) answer.writeHead(code).end("x".repeat(200_000));
+    });
+  });
+  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, got };
+}
+
+describe("notices", () => {
+  it("tell that something starts and stops needing a person, and nothing in between", async () => {
+    const lines: string[] = [];
+    const tell = telling({ kind: "log" }, lines);
+    expect(await tell([held])).toEqual(["started hold:h1"]);
+    expect(await tell([held, { ...held, summary: "8 revokes wait." }])).toEqual([]);
+    expect(await tell([down, held])).toEqual(["started source-down:crm"]);
+    expect(await tell([down])).toEqual(["ended hold:h1"]);
+    expect(await tell([])).toEqual(["ended source-down:crm"]);
+    expect(await tell([])).toEqual([]);
+    expect(lines).toHaveLength(4);
+    expect(JSON.parse(lines[2] ?? "")).toMatchObject({
+      event: "notice.ended",
+      kind: "hold",
+      summary: "7 revokes wait.",
+    });
+  });
+
+  it("are posted to a webhook as JSON with its token", async () => {
+    const hook = await webhook(() => 204);
+    const tell = telling({ kind: "webhook", url: hook.url, token: "env:HOOK", timeoutMs: 5_000 });
+    expect(await tell([down])).toEqual(["started source-down:crm"]);
+    expect(hook.got).toEqual([
+      {
+        authorization: "Bearer hook-token",
+        body: { ...down, event: "started", since: "2026-01-01T00:00:00.000Z", at: "2026-01-01T00:00:00.000Z" },
+      },
+    ]);
+  });
+
+  it("that a webhook refused or never answered are logged, do not stop the run, and are tried again", async () => {
+    const answers: (number | undefined)[] = [500, undefined, 302, 200, 200];
+    const hook = await webhook(() => answers.shift());
+    const lines: string[] = [];
+    const tell = telling({ kind: "webhook", url: hook.url, timeoutMs: 300 }, lines);
+    expect(await tell([held])).toEqual([]);
+    expect(await tell([held])).toEqual([]);
+    expect(await tell([held])).toEqual([]);
+    expect(await tell([held])).toEqual(["started hold:h1"]);
+    expect(await tell([])).toEqual(["ended hold:h1"]);
+    expect(lines.map((line) => (JSON.parse(line) as { reason: string }).reason)).toEqual([
+      "the webhook answered HTTP 500",
+      "the webhook took longer than 300 ms",
+      "the webhook answered HTTP 302",
+    ]);
+    expect(lines.join("")).not.toContain("hook-token");
+  });
+
+  it("of an end that could not be delivered are tried again, and of a start nobody heard of are dropped", async () => {
+    let status = 200;
+    const hook = await webhook(() => status);
+    const store = new MemoryNotices();
+    const tell = telling({ kind: "webhook", url: hook.url, timeoutMs: 5_000 }, [], store);
+    await tell([held]);
+    status = 503;
+    expect(await tell([down])).toEqual([]);
+    status = 200;
+    expect(await tell([])).toEqual(["ended hold:h1"]);
+    expect(store.rows.size).toBe(0);
+  });
+
+  it("go to a program on its standard input, without a shell", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "crm-sync-notify-")), "out.json");
+    const script = `process.stdin.pipe(require("fs").createWriteStream(process.argv[1]))`;
+    const tell = telling({ kind: "command", command: [process.execPath, "-e", script, file], timeoutMs: 20_000 });
+    expect(await tell([held])).toEqual(["started hold:h1"]);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ key: "hold:h1", event: "started" });
+  });
+
+  it.each([
+    [["/nowhere/at-all"], 20_000, "ENOENT"],
+    [[process.execPath, "-e", "process.exit(3)"], 20_000, "exit code 3"],
+    [[process.execPath, "-e", "setInterval(() => {}, 1000)"], 200, "longer than 200 ms"],
+  ])("say why a program did not take them: %j", async (command, timeoutMs, reason) => {
+    const lines: string[] = [];
+    expect(await telling({ kind: "command", command, timeoutMs }, lines)([held])).toEqual([]);
+    expect(lines.join("")).toContain(reason);
+  });
+
+  it("are not told at all where the configuration says none", async () => {
+    const lines: string[] = [];
+    const tell = telling({ kind: "none" }, lines);
+    await tell([held]);
+    await tell([]);
+    expect(lines).toEqual([]);
+  });
+});

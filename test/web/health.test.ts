@@ -1,0 +1,105 @@
+import { pino } from "pino";
+import { request } from "undici";
+import { afterEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { startHealthServer } from "../../src/web/health.ts";
+import type { Health, HealthServer } from "../../src/web/health.ts";
+
+const well: Health = {
+  ledger: { reachable: true },
+  jobs: [
+    {
+      job: "staff",
+      nextSlot: "2026-01-01T00:05:00.000Z",
+      lastSlot: undefined,
+      running: false,
+      lastRun: { id: "run_1", state: "done", exitCode: 3, startedAt: "2026-01-01T00:00:00.000Z", finishedAt: null },
+    },
+  ],
+  open: { unknown: 2, holds: 1, quarantined: 9 },
+  breakers: { "order-service": "closed", "member-center": "half-open" },
+};
+
+let server: HealthServer | undefined;
+afterEach(() => server?.close());
+
+async function serving(read: () => Promise<Health>, port = 0): Promise<HealthServer> {
+  server = await startHealthServer({
+    settings: { host: "127.0.0.1", port },
+    clock: systemClock,
+    logger: pino({ level: "silent" }),
+    read,
+    readTimeoutMs: 100,
+  });
+  return server;
+}
+
+async function get(path: string, method: "GET" | "POST" = "GET") {
+  const answer = await request(`${server?.url}${path}`, { method });
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    body: (await answer.body.json()) as Record<string, unknown>,
+  };
+}
+
+describe("health", () => {
+  it("is good while the ledger can be read and the services are not left alone, whatever waits for a person", async () => {
+    await serving(async () => well);
+    const { status, body, headers } = await get("/healthz");
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ healthy: true, wrong: [], open: well.open, breakers: well.breakers });
+    expect((body["jobs"] as unknown[])[0]).toMatchObject({
+      job: "staff",
+      nextSlot: "2026-01-01T00:05:00.000Z",
+      lastRun: { id: "run_1" },
+    });
+    expect(headers["cache-control"]).toBe("no-store");
+    expect(headers["content-type"]).toContain("application/json");
+  });
+
+  it("is bad, and says why, when a breaker is open or a job waits for the clock", async () => {
+    await serving(async () => ({
+      ...well,
+      breakers: { "order-service": "open" },
+      jobs: well.jobs.map((job) => ({ ...job, clockBehind: true })),
+    }));
+    const { status, body } = await get("/healthz");
+    expect(status).toBe(503);
+    expect(body["wrong"]).toEqual(["breaker.open:order-service", "clock.behind:staff"]);
+  });
+
+  it.each([
+    ["cannot be read", () => Promise.reject(new Error("SQLITE_CORRUPT: canary-of-a-message")), "ledger.unreachable"],
+    ["does not answer in time", () => new Promise<Health>(() => {}), "ledger.slow"],
+    [
+      "says that it is not reachable",
+      () => Promise.resolve({ ...well, ledger: { reachable: false } }),
+      "ledger.unreachable",
+    ],
+  ])("is bad when the ledger %s, and the program is alive all the same", async (_name, read, code) => {
+    await serving(read);
+    const { status, body } = await get("/healthz");
+    expect(status).toBe(503);
+    expect(body["wrong"]).toEqual([code]);
+    expect(JSON.stringify(body)).not.toContain("canary");
+    expect(await get("/livez")).toMatchObject({ status: 200, body: { alive: true } });
+  });
+
+  it("answers nothing else, and leaves the global Response alone", async () => {
+    const before = globalThis.Response;
+    await serving(async () => well);
+    expect((await get("/")).status).toBe(404);
+    expect((await get("/healthz", "POST")).status).toBe(404);
+    expect(globalThis.Response).toBe(before);
+  });
+
+  it("says so when the port is taken, and lets it go at the end", async () => {
+    const first = await serving(async () => well);
+    const port = Number(new URL(first.url).port);
+    await expect(serving(async () => well, port)).rejects.toMatchObject({ code: "web.cannot-listen" });
+    await first.close();
+    await serving(async () => well, port);
+    expect((await get("/livez")).status).toBe(200);
+  });
+});
