@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
 import type { Clock } from "../base/clock.ts";
 import { failure, Refusal } from "./answers.ts";
 import type { Answer } from "./answers.ts";
@@ -139,14 +139,14 @@ async function sendSlowly(
 async function sendHuge(response: ServerResponse, bytes: number): Promise<void> {
   const start = Buffer.from('{"code":0,"message":"');
   const end = Buffer.from('"}');
-  response.writeHead(200, { "content-type": jsonType, "content-length": Math.max(bytes, start.length + end.length) });
-  response.write(start);
-  const filling = Buffer.alloc(64 * 1024, "x");
-  let left = Math.max(0, bytes - start.length - end.length);
-  while (left > 0 && !response.destroyed) {
-    const part = filling.subarray(0, Math.min(left, filling.length));
-    left -= part.length;
-    if (!response.write(part)) await Promise.race([once(response, "drain"), once(response, "close")]);
-  }
-  response.end(end);
+  const length = Math.max(bytes, start.length + end.length);
+  response.writeHead(200, { "content-type": jsonType, "content-length": length });
+  await pipeline(function* () {
+    yield start;
+    const filling = Buffer.alloc(64 * 1024, "x");
+    for (let left = length - start.length - end.length; left > 0; left -= filling.length) {
+      yield filling.subarray(0, Math.min(left, filling.length));
+    }
+    yield end;
+  }, response);
 }

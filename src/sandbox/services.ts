@@ -65,8 +65,8 @@ export function createServices(platform: Platform): Services {
       try {
         return routes[operation].writes ? transact.immediate(operation, call) : runs[operation](call);
       } catch (error) {
-        if (error instanceof Refusal) return failure(error.code, error.reason, error.numbers);
-        throw error;
+        if (!(error instanceof Refusal)) throw error;
+        return failure(error.code, error.reason, platform.settings.fillPlaceholders ? error.numbers : []);
       }
     },
     runLater(operation, call, delayMs) {

@@ -59,8 +59,7 @@ export function callerOf(url: string): Caller {
       method,
       headers: Object.fromEntries(merged),
       body: text ?? null,
-      headersTimeout: options.timeoutMs ?? 20_000,
-      bodyTimeout: options.timeoutMs ?? 20_000,
+      ...(options.timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(options.timeoutMs) }),
     });
     const received = await response.body.text();
     const parsed = parse(received);
