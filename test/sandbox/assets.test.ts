@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { asset, batch, newBuy } from "./bodies.ts";
 import { addStaff, assetIds, createEnterprise, started } from "./caller.ts";
+import type { Parsed } from "./caller.ts";
 
 async function ready(options = {}) {
   const caller = await started(options);
@@ -41,7 +42,7 @@ test("a lock that is lent out cannot be disabled (status 3)", async () => {
   const ids = await assetIds(caller, enterprise);
   await member("POST", `/enterprise/member/${staff}/borrow`, { borrowedUsbKey: "L-1", assetIDs: [ids["A-1"]] });
   const locked = await order("POST", "/asset/lock", { assetNums: ["A-1", "L-1"], ...operator });
-  expect(locked.data.map((row: any) => row.status)).toEqual([3, 3]);
+  expect(locked.data.map((row: Parsed) => row.status)).toEqual([3, 3]);
 });
 
 test.each([
@@ -106,7 +107,7 @@ test("E8 with an extendCode keeps the assets that carry it", async () => {
   await buy("cloud_account", "A-1", { assetExtendList: [{ extendCode: "gxxp", extendValue: "1" }] });
   await buy("cloud_personal", "A-2");
   const list = (code: string) => order("GET", `/asset/${enterprise.enterpriseGlobalId}/list?extendCode=${code}`);
-  expect((await list("gxxp")).data.map((row: any) => row.assetNum)).toEqual(["A-1"]);
+  expect((await list("gxxp")).data.map((row: Parsed) => row.assetNum)).toEqual(["A-1"]);
   expect((await list("other")).data).toEqual([]);
   expect((await list("")).data).toHaveLength(2);
   const [first] = (await list("gxxp")).data;

@@ -6,6 +6,9 @@ import { systemRandomness } from "../../src/base/ids.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
 
+/** What JSON.parse gives: each test says what it expects of it. */
+export type Parsed = ReturnType<typeof JSON.parse>;
+
 export interface Reply {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -13,8 +16,7 @@ export interface Reply {
   code: unknown;
   message: unknown;
   cause: unknown;
-  /** Whatever the answer carries: each test says what it expects of it. */
-  data: any;
+  data: Parsed;
 }
 
 export interface CallOptions {
@@ -95,8 +97,8 @@ export function callerOf(url: string): Caller {
 function parse(text: string): Pick<Reply, "code" | "message" | "cause" | "data"> {
   try {
     // Large numbers are kept as their digits, so that a test sees them whole.
-    const body = JSON.parse(text, (...[, value, context]: any[]) =>
-      typeof value === "number" && !Number.isSafeInteger(value) ? context.source : value,
+    const body = JSON.parse(text, (...[, value, context]: unknown[]) =>
+      typeof value === "number" && !Number.isSafeInteger(value) ? (context as { source: string }).source : value,
     );
     const { code, message, cause, data } = body;
     return { code, message, cause, data: "data" in body ? data : "code" in body ? undefined : body };
@@ -125,12 +127,12 @@ export async function createEnterprise(caller: Caller, crmCustomerId = "C1"): Pr
   const query = `channelCode=crm&channelCustomerId=${crmCustomerId}&defaultCustomer=N`;
   const shown = await caller.order("GET", `/enterprise/user/query?${query}`);
   const { enterpriseGlobalId, members } = made.data;
-  const customers = shown.data.filter((row: any) => row.enterpriseGlobalId === enterpriseGlobalId);
+  const customers = shown.data.filter((row: Parsed) => row.enterpriseGlobalId === enterpriseGlobalId);
   return {
     crmCustomerId,
     enterpriseGlobalId,
-    customerId: customers.find((row: any) => row.isDefault).customerId,
-    industryCustomerId: customers.find((row: any) => !row.isDefault).customerId,
+    customerId: customers.find((row: Parsed) => row.isDefault).customerId,
+    industryCustomerId: customers.find((row: Parsed) => !row.isDefault).customerId,
     administrator: members[0].memberGlobalId,
     member: members[1].memberGlobalId,
   };
@@ -146,11 +148,11 @@ export async function addStaff(caller: Caller, enterprise: Enterprise, userName:
 /** The asset numbers and ids of an enterprise (M6), by number. */
 export async function assetIds(caller: Caller, enterprise: Enterprise): Promise<Record<string, string>> {
   const shown = await caller.member("GET", `/enterprise/${enterprise.enterpriseGlobalId}/asset/assetNums`);
-  return Object.fromEntries(shown.data.map((row: any) => [row.assetNum, row.assetId]));
+  return Object.fromEntries(shown.data.map((row: Parsed) => [row.assetNum, row.assetId]));
 }
 
 /** M7 of one asset number. */
-export async function contentsOf(caller: Caller, enterprise: Enterprise, assetNumber: string): Promise<any> {
+export async function contentsOf(caller: Caller, enterprise: Enterprise, assetNumber: string): Promise<Parsed> {
   const ids = await assetIds(caller, enterprise);
   return (await caller.member("GET", `/enterprise/asset/${ids[assetNumber]}/merchandiseProducts`)).data;
 }

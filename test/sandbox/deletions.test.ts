@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { asset, batch, deletedProduct, deletion, merchandise, newBuy, product } from "./bodies.ts";
 import { addStaff, assetIds, contentsOf, createEnterprise, started } from "./caller.ts";
+import type { Parsed } from "./caller.ts";
 
 /** Two orders: O1 with P1 and P2 in A-1, O2 with P1 in A-1 and P1 in A-2. */
 async function ready() {
@@ -13,7 +14,7 @@ async function ready() {
     batch("O2", [newBuy(enterprise, { assets: [asset(["A-1"]), asset(["A-2"])] })]),
   );
   const shown = async (number: string) =>
-    (await contentsOf(caller, enterprise, number)).productInstanceList.map((row: any) => [
+    (await contentsOf(caller, enterprise, number)).productInstanceList.map((row: Parsed) => [
       row.channelOrderId,
       row.crmProductId,
     ]);

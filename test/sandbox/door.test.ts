@@ -4,6 +4,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { createEnterprise, started } from "./caller.ts";
+import type { Parsed } from "./caller.ts";
 
 const size = { size: 1 };
 const query = "/enterprise/user/query?channelCode=crm&channelCustomerId=C1&defaultCustomer=N";
@@ -80,7 +81,7 @@ async function token(sandbox: Sandbox, fields: Record<string, string>, headers: 
     headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
     body: new URLSearchParams(fields).toString(),
   });
-  const body: any = await response.body.json();
+  const body: Parsed = await response.body.json();
   return { status: response.statusCode, body };
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createEnterprise, started } from "./caller.ts";
+import type { Parsed } from "./caller.ts";
 
 const customer = { crmCustomerId: "C1", customerName: "Customer", branchName: "Branch", address: "Street 1" };
 const binding = {
@@ -42,8 +43,8 @@ test("E2 makes an enterprise with a default and an industry customer, an adminis
   });
   expect(sandbox.state()).toMatchObject({ enterprises: 1, customers: 2, staff: 2, addedStaff: 0 });
   const listed = await member("GET", `/enterprise/${made.data.enterpriseGlobalId}/members?pageNum=1&pageSize=10`);
-  expect(listed.data.list.map((row: any) => row.globalId)).toEqual(
-    made.data.members.map((row: any) => row.memberGlobalId),
+  expect(listed.data.list.map((row: Parsed) => row.globalId)).toEqual(
+    made.data.members.map((row: Parsed) => row.memberGlobalId),
   );
 });
 
@@ -52,7 +53,7 @@ test("E3 with defaultCustomer=Y hides the industry customer", async () => {
   const enterprise = await createEnterprise({ order, ...caller });
   const query = (letter: string) =>
     order("GET", `/enterprise/user/query?channelCode=crm&channelCustomerId=C1&defaultCustomer=${letter}`);
-  expect((await query("N")).data.map((row: any) => row.isDefault)).toEqual([true, false]);
+  expect((await query("N")).data.map((row: Parsed) => row.isDefault)).toEqual([true, false]);
   expect((await query("Y")).data).toEqual([
     {
       customerId: enterprise.customerId,
@@ -132,7 +133,7 @@ test.each(["channelCode", "channelCustomerId", "defaultCustomer"])("E3 without %
   const { order } = await started();
   const query = new URLSearchParams({ channelCode: "crm", channelCustomerId: "C1", defaultCustomer: "N" });
   query.delete(field);
-  const refused = await order("GET", `/enterprise/user/query?${query}`);
+  const refused = await order("GET", `/enterprise/user/query?${query.toString()}`);
   expect(refused).toMatchObject({ code: "13004" });
   expect(refused.message).toContain(field);
 });

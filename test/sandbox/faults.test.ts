@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { batch, newBuy } from "./bodies.ts";
 import { assetIds, createEnterprise, started } from "./caller.ts";
-import type { Caller, Reply } from "./caller.ts";
+import type { Caller, Parsed, Reply } from "./caller.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 
@@ -146,7 +146,7 @@ test("partialM1: some entries fail with 60027, the others are there", async () =
   const userList = ["u1", "u2", "u3"].map((userName) => ({ userName, password: "secret-pass", name: userName }));
   const partial = await caller.member("POST", `/enterprise/${enterpriseGlobalId}/member`, { userList });
   expect(partial).toMatchObject({ status: 299, code: "60027", data: { succeeded: [{ userName: "u1E00001" }] } });
-  expect(partial.data.failed.map((row: any) => row.userName)).toEqual(["u2", "u3"]);
+  expect(partial.data.failed.map((row: Parsed) => row.userName)).toEqual(["u2", "u3"]);
   expect(sandbox.state().addedStaff).toBe(1);
 });
 
@@ -158,7 +158,7 @@ test.each([
   const enterprise = await createEnterprise(caller);
   sandbox.faults.add({ operation: "E5", fault });
   const placed = await caller.placeOrders(batch("O1", [newBuy(enterprise), newBuy(enterprise, { sequence: 2 })]));
-  expect(placed.data.map((row: any) => row.sequence)).toEqual(sequences);
+  expect(placed.data.map((row: Parsed) => row.sequence)).toEqual(sequences);
   expect(sandbox.state().licenseOrders).toBe(2);
 });
 

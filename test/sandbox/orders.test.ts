@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { asset, batch, feature, merchandise, newBuy, product } from "./bodies.ts";
 import { assetIds, contentsOf, createEnterprise, started } from "./caller.ts";
+import type { Parsed } from "./caller.ts";
 
 async function ready(options = {}) {
   const caller = await started(options);
@@ -145,7 +146,7 @@ test("a later order adds products to an asset number of the same enterprise", as
   await placeOrders(batch("O1", [newBuy(enterprise)]));
   await placeOrders(batch("O2", [newBuy(enterprise, { assets: [asset(["A-1"], { products: [product("P2")] })] })]));
   const contents = await contentsOf(caller, enterprise, "A-1");
-  expect(contents.productInstanceList.map((row: any) => [row.channelOrderId, row.crmProductId])).toEqual([
+  expect(contents.productInstanceList.map((row: Parsed) => [row.channelOrderId, row.crmProductId])).toEqual([
     ["O1", "P1"],
     ["O2", "P2"],
   ]);
@@ -177,7 +178,7 @@ test("a time is taken in any form and shown in milliseconds; a limit that was no
   await placeOrders(batch("O1", [newBuy(enterprise, { assets: [asset(["A-1"], { products })] })]));
   const contents = await contentsOf(caller, enterprise, "A-1");
   const day = 1_924_905_600_000;
-  expect(contents.productInstanceList.map((row: any) => [row.limitStartTime, row.limitEndTime])).toEqual([
+  expect(contents.productInstanceList.map((row: Parsed) => [row.limitStartTime, row.limitEndTime])).toEqual([
     [day, day],
     [day, day],
     [0, 0],
@@ -209,7 +210,7 @@ test("every accepted body is kept as it came", async () => {
   await placeOrders(undefined, { text });
   await placeOrders(batch("O1", [newBuy(enterprise, { assets: [] })]));
   expect(sandbox.batches("O1")).toEqual([{ at: expect.any(Number), body: text }]);
-  expect((await control("GET", "e5?channelOrderId=O1")).data.bodies.map((row: any) => row.body)).toEqual([text]);
+  expect((await control("GET", "e5?channelOrderId=O1")).data.bodies.map((row: Parsed) => row.body)).toEqual([text]);
 });
 
 test("a transfer names an order that is there", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { asset, batch, newBuy, product } from "./bodies.ts";
 import { addStaff, assetIds, createEnterprise, started } from "./caller.ts";
+import type { Parsed } from "./caller.ts";
 
 /** An enterprise with the assets A-1, A-2 and the borrowed locks L-1, L-2, and two staff; another enterprise with B-1. */
 async function ready() {
@@ -20,7 +21,7 @@ async function ready() {
     caller.member("POST", `/enterprise/member/${who}/borrow`, { borrowedUsbKey, assetIDs });
   const holders = async () => {
     const shown = await caller.member("GET", `${base}/asset/assetNums`);
-    return Object.fromEntries(shown.data.map((row: any) => [row.assetNum, row.cloudAccountGlobalId]));
+    return Object.fromEntries(shown.data.map((row: Parsed) => [row.assetNum, row.cloudAccountGlobalId]));
   };
   const idOf = (number: string) => ids[number] ?? "";
   return { ...caller, caller, enterprise, other, ann, ben, base, configure, borrow, holders, idOf };
@@ -100,7 +101,7 @@ test("M10 lends assets into a lock: M8 shows lock and borrower, M6 the assets le
     { assetId: idOf("L-2"), assetNum: "L-2", borrowedFlag: false, cloudAccountGlobalId: null },
   ]);
   const shown = await member("GET", `${base}/asset/assetNums`);
-  expect(shown.data.map((row: any) => [row.assetNum, row.borrowedFlag])).toEqual([
+  expect(shown.data.map((row: Parsed) => [row.assetNum, row.borrowedFlag])).toEqual([
     ["A-1", true],
     ["A-2", false],
     ["L-1", true],

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { addStaff, createEnterprise, started } from "./caller.ts";
+import type { Parsed } from "./caller.ts";
 
 async function ready(options = {}) {
   const caller = await started(options);
@@ -61,7 +62,7 @@ test("a userName that is taken fails alone: 60027 with both lists", async () => 
   await add([ann]);
   const partial = await add([ann, { ...ann, userName: "ben" }, { ...ann, userName: "ben" }]);
   expect(partial).toMatchObject({ status: 299, code: "60027", cause: "2 of 3 were not added" });
-  expect(partial.data.succeeded.map((row: any) => row.userName)).toEqual(["benE00001"]);
+  expect(partial.data.succeeded.map((row: Parsed) => row.userName)).toEqual(["benE00001"]);
   expect(partial.data.failed).toEqual([
     { userName: "ann", message: "account exists already" },
     { userName: "ben", message: "account exists already" },
@@ -162,7 +163,7 @@ test("M2 replaces name, department, note and mobile, and takes the userName in b
     passwordMobile: "987654321",
   });
   expect(JSON.parse(edited.text)).toEqual({ code: 0, message: "success", data: null });
-  const row = async () => (await list()).data.list.find((each: any) => each.globalId === id);
+  const row = async () => (await list()).data.list.find((each: Parsed) => each.globalId === id);
   const shown = { name: "Anna", remark: "new", departmentId: 7, passwordMobile: "987654321", userName: "annE00001" };
   expect(await row()).toMatchObject(shown);
   expect((await edit({ userName: "annE00001", name: "Anna" })).code).toBe(0);
@@ -196,7 +197,7 @@ test("M4 deletes once, without a Content-Type; the name is free again and the as
   const id = await addStaff(caller, enterprise, "ann");
   expect(await member("DELETE", `${base}/member/${id}`)).toMatchObject({ status: 200, code: 0, data: null });
   expect(await member("DELETE", `${base}/member/${id}`)).toMatchObject({ status: 299, code: "60002" });
-  expect((await list()).data.list.map((row: any) => row.userName)).not.toContain("annE00001");
+  expect((await list()).data.list.map((row: Parsed) => row.userName)).not.toContain("annE00001");
   expect(await addStaff(caller, enterprise, "ann")).not.toBe(id);
 });
 
@@ -245,7 +246,7 @@ test("M5 pages through all staff, each once", async () => {
   expect(second).toMatchObject({ startRow: 11, endRow: 20, prePage: 1, nextPage: 3, isFirstPage: false });
   expect(third).toMatchObject({ size: 5, startRow: 21, endRow: 25, nextPage: 0, isLastPage: true, hasNextPage: false });
   expect(fourth).toMatchObject({ size: 0, total: 25, list: [] });
-  const ids = [first, second, third].flatMap((page) => page.list.map((row: any) => row.globalId));
+  const ids = [first, second, third].flatMap((page) => page.list.map((row: Parsed) => row.globalId));
   expect(new Set(ids).size).toBe(25);
 });
 
@@ -253,7 +254,7 @@ test("M5 finds by keyword in name and account, and by department", async () => {
   const { add, list } = await ready();
   await add([ann, { ...ann, userName: "ben", name: "Ben", departmentId: 5 }]);
   const names = async (query: string) =>
-    (await list(`pageNum=1&pageSize=10&${query}`)).data.list.map((row: any) => row.name);
+    (await list(`pageNum=1&pageSize=10&${query}`)).data.list.map((row: Parsed) => row.name);
   expect(await names("keyword=Ann")).toEqual(["Ann"]);
   expect(await names("keyword=benE00001")).toEqual(["Ben"]);
   expect(await names("departmentId=5")).toEqual(["Ben"]);
