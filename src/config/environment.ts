@@ -17,7 +17,7 @@ const prefix = "CRM_SYNC__";
  * Settings from the environment: `CRM_SYNC__orderService__baseUrl=https://…` sets `orderService.baseUrl`. The text is taken as it is where
  * the setting is text, so that `0012` stays `0012`; elsewhere it is read as YAML (`5`, `true`, `[a, b]`, `{floor: 5}`).
  */
-export function readEnvironment(environment: Environment, schema: JsonSchema): Result<Layer, Problem[]> {
+export function readEnvironment(environment: Environment, schema: () => JsonSchema): Result<Layer, Problem[]> {
   const value: JsonObject = {};
   const marks = new Map<string, Mark>();
   const problems: Problem[] = [];
@@ -33,7 +33,7 @@ export function readEnvironment(environment: Environment, schema: JsonSchema): R
       );
       continue;
     }
-    const parsed = acceptsText(schema, path, text) ? ok<Json>(text) : parseText(text, place);
+    const parsed = acceptsText(schema(), path, text) ? ok<Json>(text) : parseText(text, place);
     if (!parsed.ok) {
       problems.push(parsed.error);
       continue;

@@ -104,7 +104,7 @@ function mergedTypes(issues: readonly Issue[]): readonly Issue[] {
 }
 
 function unknownKey(key: string, path: Path, layer: Layer, schema: JsonSchema): Problem {
-  const known = keysAt(schema, path);
+  const known = keysAt(schema, path, layer.value);
   const near = nearest(key, known);
   const full = [...path, key];
   const around = path.length === 0 ? "the top level" : `\`${path.join(".")}\``;

@@ -12,6 +12,7 @@ import { isMap, markKey, mergeLayers } from "./layer.ts";
 import type { Layer, Mark } from "./layer.ts";
 import { jsonSchemaOf } from "./schema.ts";
 import { resolveSecrets } from "./secrets.ts";
+import type { JsonSchema } from "./schema-walk.ts";
 import type { Secrets } from "./secrets.ts";
 
 const shippedProfiles = join(import.meta.dirname, "../../config/profiles");
@@ -63,7 +64,8 @@ export async function loadWith<Schema extends z.ZodType>(
   const file = resolve(request.path);
   const profiles = await readProfiles(request.profiles ?? [], request.profileDirectory ?? shippedProfiles);
   const document = await readDocument(request.path);
-  const shape = jsonSchemaOf(schema);
+  let made: JsonSchema | undefined;
+  const shape = (): JsonSchema => (made ??= jsonSchemaOf(schema));
   const environment = readEnvironment(request.environment, shape);
   const layers: Layer[] = [];
   const problems: Problem[] = [];
@@ -77,7 +79,7 @@ export async function loadWith<Schema extends z.ZodType>(
   const base: Layer = { value: {}, marks: new Map([[markKey([]), { place: `${request.path}:1:1` }]]) };
   const merged = layers.reduce(mergeLayers, base);
   const parsed = schema.safeParse(merged.value);
-  if (!parsed.success) return failed(inOrder(explainIssues(parsed.error.issues, merged, shape)));
+  if (!parsed.success) return failed(inOrder(explainIssues(parsed.error.issues, merged, shape())));
   const secrets = resolveSecrets(merged.value, merged, request.environment, {
     required: request.secretsRequired ?? true,
   });

@@ -1,4 +1,6 @@
 import type { z } from "zod";
+import type { Json } from "../base/canonical-json.ts";
+import { isMap, valueAt } from "./layer.ts";
 import type { Path } from "./layer.ts";
 
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -24,13 +26,24 @@ function referenced(reference: string, root: JsonSchema): Node {
   return name === undefined ? undefined : root.$defs?.[name];
 }
 
-/** Every schema that may stand at a path. */
-export function schemasAt(root: JsonSchema, path: Path): JsonSchema[] {
-  let current = alternatives(root, root);
-  for (const step of path) {
-    current = current.flatMap((schema) => alternatives(childOf(schema, step), root));
-  }
+/** Every schema that may stand at a path; where `value` is given, without the shapes of another `kind` than the one written there. */
+export function schemasAt(root: JsonSchema, path: Path, value?: Json): JsonSchema[] {
+  let current = ofKind(alternatives(root, root), value);
+  path.forEach((step, index) => {
+    const inner = current.flatMap((schema) => alternatives(childOf(schema, step), root));
+    current = ofKind(inner, valueAt(value, path.slice(0, index + 1)));
+  });
   return current;
+}
+
+function ofKind(schemas: JsonSchema[], value: Json | undefined): JsonSchema[] {
+  const kind = isMap(value) ? value["kind"] : undefined;
+  if (kind === undefined) return schemas;
+  const fitting = schemas.filter((schema) => {
+    const wanted = schema.properties?.["kind"];
+    return typeof wanted !== "object" || wanted.const === undefined || wanted.const === kind;
+  });
+  return fitting.length > 0 ? fitting : schemas;
 }
 
 function childOf(schema: JsonSchema, step: string | number): Node {
@@ -44,8 +57,8 @@ function childOf(schema: JsonSchema, step: string | number): Node {
 }
 
 /** The keys that a map at this path may have. */
-export function keysAt(root: JsonSchema, path: Path): string[] {
-  const keys = schemasAt(root, path).flatMap((schema) => Object.keys(schema.properties ?? {}));
+export function keysAt(root: JsonSchema, path: Path, value?: Json): string[] {
+  const keys = schemasAt(root, path, value).flatMap((schema) => Object.keys(schema.properties ?? {}));
   return [...new Set(keys)].sort();
 }
 

@@ -5,7 +5,7 @@ import { failed, messageOf, ok } from "../base/errors.ts";
 import type { Problem, Result } from "../base/errors.ts";
 import { mistake } from "./document.ts";
 import type { Environment } from "./environment.ts";
-import { isMap, nearestMark } from "./layer.ts";
+import { isMap, nearestMark, valueAt } from "./layer.ts";
 import type { Layer, Path } from "./layer.ts";
 
 const reference = /^(env|file):(.*)$/su;
@@ -65,14 +65,19 @@ interface Found {
   reference: string;
 }
 
-/** Every `env:` and `file:` reference of a validated configuration, and every secret that was written out instead of referred to. */
+/**
+ * Every reference of a configuration: `env:NAME`, `file:/path`, and where a token is expected also `{env: NAME}` and `{file: /path}`; and every
+ * secret that was written out instead of referred to. A fixed token may stand there for a service on this machine (the sandbox).
+ */
 export function findReferences(value: Json | undefined): { references: Found[]; literals: Path[] } {
   const references: Found[] = [];
   const literals: Path[] = [];
   const visit = (current: Json | undefined, path: Path): void => {
     if (typeof current === "string") {
       if (reference.test(current) && !inMapping(path)) references.push({ path, reference: current });
-      else if (secretLeaf(path) || urlWithPassword.test(current)) literals.push(path);
+      else if (isReferenceField(path)) references.push({ path, reference: `${path.at(-1)}:${current}` });
+      else if (isFixedToken(path) ? !isLocal(value, path) : secretLeaf(path) || urlWithPassword.test(current))
+        literals.push(path);
     } else if (Array.isArray(current)) current.forEach((one, index) => visit(one, [...path, index]));
     else if (isMap(current)) for (const [key, one] of Object.entries(current)) visit(one, [...path, key]);
   };
@@ -83,6 +88,22 @@ export function findReferences(value: Json | undefined): { references: Found[]; 
 function secretLeaf(path: Path): boolean {
   const last = path.at(-1);
   return typeof last === "string" && secretName.test(last) && isSecretKey(path);
+}
+
+/** `tokens.userToken.env` and the like. */
+function isReferenceField(path: Path): boolean {
+  const last = path.at(-1);
+  return (last === "env" || last === "file") && path.includes("tokens") && path[0] !== "sources";
+}
+
+function isFixedToken(path: Path): boolean {
+  return path.at(-1) === "fixed" && path.includes("tokens");
+}
+
+/** Whether the service that a path belongs to runs on this machine. */
+function isLocal(value: Json | undefined, path: Path): boolean {
+  const base = valueAt(value, [...path.slice(0, 1), "baseUrl"]);
+  return typeof base === "string" && /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/]|$)/u.test(base);
 }
 
 /** A mapping says where in a record a field stands; its texts are paths and constants, never secrets. */
