@@ -194,6 +194,7 @@ export function createServiceClient(
       case "success":
       case "partial":
         breaker.success(leave);
+        signed.accepted();
         budget.earn();
         pace.recover();
         reportUnknownFields(options, result.answer);
@@ -203,7 +204,7 @@ export function createServiceClient(
         return;
       case "unauthorized":
         signed.reject("all");
-        breaker.failure(leave, "HTTP 401");
+        breaker.release(leave);
         return;
       case "odd":
         if (result.alive) breaker.release(leave);
@@ -218,11 +219,12 @@ export function createServiceClient(
           );
         } else if (result.meaning.effect === "refresh-token") {
           signed.reject(result.meaning.token ?? "all");
-          breaker.failure(leave, `code ${result.code}`);
+          breaker.release(leave);
         } else if (complaint) {
           breaker.failure(leave, `code ${result.code}`);
         } else {
           breaker.success(leave);
+          signed.accepted();
         }
         if (result.meaning.alert)
           logger.error({ operation: options.operation, code: result.code }, "the service refuses this application");

@@ -12,6 +12,8 @@ export interface SignedHeaders {
   tokens: string[];
   /** The service refused the application's tokens, the user's, or does not say which. */
   reject(which: "application" | "user" | "all"): void;
+  /** The service took all of them. */
+  accepted(): void;
 }
 
 /** Writes the headers that an operation requires: the contract's, and no others of ours but Accept and User-Agent. */
@@ -65,8 +67,15 @@ export function createHeaderWriter(
       return {
         headers,
         tokens: [...new Set(used.map(([, token]) => token))],
+        accepted() {
+          for (const [provider] of used) provider.accepted();
+        },
         reject(which) {
-          for (const [provider, token, kind] of used) if (which === "all" || which === kind) provider.reject(token);
+          const meant = used.filter(([, , kind]) => which === "all" || which === kind);
+          // Where nobody says which token it was, those that can be replaced are; one that cannot is given up only when it is named.
+          const renewable = meant.filter(([provider]) => provider.renewable);
+          const rejected = which === "all" && renewable.length > 0 ? renewable : meant;
+          for (const [provider, token] of rejected) provider.reject(token);
         },
       };
     },

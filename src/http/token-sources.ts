@@ -16,6 +16,8 @@ export interface TokenReader {
   /** In words, without a secret. */
   place: string;
   refreshAheadMs: number;
+  /** True where reading again can give another token: not for the environment, which was read at the start. */
+  renewable: boolean;
   read(): Promise<TokenReading>;
 }
 
@@ -37,11 +39,17 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
     );
   }
   if ("fixed" in source)
-    return { place: "the configured token", refreshAheadMs: 0, read: async () => ({ token: source.fixed }) };
+    return {
+      place: "the configured token",
+      refreshAheadMs: 0,
+      renewable: false,
+      read: async () => ({ token: source.fixed }),
+    };
   if ("env" in source) {
     return {
       place: `the environment variable ${source.env}`,
       refreshAheadMs: 0,
+      renewable: false,
       read: async () => ({ token: await readSecret(`env:${source.env}`, dependencies.environment) }),
     };
   }
@@ -50,6 +58,7 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
   return {
     place: `the token endpoint ${new URL(source.oauth2.tokenUrl).host}`,
     refreshAheadMs: source.oauth2.refreshAheadMs,
+    renewable: true,
     read: async () => {
       // Loaded when it is used: most installations hold their tokens elsewhere.
       const { requestOAuthToken } = await import("./oauth.ts");
@@ -62,6 +71,7 @@ function fileReader(path: string, dependencies: TokenSourceDependencies): TokenR
   return {
     place: `the file ${path}`,
     refreshAheadMs: 0,
+    renewable: true,
     read: async () => {
       return { token: await readSecret(`file:${path}`, dependencies.environment), lifeMs: rereadMs };
     },
@@ -73,6 +83,7 @@ function commandReader(command: readonly string[], timeoutMs: number): TokenRead
   return {
     place: `the command ${program}`,
     refreshAheadMs: 0,
+    renewable: true,
     read: () =>
       new Promise((resolve, reject) => {
         execFile(

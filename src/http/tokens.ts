@@ -8,10 +8,15 @@ import type { TokenReading, TokenSourceDependencies } from "./token-sources.ts";
 export interface TokenProvider {
   /** A token that is valid as far as we know. Rejects with TokenFailure, or with the signal's reason. */
   token(signal?: AbortSignal): Promise<string>;
-  /** The service refused this token: the next caller renews it, once for all that wait. A token that is no longer the current one is ignored. */
+  /**
+   * The service refused this token: the next caller renews it, once for all that wait. When the renewed one is refused too, nobody gets a token
+   * for a while (A5). A token that is no longer the current one is ignored.
+   */
   reject(token: string): void;
-  /** Every token that was handed out and may still be in use, for redaction. */
-  current(): string | undefined;
+  /** The service took the token. */
+  accepted(): void;
+  /** Whether a refused token can be replaced by asking its source again. */
+  readonly renewable: boolean;
 }
 
 export interface TokenDependencies extends TokenSourceDependencies {
@@ -20,8 +25,8 @@ export interface TokenDependencies extends TokenSourceDependencies {
 
 /** After a failed renewal nobody asks again for this long, so that a refused account is not locked by our asking. */
 const restAfterFailureMs = 5_000;
-/** A renewal that gives the refused token again is believed only after this long. */
-const restAfterSameTokenMs = 30_000;
+/** A renewal that gives the refused token again, or another one that is refused, is believed only after this long. */
+const restAfterRefusalMs = 30_000;
 
 export function createTokenProvider(source: TokenSource, dependencies: TokenDependencies): TokenProvider {
   const { clock } = dependencies;
@@ -29,13 +34,14 @@ export function createTokenProvider(source: TokenSource, dependencies: TokenDepe
   let held: { token: string; renewAt: number; expiresAt: number } | undefined;
   let refused: { token: string; at: number } | undefined;
   let failure: { error: TokenFailure; until: number } | undefined;
+  let refusedInRow = 0;
   let renewal: Promise<string> | undefined;
 
   function accept(reading: TokenReading, askedAt: number): string {
     if (!/^[\x21-\x7e]+$/.test(reading.token)) {
       throw new TokenFailure(`${reader.place} gave a token with characters that a header cannot hold`);
     }
-    if (refused?.token === reading.token && clock.monotonic() - refused.at < restAfterSameTokenMs) {
+    if (refused?.token === reading.token && clock.monotonic() - refused.at < restAfterRefusalMs) {
       throw new TokenFailure(`${reader.place} still gives the token that the service refused`);
     }
     const life = reading.lifeMs ?? Number.POSITIVE_INFINITY;
@@ -84,8 +90,18 @@ export function createTokenProvider(source: TokenSource, dependencies: TokenDepe
       if (held?.token !== token) return;
       held = undefined;
       refused = { token, at: clock.monotonic() };
+      refusedInRow += 1;
+      if (refusedInRow < 2) return;
+      refusedInRow = 0;
+      failure = {
+        error: new TokenFailure(`the service refused a token of ${reader.place}, and the renewed one too`),
+        until: clock.monotonic() + restAfterRefusalMs,
+      };
     },
-    current: () => held?.token,
+    accepted() {
+      refusedInRow = 0;
+    },
+    renewable: reader.renewable,
   };
 }
 

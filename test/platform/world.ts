@@ -1,0 +1,49 @@
+import { onTestFinished } from "vitest";
+import { pino } from "pino";
+
+import { systemClock } from "../../src/base/clock.ts";
+import { systemRandomness } from "../../src/base/ids.ts";
+import { contractSettingsSchema } from "../../src/contract/settings.ts";
+import type { Platform } from "../../src/platform/platform.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/settings.ts";
+import { startService, success } from "../http/world.ts";
+import type { Reply, Seen } from "../http/world.ts";
+
+export const nonce = "00112233445566778899aabbccddeeff";
+
+/** A platform client before a server that answers as told; both services stand behind one address, as their paths differ. */
+export async function startPlatform(
+  answer: (seen: Seen, count: number) => Reply = () => success(null),
+  assumptions: Record<string, unknown> = {},
+): Promise<{ platform: Platform; seen: Seen[] }> {
+  const service = await startService(answer);
+  const shared = {
+    baseUrl: `${service.url}/base/`,
+    callsPerSecond: null,
+    backoffBaseMs: 1,
+    backoffCapMs: 2,
+    readAttempts: 2,
+  };
+  const platform = createPlatform(
+    {
+      orderService: orderServiceSettingsSchema.parse({
+        ...shared,
+        appKey: "key&1",
+        tokens: { authorization: { fixed: "order-token" } },
+      }),
+      memberCenter: memberCenterSettingsSchema.parse({
+        ...shared,
+        tokens: {
+          authorization: { fixed: "client-token" },
+          userToken: { fixed: "user-token" },
+          userTokens: { special: { fixed: "special-user-token" } },
+        },
+      }),
+      assumptions: contractSettingsSchema.parse(assumptions),
+    },
+    { clock: systemClock, random: systemRandomness, logger: pino({ level: "silent" }), environment: {} },
+  );
+  onTestFinished(() => platform.close());
+  return { platform, seen: service.seen };
+}
