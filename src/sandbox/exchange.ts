@@ -37,16 +37,20 @@ interface Parts {
 const bodyLimit = 64 * 1024 * 1024;
 
 /** Reads the whole body as UTF-8. Rejects when the caller goes away first or the body is larger than 64 MB. */
-export async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    length += chunk.length;
-    if (length > bodyLimit) throw new Error("body too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+export function readBody(request: IncomingMessage): Promise<string> {
+  const { headers } = request;
+  if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return Promise.resolve("");
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > bodyLimit) request.destroy(new Error("body too large"));
+      else chunks.push(chunk);
+    });
+    request.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+    request.on("error", reject);
+  });
 }
 
 /** Resets a connection, so that its peer sees ECONNRESET. */

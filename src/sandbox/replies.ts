@@ -22,10 +22,11 @@ export function replyOf(answer: Answer, errorStatus: number): Reply {
   return { status, type: jsonType, body: JSON.stringify(answer) };
 }
 
+/** Sends a reply whole; head and body leave in one write because the body is text. */
 export function send(response: ServerResponse, reply: Reply): void {
-  const body = Buffer.from(reply.body);
-  response.writeHead(reply.status, { "content-type": reply.type, "content-length": body.length, ...reply.headers });
-  response.end(body);
+  const length = Buffer.byteLength(reply.body);
+  response.writeHead(reply.status, { "content-type": reply.type, "content-length": length, ...reply.headers });
+  response.end(reply.body);
 }
 
 /**

@@ -1,4 +1,5 @@
 import Database from "better-sqlite3";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 
 export type Store = Database.Database;
 
@@ -71,15 +72,29 @@ const tableNames = [
 
 /**
  * Opens the sandbox's state, `:memory:` or a file. A commit in the file outlives a SIGKILL of this process (WAL, synchronous NORMAL); it
- * may be lost when the machine itself stops.
+ * may be lost when the machine itself stops. One process has the file; throws a Problem for a second one and for a file that is no state.
  */
 export function openStore(path: string): Store {
-  const store = new Database(path, { timeout: 5000 });
-  store.pragma("journal_mode = WAL");
-  store.pragma("synchronous = NORMAL");
-  store.pragma("temp_store = MEMORY");
-  store.exec(tables);
-  return store;
+  const store = new Database(path, { timeout: 3000 });
+  try {
+    store.pragma("locking_mode = EXCLUSIVE");
+    store.pragma("journal_mode = WAL");
+    store.pragma("synchronous = NORMAL");
+    store.pragma("wal_autocheckpoint = 4000");
+    store.pragma("cache_size = -32768");
+    store.exec(tables);
+    return store;
+  } catch (error) {
+    store.close();
+    throw new Problem({
+      code: "sandbox.store",
+      message: `the sandbox cannot keep its state there: ${messageOf(error)}`,
+      cure: "end the other sandbox that uses this file, or name another file",
+      exitCode: exitCodes.configuration,
+      place: path,
+      cause: error,
+    });
+  }
 }
 
 /** Forgets everything; row numbers and the numbers of E9 start again. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -126,6 +126,16 @@ test("a port that is taken is a problem with a cure", async () => {
   const { sandbox } = await started();
   const second = startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness, port: sandbox.port });
   await expect(second).rejects.toMatchObject({ name: "Problem", code: "sandbox.port", cure: expect.any(String) });
+});
+
+test("a state file that another sandbox has, or that is none, is a problem with a cure", async () => {
+  const store = await stateFile();
+  const { sandbox } = await started({ store });
+  expect(sandbox.state().enterprises).toBe(0);
+  const options = { clock: systemClock, random: systemRandomness };
+  await expect(startSandbox({ ...options, store })).rejects.toMatchObject({ name: "Problem", code: "sandbox.store" });
+  await writeFile(`${store}.txt`, "no database ".repeat(100));
+  await expect(startSandbox({ ...options, store: `${store}.txt` })).rejects.toMatchObject({ code: "sandbox.store" });
 });
 
 test("two sandboxes in memory know nothing of each other", async () => {
