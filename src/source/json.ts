@@ -26,20 +26,28 @@ export function parseJson(text: string, limits: RecordLimits): Result<Json, Json
       return failed({ code: "too-deep", message: `nested deeper than ${limits.maxDepth}` });
     return failed({ code: "not-json", message: "not JSON, or cut off" });
   }
-  const size = { members: 0 };
-  const fault = measure(value, 0, limits, size);
-  if (fault !== undefined) return failed(fault);
-  if (countColons(text) !== size.members && countMembers(text) !== size.members) {
+  const measured = measureJson(value, limits);
+  if (!measured.ok) return measured;
+  if (hasRepeatedMember(text, measured.value)) {
     return failed({ code: "duplicate-member", message: "an object has a member that stands twice" });
   }
   return ok(value);
+}
+
+/** JSON.parse with its numbers as JavaScript has them, for what is too deep to be gone through. Throws a SyntaxError. */
+export function parseInexact(text: string): Json {
+  return parse(text);
 }
 
 /** JSON.parse with its types said exactly: the engine also gives a reviver the text of a primitive value. */
 const parse: (text: string, reviver?: (key: string, value: Json, ...context: { source?: string }[]) => Json) => Json =
   JSON.parse;
 
-function parseExact(text: string): Json {
+/**
+ * Parses JSON with every number as it was written, and nothing else checked. Throws a SyntaxError for what is no JSON, a RangeError for what is nested too deep to be
+ * gone through.
+ */
+export function parseExact(text: string): Json {
   const plain = parse(text);
   if (!delicateNumber.test(text)) return plain;
   return parse(text, (_key, value, ...[context]) => {
@@ -54,11 +62,26 @@ function keepsItsValue(value: number, source: string): boolean {
   return source.replace(/[eE].*$/, "").replaceAll(/^[-0.]+|\./g, "").length <= 15;
 }
 
+/** The number of members of all objects in a value, or why it is beyond the limits. */
+export function measureJson(
+  value: Json,
+  limits: Pick<RecordLimits, "maxDepth" | "maxMembers">,
+): Result<number, JsonFault> {
+  const size = { members: 0 };
+  const fault = measure(value, 0, limits, size);
+  return fault === undefined ? ok(size.members) : failed(fault);
+}
+
+/** Whether a JSON text has more members than the value that was parsed from it. */
+export function hasRepeatedMember(text: string, members: number): boolean {
+  return countColons(text) !== members && countMembers(text) !== members;
+}
+
 /** Counts the members of all objects; answers the first fault. Recursion is bounded by `maxDepth`. */
 function measure(
   value: Json | undefined,
   depth: number,
-  limits: RecordLimits,
+  limits: Pick<RecordLimits, "maxDepth" | "maxMembers">,
   size: { members: number },
 ): JsonFault | undefined {
   if (typeof value !== "object" || value === null) return undefined;
@@ -81,7 +104,7 @@ function measure(
   return undefined;
 }
 
-function tooWide(found: string, limits: RecordLimits): JsonFault {
+function tooWide(found: string, limits: Pick<RecordLimits, "maxMembers">): JsonFault {
   return { code: "too-wide", message: `${found}; at most ${limits.maxMembers} are taken` };
 }
 

@@ -9,6 +9,7 @@ export type SourceProblemCode =
   | "source.changed-while-read"
   | "source.wrong-encoding"
   | "source.wrong-shape"
+  | "source.not-json"
   | "source.down"
   | "source.wrong-password"
   | "source.refused"

@@ -3,7 +3,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { fileStreamFields, pathSchema, tableSchema } from "./file/settings.ts";
-import { httpSourceFields, httpStreamFields } from "./http/settings.ts";
+import { checkHttpStream, httpSourceFields, httpStreamFields } from "./http/settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { findMistakes } from "./mapping/compile.ts";
 
@@ -107,7 +107,16 @@ const httpSourceSchema = z
       staff: httpStreamSchema.optional(),
     }),
   })
-  .superRefine(checkMappings);
+  .superRefine(checkMappings)
+  .superRefine((source, context) => {
+    for (const stream of streams) {
+      const settings = source.streams[stream];
+      if (settings === undefined) continue;
+      for (const { path, message } of checkHttpStream(settings, source.baseUrl)) {
+        context.addIssue({ code: "custom", path: ["streams", stream, ...path], message });
+      }
+    }
+  });
 export type HttpSourceSettings = z.infer<typeof httpSourceSchema>;
 
 const sqlSourceSchema = z.looseObject({ kind: z.literal("sql") }).transform((_source, context): never => {

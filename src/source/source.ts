@@ -7,6 +7,7 @@ import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { createFileSource } from "./file/source.ts";
 import { readTable } from "./file/table.ts";
+import { createHttpSource } from "./http/source.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { compileMapping } from "./mapping/compile.ts";
 import type { MapRecord } from "./mapping/compile.ts";
@@ -60,7 +61,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     compileMapping(stream, mapping, { place: `${place}.streams.${stream}.mapping`, tables: known });
     secretsOf.set(stream, secretPaths(stream, mapping));
   }
-  const reader = openReader(settings, { ...deps, directory: from });
+  const reader = openReader(name, settings, { ...deps, directory: from });
 
   const tablesOf = async (signal: AbortSignal | undefined): Promise<Map<string, ReadonlyMap<string, string>>> => {
     const limits = recordLimitsSchema.parse({});
@@ -118,16 +119,12 @@ interface ReaderOfAKind extends SourceReader {
   close(): Promise<void>;
 }
 
-function openReader(settings: SourceSettings, deps: SourceDeps & { directory: string }): ReaderOfAKind {
+function openReader(name: string, settings: SourceSettings, deps: SourceDeps & { directory: string }): ReaderOfAKind {
   switch (settings.kind) {
     case "file":
       return { ...createFileSource(settings, deps), close: () => Promise.resolve() };
     case "http":
-      throw new Problem({
-        code: "source.not-built",
-        message: "http sources are not built yet",
-        cure: "Use a file source.",
-      });
+      return createHttpSource(name, settings, deps);
   }
 }
 

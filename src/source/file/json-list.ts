@@ -19,7 +19,7 @@ export async function* readJsonList(
   batchSize: number,
   signal: AbortSignal | undefined,
 ): FormatReader {
-  const scanner = new ListScanner(file.name, steps, limits);
+  const scanner = new JsonListScanner(file.name, `${file.name}#`, steps, limits);
   for await (const chunk of readUtf8(file, signal)) {
     const problem = scanner.write(chunk);
     if (scanner.items.length >= batchSize || (problem !== undefined && scanner.items.length > 0)) yield scanner.take();
@@ -35,9 +35,10 @@ interface Frame {
   at: string | number;
 }
 
-/** Finds the bytes of each element with a tokenizer and parses them on their own. */
-class ListScanner {
+/** Splits a list into its elements, whatever the elements are worth. Finds the bytes of each element with a tokenizer and parses them on their own. */
+export class JsonListScanner {
   readonly #name: string;
+  readonly #place: string;
   readonly #steps: readonly (string | number)[];
   readonly #limits: RecordLimits;
   readonly #tokenizer = new Tokenizer();
@@ -57,8 +58,10 @@ class ListScanner {
   #carriedLength = 0;
   items: FileItem[] = [];
 
-  constructor(name: string, steps: readonly (string | number)[], limits: RecordLimits) {
+  /** `name` is what messages call the document, `place` what the places of its elements begin with. */
+  constructor(name: string, place: string, steps: readonly (string | number)[], limits: RecordLimits) {
     this.#name = name;
+    this.#place = place;
     this.#steps = steps;
     this.#limits = limits;
     this.#tokenizer.onToken = ({ token, value, offset }) => this.#token(token, value, offset);
@@ -78,8 +81,8 @@ class ListScanner {
     } catch {
       return sourceProblem(
         "source.wrong-shape",
-        `${this.#name}#${this.#pointer()}`,
-        `The file ${this.#name} is no valid JSON at or after ${this.#pointer() || "its beginning"}.`,
+        this.#found ? this.#placeOf() : this.#name,
+        `${this.#name} is no valid JSON at or after ${this.#found ? this.#placeOf() : "its beginning"}.`,
         "Export the file again.",
       );
     }
@@ -90,18 +93,13 @@ class ListScanner {
 
   end(): Problem | undefined {
     if (!this.#ended) {
-      return sourceProblem(
-        "source.half-read",
-        this.#name,
-        `The file ${this.#name} ends in the middle.`,
-        "Export it again.",
-      );
+      return sourceProblem("source.half-read", this.#name, `${this.#name} ends in the middle.`, "Export it again.");
     }
     if (this.#found) return undefined;
     return sourceProblem(
       "source.wrong-shape",
       this.#name,
-      `The file ${this.#name} has no list at ${this.#steps.length === 0 ? "its top" : this.#steps.join(".")}.`,
+      `${this.#name} has no list at ${this.#steps.length === 0 ? "its top" : this.#steps.join(".")}.`,
       "Correct `records` in the configuration.",
     );
   }
@@ -171,7 +169,7 @@ class ListScanner {
     const parsed = parseJson(text, this.#limits);
     if (!parsed.ok) this.#bad(parsed.error.code, `the element is unusable: ${parsed.error.message}`, text);
     else {
-      this.items.push({ row: { place: this.#place(), value: parsed.value } });
+      this.items.push({ row: { place: this.#placeOf(), value: parsed.value } });
       this.#index += 1;
     }
   }
@@ -183,16 +181,12 @@ class ListScanner {
   }
 
   #bad(code: string, message: string, text?: string): void {
-    const place = this.#place();
+    const place = this.#placeOf();
     this.items.push({ bad: { place, code, message, ...(text === undefined ? {} : { text: keptTextOf(text) }) } });
     this.#index += 1;
   }
 
-  #place(): string {
-    return `${this.#name}#${[...this.#steps, this.#index].map((step) => `/${step}`).join("")}`;
-  }
-
-  #pointer(): string {
-    return this.#found ? `/${[...this.#steps, this.#index].join("/")}` : "";
+  #placeOf(): string {
+    return `${this.#place}/${[...this.#steps, this.#index].join("/")}`;
   }
 }

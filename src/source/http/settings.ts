@@ -9,7 +9,11 @@ const secretRef = z
   )
   .describe("Where the secret is: env:NAME or file:/path");
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
-const webUrl = z.url({ protocol: /^https?$/ });
+const webUrl = z.url({ protocol: /^https?$/ }).refine((text) => {
+  const url = new URL(text);
+  return url.username === "" && url.password === "";
+}, "has a user or password in it; they belong into auth");
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 export const authSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("none") }),
@@ -26,7 +30,12 @@ export const authSchema = z.discriminatedUnion("kind", [
   z
     .strictObject({
       kind: z.literal("oauth2"),
-      tokenUrl: webUrl,
+      tokenUrl: webUrl
+        .refine(
+          (text) => !text.startsWith("http:") || loopback.test(new URL(text).hostname),
+          "must be https; plain http is allowed to this machine only",
+        )
+        .describe("Token endpoint"),
       grant: z.enum(["client_credentials", "password"]).default("client_credentials"),
       clientId: z.string().min(1),
       clientSecret: secretRef,
@@ -46,27 +55,41 @@ export const authSchema = z.discriminatedUnion("kind", [
 ]);
 export type AuthSettings = z.infer<typeof authSchema>;
 
+const sizeFields = {
+  sizeParameter: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Carries the number of records to a page, where the service wants it"),
+  size: z.int().min(1).default(100).describe("Records to a page"),
+};
+const lastPageSchema = z
+  .enum(["empty", "short"])
+  .default("empty")
+  .describe(
+    "What ends the list where no total is given: an empty page, or one with fewer records than `size` (wrong where the service gives fewer than it is asked for)",
+  );
+
 const pagingSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("none") }),
   z.strictObject({
     kind: z.literal("page"),
-    parameter: z.string().min(1).default("page"),
-    first: z.int().min(0).default(1),
-    sizeParameter: z.string().min(1).optional(),
-    size: z.int().min(1).default(100),
+    parameter: z.string().min(1).default("page").describe("Carries the page number"),
+    first: z.int().min(0).default(1).describe("Number of the first page"),
+    ...sizeFields,
+    lastPage: lastPageSchema,
   }),
   z.strictObject({
     kind: z.literal("offset"),
-    parameter: z.string().min(1).default("offset"),
-    sizeParameter: z.string().min(1).optional(),
-    size: z.int().min(1).default(100),
+    parameter: z.string().min(1).default("offset").describe("Carries the number of records before the page"),
+    ...sizeFields,
+    lastPage: lastPageSchema,
   }),
   z.strictObject({
     kind: z.literal("cursor"),
-    parameter: z.string().min(1).default("cursor"),
+    parameter: z.string().min(1).default("cursor").describe("Carries the cursor"),
     next: pathSchema.describe("Where an answer holds the cursor of the next page; the last page has none"),
-    sizeParameter: z.string().min(1).optional(),
-    size: z.int().min(1).default(100),
+    ...sizeFields,
   }),
   z.strictObject({
     kind: z.literal("nextLink"),
@@ -108,10 +131,47 @@ export const httpStreamFields = {
   total: pathSchema
     .optional()
     .describe("Where an answer holds the number of all records; a different sum is an incomplete reading"),
-  paging: pagingSchema.default({ kind: "none" }),
+  paging: pagingSchema.default({ kind: "none" }).describe("How to come to the next page"),
   maxPages: z.int().min(1).max(1_000_000).default(10_000).describe("A reading that needs more pages is incomplete"),
   since: sinceSchema.optional().describe("How to ask for what changed"),
 };
+
+/** The address of a stream: absolute, or what follows `baseUrl`. */
+export function addressOf(url: string, baseUrl: string | undefined): URL {
+  if (baseUrl === undefined || URL.canParse(url)) return new URL(url);
+  return new URL(`${baseUrl.replace(/\/+$/, "")}/${url.replace(/^\/+/, "")}`);
+}
+
+interface Addressed {
+  url: string;
+  method: "GET" | "POST";
+  parametersIn: "query" | "body";
+  since?: SinceSettings | undefined;
+}
+
+/** What one key of an http stream demands of another. */
+export function checkHttpStream(stream: Addressed, baseUrl: string | undefined): { path: string[]; message: string }[] {
+  const issues: { path: string[]; message: string }[] = [];
+  let url: URL | undefined;
+  try {
+    url = addressOf(stream.url, baseUrl);
+  } catch {
+    issues.push({ path: ["url"], message: "is no address; expected https://…, or a path together with baseUrl" });
+  }
+  if (url !== undefined && !/^https?:$/.test(url.protocol)) {
+    issues.push({ path: ["url"], message: `found ${url.protocol}//…; expected https://…` });
+  }
+  if (url !== undefined && (url.username !== "" || url.password !== "")) {
+    issues.push({ path: ["url"], message: "has a user or password in it; they belong into auth" });
+  }
+  if (stream.method === "GET" && stream.parametersIn === "body") {
+    issues.push({ path: ["parametersIn"], message: "found body with the method GET, which has none; expected query" });
+  }
+  if (stream.method === "GET" && stream.since?.in === "body") {
+    issues.push({ path: ["since", "in"], message: "found body with the method GET, which has none; expected query" });
+  }
+  return issues;
+}
 
 export const httpSourceFields = {
   baseUrl: webUrl.optional().describe("What the addresses of the streams are relative to"),
