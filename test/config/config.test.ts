@@ -193,11 +193,11 @@ describe("a corrupt configuration", () => {
       )
       .map((part) => ({
         what: `without ${part.trim().split("\n")[0] ?? ""}`,
-        text: `${real.replace(part, "")}`,
+        text: real.replace(part, ""),
       })),
     fc
       .constantFrom(...Object.keys(realEnvironment))
-      .map((name) => ({ what: `reference to an unset ${name}`, text: real.replace(`${name}`, `${name}_GONE`) })),
+      .map((name) => ({ what: `reference to an unset ${name}`, text: real.replace(name, `${name}_GONE`) })),
     fc.tuple(fc.nat({ max: real.length - 1 }), fc.constantFrom("\u0000", "\u0007", "\uFFFE")).map(([at, sign]) => ({
       what: `a control character at ${at}`,
       text: `${real.slice(0, at)}\n${sign}: [\n${real.slice(at)}`,

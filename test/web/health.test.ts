@@ -5,6 +5,9 @@ import { systemClock } from "../../src/base/clock.ts";
 import { startHealthServer } from "../../src/web/health.ts";
 import type { Health, HealthServer } from "../../src/web/health.ts";
 
+/** As they are before any server was started. */
+const untouched = { request: globalThis.Request, response: globalThis.Response };
+
 const well: Health = {
   ledger: { reachable: true },
   jobs: [
@@ -87,11 +90,10 @@ describe("health", () => {
   });
 
   it("answers nothing else, and leaves the global Response alone", async () => {
-    const before = globalThis.Response;
     await serving(async () => well);
     expect((await get("/")).status).toBe(404);
     expect((await get("/healthz", "POST")).status).toBe(404);
-    expect(globalThis.Response).toBe(before);
+    expect({ request: globalThis.Request, response: globalThis.Response }).toEqual(untouched);
   });
 
   it("says so when the port is taken, and lets it go at the end", async () => {
