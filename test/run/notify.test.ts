@@ -130,7 +130,7 @@ describe("notices", () => {
 
   it("go to a program on its standard input, without a shell", async () => {
     const file = join(mkdtempSync(join(tmpdir(), "crm-sync-notify-")), "out.json");
-    const script = `process.stdin.pipe(require("fs").createWriteStream(process.argv[1]))`;
+    const script = `process.stdin.pipe(process.getBuiltinModule("node:fs").createWriteStream(process.argv[1]))`;
     const tell = telling({ kind: "command", command: [process.execPath, "-e", script, file], timeoutMs: 20_000 });
     expect(await tell([held])).toEqual(["started hold:h1"]);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ key: "hold:h1", event: "started" });
