@@ -47,7 +47,7 @@ export function valueAt(value: Json | undefined, path: Path): Json | undefined {
 
 /**
  * `upper` over `lower`: maps are merged key by key, everything else is replaced whole. Two maps with a different `kind` are different
- * things and are not mixed.
+ * things and are not mixed; nor are two ways to get one token.
  */
 export function mergeLayers(lower: Layer, upper: Layer): Layer {
   return {
@@ -61,7 +61,8 @@ function mergeMaps(lower: JsonObject, upper: JsonObject): JsonObject {
   const merged: JsonObject = { ...lower };
   for (const [key, above] of Object.entries(upper)) {
     const below = merged[key];
-    merged[key] = isMap(above) && isMap(below) ? mergeMaps(below, above) : above;
+    if (!isMap(above) || !isMap(below)) merged[key] = above;
+    else merged[key] = key === "tokens" ? { ...below, ...above } : mergeMaps(below, above);
   }
   return merged;
 }
