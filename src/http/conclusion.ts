@@ -38,7 +38,7 @@ export function repetition<T>(ended: Attempt<T>): "again" | "never" | "once-for-
 function keptOf<T>(answer: TransportAnswer, result: Classified<T>, privateValues: readonly string[]): Json {
   return result.answer === undefined
     ? keepableText(answer.text, privateValues)
-    : keepable(result.answer, privateValues);
+    : keepable(result.answer, answer.text.length, privateValues);
 }
 
 /** A read that gave nothing, with its reason. */

@@ -106,9 +106,13 @@ function collect(value: unknown, isPrivate: boolean, found: Set<string>, depth: 
   }
 }
 
-/** Redacts an answer and cuts it to `limit` characters of JSON; what is cut keeps its size and hash. */
-export function keepable(answer: Json, privateValues: readonly string[], limit = 16_384): Json {
+/**
+ * Redacts an answer of `textLength` characters and cuts it to `limit` characters of JSON; what is cut keeps its size and hash. Redacting makes a
+ * text at most six times longer, so that the size of a short one need not be looked at.
+ */
+export function keepable(answer: Json, textLength: number, privateValues: readonly string[], limit = 16_384): Json {
   const clean = redact(answer, privateValues);
+  if (textLength * 8 <= limit) return clean;
   const text = JSON.stringify(clean);
   return text.length <= limit
     ? clean

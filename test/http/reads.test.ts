@@ -109,6 +109,27 @@ describe("a refused token", () => {
     expect(tokens).toBe(2);
   });
 
+  test("is renewed again when it is refused later, after it was good for a while", async () => {
+    const endpoint = await startService((_seen, count) => ({
+      json: { access_token: `t${count}`, token_type: "bearer" },
+    }));
+    const oauth2 = { tokenUrl: endpoint.url, grant: "client_credentials", clientId: "k", clientSecret: "env:S" };
+    let good = "Bearer t1";
+    const service = await startService((seen) =>
+      seen.headers.authorization === good ? success(rows) : refusal("60000"),
+    );
+    const client = startClient(
+      "member-center",
+      service.url,
+      { tokens: { authorization: { oauth2 }, userToken: { fixed: "u" } } },
+      { environment: { S: "s" } },
+    );
+    for (const next of ["t1", "t2", "t3", "t4"]) {
+      good = `Bearer ${next}`;
+      expect(await client.read(listCall)).toEqual(rows);
+    }
+  });
+
   test("that stays refused ends the read after one repetition", async () => {
     const endpoint = await startService((_seen, count) => ({
       json: { access_token: `t${count}`, token_type: "bearer" },
@@ -284,6 +305,25 @@ describe("the pace", () => {
     for (let count = 0; count < 200; count += 1) await client.read(listCall);
     for (const start of times)
       expect(times.filter((time) => time >= start && time < start + 1_000).length).toBeLessThanOrEqual(20);
+  });
+
+  test("lets no more calls out at once than configured, reads and writes together", async () => {
+    let inside = 0;
+    let most = 0;
+    const transport: Transport = {
+      send: async () => {
+        inside += 1;
+        most = Math.max(most, inside);
+        await new Promise((resolve) => setImmediate(resolve));
+        inside -= 1;
+        return { status: 200, retryAfter: undefined, text: '{"code":0,"data":[]}' };
+      },
+      close: async () => undefined,
+    };
+    const client = startClient("member-center", "http://127.0.0.1:1", { callsAtOnce: 3 }, { transport });
+    const write = { ...listCall, operation: "M9", target: { memberGlobalId: "m" }, nonce: "n", body: {} } as const;
+    await Promise.all(Array.from({ length: 10 }, () => [client.read(listCall), client.write(write)]).flat());
+    expect(most).toBe(3);
   });
 
   test("holds with real time and many callers, and so does the number of calls at once", async () => {

@@ -64,6 +64,7 @@ describe("a write that succeeded", () => {
 describe("a write with an unclear answer is unknown and never sent again", () => {
   const odd: Record<string, Reply> = {
     "HTTP 299 with code 0": { status: 299, json: { code: 0, message: "success", data: { enterpriseGlobalId: "e1" } } },
+    "HTTP 202 with code 0": { status: 202, json: { code: 0, message: "success", data: { enterpriseGlobalId: "e1" } } },
     "code as the text 0": { json: { code: "0", message: "success", data: { enterpriseGlobalId: "e1" } } },
     "error code as a number": { json: { code: 13004, message: "m", cause: "c" } },
     "no code": { json: { message: "success" } },
@@ -74,11 +75,15 @@ describe("a write with an unclear answer is unknown and never sent again", () =>
     "an empty body": { text: "" },
     "HTML with 502": { status: 502, text: "<html><h1>Bad Gateway</h1></html>" },
     "a documented code with HTTP 500": { status: 500, json: { code: "13004", message: "m", cause: "c" } },
+    "a documented code with HTTP 202": { status: 202, json: { code: "13004", message: "m", cause: "c" } },
     "a redirect": { status: 302, text: "", headers: { location: "/elsewhere" } },
     "too many calls": { status: 429, json: {}, headers: { "retry-after": "0" } },
     "an unlisted code": refusal("77777"),
     "code 500": refusal("500"),
-    "not UTF-8": (response) => response.writeHead(200).end(Buffer.from([0x7b, 0xff, 0x7d])),
+    "not UTF-8": (response) => {
+      const [start, end] = ['{"code":0,"data":{"enterpriseGlobalId":"', '"}}'].map((text) => Buffer.from(text));
+      response.writeHead(200).end(Buffer.concat([start ?? Buffer.of(), Buffer.of(0xff), end ?? Buffer.of()]));
+    },
     compressed: { json: { code: 0, data: { enterpriseGlobalId: "e1" } }, headers: { "content-encoding": "br" } },
     "a connection closed without an answer": (response) => response.socket?.destroy(),
     "a connection closed inside the answer": (response) => {
