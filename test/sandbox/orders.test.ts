@@ -121,6 +121,18 @@ test("M7 shows packages three levels deep, with null on the lowest level and num
   expect(shownMiddle.children).toMatchObject([{ parentId: shownMiddle.id, merchandiseNum: "num-K3", children: null }]);
 });
 
+test("product ids are texts under an asset and numbers beyond 2^53 in a package", async () => {
+  const { placeOrders, enterprise, caller, member } = await ready();
+  await placeOrders(
+    batch("O1", [newBuy(enterprise, { assets: [asset(["A-1"], { merchandises: [merchandise("K1")] })] })]),
+  );
+  const ids = await assetIds(caller, enterprise);
+  const { text } = await member("GET", `/enterprise/asset/${ids["A-1"]}/merchandiseProducts`);
+  expect(text).toContain('"id":"6600000000000000001"');
+  expect(text).toContain('"id":6600000000000000002');
+  expect(text).toContain('"merchandiseInsId":6700000000000000001');
+});
+
 test("every asset number of an asset record gets its own products", async () => {
   const { placeOrders, enterprise, sandbox } = await ready();
   await placeOrders(batch("O1", [newBuy(enterprise, { assets: [asset(["A-1", "A-2", "A-3"])] })]));

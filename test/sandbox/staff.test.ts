@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { batch, newBuy } from "./bodies.ts";
 import { addStaff, createEnterprise, started } from "./caller.ts";
 import type { Parsed } from "./caller.ts";
 
@@ -115,7 +116,7 @@ test.each(wrongEntries)("M1 with %s is refused whole", async (_, changes, code) 
 
 test("M1 takes lengths at the limit", async () => {
   const { add } = await ready();
-  const entry = { userName: long(56), password: long(32), name: "名".repeat(30), remark: long(200) };
+  const entry = { userName: long(56), password: long(32), name: "𠮷".repeat(30), remark: long(200) };
   expect((await add([entry])).code).toBe(0);
 });
 
@@ -193,9 +194,13 @@ test("M3 sets a password within the bounds", async () => {
 });
 
 test("M4 deletes once, without a Content-Type; the name is free again and the assets too", async () => {
-  const { member, base, caller, enterprise, list } = await ready();
+  const { member, base, caller, enterprise, list, sandbox } = await ready();
   const id = await addStaff(caller, enterprise, "ann");
+  await caller.placeOrders(batch("O1", [newBuy(enterprise)]));
+  await member("POST", `/enterprise/member/${id}/privileges`, { deleteAssets: [], addAssets: ["A-1"] });
+  expect(sandbox.state().assignments).toBe(1);
   expect(await member("DELETE", `${base}/member/${id}`)).toMatchObject({ status: 200, code: 0, data: null });
+  expect(sandbox.state().assignments).toBe(0);
   expect(await member("DELETE", `${base}/member/${id}`)).toMatchObject({ status: 299, code: "60002" });
   expect((await list()).data.list.map((row: Parsed) => row.userName)).not.toContain("annE00001");
   expect(await addStaff(caller, enterprise, "ann")).not.toBe(id);
