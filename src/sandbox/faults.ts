@@ -3,7 +3,7 @@ import { isOperationId, operationIds, routes } from "./operations.ts";
 import type { OperationId } from "./operations.ts";
 
 /** What can go wrong, and whether the call is applied first. Where both are possible, `applied` of the rule decides. */
-export const faultKinds = {
+const faultKinds = {
   /** The connection is reset when the request line is there; nothing is read further. */
   refused: { applied: false },
   /** The whole request is read, then the connection is reset. */

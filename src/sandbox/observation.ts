@@ -2,7 +2,7 @@ import { identifierOf } from "./identifiers.ts";
 import type { Store } from "./store.ts";
 
 /** What a channel order number stands for: how often it was sent, and what is there of it now. */
-export interface OrderState {
+interface OrderState {
   /** Accepted E5 calls. */
   calls: number;
   licenseOrders: number;

@@ -68,7 +68,7 @@ export function isOperationId(text: string): text is OperationId {
 }
 
 /** Base paths of the two services. */
-export const basePaths: Record<ServiceName, string> = { order: "/order/api/order/v1", member: "/me/api/v1" };
+const basePaths: Record<ServiceName, string> = { order: "/order/api/order/v1", member: "/me/api/v1" };
 
 const table = operationIds.map((id) => ({
   id,

@@ -19,7 +19,7 @@ export interface Reply {
   data: Parsed;
 }
 
-export interface CallOptions {
+interface CallOptions {
   headers?: Record<string, string | undefined>;
   nonce?: string | null;
   appKey?: string | null;
