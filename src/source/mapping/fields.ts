@@ -29,6 +29,7 @@ export function compileFields(
     return { evaluate: mistake(context, at, "expected an object: target field → expression"), fields };
   }
   for (const [field, expression] of Object.entries(spec)) {
+    if (expression === undefined) continue;
     const fieldTarget = target.fields.get(field);
     if (fieldTarget === undefined) {
       mistake(context, [...at, field], `unknown target field; expected one of ${[...target.fields.keys()].join(", ")}`);
