@@ -144,6 +144,7 @@ const statements = [
   `create unique index operation_open on operation (customer_namespace, customer_id, subject) where state in ('sending', 'unknown', 'parked')`,
   `create index operation_by_state on operation (state, customer_namespace, customer_id) where state in ('planned', 'sending', 'unknown', 'parked', 'held')`,
   `create index operation_by_customer on operation (customer_namespace, customer_id, created_at)`,
+  `create index operation_by_subject on operation (subject)`,
   `create index operation_by_run on operation (run_id, state)`,
   `create table operation_record (
     stream text not null, namespace text not null, record_id text not null, operation_id text not null,

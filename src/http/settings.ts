@@ -13,6 +13,7 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 /** An http or https URL; plain http only to this machine. */
 const serviceUrl = z.url({ protocol: /^https?$/ }).refine(
   (text) => {
+    if (!URL.canParse(text)) return false;
     const url = new URL(text);
     return url.protocol === "https:" || loopback.test(url.hostname);
   },

@@ -108,6 +108,11 @@ export class JournalTables {
         `update operation set state = ?, updated_at = ?, settle_after = ?, verdict = coalesce(?, verdict), evidence = coalesce(?, evidence),
            outcome_code = ?, outcome_message = ?, answer_ref = coalesce(?, answer_ref) where id = ?`,
       ),
+      lastUncertain: database.prepare<[string], { at: string | null }>(
+        `select max(coalesce(a.finished_at, a.started_at)) as at from operation o join attempt a on a.operation_id = o.id
+         where o.subject = ? and (a.outcome = 'unknown' or a.outcome is null)`,
+      ),
+      evidence: database.prepare("update operation set evidence = ? where id = ?"),
       byId: database.prepare<[string], Row>(`select ${columns} from operation o where o.id = ?`),
       open: database.prepare<[], Row>(
         `select ${columns} from operation o where o.state in ('sending', 'unknown', 'parked') order by o.created_at, o.id`,
@@ -121,8 +126,12 @@ export class JournalTables {
          order by o.position, o.id`,
       ),
       drop: database.prepare(
-        `update operation set state = 'dropped', updated_at = ?, outcome_message = ? where state in ('planned', 'held')
-         and customer_namespace = ? and customer_id = ?`,
+        `update operation set state = 'dropped', updated_at = ?, outcome_message = ? where state in ('planned', ?)
+         and customer_namespace = ? and customer_id = ? and (? is null or hash = ?)`,
+      ),
+      hold: database.prepare(
+        `update operation set state = 'held', hold_id = ?, updated_at = ? where state = 'planned' and customer_namespace = ? and customer_id = ?
+         and takes_away >= ?`,
       ),
       attempts: database.prepare<[string], AttemptRow>(
         "select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt where operation_id = ? order by number",
@@ -243,6 +252,16 @@ export class JournalTables {
     );
   }
 
+  /** When the last attempt on a subject ended without a known outcome, epoch milliseconds; 0 where there was none. */
+  lastUncertain(subject: string): number {
+    const at = this.#statements.lastUncertain.get(subject)?.at;
+    return at === undefined || at === null ? 0 : Date.parse(at);
+  }
+
+  noteEvidence(id: string, evidence: Json): void {
+    this.#statements.evidence.run(JSON.stringify(evidence), id);
+  }
+
   byId(id: string): JournalRow | undefined {
     const row = this.#statements.byId.get(id);
     return row === undefined ? undefined : fromRow(row);
@@ -261,8 +280,21 @@ export class JournalTables {
   }
 
   /** Operations that were planned or held and never begun give way to a new plan. Nothing was sent for them. */
-  drop(customer: RecordKey, at: string, why: string): number {
-    return this.#statements.drop.run(at, why, customer.namespace, customer.id).changes;
+  drop(customer: RecordKey, at: string, why: string, which: { hash?: string; held: boolean }): number {
+    const hash = which.hash ?? null;
+    return this.#statements.drop.run(
+      at,
+      why,
+      which.held ? "held" : "planned",
+      customer.namespace,
+      customer.id,
+      hash,
+      hash,
+    ).changes;
+  }
+
+  hold(customer: RecordKey, holdId: string, at: string, revokesOnly: boolean): number {
+    return this.#statements.hold.run(holdId, at, customer.namespace, customer.id, revokesOnly ? 1 : 0).changes;
   }
 
   attempts(id: string): Attempt[] {

@@ -236,6 +236,15 @@ export class Ledger {
     await this.#writer.write(() => this.#work.recordOutcomes(run, outcomes, this.#now()));
   }
 
+  /** Defers records that are pending and have no outcome in this run yet: those of one customer, or all that this run changed. */
+  async deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string): Promise<number> {
+    return await this.#writer.write(() => this.#work.deferPending(run, customer, code, reason, this.#now()));
+  }
+
+  async customerOfOrder(order: RecordKey): Promise<RecordKey | undefined> {
+    return this.#work.customerOfOrder(order);
+  }
+
   async keepPending(records: readonly { stream: Stream; key: RecordKey }[]): Promise<void> {
     if (records.length === 0) return;
     await this.#writer.write(() => this.#work.keepPending(records));
@@ -246,6 +255,16 @@ export class Ledger {
     wanted: Parameters<WorkTables["fixNumbers"]>[1],
   ): Promise<{ lacking: number; clashing: string[] }> {
     return await this.#writer.write(() => this.#work.fixNumbers(order, wanted, this.#now()));
+  }
+
+  /** The order that was placed under this channel order number. */
+  async channelOrderOwner(channelOrderId: string): Promise<RecordKey | undefined> {
+    return this.#work.channelOrderOwner(channelOrderId);
+  }
+
+  /** The customer that an enterprise is linked to. */
+  async customerOfEnterprise(enterpriseGlobalId: string): Promise<RecordKey | undefined> {
+    return this.#work.customerOfEnterprise(enterpriseGlobalId);
   }
 
   async poolSize(): Promise<number> {
@@ -336,6 +355,25 @@ export class Ledger {
     });
   }
 
+  /** Keeps what a reading showed about an operation that is not settled by it. */
+  async noteEvidence(id: string, evidence: Json): Promise<void> {
+    await this.#writer.write(() => this.#journal.noteEvidence(id, evidence));
+  }
+
+  async confirmCorrelation(correlation: string): Promise<void> {
+    if (await this.correlationConfirmed(correlation)) return;
+    await this.#writer.write(() => {
+      this.#database
+        .prepare("insert into meta (key, value) values (?, ?) on conflict do nothing")
+        .run(`correlation ${correlation}`, this.#now());
+    });
+  }
+
+  /** Whether E3 has shown an enterprise that an accepted E2 of this ledger made, under the same templates (A8). */
+  async correlationConfirmed(correlation: string): Promise<boolean> {
+    return this.#database.prepare("select 1 from meta where key = ?").get(`correlation ${correlation}`) !== undefined;
+  }
+
   /** Ledger changes that come from reading, not from an operation; with an audit entry where something is adopted. */
   async learn(
     customer: RecordKey,
@@ -405,8 +443,14 @@ export class Ledger {
     });
   }
 
-  async dropPlanned(customer: RecordKey, why: string): Promise<number> {
-    return await this.#writer.write(() => this.#journal.drop(customer, this.#now(), why));
+  /** Gives up operations that have not begun: one of them by its hash, or all of the customer, those that are held included or not. */
+  async dropPlanned(customer: RecordKey, why: string, which: { hash?: string; held: boolean }): Promise<number> {
+    return await this.#writer.write(() => this.#journal.drop(customer, this.#now(), why, which));
+  }
+
+  /** Puts planned operations of a customer under a hold: those that take something away, or all that are left. */
+  async holdPlanned(customer: RecordKey, hold: string, which: { revokesOnly: boolean }): Promise<number> {
+    return await this.#writer.write(() => this.#journal.hold(customer, hold, this.#now(), which.revokesOnly));
   }
 
   // Holds
@@ -487,6 +531,21 @@ export class Ledger {
     });
   }
 
+  /** Whether a person rejected exactly this set of revokes of a customer. */
+  async holdRejected(customer: RecordKey, setHash: string): Promise<boolean> {
+    return this.#runs.holdRejected(customer, setHash);
+  }
+
+  /** Live assignments of a customer, and of all customers: what a share of a deletion limit is of. */
+  async liveAssignments(customer?: RecordKey): Promise<number> {
+    return this.#runs.liveAssignments(customer);
+  }
+
+  /** Until when a different value of a state-setting call must wait, because one with an unknown outcome may still land. */
+  async quietUntil(subject: string, settleMs: number): Promise<number> {
+    return this.#journal.lastUncertain(subject) + settleMs;
+  }
+
   // Runs, slots, notices
 
   async startRun(run: {
@@ -539,6 +598,36 @@ export class Ledger {
     return this.#runs.counts(run);
   }
 
+  /** How many operations of a run, and of those it carried in, are in each state. */
+  async operationStates(run: string, carriedIn: readonly string[]): Promise<Record<string, number>> {
+    return this.#runs.operationStates(run, carriedIn);
+  }
+
+  /** Customers with a link, in key order: those that can be verified. */
+  async linkedCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
+    return this.#work.linkedCustomers(after, limit);
+  }
+
+  /** Asset numbers fixed to the placed orders of a customer. */
+  async placedNumbers(customer: RecordKey): Promise<string[]> {
+    const known = this.#work.known(customer);
+    return known.numbers
+      .filter((item) => known.placedOrders.has(formatKey({ namespace: item.namespace, id: item.orderId })))
+      .map((item) => item.number);
+  }
+
+  /** What this ledger is called: fixed when it was made, and named in plan files. */
+  async identity(): Promise<string> {
+    const find = this.#database.prepare<[], { value: string }>("select value from meta where key = 'ledger'");
+    const known = find.get();
+    if (known !== undefined) return known.value;
+    const id = this.#ids.next("ledger");
+    await this.#writer.write(() =>
+      this.#database.prepare("insert into meta (key, value) values ('ledger', ?) on conflict do nothing").run(id),
+    );
+    return find.get()?.value ?? id;
+  }
+
   /** Records that a slot fired. False when it, or a later one, has fired already: slots only move forward. */
   async claimSlot(job: string, slot: string): Promise<boolean> {
     return await this.#writer.write(() => this.#runs.claimSlot(job, slot, this.#now()));
@@ -587,15 +676,18 @@ export class Ledger {
     return verifyChain(this.auditRows(), keptHeads ?? readKeptHeads(headsPath(this.path)));
   }
 
-  /** Opens what was sealed for a marker-less secret, such as a generated password; undefined once it was wiped. */
-  async openSealed(ref: string, version: number): Promise<JsonObject | undefined> {
+  /** The newest secret sealed under a name that is not wiped yet, and the version that the next one takes. */
+  async latestSealed(ref: string): Promise<{ values: JsonObject | undefined; version: number; nextVersion: number }> {
     const row = this.#database
-      .prepare<[string, number], { sealed: string | null }>(
-        "select sealed from private_value where ref = ? and version = ?",
+      .prepare<[string], { version: number; sealed: string | null }>(
+        "select version, sealed from private_value where ref = ? order by version desc limit 1",
       )
-      .get(ref, version);
-    if (row === undefined || row.sealed === null || this.#seal === undefined) return undefined;
-    return JSON.parse(this.#seal.open(row.sealed)) as JsonObject;
+      .get(ref);
+    if (row === undefined) return { values: undefined, version: 0, nextVersion: 1 };
+    const usable = row.sealed !== null && this.#seal !== undefined;
+    const values =
+      usable && row.sealed !== null ? (JSON.parse(this.#seal?.open(row.sealed) ?? "{}") as JsonObject) : undefined;
+    return { values, version: row.version, nextVersion: row.version + 1 };
   }
 
   async wipeSealed(ref: string, version: number): Promise<void> {

@@ -178,7 +178,7 @@ export class RunTables {
     const operations: Record<string, number> = {};
     for (const row of this.#statements.operationCounts.all(run)) operations[row.state] = row.count;
     return {
-      records: this.#statements.recordCounts.all(run, run, run, run, run, run, run, run, run, run).map((row) => ({
+      records: this.#statements.recordCounts.all({ run }).map((row) => ({
         stream: row.stream,
         planned: row.planned,
         deferred: row.deferred,
@@ -189,6 +189,13 @@ export class RunTables {
       })),
       operations,
     };
+  }
+
+  operationStates(run: string, carriedIn: readonly string[]): Record<string, number> {
+    const states: Record<string, number> = {};
+    for (const row of this.#statements.operationStates.all(run, JSON.stringify(carriedIn)))
+      states[row.state] = row.count;
+    return states;
   }
 
   openHold(hold: Omit<HoldRow, "state" | "decidedAt" | "reason">): void {
@@ -222,6 +229,18 @@ export class RunTables {
 
   setHold(id: string, state: HoldRow["state"], at: string, reason: string | null): void {
     this.#statements.setHold.run(state, at, reason, id);
+  }
+
+  holdRejected(customer: RecordKey, setHash: string): boolean {
+    return this.#statements.holdRejected.get(customer.namespace, customer.id, setHash) !== undefined;
+  }
+
+  liveAssignments(customer: RecordKey | undefined): number {
+    const row =
+      customer === undefined
+        ? this.#statements.liveAssignments.get()
+        : this.#statements.liveAssignmentsOf.get(customer.namespace, customer.id);
+    return row?.count ?? 0;
   }
 
   claimSlot(job: string, slot: string, at: string): boolean {
@@ -322,11 +341,16 @@ function prepareStatements(database: Sqlite) {
       `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem from source_read
        where run_id = ? order by number`,
     ),
+    operationStates: database.prepare<[string, string], { state: string; count: number }>(
+      `select state, count(*) as count from (
+         select id, state from operation where run_id = ? union select id, state from operation where id in (select value from json_each(?)))
+       group by state`,
+    ),
     operationCounts: database.prepare<[string], { state: string; count: number }>(
       "select state, count(*) as count from operation where run_id = ? group by state",
     ),
     recordCounts: database.prepare<
-      string[],
+      [{ run: string }],
       {
         stream: Stream;
         planned: number;
@@ -338,13 +362,13 @@ function prepareStatements(database: Sqlite) {
       }
     >(
       `select stream,
-         sum(outcome_run = ? and outcome = 'planned') as planned,
-         sum(outcome_run = ? and outcome = 'deferred') as deferred,
-         sum(changed_run = ? and state = 'quarantined' and outcome_run is not ?) as quarantined,
-         sum(outcome_run = ? and changed_run is not ?) as again,
-         sum(changed_run = ?) as changed,
-         sum(changed_run = ? and state <> 'quarantined' and outcome_run is not ?) as lost
-       from record where changed_run = ?1 or outcome_run = ?10 group by stream`,
+         sum(outcome_run = @run and outcome = 'planned') as planned,
+         sum(outcome_run = @run and outcome = 'deferred') as deferred,
+         sum(changed_run = @run and state = 'quarantined' and outcome_run is not @run) as quarantined,
+         sum(outcome_run = @run and changed_run is not @run) as again,
+         sum(changed_run = @run) as changed,
+         sum(changed_run = @run and state <> 'quarantined' and outcome_run is not @run) as lost
+       from record where changed_run = @run or outcome_run = @run group by stream`,
     ),
     openHold: database.prepare(
       `insert into hold (id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, explanation, created_at, state)
@@ -358,6 +382,15 @@ function prepareStatements(database: Sqlite) {
       `select ${holdColumns} from hold where state in ('open', 'approved') order by created_at, id`,
     ),
     setHold: database.prepare("update hold set state = ?, decided_at = ?, reason = coalesce(?, reason) where id = ?"),
+    holdRejected: database.prepare<[string, string, string], { id: string }>(
+      "select id from hold where customer_namespace = ? and customer_id = ? and set_hash = ? and state = 'rejected' limit 1",
+    ),
+    liveAssignments: database.prepare<[], { count: number }>(
+      "select count(*) as count from assignment where to_at is null",
+    ),
+    liveAssignmentsOf: database.prepare<[string, string], { count: number }>(
+      "select count(*) as count from assignment where to_at is null and customer_namespace = ? and customer_id = ?",
+    ),
     claimSlot: database.prepare(
       `insert into slot (job, last_slot, fired_at) values (?, ?, ?)
        on conflict (job) do update set last_slot = excluded.last_slot, fired_at = excluded.fired_at where excluded.last_slot > slot.last_slot`,

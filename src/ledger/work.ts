@@ -61,6 +61,12 @@ export class WorkTables {
       .map((row) => ({ namespace: row.ns, id: row.id }));
   }
 
+  linkedCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
+    return this.#statements.linked
+      .all(after?.namespace ?? "", after?.id ?? "", limit)
+      .map((row) => ({ namespace: row.ns, id: row.id }));
+  }
+
   dirtyCount(): number {
     return this.#statements.dirtyCount.get()?.count ?? 0;
   }
@@ -226,6 +232,17 @@ export class WorkTables {
     return { lacking, clashing };
   }
 
+  /** The order that has this channel order number, placed or on its way. */
+  channelOrderOwner(channelOrderId: string): RecordKey | undefined {
+    const row = this.#statements.channelOrderOwner.get(channelOrderId);
+    return row === undefined ? undefined : { namespace: row.namespace, id: row.order_id };
+  }
+
+  customerOfEnterprise(enterpriseGlobalId: string): RecordKey | undefined {
+    const row = this.#statements.customerOfEnterprise.get(enterpriseGlobalId);
+    return row === undefined ? undefined : { namespace: row.namespace, id: row.customer_id };
+  }
+
   poolSize(): number {
     return this.#statements.poolSize.get()?.count ?? 0;
   }
@@ -236,19 +253,28 @@ export class WorkTables {
       if (item.outcome === "planned") {
         run.planned.run(runId, item.stream, item.key.namespace, item.key.id);
       } else {
-        run.deferred.run(
-          runId,
-          item.again === true ? 1 : 0,
+        run.deferred.run({
+          run: runId,
+          pending: item.again === true ? 1 : 0,
           at,
-          item.code ?? "deferred",
-          item.code ?? "deferred",
-          item.reason ?? "",
-          item.stream,
-          item.key.namespace,
-          item.key.id,
-        );
+          code: item.code ?? "deferred",
+          reason: item.reason ?? "",
+          stream: item.stream,
+          namespace: item.key.namespace,
+          id: item.key.id,
+        });
       }
     }
+  }
+
+  deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string, at: string): number {
+    if (customer === undefined) return this.#statements.deferChanged.run(run, code, reason, at, run, run).changes;
+    return this.#statements.deferOf.run(run, code, reason, at, customer.namespace, customer.id, run).changes;
+  }
+
+  customerOfOrder(order: RecordKey): RecordKey | undefined {
+    const row = this.#statements.customerOfOrder.get(order.namespace, order.id);
+    return row === undefined ? undefined : { namespace: row.ns, id: row.id };
   }
 
   /** Records stay pending (their operation was not carried to its end) and are taken up again by the next run. */
@@ -278,14 +304,18 @@ function prepareStatements(database: Sqlite) {
       `select customer_namespace as ns, customer_id as id from (
          select customer_namespace, customer_id from record where pending = 1 and state <> 'quarantined'
          union
-         select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned', 'held') and customer_id <> '')
+         select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned') and customer_id <> '')
        where (customer_namespace, customer_id) > (?, ?) order by 1, 2 limit ?`,
+    ),
+    linked: database.prepare<[string, string, number], { ns: string; id: string }>(
+      `select namespace as ns, customer_id as id from link where to_at is null and (namespace, customer_id) > (?, ?)
+       order by namespace, customer_id limit ?`,
     ),
     dirtyCount: database.prepare<[], { count: number }>(
       `select count(*) as count from (
          select customer_namespace, customer_id from record where pending = 1 and state <> 'quarantined'
          union
-         select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned', 'held') and customer_id <> '')`,
+         select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned') and customer_id <> '')`,
     ),
     pendingCustomer: database.prepare(
       "update record set pending = 1 where customer_namespace = ? and customer_id = ? and state <> 'quarantined'",
@@ -403,6 +433,12 @@ function prepareStatements(database: Sqlite) {
     fix: database.prepare(
       "update asset_number set fixed_at = ?, wire_number = ?, namespace = ?, order_id = ?, instance_id = ?, slot = ? where number = ? and fixed_at is null",
     ),
+    customerOfEnterprise: database.prepare<[string], { namespace: string; customer_id: string }>(
+      "select namespace, customer_id from link where enterprise_global_id = ? and to_at is null",
+    ),
+    channelOrderOwner: database.prepare<[string], { namespace: string; order_id: string }>(
+      "select namespace, order_id from placed_order where channel_order_id = ? and to_at is null",
+    ),
     poolSize: database.prepare<[], { count: number }>(
       "select count(*) as count from asset_number where fixed_at is null",
     ),
@@ -411,10 +447,23 @@ function prepareStatements(database: Sqlite) {
        where stream = ? and namespace = ? and id = ?`,
     ),
     deferred: database.prepare(
-      `update record set outcome_run = ?, outcome = 'deferred', pending = ?,
-         deferred_since = case when deferred_since is not null and deferred_code = ?4 then deferred_since else ?3 end,
-         deferred_code = ?5, deferred_reason = ?6
-       where stream = ?7 and namespace = ?8 and id = ?9`,
+      `update record set outcome_run = @run, outcome = 'deferred', pending = @pending,
+         deferred_since = case when deferred_since is not null and deferred_code = @code then deferred_since else @at end,
+         deferred_code = @code, deferred_reason = @reason
+       where stream = @stream and namespace = @namespace and id = @id`,
+    ),
+    deferChanged: database.prepare(
+      `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,
+         deferred_since = coalesce(deferred_since, ?)
+       where changed_run = ? and pending = 1 and state <> 'quarantined' and outcome_run is not ?`,
+    ),
+    deferOf: database.prepare(
+      `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,
+         deferred_since = coalesce(deferred_since, ?)
+       where customer_namespace = ? and customer_id = ? and pending = 1 and state <> 'quarantined' and outcome_run is not ?`,
+    ),
+    customerOfOrder: database.prepare<[string, string], { ns: string; id: string }>(
+      "select customer_namespace as ns, customer_id as id from record where stream = 'orders' and namespace = ? and id = ?",
     ),
     keepPending: database.prepare("update record set pending = 1 where stream = ? and namespace = ? and id = ?"),
   };

@@ -150,7 +150,7 @@ function creation(
     customer: input.customer,
     subject: common.subject,
     records: common.records,
-    target: {},
+    target: { channelCustomerId: common.channelCustomerId },
     before: null,
     after: acknowledgedFields(body),
   };

@@ -1,0 +1,258 @@
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { sha256 } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
+import { meaningOf } from "../contract/codes.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { OperationContext } from "../ledger/journal.ts";
+import { bind } from "../plan/bind.ts";
+import type { Operation } from "../plan/operation.ts";
+import type { WriteOutcome } from "../platform/outcome.ts";
+import { bindingsFrom } from "./bindings.ts";
+import type { ApplyDependencies } from "./dependencies.ts";
+import type { StaffMatch } from "./effects.ts";
+import { attemptEnd, keptAnswer } from "./outcome.ts";
+import { generatePassword } from "./password.ts";
+import type { NumberPool } from "./pool.ts";
+import { plannedOrder, prepare } from "./prepare.ts";
+import type { Conclusive, PlannedOrder } from "./prepare.ts";
+
+/** What became of one operation that was to be carried out. */
+export type Delivery =
+  | { kind: "done"; refused: StaffMatch["refused"] }
+  | { kind: "rejected"; code: string; reason: string }
+  | { kind: "unknown"; id: string }
+  | { kind: "parked"; id: string }
+  | { kind: "not-sent"; reason: string }
+  /** Nothing was recorded or sent: something the payload needs is not known or not usable. */
+  | { kind: "blocked"; code: string; reason: string };
+
+interface Existing {
+  id: string;
+  wireHash: string | null;
+  context: OperationContext;
+}
+
+/**
+ * Carries one operation out: numbers, binding, intent, one attempt, outcome. `existing` sends an operation of the journal again; its payload
+ * must bind to the very bytes of the intent, else nothing is sent and it is parked. `shownBefore` are the members that M5 showed (M1 only).
+ */
+export async function deliver(
+  deps: ApplyDependencies,
+  pool: NumberPool,
+  operation: Operation,
+  options: {
+    runId: string | null;
+    existing?: Existing | undefined;
+    plannedId?: string | undefined;
+    shownBefore?: readonly string[] | undefined;
+    signal?: AbortSignal | undefined;
+  },
+): Promise<Delivery> {
+  const { ledger } = deps;
+  if (operation.kind === "place-order" && options.existing === undefined) {
+    const block = await readyToPlace(deps, pool, operation, options.signal);
+    if (block !== undefined) return { kind: "blocked", ...block };
+  }
+  const known = await ledger.known(operation.customer);
+  const passwords = await initialPasswords(deps, operation);
+  const bindings = bindingsFrom(known, deps.settings, {
+    privateValue: (marker) => ledger.privateValue(marker),
+    initialPassword: (staff) => passwords.values.get(staff),
+  });
+  const bound = bind(operation.payload, bindings);
+  const target = bind(operation.target, bindings);
+  if (!bound.ok || !target.ok) {
+    const missing = [...(bound.ok ? [] : bound.missing), ...(target.ok ? [] : target.missing)];
+    if (options.existing !== undefined)
+      return await park(deps, options.existing.id, "the payload cannot be made again: a private value was erased");
+    const names = [...new Set(missing.map((item) => ("$ref" in item ? item.$ref : `${item.$private} ${item.field}`)))];
+    return { kind: "blocked", code: "payload.incomplete", reason: `not known yet or erased: ${names.join(", ")}` };
+  }
+  const body = JSON.stringify(bound.wire);
+  const wireHash = sha256(JSON.stringify([operation.endpoint, target.wire, body]));
+  if (options.existing !== undefined && options.existing.wireHash !== wireHash) {
+    return await park(
+      deps,
+      options.existing.id,
+      "the payload made now differs from the one of the intent, so nothing was sent",
+    );
+  }
+  const prepared = prepare(deps, operation, known, bound.wire, target.wire, options);
+  if ("code" in prepared) {
+    if (options.existing !== undefined) return await park(deps, options.existing.id, prepared.reason);
+    return { kind: "blocked", ...prepared };
+  }
+  if (options.signal?.aborted === true) return { kind: "not-sent", reason: "the run was stopped" };
+  const nonce = deps.random.hex(16);
+  const id = await ledger.intend({
+    operation,
+    id: options.existing?.id ?? options.plannedId,
+    runId: options.runId,
+    wireHash,
+    nonce,
+    context: options.existing?.context ?? prepared.context,
+    sealed: passwords.toSeal,
+  });
+  const { outcome, conclude } = await prepared.send({
+    nonce,
+    body,
+    signal: options.signal,
+    customer: formatKey(operation.customer),
+  });
+  return await record(deps, operation, id, outcome, conclude);
+}
+
+async function readyToPlace(
+  deps: ApplyDependencies,
+  pool: NumberPool,
+  operation: Operation,
+  signal: AbortSignal | undefined,
+): Promise<{ code: string; reason: string } | undefined> {
+  const [order] = operation.records;
+  const channelOrderId = operation.payload["channelOrderId"];
+  if (order === undefined || typeof channelOrderId !== "string")
+    return { code: "order.unnamed", reason: "the order has no channel order number" };
+  const owner = await deps.ledger.channelOrderOwner(channelOrderId);
+  if (owner !== undefined && formatKey(owner) !== formatKey(order)) {
+    return {
+      code: "order.same-channel-number",
+      reason: `the channel order number ${channelOrderId} belongs to the order ${formatKey(owner)}; two orders may not share one`,
+    };
+  }
+  return await pool.fix(order, plannedAssets(operation.after), signal);
+}
+
+function plannedAssets(after: Json): PlannedOrder["assets"] {
+  return plannedOrder.parse(after).assets;
+}
+
+async function initialPasswords(
+  deps: ApplyDependencies,
+  operation: Operation,
+): Promise<{
+  values: Map<string, string>;
+  toSeal: { ref: string; version: number; salt: string; values: JsonObject }[];
+}> {
+  const values = new Map<string, string>();
+  const toSeal: { ref: string; version: number; salt: string; values: JsonObject }[] = [];
+  if (operation.kind !== "add-staff" || deps.settings.passwordSource !== "generate") return { values, toSeal };
+  for (const staff of operation.records) {
+    const key = formatKey(staff);
+    const ref = `initial-password/${key}`;
+    const kept = await deps.ledger.latestSealed(ref);
+    const password = kept.values?.["password"];
+    if (typeof password === "string") {
+      values.set(key, password);
+      continue;
+    }
+    const generated = generatePassword(deps.settings.generatedPasswordLength, deps.random);
+    values.set(key, generated);
+    toSeal.push({ ref, version: kept.nextVersion, salt: deps.random.hex(16), values: { password: generated } });
+  }
+  return { values, toSeal };
+}
+
+async function record(
+  deps: ApplyDependencies,
+  operation: Operation,
+  id: string,
+  outcome: WriteOutcome<unknown>,
+  conclude: (id: string) => Conclusive | { doubt: string },
+): Promise<Delivery> {
+  const attempt = attemptEnd(outcome);
+  if (outcome.kind === "done" || outcome.kind === "partial" || outcome.kind === "already") {
+    const concluded = conclude(id);
+    if (!("doubt" in concluded)) {
+      await deps.ledger.conclude(id, {
+        state: "done",
+        attempt,
+        changes: concluded.changes,
+        audit: { kind: operation.kind, body: concluded.audit },
+      });
+      return { kind: "done", refused: concluded.refused };
+    }
+    return await doubt(
+      deps,
+      operation,
+      id,
+      { ...attempt, outcome: "unknown", detail: concluded.doubt },
+      keptAnswer("raw" in outcome ? outcome.raw : undefined),
+    );
+  }
+  if (outcome.kind === "not-sent") {
+    await deps.ledger.conclude(id, {
+      state: "dropped",
+      attempt,
+      verdict: "not sent",
+      message: outcome.reason,
+      changes: [],
+      audit: { kind: "not-sent", body: { reason: outcome.reason } },
+    });
+    return { kind: "not-sent", reason: outcome.reason };
+  }
+  if (outcome.kind === "rejected") {
+    const meaning = meaningOf(outcome.code, operation.endpoint);
+    await deps.ledger.conclude(id, {
+      state: "rejected",
+      attempt,
+      code: outcome.code,
+      message: meaning.meaning,
+      answer: keptAnswer(outcome.raw),
+      changes: [],
+      audit: { kind: "rejected", body: { meaning: meaning.meaning } },
+    });
+    deps.logger.warn(
+      {
+        operation: id,
+        endpoint: operation.endpoint,
+        subject: operation.subject,
+        code: outcome.code,
+        cure: meaning.cure,
+      },
+      "operation rejected",
+    );
+    return {
+      kind: "rejected",
+      code: outcome.code,
+      reason: `${operation.endpoint} was rejected with ${outcome.code}: ${meaning.meaning}. ${meaning.cure}`,
+    };
+  }
+  return await doubt(deps, operation, id, attempt, keptAnswer(outcome.raw));
+}
+
+async function doubt(
+  deps: ApplyDependencies,
+  operation: Operation,
+  id: string,
+  attempt: ReturnType<typeof attemptEnd>,
+  answer: string | undefined,
+): Promise<Delivery> {
+  const settleAfter = toInstant(deps.clock.now() + deps.settle.timeMs);
+  await deps.ledger.conclude(id, {
+    state: "unknown",
+    attempt,
+    settleAfter,
+    code: attempt.code,
+    message: attempt.detail,
+    answer,
+    changes: [],
+    audit: { kind: "unknown", body: { reason: attempt.detail } },
+  });
+  deps.logger.warn(
+    { operation: id, endpoint: operation.endpoint, subject: operation.subject, reason: attempt.detail },
+    "outcome unknown",
+  );
+  return { kind: "unknown", id };
+}
+
+async function park(deps: ApplyDependencies, id: string, reason: string): Promise<Delivery> {
+  await deps.ledger.conclude(id, {
+    state: "parked",
+    message: reason,
+    verdict: "waits for a person",
+    changes: [],
+    audit: { kind: "parked", body: { reason } },
+  });
+  deps.logger.error({ operation: id, reason }, "operation parked");
+  return { kind: "parked", id };
+}

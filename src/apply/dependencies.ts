@@ -1,0 +1,18 @@
+import type { Clock } from "../base/clock.ts";
+import type { Randomness } from "../base/ids.ts";
+import type { Logger } from "../base/logger.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Platform } from "../platform/platform.ts";
+
+/** What carrying operations out needs. */
+export interface ApplyDependencies {
+  ledger: Ledger;
+  platform: Platform;
+  settings: ContractSettings;
+  settle: { timeMs: number; readings: number; maxWaitMs: number };
+  ordersUnseen: "ask" | "resend";
+  clock: Clock;
+  random: Randomness;
+  logger: Logger;
+}

@@ -1,0 +1,136 @@
+import type { AssetContents, MerchandiseNode, ProductInstance } from "../contract/asset-contents.ts";
+import { allProducts } from "../contract/asset-contents.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import { channelCodesOf } from "../contract/settings.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { KnownPlatformCustomer, Observed, ObservedAsset, ObservedMember } from "../plan/input.ts";
+import type { Platform } from "../platform/platform.ts";
+
+/** What one asset holds (M7), flat: every product with the package it stands in, and every package. */
+export interface AssetReading {
+  asset: ObservedAsset;
+  products: ProductInstance[];
+  packages: MerchandiseNode[];
+}
+
+/** Readings of the platform for one customer. Every one of them rejects where the platform gave nothing: a failed read is never "none". */
+export class Observer {
+  readonly #platform: Platform;
+  readonly #settings: ContractSettings;
+
+  constructor(platform: Platform, settings: ContractSettings) {
+    this.#platform = platform;
+    this.#settings = settings;
+  }
+
+  /** E3 over all configured channel codes: the enterprises under a channel customer number, each with its customers. */
+  async enterprises(
+    customer: RecordKey,
+    channelCustomerId: string,
+    signal?: AbortSignal,
+  ): Promise<NonNullable<Observed["enterprises"]>> {
+    const found = new Map<string, Map<string, KnownPlatformCustomer>>();
+    for (const channelCode of channelCodesOf(this.#settings)) {
+      const rows = await this.#platform.orderService.findCustomers(channelCode, channelCustomerId, "N", {
+        customer: formatKey(customer),
+        signal,
+      });
+      for (const row of rows) {
+        const customers = found.get(row.enterpriseGlobalId) ?? new Map<string, KnownPlatformCustomer>();
+        customers.set(row.customerId, {
+          customerId: row.customerId,
+          isDefault: row.isDefault,
+          channelCode: row.channelCode,
+          channelCustomerId: row.channelCustomerId,
+        });
+        found.set(row.enterpriseGlobalId, customers);
+      }
+    }
+    return [...found].map(([enterpriseGlobalId, customers]) => ({
+      enterpriseGlobalId,
+      customers: [...customers.values()],
+    }));
+  }
+
+  /** M5, all pages. */
+  async members(customer: RecordKey, enterpriseGlobalId: string, signal?: AbortSignal): Promise<ObservedMember[]> {
+    const list = await this.#platform.memberCenter.listStaff(enterpriseGlobalId, {
+      customer: formatKey(customer),
+      signal,
+    });
+    return list.rows.map((row) => ({
+      globalId: row.globalId,
+      userName: row.userName,
+      name: row.name ?? "",
+      deleted: row.deleted,
+      assetNums: row.assetNums,
+    }));
+  }
+
+  /** M6. */
+  async assets(customer: RecordKey, enterpriseGlobalId: string, signal?: AbortSignal): Promise<ObservedAsset[]> {
+    const rows = await this.#platform.memberCenter.listAssetNumbers(enterpriseGlobalId, {
+      customer: formatKey(customer),
+      signal,
+    });
+    return rows.map((row) => ({
+      assetNum: row.assetNum,
+      assetId: row.assetId,
+      holder: row.cloudAccountGlobalId,
+      borrowed: row.borrowedFlag,
+    }));
+  }
+
+  /** M6 ∪ E8: every asset that the platform can show, by number. */
+  async allAssets(
+    customer: RecordKey,
+    enterpriseGlobalId: string,
+    signal?: AbortSignal,
+  ): Promise<Map<string, ObservedAsset>> {
+    const shown = new Map(
+      (await this.assets(customer, enterpriseGlobalId, signal)).map((asset) => [asset.assetNum, asset]),
+    );
+    const virtual = await this.#platform.orderService.listVirtualAssets(enterpriseGlobalId, {
+      customer: formatKey(customer),
+      signal,
+    });
+    for (const asset of virtual) {
+      if (asset.assetNum === null || asset.assetNum === undefined || shown.has(asset.assetNum)) continue;
+      shown.set(asset.assetNum, {
+        assetNum: asset.assetNum,
+        assetId: asset.id,
+        holder: asset.assignStatus?.assignMemberId ?? null,
+        borrowed: asset.borrowedUsbKey ?? false,
+      });
+    }
+    return shown;
+  }
+
+  /** M7 of one asset. */
+  async contents(
+    customer: RecordKey,
+    enterpriseGlobalId: string,
+    asset: ObservedAsset,
+    signal?: AbortSignal,
+  ): Promise<AssetReading> {
+    const contents = await this.#platform.memberCenter.listAssetContents(asset.assetId, {
+      enterpriseGlobalId,
+      customer: formatKey(customer),
+      signal,
+    });
+    return { asset, ...flatten(contents) };
+  }
+}
+
+function flatten(contents: AssetContents): { products: ProductInstance[]; packages: MerchandiseNode[] } {
+  const packages: MerchandiseNode[] = [];
+  const visit = (nodes: readonly MerchandiseNode[]): void => {
+    for (const node of nodes) {
+      packages.push(node);
+      visit(node.children);
+    }
+  };
+  visit(contents.children);
+  return { products: allProducts(contents), packages };
+}

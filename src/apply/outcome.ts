@@ -1,0 +1,25 @@
+import type { Json } from "../base/canonical-json.ts";
+import type { AttemptEnd } from "../ledger/ledger.ts";
+import type { WriteOutcome } from "../platform/outcome.ts";
+
+/** The last row of an attempt: its outcome, and the service's own words only as a code. */
+export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
+  switch (outcome.kind) {
+    case "done":
+      return { outcome: "done", httpStatus: outcome.status };
+    case "partial":
+    case "already":
+      return { outcome: "done", httpStatus: outcome.status, code: outcome.code };
+    case "rejected":
+      return { outcome: "rejected", httpStatus: outcome.status, code: outcome.code };
+    case "not-sent":
+      return { outcome: "not-sent", detail: outcome.reason };
+    case "unknown":
+      return { outcome: "unknown", httpStatus: outcome.status, code: outcome.code, detail: outcome.reason };
+  }
+}
+
+/** The redacted answer as text, where it is worth keeping. */
+export function keptAnswer(raw: Json | undefined): string | undefined {
+  return raw === undefined ? undefined : JSON.stringify(raw);
+}

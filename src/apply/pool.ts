@@ -1,0 +1,123 @@
+import pLimit from "p-limit";
+import { sha256 } from "../base/canonical-json.ts";
+import { limits } from "../contract/limits.ts";
+import { assetNumberOf } from "../contract/selection.ts";
+import { licenseTypes } from "../crm/model.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { operation } from "../plan/operation.ts";
+import type { ApplyDependencies } from "./dependencies.ts";
+import { attemptEnd, keptAnswer } from "./outcome.ts";
+import type { PlannedOrder } from "./prepare.ts";
+
+/** The customer under whom the pool's operations stand in the journal: nobody's. */
+export const poolOwner: RecordKey = { namespace: "", id: "" };
+const mostRefills = 3;
+
+/**
+ * Asset numbers: taken from E9 in batches, kept in the ledger before use, fixed to an asset instance for good. An E9 whose answer was lost
+ * has spent its numbers: the gap is recorded and a new call is made (never more than three in a row).
+ */
+export class NumberPool {
+  readonly #deps: ApplyDependencies;
+  readonly #oneAtATime = pLimit(1);
+
+  constructor(deps: ApplyDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Fixes a number to every slot of the order's assets. Returns why not, or undefined. */
+  async fix(
+    order: RecordKey,
+    assets: PlannedOrder["assets"],
+    signal: AbortSignal | undefined,
+  ): Promise<{ code: string; reason: string } | undefined> {
+    const { ledger, settings } = this.#deps;
+    const key = { namespace: order.namespace, id: order.id };
+    const wanted = assets.map((asset) => {
+      const licenseType = licenseTypes.find((type) => type === asset.licenseType);
+      return {
+        instanceId: asset.id,
+        quantity: asset.quantity,
+        given: asset.given,
+        wireNumber: (digits: string): string =>
+          licenseType === undefined ? digits : assetNumberOf(digits, licenseType, settings),
+      };
+    });
+    for (let refills = 0; ; refills += 1) {
+      const { lacking, clashing } = await ledger.fixNumbers(key, wanted);
+      if (clashing.length > 0) {
+        return {
+          code: "asset.number-taken",
+          reason: `the CRM gives the asset number ${clashing[0]} to this order, and it belongs to another asset already`,
+        };
+      }
+      if (lacking === 0) return undefined;
+      if (refills >= mostRefills)
+        return { code: "pool.empty", reason: "the order service handed out no asset numbers (E9)" };
+      const problem = await this.#oneAtATime(() => this.#refill(lacking, signal));
+      if (problem !== undefined) return problem;
+    }
+  }
+
+  async #refill(
+    lacking: number,
+    signal: AbortSignal | undefined,
+  ): Promise<{ code: string; reason: string } | undefined> {
+    const { ledger, platform, settings, random, logger } = this.#deps;
+    if ((await ledger.poolSize()) >= lacking) return undefined;
+    const size = Math.min(limits.assetNumbersPerCall, Math.max(settings.poolBatch, lacking));
+    const planned = operation("take-asset-numbers", {
+      customer: poolOwner,
+      subject: "pool",
+      records: [],
+      target: {},
+      payload: { size },
+      reason: "the pool of asset numbers is empty",
+      before: null,
+      after: null,
+    });
+    const body = JSON.stringify(planned.payload);
+    const nonce = random.hex(16);
+    const id = await ledger.intend({
+      operation: planned,
+      runId: null,
+      wireHash: sha256(JSON.stringify([planned.endpoint, {}, body])),
+      nonce,
+      context: { size },
+    });
+    const outcome = await platform.orderService.takeAssetNumbers(size, { nonce, body, signal });
+    const attempt = attemptEnd(outcome);
+    if (outcome.kind === "done") {
+      await ledger.conclude(id, {
+        state: "done",
+        attempt,
+        changes: [{ type: "numbers-taken", numbers: outcome.data, operationId: id }],
+        audit: {
+          kind: "take-asset-numbers",
+          body: { count: outcome.data.length, first: outcome.data[0], last: outcome.data.at(-1) },
+        },
+      });
+      return undefined;
+    }
+    const lost = outcome.kind === "unknown";
+    await ledger.conclude(id, {
+      state: outcome.kind === "rejected" ? "rejected" : "dropped",
+      attempt,
+      verdict: lost ? "the numbers are spent and lost" : undefined,
+      code: attempt.code,
+      message: attempt.detail,
+      answer: "raw" in outcome ? keptAnswer(outcome.raw) : undefined,
+      changes: [],
+      audit: { kind: lost ? "numbers-lost" : "numbers-refused", body: { asked: size, reason: attempt.detail } },
+    });
+    logger.warn(
+      { operation: id, asked: size, reason: attempt.detail, code: attempt.code },
+      lost ? "asset numbers lost" : "asset numbers not handed out",
+    );
+    if (lost) return undefined;
+    return {
+      code: "pool.empty",
+      reason: `the order service handed out no asset numbers (E9): ${attempt.code ?? attempt.detail ?? "no reason given"}`,
+    };
+  }
+}

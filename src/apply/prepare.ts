@@ -1,0 +1,255 @@
+import { z } from "zod";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { addStaffRequestSchema, configureAssetsRequestSchema } from "../contract/member-center.ts";
+import { batchOrderRequestSchema } from "../contract/order-record.ts";
+import {
+  bindEnterpriseRequestSchema,
+  createEnterpriseRequestSchema,
+  matchBySequence,
+  updateEnterpriseRequestSchema,
+} from "../contract/order-service.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import { channelCodesOf } from "../contract/settings.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { OperationContext } from "../ledger/journal.ts";
+import type { KnownChange } from "../plan/changes.ts";
+import type { Known } from "../plan/input.ts";
+import type { Operation } from "../plan/operation.ts";
+import type { WriteCall, WriteOutcome } from "../platform/outcome.ts";
+import type { ApplyDependencies } from "./dependencies.ts";
+import type { StaffMatch } from "./effects.ts";
+import { enterpriseMade, matchAddedStaff, orderPlaced, privilegesSet, staffAdded } from "./effects.ts";
+import { addStaffContext, enterpriseContext, orderContextOf, privilegeContext, updateContext } from "./intent.ts";
+
+/** What the outcome of a call means for the ledger. */
+export interface Conclusive {
+  changes: KnownChange[];
+  audit: JsonObject;
+  refused: StaffMatch["refused"];
+}
+
+export interface Prepared {
+  context: OperationContext;
+  send(
+    call: WriteCall,
+  ): Promise<{ outcome: WriteOutcome<unknown>; conclude: (id: string) => Conclusive | { doubt: string } }>;
+}
+
+/** What a plan says an order will be, in `after`. */
+export const plannedOrder = z.object({
+  version: z.int(),
+  bodyHash: z.string(),
+  assets: z.array(z.object({ id: z.string(), licenseType: z.string(), quantity: z.int(), given: z.array(z.string()) })),
+});
+
+export type PlannedOrder = z.infer<typeof plannedOrder>;
+
+/** Which templates tie a CRM customer to its channel number: confirmed once E3 showed an enterprise that an E2 of this ledger made (A8). */
+export function correlationOf(settings: ContractSettings): string {
+  return `${settings.crmCustomerIdTemplate} ${settings.channelCustomerIdTemplate} ${channelCodesOf(settings).join(",")}`;
+}
+
+function invalid(issues: readonly { path: readonly PropertyKey[]; message: string }[]): {
+  code: string;
+  reason: string;
+} {
+  const [first] = issues;
+  return {
+    code: "payload.not-sendable",
+    reason: `the payload does not fit the contract at ${first === undefined ? "its top" : first.path.map(String).join(".")}: ${first?.message ?? "unknown"}`,
+  };
+}
+
+/** Checks a bound payload against the contract and makes its call, its context, and what its success means. */
+export function prepare(
+  deps: ApplyDependencies,
+  operation: Operation,
+  known: Known,
+  wire: JsonObject,
+  target: JsonObject,
+  options: { shownBefore?: readonly string[] | undefined },
+): Prepared | { code: string; reason: string } {
+  const { orderService, memberCenter } = deps.platform;
+  const { customer } = operation;
+  switch (operation.kind) {
+    case "create-enterprise":
+    case "bind-enterprise": {
+      const context = enterpriseContext.parse({
+        channelCodes: channelCodesOf(deps.settings),
+        channelCustomerId: target["channelCustomerId"],
+        correlation: correlationOf(deps.settings),
+        acknowledged: operation.after,
+      });
+      if (operation.kind === "bind-enterprise") {
+        const request = bindEnterpriseRequestSchema.safeParse(wire);
+        if (!request.success) return invalid(request.error.issues);
+        return {
+          context,
+          send: async (call) => {
+            const outcome = await orderService.bindEnterprise(request.data, call);
+            return {
+              outcome,
+              conclude: () => {
+                if (outcome.kind !== "done") return { doubt: "no data" };
+                const { data } = outcome;
+                const made = enterpriseMade(customer, context, {
+                  enterpriseGlobalId: data.enterpriseGlobalId,
+                  channelCode: data.channelCode,
+                  origin: "bound",
+                  members: [],
+                });
+                return { ...made, refused: [] };
+              },
+            };
+          },
+        };
+      }
+      const request = createEnterpriseRequestSchema.safeParse(wire);
+      if (!request.success) return invalid(request.error.issues);
+      return {
+        context,
+        send: async (call) => {
+          const outcome = await orderService.createEnterprise(request.data, call);
+          return {
+            outcome,
+            conclude: () => {
+              if (outcome.kind !== "done") return { doubt: "no data" };
+              const made = enterpriseMade(customer, context, {
+                enterpriseGlobalId: outcome.data.enterpriseGlobalId,
+                channelCode: deps.settings.channelCode ?? "",
+                origin: "created",
+                members: outcome.data.members.map((member) => member.memberGlobalId),
+              });
+              return { ...made, refused: [] };
+            },
+          };
+        },
+      };
+    }
+    case "update-enterprise": {
+      const request = updateEnterpriseRequestSchema.safeParse(wire);
+      if (!request.success) return invalid(request.error.issues);
+      const context = updateContext.parse({ acknowledged: operation.after });
+      return {
+        context,
+        send: async (call) => ({
+          outcome: await orderService.updateEnterprise(request.data, call),
+          conclude: () => ({
+            changes: [{ type: "acknowledged", customer, fields: context.acknowledged }],
+            audit: { enterpriseGlobalId: known.link?.enterpriseGlobalId },
+            refused: [],
+          }),
+        }),
+      };
+    }
+    case "place-order": {
+      const request = batchOrderRequestSchema.safeParse(wire);
+      if (!request.success) return invalid(request.error.issues);
+      const planned = plannedOrder.parse(operation.after);
+      const [order] = operation.records;
+      if (order === undefined) return { code: "order.unnamed", reason: "the operation names no order" };
+      const context = orderContextOf(wire, {
+        order: { namespace: order.namespace, id: order.id },
+        bodyHash: planned.bodyHash,
+        version: planned.version,
+        secrets: JSON.stringify(operation.payload).includes('"field":"instances['),
+      });
+      return {
+        context,
+        send: async (call) => {
+          const outcome = await orderService.placeOrders(request.data, call);
+          return {
+            outcome,
+            conclude: (id) => {
+              if (outcome.kind !== "done") return { doubt: "no data" };
+              const matched = matchBySequence(request.data, outcome.data);
+              if (!matched.ok) return { doubt: matched.error.map((problem) => problem.message).join("; ") };
+              const licenceOrders = new Map(
+                [...matched.value].map(([sequence, result]) => [sequence, result.licenseOrderId ?? ""]),
+              );
+              return { ...orderPlaced(id, customer, context, licenceOrders), refused: [] };
+            },
+          };
+        },
+      };
+    }
+    case "add-staff":
+      return prepareStaff(deps, operation, known, wire, target, options);
+    case "grant-assets":
+    case "revoke-assets": {
+      const request = configureAssetsRequestSchema.safeParse(wire);
+      if (!request.success) return invalid(request.error.issues);
+      const [staff] = operation.records;
+      const context = privilegeContext.parse({
+        enterpriseGlobalId: known.link?.enterpriseGlobalId ?? "",
+        memberGlobalId: target["memberGlobalId"],
+        staff: { namespace: staff?.namespace ?? "", id: staff?.id ?? "" },
+        ...request.data,
+      });
+      return {
+        context,
+        send: async (call) => ({
+          outcome: await memberCenter.configureAssets(context.memberGlobalId, request.data, {
+            ...call,
+            enterpriseGlobalId: context.enterpriseGlobalId,
+          }),
+          conclude: (id) => ({
+            ...privilegesSet(id, customer, context, { granted: context.addAssets, revoked: context.deleteAssets }),
+            refused: [],
+          }),
+        }),
+      };
+    }
+    case "take-asset-numbers":
+      return { code: "payload.not-sendable", reason: "asset numbers are taken by the pool only" };
+  }
+}
+
+function prepareStaff(
+  deps: ApplyDependencies,
+  operation: Operation,
+  known: Known,
+  wire: JsonObject,
+  target: JsonObject,
+  options: { shownBefore?: readonly string[] | undefined },
+): Prepared | { code: string; reason: string } {
+  const request = addStaffRequestSchema.safeParse(wire);
+  if (!request.success) return invalid(request.error.issues);
+  const planned = z
+    .array(z.object({ staff: z.string(), userName: z.string(), name: z.string() }))
+    .parse(operation.after);
+  const context = addStaffContext.parse({
+    enterpriseGlobalId: target["enterpriseGlobalId"],
+    shownBefore: [...(options.shownBefore ?? [])],
+    staff: planned.map((person, index) => ({
+      key: keyOf(operation, index),
+      userName: person.userName,
+      name: person.name,
+    })),
+  });
+  const sent = request.data.userList.map((person, index) => ({
+    key: keyOf(operation, index),
+    userName: person.userName,
+  }));
+  return {
+    context,
+    send: async (call) => {
+      const outcome = await deps.platform.memberCenter.addStaff(context.enterpriseGlobalId, request.data, call);
+      return {
+        outcome,
+        conclude: () => {
+          if (outcome.kind !== "done" && outcome.kind !== "partial") return { doubt: "no data" };
+          const match = matchAddedStaff(sent, outcome.data, known.enterpriseCode);
+          if (match === undefined) return { doubt: "the answer's rows cannot be tied to the staff that were sent" };
+          return { ...staffAdded(operation.customer, context, match), refused: match.refused };
+        },
+      };
+    },
+  };
+}
+
+function keyOf(operation: Operation, index: number): RecordKey {
+  const record = operation.records[index];
+  if (record === undefined) throw new Error(`operation on ${operation.subject} names no record ${index}`);
+  return { namespace: record.namespace, id: record.id };
+}

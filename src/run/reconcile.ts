@@ -1,0 +1,491 @@
+import { hashOf } from "../base/canonical-json.ts";
+import { messageOf, Problem } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { ApplyDependencies } from "../apply/dependencies.ts";
+import { deliver } from "../apply/deliver.ts";
+import type { Delivery } from "../apply/deliver.ts";
+import { examineOrders } from "../apply/examine.ts";
+import type { Observer } from "../apply/observe.ts";
+import type { NumberPool } from "../apply/pool.ts";
+import { correlationOf } from "../apply/prepare.ts";
+import type { Settling } from "../apply/settle.ts";
+import type { RecordOutcome } from "../ledger/work.ts";
+import type { Block } from "../plan/enterprise.ts";
+import type { CustomerInput, Observed } from "../plan/input.ts";
+import { customerNumbers } from "../plan/order-records.ts";
+import type { Operation } from "../plan/operation.ts";
+import { stages } from "../plan/operation.ts";
+import type { CustomerPlan } from "../plan/plan.ts";
+import { needsOf, planCustomer } from "../plan/plan.ts";
+
+/** What a pass over one customer has to know about its run. */
+export interface Pass {
+  runId: string;
+  signal: AbortSignal | undefined;
+  /** Read the staff and look at everything, also where nothing changed (resync). */
+  thorough: boolean;
+  /** Why nothing may be taken away in this run. */
+  revokesBlocked: Block | undefined;
+  /** The set of revokes that the limits released, or that a person approved; undefined: not judged yet. */
+  released: string | undefined;
+  /** The hold under which revokes, and grants that need them, are left alone. */
+  hold: string | undefined;
+  /** Apply only this saved plan: when the customer's plan of now differs, nothing is done. */
+  expected?: { fingerprint: string; hashes: readonly string[] } | undefined;
+}
+
+export type PassResult =
+  | { kind: "finished"; operations: number }
+  /** Something is taken away: the limits have to be judged over the whole run first. */
+  | { kind: "destructive"; count: number; setHash: string; operations: Operation[] }
+  | { kind: "waiting"; until: string }
+  | { kind: "stopped"; reason: "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale" };
+
+/** How often a customer is planned anew within one pass before it is left to the next run. */
+const mostRounds = 12;
+
+export interface ReconcileDependencies extends ApplyDependencies {
+  observer: Observer;
+  settling: Settling;
+  pool: NumberPool;
+  /** Told of every operation as it is planned and as it ends, for the run's tally and progress. */
+  tally: { planned(operation: Operation): void };
+  logger: Logger;
+}
+
+/** The set of revokes of a plan, as one hash: what limits are judged on and what a person approves. */
+export function destructionOf(operations: readonly Operation[]): { count: number; setHash: string } {
+  const destructive = operations.filter((operation) => operation.takesAway > 0);
+  return {
+    count: destructive.reduce((sum, operation) => sum + operation.takesAway, 0),
+    setHash: hashOf(destructive.map((operation) => operation.hash).sort()),
+  };
+}
+
+/**
+ * The unit of work: makes one customer's enterprise, orders, staff and privileges agree with the CRM, stage by stage, in order. What is open
+ * is settled first. After each stage that did something, what the next one depends on is read again and the rest is planned anew, so that no
+ * operation rests on what no longer holds. A failure stops this customer and no other.
+ */
+export async function reconcile(deps: ReconcileDependencies, customer: RecordKey, pass: Pass): Promise<PassResult> {
+  const work = new CustomerPass(deps, customer, pass);
+  try {
+    return await work.run();
+  } catch (error) {
+    if (deps.ledger.broken !== undefined) throw error;
+    if (pass.signal?.aborted === true) return { kind: "stopped", reason: "aborted" };
+    await work.deferAll("service.unreadable", messageOf(error), true);
+    deps.logger.warn(
+      {
+        customer: formatKey(customer),
+        code: error instanceof Problem ? error.code : "defect",
+        reason: messageOf(error),
+      },
+      "customer not finished",
+    );
+    if (!(error instanceof Problem))
+      deps.logger.error(
+        { customer: formatKey(customer), stack: error instanceof Error ? error.stack : undefined },
+        "defect",
+      );
+    return { kind: "stopped", reason: "unreadable" };
+  }
+}
+
+class CustomerPass {
+  readonly #deps: ReconcileDependencies;
+  readonly #customer: RecordKey;
+  readonly #pass: Pass;
+  readonly #outcomes = new Map<string, RecordOutcome>();
+  readonly #announced = new Map<string, Operation>();
+  readonly #delivered = new Set<string>();
+  #observed: Observed = { enterprises: undefined, members: undefined, assets: undefined };
+  #plannedIds = new Map<string, string>();
+  #done = 0;
+  #usedHold: string | undefined;
+
+  constructor(deps: ReconcileDependencies, customer: RecordKey, pass: Pass) {
+    this.#deps = deps;
+    this.#customer = customer;
+    this.#pass = pass;
+  }
+
+  /** The limits were judged for this customer in this run: its operations stand in the ledger as planned. */
+  get #judged(): boolean {
+    return this.#pass.released !== undefined || this.#pass.hold !== undefined;
+  }
+
+  async run(): Promise<PassResult> {
+    const open = await this.#settleOpen();
+    if (open !== undefined) return open;
+    const { ledger } = this.#deps;
+    for (const row of await ledger.plannedOperationsOf(this.#customer)) {
+      if (row.state === "planned" && this.#judged) this.#plannedIds.set(row.operation.hash, row.id);
+    }
+    if (!this.#judged) await ledger.dropPlanned(this.#customer, "planned anew", { held: true });
+    if (this.#pass.hold !== undefined) await ledger.holdPlanned(this.#customer, this.#pass.hold, { revokesOnly: true });
+
+    for (let round = 0; round < mostRounds; round += 1) {
+      if (this.#pass.signal?.aborted === true) return await this.#stop("aborted");
+      const plan = await this.#plan();
+      if (plan === "again") continue;
+      if (this.#done === 0 && this.#isStale(plan)) return { kind: "stopped", reason: "stale" };
+      const verdict = await this.#judge(plan);
+      if (verdict !== undefined) return verdict;
+      const operations = this.#allowed(plan.operations).filter((operation) => !this.#delivered.has(operation.hash));
+      this.#announce(operations);
+      for (const record of plan.records) this.#note({ ...record });
+      const stage = stages.find((name) => operations.some((operation) => operation.stage === name));
+      if (stage === undefined) return await this.#finish();
+      for (const operation of operations.filter((item) => item.stage === stage)) {
+        const stopped = await this.#carryOut(operation);
+        if (stopped !== undefined) return await this.#stop(stopped);
+      }
+      await this.#afterStage(stage, operations);
+    }
+    await this.deferAll(
+      "customer.restless",
+      "what the platform shows kept changing while the customer was worked on",
+      true,
+    );
+    return { kind: "stopped", reason: "unreadable" };
+  }
+
+  #isStale(plan: CustomerPlan): boolean {
+    const { expected } = this.#pass;
+    if (expected === undefined) return false;
+    const hashes = plan.operations.map((operation) => operation.hash).sort();
+    return plan.fingerprint !== expected.fingerprint || hashes.join() !== [...expected.hashes].sort().join();
+  }
+
+  async #settleOpen(): Promise<PassResult | undefined> {
+    const { ledger, settling } = this.#deps;
+    for (const row of await ledger.openOperationsOf(this.#customer)) {
+      const settled = await settling.settle(row, this.#pass.runId, this.#pass.signal);
+      if (settled.kind === "done" || settled.kind === "dropped") continue;
+      const reason = `waits for the outcome of ${row.operation.endpoint} on ${row.operation.subject} (${row.id}) to be settled`;
+      await this.deferAll("operation.open", reason, true);
+      if (settled.kind === "waiting") return { kind: "waiting", until: settled.until };
+      return { kind: "stopped", reason: settled.kind === "parked" ? "parked" : "unreadable" };
+    }
+    return undefined;
+  }
+
+  async #plan(): Promise<CustomerPlan | "again"> {
+    const { ledger } = this.#deps;
+    const loaded = await ledger.load(this.#customer);
+    await this.#observe(loaded);
+    if (this.#examine(loaded)) {
+      await examineOrders(this.#deps, this.#deps.observer, loaded, this.#pass.signal);
+      return "again";
+    }
+    const plan = planCustomer(
+      { ...loaded, observed: this.#observed },
+      { settings: this.#deps.settings, canSeal: ledger.canSeal, revokesBlocked: await this.#revokesBlocked(loaded) },
+    );
+    if (plan.learned.length === 0) return plan;
+    const adopted = plan.learned.map((change) => change.type);
+    await this.#requireFreeEnterprise(plan);
+    await ledger.learn(this.#customer, plan.learned, {
+      kind: "learned",
+      subject: `customer:${formatKey(this.#customer)}`,
+      body: { changes: plan.learned.map((change) => JSON.parse(JSON.stringify(change))) },
+    });
+    this.#deps.logger.info({ customer: formatKey(this.#customer), adopted }, "learned from the platform");
+    return "again";
+  }
+
+  async #requireFreeEnterprise(plan: CustomerPlan): Promise<void> {
+    for (const change of plan.learned) {
+      if (change.type !== "linked") continue;
+      const owner = await this.#deps.ledger.customerOfEnterprise(change.link.enterpriseGlobalId);
+      if (owner === undefined || formatKey(owner) === formatKey(this.#customer)) continue;
+      throw new Problem({
+        code: "enterprise.taken",
+        message: `the enterprise ${change.link.enterpriseGlobalId} that the platform shows for ${formatKey(this.#customer)} is linked to ${formatKey(owner)}`,
+        cure: "correct the channel customer number of one of the two customers",
+      });
+    }
+  }
+
+  #examine(loaded: Omit<CustomerInput, "observed">): boolean {
+    return needsOf(loaded, this.#pass.thorough).orders;
+  }
+
+  async #revokesBlocked(loaded: Omit<CustomerInput, "observed">): Promise<Block | undefined> {
+    if (this.#pass.revokesBlocked !== undefined) return this.#pass.revokesBlocked;
+    if (loaded.known.assignments.length === 0) return undefined;
+    const trial = planCustomer(
+      { ...loaded, observed: this.#observed },
+      { settings: this.#deps.settings, canSeal: this.#deps.ledger.canSeal, revokesBlocked: undefined },
+    );
+    const { count, setHash } = destructionOf(trial.operations);
+    if (count === 0 || !(await this.#deps.ledger.holdRejected(this.#customer, setHash))) return undefined;
+    return { code: "revokes.rejected", reason: "a person rejected taking these assets away", again: false };
+  }
+
+  async #observe(loaded: Omit<CustomerInput, "observed">): Promise<void> {
+    const { observer, ledger, settings } = this.#deps;
+    const { signal } = this.#pass;
+    const needs = needsOf(loaded, this.#pass.thorough);
+    const numbers = customerNumbers(this.#customer, loaded.desiredCustomer?.body.channelCustomerId, settings);
+    if (needs.enterprises && settings.channelCode !== undefined && this.#observed.enterprises === undefined) {
+      this.#observed = {
+        ...this.#observed,
+        enterprises: await observer.enterprises(this.#customer, numbers.channelCustomerId, signal),
+      };
+    }
+    const { link } = loaded.known;
+    if (link !== undefined && loaded.known.platformCustomers.length === 0) {
+      await this.#lookUpCustomers(link.enterpriseGlobalId, link.channelCustomerId, link.origin);
+      Object.assign(loaded.known, await ledger.known(this.#customer));
+    }
+    if (needs.staff && link !== undefined) {
+      const members =
+        this.#observed.members ?? (await observer.members(this.#customer, link.enterpriseGlobalId, signal));
+      const assets = this.#observed.assets ?? (await observer.assets(this.#customer, link.enterpriseGlobalId, signal));
+      this.#observed = { ...this.#observed, members, assets };
+    }
+  }
+
+  /** E3 after E2: the customers of the enterprise. What it shows of an enterprise we made confirms the correlation (A8). */
+  async #lookUpCustomers(enterpriseGlobalId: string, channelCustomerId: string, origin: string): Promise<void> {
+    const { observer, ledger, settings } = this.#deps;
+    const found = await observer.enterprises(this.#customer, channelCustomerId, this.#pass.signal);
+    const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
+    if (ours === undefined) return;
+    await ledger.learn(this.#customer, [{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
+    if (origin === "created") await ledger.confirmCorrelation(correlationOf(settings));
+  }
+
+  async #judge(plan: CustomerPlan): Promise<PassResult | undefined> {
+    const { count, setHash } = destructionOf(plan.operations);
+    if (count === 0 || this.#pass.hold !== undefined || this.#pass.released === setHash) return undefined;
+    if (this.#delivered.size > 0 && this.#cleared && this.#onlyKnownRevokes(plan)) return undefined;
+    const hold = await this.#deps.ledger.holdOf(this.#customer);
+    if (hold?.state === "approved" && hold.setHash === setHash) {
+      this.#usedHold = hold.id;
+      return undefined;
+    }
+    if (!this.#judged) {
+      const operations = plan.operations.filter((operation) => !this.#announced.has(operation.hash));
+      await this.#deps.ledger.storePlanned({ runId: this.#pass.runId, state: "planned", operations });
+      for (const operation of operations) this.#deps.tally.planned(operation);
+    }
+    return { kind: "destructive", count, setHash, operations: plan.operations };
+  }
+
+  get #cleared(): boolean {
+    return this.#pass.released !== undefined || this.#usedHold !== undefined;
+  }
+
+  /** After a part of a released set was carried out, what is left of it needs no new judgement; anything else does. */
+  #onlyKnownRevokes(plan: CustomerPlan): boolean {
+    return plan.operations.every((operation) => operation.takesAway === 0 || this.#announced.has(operation.hash));
+  }
+
+  /** Without the revokes that are held, and without the grants that need them. */
+  #allowed(operations: readonly Operation[]): Operation[] {
+    if (this.#pass.hold === undefined) return [...operations];
+    const held = new Set(
+      operations
+        .filter((operation) => operation.takesAway > 0)
+        .flatMap((operation) => stringsOf(operation.payload["deleteAssets"])),
+    );
+    return operations.filter((operation) => {
+      if (operation.takesAway > 0) return false;
+      if (operation.kind !== "grant-assets") return true;
+      return !stringsOf(operation.payload["addAssets"]).some((number) => held.has(number));
+    });
+  }
+
+  #announce(operations: readonly Operation[]): void {
+    for (const operation of operations) {
+      if (this.#announced.has(operation.hash)) continue;
+      this.#announced.set(operation.hash, operation);
+      if (!this.#plannedIds.has(operation.hash)) this.#deps.tally.planned(operation);
+    }
+  }
+
+  async #carryOut(operation: Operation): Promise<Extract<PassResult, { kind: "stopped" }>["reason"] | undefined> {
+    const { ledger, clock, settle, pool } = this.#deps;
+    if (operation.kind === "update-enterprise") {
+      const quiet = await ledger.quietUntil(operation.subject, settle.timeMs);
+      if (quiet > clock.now()) {
+        this.#deferRecords(
+          operation,
+          "settle-time",
+          "an earlier change with an unknown outcome may still land; this one waits for the settle time",
+          true,
+        );
+        this.#delivered.add(operation.hash);
+        await this.#dropUnsent(operation, "waits for the settle time of an earlier change");
+        return undefined;
+      }
+    }
+    const delivery: Delivery = await deliver(this.#deps, pool, operation, {
+      runId: this.#pass.runId,
+      plannedId: this.#plannedIds.get(operation.hash),
+      shownBefore: this.#observed.members?.map((member) => member.globalId),
+      signal: this.#pass.signal,
+    });
+    this.#delivered.add(operation.hash);
+    switch (delivery.kind) {
+      case "done":
+        this.#done += 1;
+        for (const refused of delivery.refused) {
+          this.#note(
+            {
+              stream: "staff",
+              key: refused.key,
+              outcome: "deferred",
+              code: "staff.refused",
+              reason: `M1 refused this person: ${refused.message}`,
+              again: false,
+            },
+            true,
+          );
+        }
+        return undefined;
+      case "blocked":
+        this.#deferRecords(operation, delivery.code, delivery.reason, true);
+        await this.#dropUnsent(operation, delivery.reason);
+        return undefined;
+      case "rejected":
+        this.#deferRecords(operation, "operation.rejected", delivery.reason, false);
+        return "rejected";
+      case "unknown":
+        return (await this.#settleAtOnce(delivery.id)) ? undefined : "unknown";
+      case "parked":
+        return "parked";
+      case "not-sent":
+        return "not-sent";
+    }
+  }
+
+  async #dropUnsent(operation: Operation, why: string): Promise<void> {
+    const { ledger } = this.#deps;
+    if (!this.#plannedIds.has(operation.hash)) {
+      await ledger.storePlanned({ runId: this.#pass.runId, state: "planned", operations: [operation] });
+    }
+    await ledger.dropPlanned(this.#customer, why, { hash: operation.hash, held: false });
+  }
+
+  /** A lost answer is looked into at once: in most cases the platform shows the effect already. */
+  async #settleAtOnce(id: string): Promise<boolean> {
+    const row = await this.#deps.ledger.operation(id);
+    if (row === undefined || row.operation.kind === "update-enterprise") return false;
+    const settled = await this.#deps.settling.settle(row, this.#pass.runId, this.#pass.signal);
+    if (settled.kind !== "done") return false;
+    this.#done += 1;
+    return true;
+  }
+
+  async #afterStage(stage: Operation["stage"], operations: readonly Operation[]): Promise<void> {
+    if (this.#done === 0) return;
+    if (stage === "enterprise") {
+      this.#observed = { ...this.#observed, enterprises: undefined };
+      const link = (await this.#deps.ledger.known(this.#customer)).link;
+      const made = operations.some(
+        (operation) => operation.kind === "create-enterprise" || operation.kind === "bind-enterprise",
+      );
+      if (made && link !== undefined)
+        await this.#lookUpCustomers(link.enterpriseGlobalId, link.channelCustomerId, link.origin);
+    }
+    if (stage === "orders" || stage === "revokes" || stage === "grants")
+      this.#observed = { ...this.#observed, assets: undefined };
+    if (stage === "staff") this.#observed = { ...this.#observed, members: undefined };
+  }
+
+  #note(outcome: RecordOutcome, final = false): void {
+    const key = `${outcome.stream} ${formatKey(outcome.key)}`;
+    const earlier = this.#outcomes.get(key);
+    if (!final && earlier?.code === "operation.rejected") return;
+    if (!final && earlier?.code === "staff.refused") return;
+    if (!final && earlier?.outcome === "deferred" && outcome.outcome === "planned" && earlier.code === "settle-time")
+      return;
+    this.#outcomes.set(key, outcome);
+  }
+
+  #deferRecords(operation: Operation, code: string, reason: string, again: boolean): void {
+    for (const record of operation.records) {
+      this.#note(
+        {
+          stream: record.stream,
+          key: { namespace: record.namespace, id: record.id },
+          outcome: "deferred",
+          code,
+          reason,
+          again,
+        },
+        true,
+      );
+    }
+  }
+
+  async #finish(): Promise<PassResult> {
+    const { ledger } = this.#deps;
+    if (this.#pass.hold !== undefined)
+      await ledger.holdPlanned(this.#customer, this.#pass.hold, { revokesOnly: false });
+    else if (this.#judged) await ledger.dropPlanned(this.#customer, "no longer needed", { held: false });
+    if (this.#usedHold !== undefined) await ledger.decideHold(this.#usedHold, "used", "carried out");
+    await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()]);
+    return { kind: "finished", operations: this.#done };
+  }
+
+  async #stop(reason: Extract<PassResult, { kind: "stopped" }>["reason"]): Promise<PassResult> {
+    const { ledger } = this.#deps;
+    const left = [...this.#announced.values()].filter((operation) => !this.#delivered.has(operation.hash));
+    const notStored = left.filter((operation) => !this.#plannedIds.has(operation.hash));
+    const why = stopReasons[reason];
+    if (notStored.length > 0)
+      await ledger.storePlanned({ runId: this.#pass.runId, state: "planned", operations: notStored });
+    if (left.length > 0) await ledger.dropPlanned(this.#customer, `not attempted: ${why}`, { held: false });
+    const unfinished: { stream: Stream; key: RecordKey }[] = [];
+    for (const outcome of this.#outcomes.values()) {
+      if (outcome.outcome === "planned") unfinished.push({ stream: outcome.stream, key: outcome.key });
+    }
+    await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()]);
+    await ledger.keepPending(unfinished);
+    return { kind: "stopped", reason };
+  }
+
+  /** Defers every pending record of the customer for one reason. */
+  async deferAll(code: string, reason: string, again: boolean): Promise<void> {
+    const loaded = await this.#deps.ledger.load(this.#customer);
+    const pending: RecordOutcome[] = [];
+    const defer = (stream: Stream, item: { key: RecordKey; pending: boolean; state: string }): void => {
+      if (item.pending && item.state !== "quarantined")
+        pending.push({ stream, key: item.key, outcome: "deferred", code, reason, again });
+    };
+    if (loaded.desiredCustomer !== undefined) defer("customers", loaded.desiredCustomer);
+    for (const order of loaded.orders) defer("orders", order);
+    for (const staff of loaded.staff) defer("staff", staff);
+    const left = [...this.#announced.values()].filter((operation) => !this.#delivered.has(operation.hash));
+    if (left.length > 0) {
+      await this.#deps.ledger.storePlanned({
+        runId: this.#pass.runId,
+        state: "planned",
+        operations: left.filter((item) => !this.#plannedIds.has(item.hash)),
+      });
+      await this.#deps.ledger.dropPlanned(this.#customer, `not attempted: ${reason}`, { held: false });
+    }
+    await this.#deps.ledger.recordOutcomes(this.#pass.runId, pending);
+  }
+}
+
+const stopReasons = {
+  unknown: "an operation before it has an unknown outcome",
+  parked: "an operation before it waits for a person",
+  rejected: "an operation before it was rejected",
+  "not-sent": "the service could not be reached",
+  unreadable: "the platform could not be read",
+  aborted: "the run was stopped",
+  stale: "the saved plan no longer fits",
+} as const;
+
+function stringsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
+}

@@ -1,0 +1,221 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import { canonicalJson, sha256 } from "../base/canonical-json.ts";
+import { messageOf, Problem } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import { customerKeyOf } from "../crm/keys.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { TakeUpRecord, TakeUpRejection } from "../ledger/records.ts";
+import { admit } from "../plan/admit.ts";
+import { blankSecrets } from "../source/mapping/secrets.ts";
+import type { SourceItem } from "../source/reader.ts";
+import type { Source, StreamMapping } from "../source/source.ts";
+
+/** How reading one stream of one source ended, in records. */
+export interface StreamTally {
+  source: string;
+  stream: Stream;
+  extracted: number;
+  unchanged: number;
+  changed: number;
+  quarantined: number;
+  absent: number;
+  complete: boolean;
+  /** The read was complete, but lost too many records to be believed about what is gone. */
+  shrunk: string | undefined;
+  problem: Problem | undefined;
+}
+
+export interface TakeUpDependencies {
+  ledger: Ledger;
+  settings: ContractSettings;
+  logger: Logger;
+  limits: { sourceShrink: number; absenceReads: number };
+  progress: (done: number) => void;
+}
+
+/**
+ * Reads one stream of a source into the ledger: what is as it was is only marked as seen; the rest is mapped, checked and taken up, or put into
+ * quarantine. What is gone is believed only from a whole, complete read that did not shrink.
+ */
+export async function takeUpStream(
+  deps: TakeUpDependencies,
+  source: Source,
+  stream: Stream,
+  run: string,
+  options: { since?: string | undefined; signal?: AbortSignal | undefined },
+): Promise<StreamTally> {
+  const { ledger } = deps;
+  const read = await ledger.startRead(run, source.name, stream);
+  const tally: StreamTally = {
+    source: source.name,
+    stream,
+    extracted: 0,
+    unchanged: 0,
+    changed: 0,
+    quarantined: 0,
+    absent: 0,
+    complete: false,
+    shrunk: undefined,
+    problem: undefined,
+  };
+  try {
+    const mapping = await source.mapping(stream, options.signal);
+    const earlier = await ledger.lastCompleteRead(source.name, stream, true);
+    const reading = source.read(stream, {
+      ...(options.since === undefined ? {} : { since: options.since }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      batchSize: 500,
+    });
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) {
+        const outcome = next.value;
+        tally.complete = outcome.complete;
+        tally.problem = outcome.problem;
+        tally.shrunk =
+          outcome.complete && outcome.full
+            ? shrinkage(tally.extracted, earlier?.rows, deps.limits.sourceShrink)
+            : undefined;
+        await ledger.finishRead(read, {
+          complete: outcome.complete && tally.shrunk === undefined,
+          whole: outcome.full,
+          rows: tally.extracted,
+          bad: tally.quarantined,
+          cursor: outcome.cursor,
+          problem: tally.shrunk ?? outcome.problem?.message,
+        });
+        if (outcome.complete && outcome.full && tally.shrunk === undefined) {
+          tally.absent = (await ledger.closeWholeRead(source.name, stream, read, deps.limits.absenceReads)).absent;
+        }
+        return tally;
+      }
+      await takeUpBatch(deps, source.name, stream, read, run, mapping, next.value, tally);
+      deps.progress(tally.extracted);
+    }
+  } catch (error) {
+    if (ledger.broken !== undefined) throw error;
+    tally.problem =
+      error instanceof Problem
+        ? error
+        : new Problem({
+            code: "source.failed",
+            message: `the source ${source.name} could not be read (${stream}): ${messageOf(error)}`,
+            cure: "check the source with `crm-sync check`",
+            cause: error,
+          });
+    await ledger.finishRead(read, {
+      complete: false,
+      whole: false,
+      rows: tally.extracted,
+      bad: tally.quarantined,
+      problem: tally.problem.message,
+    });
+    return tally;
+  }
+}
+
+/** Why a complete read is not believed about what is gone: it lost too large a share of its records. */
+function shrinkage(rows: number, before: number | undefined, share: number): string | undefined {
+  if (before === undefined || before === 0) return undefined;
+  const lost = before - rows;
+  if (rows > 0 && lost < before * share) return undefined;
+  return `the source lost ${lost} of ${before} records (${((lost / before) * 100).toFixed(1)} %) since the last complete read; ${share * 100} % are believed`;
+}
+
+async function takeUpBatch(
+  deps: TakeUpDependencies,
+  source: string,
+  stream: Stream,
+  read: number,
+  run: string,
+  mapping: StreamMapping,
+  items: readonly SourceItem[],
+  tally: StreamTally,
+): Promise<void> {
+  const hashed = items.map((item) => ({ item, hash: hashOfItem(item, mapping.fingerprint) }));
+  const seen = await deps.ledger.markSeen(
+    source,
+    stream,
+    read,
+    hashed.map((entry) => entry.hash),
+  );
+  const fresh: ({ record: TakeUpRecord } | { rejection: TakeUpRejection })[] = [];
+  for (const { item, hash } of hashed) {
+    tally.extracted += 1;
+    if (seen.unchanged.has(hash)) tally.unchanged += 1;
+    else if (seen.quarantined.has(hash)) tally.quarantined += 1;
+    else fresh.push(mapItem(stream, item, hash, mapping, deps.settings));
+  }
+  if (fresh.length === 0) return;
+  const taken = await deps.ledger.takeUp(source, stream, read, run, fresh);
+  tally.changed += taken.changed;
+  tally.unchanged += taken.unchanged;
+  tally.quarantined += taken.quarantined;
+}
+
+function hashOfItem(item: SourceItem, fingerprint: string): string {
+  if ("raw" in item) return sha256(`${fingerprint}\n${canonicalJson(item.raw.value)}`);
+  return sha256(
+    `${fingerprint}\nbad\n${item.bad.key ?? item.bad.place}\n${item.bad.code}\n${item.bad.text ?? item.bad.message}`,
+  );
+}
+
+function mapItem(
+  stream: Stream,
+  item: SourceItem,
+  rawHash: string,
+  mapping: StreamMapping,
+  settings: ContractSettings,
+): { record: TakeUpRecord } | { rejection: TakeUpRejection } {
+  if ("bad" in item) {
+    const { bad } = item;
+    return {
+      rejection: {
+        rawHash,
+        place: bad.place,
+        key: undefined,
+        customer: undefined,
+        field: "",
+        code: bad.code,
+        message: bad.message,
+        expected: undefined,
+        raw: bad.text ?? "",
+      },
+    };
+  }
+  const { raw } = item;
+  const kept = JSON.stringify(
+    mapping.secretPaths.length === 0 ? raw.value : blankSecrets(raw.value, mapping.secretPaths),
+  );
+  const mapped = mapping.map(raw.value);
+  if (!mapped.ok) {
+    const { namespace, id, field, code, message, expected } = mapped.error;
+    const key: RecordKey | undefined = id === undefined ? undefined : { namespace: namespace ?? "crm", id };
+    return {
+      rejection: {
+        rawHash,
+        place: raw.place,
+        key,
+        customer: stream === "customers" ? key : undefined,
+        field,
+        code,
+        message,
+        expected,
+        raw: kept,
+      },
+    };
+  }
+  const { record } = mapped.value;
+  const key: RecordKey = { namespace: record.namespace, id: record.id };
+  const customer = customerKeyOf(stream, record);
+  const fault = admit(mapped.value, settings);
+  if (fault !== undefined) return { rejection: { rawHash, place: raw.place, key, customer, ...fault, raw: kept } };
+  return { record: { rawHash, place: raw.place, key, customer, record: asJson(record), raw: kept } };
+}
+
+/** A canonical record as JSON: it was checked by its schema and holds nothing else. */
+function asJson(record: object): JsonObject {
+  return record as JsonObject;
+}

@@ -1,0 +1,94 @@
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { Observer } from "../apply/observe.ts";
+import type { ProductInstance } from "../contract/asset-contents.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { KnownChange } from "../plan/changes.ts";
+
+/** What reading one customer back came to. */
+export interface Verified {
+  assets: number;
+  products: number;
+  members: number;
+}
+
+/**
+ * Reads everything the platform shows of one customer (E3, M5, M6 ∪ E8, M7 of every asset) and keeps it as observations. Makes no writing call.
+ * Rejects where one of the readings failed: then nothing is kept, and what was seen before stands with its age.
+ */
+export async function verifyCustomer(
+  ledger: Ledger,
+  observer: Observer,
+  customer: RecordKey,
+  signal: AbortSignal | undefined,
+): Promise<Verified> {
+  const { link } = await ledger.known(customer);
+  if (link === undefined) return { assets: 0, products: 0, members: 0 };
+  const gid = link.enterpriseGlobalId;
+  const enterprises = await observer.enterprises(customer, link.channelCustomerId, signal);
+  const members = await observer.members(customer, gid, signal);
+  const assets = await observer.allAssets(customer, gid, signal);
+  const changes: KnownChange[] = [];
+  const seen = new Map<string, Set<string>>([
+    ["enterprise", new Set()],
+    ["member", new Set()],
+    ["asset", new Set()],
+    ["product", new Set()],
+    ["package", new Set()],
+  ]);
+  const observe = (kind: string, subject: string, body: Json): void => {
+    seen.get(kind)?.add(subject);
+    changes.push({ type: "observed", customer, kind, subject, body });
+  };
+  for (const enterprise of enterprises) {
+    observe("enterprise", enterprise.enterpriseGlobalId, {
+      customers: enterprise.customers.map((item) => ({ customerId: item.customerId, isDefault: item.isDefault })),
+    });
+  }
+  for (const member of members)
+    observe("member", member.globalId, { deleted: member.deleted, assetNums: [...member.assetNums].sort() });
+  let products = 0;
+  for (const asset of assets.values()) {
+    observe("asset", asset.assetNum, { assetId: asset.assetId, holder: asset.holder, borrowed: asset.borrowed });
+    const contents = await observer.contents(customer, gid, asset, signal);
+    for (const product of contents.products) {
+      products += 1;
+      observe("product", `${asset.assetNum}/${product.crmProductId ?? product.id}`, productBody(product));
+    }
+    for (const item of contents.packages) {
+      observe("package", `${asset.assetNum}/${item.merchandiseNum ?? item.id}`, {
+        merchandiseNum: item.merchandiseNum,
+        merchandiseName: item.merchandiseName,
+        parentMerchandiseNum: item.parentMerchandiseNum,
+        channelOrderId: item.channelOrderId,
+        licenseOrderId: item.licenseOrderId,
+      });
+    }
+  }
+  for (const [kind, subjects] of seen) changes.push({ type: "observed-gone", customer, kind, subjects: [...subjects] });
+  changes.push({ type: "observation-read", customer, complete: true });
+  await ledger.learn(customer, changes);
+  return { assets: assets.size, products, members: members.length };
+}
+
+function productBody(product: ProductInstance): JsonObject {
+  return {
+    id: product.id,
+    channelOrderId: product.channelOrderId ?? null,
+    licenseOrderId: product.licenseOrderId ?? null,
+    crmProductId: product.crmProductId ?? null,
+    licenseType: product.licenseType ?? null,
+    productUri: product.productUri ?? null,
+    gmsPid: product.gmsPid ?? null,
+    appKey: product.appKey ?? null,
+    productName: product.productName ?? null,
+    limitConcurrent: product.limitConcurrent ?? null,
+    limitStartTime: product.limitStartTime ?? null,
+    limitEndTime: product.limitEndTime ?? null,
+    limitTimeDuration: product.limitTimeDuration ?? null,
+    trial: product.trial ?? null,
+    trialEndDate: product.trialEndDate ?? null,
+    timeDurationExpression: product.timeDurationExpression ?? null,
+    srcLicenseOrderId: product.srcLicenseOrderId ?? null,
+  };
+}
