@@ -266,11 +266,11 @@ describe("files that are not as they should be", () => {
   });
 
   it("are half read when their compression is cut off, without the row that may be half", async () => {
-    const csv = `id,name\n${Array.from({ length: 20_000 }, (_, index) => `${index},${Math.sin(index)}`).join("\n")}\n`;
-    const bytes = gzipSync(csv);
-    const { outcome, raws } = await read({ "c.csv.gz": bytes.subarray(0, bytes.length >> 1) }, { files: "c.csv.gz" });
-    expect(outcome).toMatchObject({ complete: false, problem: { code: "source.half-read" } });
-    for (const { value } of raws) expect(csv).toContain(`\n${String(value["id"])},${String(value["name"])}\n`);
+    const rows = Array.from({ length: 20_000 }, (_, index) => ({ id: `${index}`, name: `${Math.sin(index)}` }));
+    const bytes = gzipSync(`id,name\n${rows.map(({ id, name }) => `${id},${name}`).join("\n")}\n`);
+    const reading = await read({ "c.csv.gz": bytes.subarray(0, bytes.length >> 1) }, { files: "c.csv.gz" });
+    expect(reading.outcome).toMatchObject({ complete: false, problem: { code: "source.half-read" } });
+    expect(values(reading)).toEqual(rows.slice(0, reading.raws.length));
     const none = await read({ "c.csv": "id\n1\n" }, { files: "c.csv", gzip: true });
     expect(none.outcome.problem?.message).toContain("is not valid gzip");
   });

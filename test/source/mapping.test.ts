@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/no-thenable -- `then` is a word of the mapping here, never a function */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { Problem } from "../../src/base/errors.ts";
@@ -55,7 +56,10 @@ describe("a path", () => {
     ["empty", undefined],
     ["none", undefined],
     ["text", undefined],
-    ["constructor.name", undefined],
+    ["constructor", undefined],
+    ["__proto__", undefined],
+    ["a.constructor", undefined],
+    ["a.toString", undefined],
     ["__proto__.x", undefined],
     ["a.b.length", undefined],
   ])("%s finds %s", (path, found) => {

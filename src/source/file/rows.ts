@@ -19,7 +19,7 @@ export interface ReadFilesOptions {
 
 /**
  * The rows of a set of files, one after the other in order of their names, in batches of about `batchSize`. A file that fails does not keep the others from being
- * read; the first problem is returned. The last row of a file that fails is not yielded: it may be half of one.
+ * read; the first problem is returned.
  */
 export async function* readFiles(
   set: FileSet,
@@ -41,30 +41,18 @@ export async function* readFiles(
   return first;
 }
 
-/** One file, with its last item held back until it is known that the file ended as it should. */
+/** One file. What stands before the place where it fails is yielded; the formats keep back what may be half a row. */
 async function* wholeFile(
   file: FoundFile,
   set: FileSet,
   options: ReadFilesOptions,
 ): AsyncGenerator<FileItem[], Problem | undefined, void> {
-  let held: FileItem[] = [];
-  const reader = formatReader(file, set, options);
   try {
-    for (;;) {
-      const next = await reader.next();
-      if (next.done === true) {
-        if (held.length > 0) yield held;
-        return next.value.problem;
-      }
-      const ready = [...held, ...next.value];
-      held = ready.splice(-1);
-      if (ready.length > 0) yield ready;
-    }
+    const { problem } = yield* formatReader(file, set, options);
+    return problem;
   } catch (thrown) {
     options.signal?.throwIfAborted();
     return fileProblem(thrown, file.name);
-  } finally {
-    await reader.return({ problem: undefined });
   }
 }
 
