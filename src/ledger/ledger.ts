@@ -12,7 +12,7 @@ import { AuditLog, verifyChain } from "./audit.ts";
 import type { AuditHead, AuditRow, AuditVerdict } from "./audit.ts";
 import { headsPath, keepHead, readKeptHeads } from "./audit-heads.ts";
 import { ChangeTables } from "./changes.ts";
-import { openDatabase } from "./database.ts";
+import { appliedMigrations, openDatabase } from "./database.ts";
 import type { Sqlite } from "./database.ts";
 import { JournalTables } from "./journal.ts";
 import type { Attempt, JournalRow, OperationContext, OperationState } from "./journal.ts";
@@ -50,6 +50,8 @@ export interface AttemptEnd {
 /** What became of an operation: its new state, what is known by it, and its audit entry. Committed together. */
 export interface Conclusion {
   state: OperationState;
+  /** The operation as it was read before; when it has moved on since, nothing is concluded. */
+  expected?: { state: OperationState; attempts: number } | undefined;
   attempt?: AttemptEnd | undefined;
   settleAfter?: string | undefined;
   verdict?: string | undefined;
@@ -322,6 +324,14 @@ export class Ledger {
           cure: "nothing needs to be done; `crm-sync explain` shows what happened",
         });
       }
+      const { expected } = conclusion;
+      if (expected !== undefined && (row.state !== expected.state || row.attempts !== expected.attempts)) {
+        throw new Problem({
+          code: "journal.moved-on",
+          message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) has moved on: it is ${row.state} after ${row.attempts} attempts`,
+          cure: "look at it again with `crm-sync settle list`; nothing was changed",
+        });
+      }
       this.#journal.finish(id, {
         state: conclusion.state,
         at,
@@ -590,8 +600,40 @@ export class Ledger {
     return this.#runs.last(limit);
   }
 
+  /** The last run of each job. */
+  async lastRunByJob(): Promise<Map<string, RunRow>> {
+    return this.#runs.lastByJob();
+  }
+
+  async isStaffLinked(staff: RecordKey): Promise<boolean> {
+    return this.#runs.isStaffLinked(staff);
+  }
+
+  /** The migrations this ledger has had. */
+  migrations(): string[] {
+    return appliedMigrations(this.#database);
+  }
+
   async readsOf(run: string): Promise<SourceReadRow[]> {
     return this.#runs.reads(run);
+  }
+
+  /** Streams whose last read failed, was incomplete or shrank. */
+  async troubledReads(): Promise<SourceReadRow[]> {
+    return this.#runs.troubledReads();
+  }
+
+  /** Writing calls that left during a run, by the attempts of the journal. */
+  async writingCallsOf(run: string): Promise<number> {
+    return this.#runs.writingCalls(run);
+  }
+
+  async openQuarantineCount(): Promise<number> {
+    return this.#runs.openQuarantine();
+  }
+
+  async hasRecord(stream: Stream, key: RecordKey): Promise<boolean> {
+    return this.#runs.hasRecord(stream, key);
   }
 
   async countsOf(run: string): Promise<RunCounts> {

@@ -138,6 +138,14 @@ export class RunTables {
     return this.#statements.last.all(limit).map(runFromRow);
   }
 
+  lastByJob(): Map<string, RunRow> {
+    return new Map(this.#statements.lastByJob.all().map((row) => [row.job, runFromRow(row)]));
+  }
+
+  isStaffLinked(staff: RecordKey): boolean {
+    return this.#statements.staffLinked.get(staff.namespace, staff.id) !== undefined;
+  }
+
   startRead(run: string | null, source: string, stream: Stream, at: string): number {
     return Number(this.#statements.startRead.run(run, source, stream, at).lastInsertRowid);
   }
@@ -172,6 +180,22 @@ export class RunTables {
 
   reads(run: string): SourceReadRow[] {
     return this.#statements.reads.all(run);
+  }
+
+  troubledReads(): SourceReadRow[] {
+    return this.#statements.troubledReads.all();
+  }
+
+  writingCalls(run: string): number {
+    return this.#statements.writingCalls.get(run)?.count ?? 0;
+  }
+
+  openQuarantine(): number {
+    return this.#statements.openQuarantine.get()?.count ?? 0;
+  }
+
+  hasRecord(stream: Stream, key: RecordKey): boolean {
+    return this.#statements.hasRecord.get(stream, key.namespace, key.id) !== undefined;
   }
 
   counts(run: string): RunCounts {
@@ -329,6 +353,12 @@ function prepareStatements(database: Sqlite) {
     last: database.prepare<[number], RunTableRow>(
       `select ${runColumns} from run order by started_at desc, id desc limit ?`,
     ),
+    lastByJob: database.prepare<[], RunTableRow>(
+      `select ${runColumns} from run where id in (select max(id) from run group by job) order by job`,
+    ),
+    staffLinked: database.prepare<[string, string], { staff_id: string }>(
+      "select staff_id from staff_link where namespace = ? and staff_id = ? and to_at is null",
+    ),
     startRead: database.prepare("insert into source_read (run_id, source, stream, started_at) values (?, ?, ?, ?)"),
     finishRead: database.prepare(
       `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ? where number = ?`,
@@ -340,6 +370,19 @@ function prepareStatements(database: Sqlite) {
     reads: database.prepare<[string], SourceReadRow>(
       `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem from source_read
        where run_id = ? order by number`,
+    ),
+    troubledReads: database.prepare<[], SourceReadRow>(
+      `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem from source_read
+       where number in (select max(number) from source_read where finished_at is not null group by source, stream) and complete = 0
+       order by source, stream`,
+    ),
+    writingCalls: database.prepare<[string], { count: number }>(
+      `select count(*) as count from attempt where started_at >= (select started_at from run where id = ?)
+       and (outcome is null or outcome <> 'not-sent')`,
+    ),
+    openQuarantine: database.prepare<[], { count: number }>("select count(*) as count from quarantine where state <> 'resolved'"),
+    hasRecord: database.prepare<[string, string, string], { id: string }>(
+      "select id from record where stream = ? and namespace = ? and id = ?",
     ),
     operationStates: database.prepare<[string, string], { state: string; count: number }>(
       `select state, count(*) as count from (

@@ -203,7 +203,8 @@ export function summaryJson(summary: RunSummary): Json {
   };
 }
 
-class SyncRun {
+/** The phases of one sync run, in the order in which `runSync` calls them. */
+export class SyncRun {
   readonly tallies: StreamTally[] = [];
   readonly customers: RunSummary["customers"] = {
     worked: 0,
@@ -222,7 +223,8 @@ class SyncRun {
   readonly #settling: Settling;
   readonly #destructive = new Map<string, { customer: RecordKey; count: number; setHash: string }>();
   readonly #waiting = new Map<string, { customer: RecordKey; until: string }>();
-  #revokesBlocked: Block | undefined;
+  /** Why nothing may be taken away in this run. */
+  revokesBlocked: Block | undefined;
 
   constructor(deps: RunDependencies, request: RunRequest, run: string, countPlanned: () => void) {
     this.#deps = deps;
@@ -264,7 +266,7 @@ class SyncRun {
         this.#report(tally);
       }
     }
-    this.#revokesBlocked = revokesBlockedBy(this.tallies);
+    this.revokesBlocked = revokesBlockedBy(this.tallies);
   }
 
   #report(tally: StreamTally): void {
@@ -301,7 +303,7 @@ class SyncRun {
       runId: this.#run,
       signal: this.#request.signal,
       thorough: scope?.customer !== undefined || scope?.order !== undefined,
-      revokesBlocked: this.#revokesBlocked,
+      revokesBlocked: this.revokesBlocked,
       released: undefined,
       hold: undefined,
       expected: key === undefined ? undefined : expected?.get(key),
@@ -310,7 +312,7 @@ class SyncRun {
   }
 
   /** Customers with something to do, in pages so that memory does not grow with their number. */
-  async *#dirty(): AsyncGenerator<RecordKey[]> {
+  async *dirtyCustomers(): AsyncGenerator<RecordKey[]> {
     const { scope, expected } = this.#request;
     const { ledger } = this.#deps;
     if (expected !== undefined) {
@@ -345,7 +347,7 @@ class SyncRun {
       this.#request.scope === undefined && this.#request.expected === undefined
         ? await this.#deps.ledger.dirtyCount()
         : undefined;
-    for await (const customers of this.#dirty()) {
+    for await (const customers of this.dirtyCustomers()) {
       await Promise.all(
         customers.map((customer) =>
           limit(async () => {

@@ -1,0 +1,115 @@
+import type { Json } from "../base/canonical-json.ts";
+import type { ExitCode } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { missingAssumptions } from "../contract/required.ts";
+import type { OperationId } from "../contract/operations.ts";
+import { ReadFailure } from "../platform/outcome.ts";
+import { safeLines } from "./output.ts";
+import { withWorkplace } from "./command.ts";
+import type { Invocation } from "./command.ts";
+import type { Workplace } from "./workplace.ts";
+
+interface Finding {
+  what: string;
+  good: boolean;
+  kind: "configuration" | "source" | "service" | "setting";
+  detail: string;
+  cure?: string;
+}
+
+/** An id that belongs to nobody: the services answer for it without showing anybody's data. */
+const nobody = "crm-sync-check";
+const used: readonly OperationId[] = ["E2", "E3", "E4", "E5", "E9", "M1", "M5", "M6", "M7", "M9"];
+
+/** Looks at the configuration, the sources and the services without writing anything. */
+export async function checkCommand(invocation: Invocation): Promise<ExitCode> {
+  return await withWorkplace(invocation, async (workplace) => {
+    const { output } = workplace;
+    const findings: Finding[] = [
+      { what: "configuration", good: true, kind: "configuration", detail: workplace.header.file },
+      ...settingFindings(workplace),
+      ...(await sourceFindings(workplace, invocation.signal)),
+      ...(await serviceFindings(workplace, invocation.signal)),
+    ];
+    workplace.jobs();
+    if (workplace.json) {
+      output.json(findings.map((finding): Json => ({ ...finding, cure: finding.cure ?? null })));
+    } else {
+      for (const finding of findings) {
+        output.line(safeLines(`${finding.good ? "good" : "BAD "}  ${finding.what}: ${finding.detail}`));
+        if (finding.cure !== undefined) output.line(safeLines(`      → ${finding.cure}`));
+      }
+    }
+    const bad = findings.filter((finding) => !finding.good);
+    if (bad.some((finding) => finding.kind === "setting")) return exitCodes.configuration;
+    return bad.length > 0 ? exitCodes.sourceDown : exitCodes.ok;
+  });
+}
+
+function settingFindings(workplace: Workplace): Finding[] {
+  const { config } = workplace;
+  const findings = new Map<string, Finding>();
+  for (const operation of used) {
+    for (const missing of missingAssumptions(config.assumptions, operation)) {
+      const earlier = findings.get(missing.key);
+      findings.set(missing.key, {
+        what: `assumptions.${missing.key} (${missing.row})`,
+        good: false,
+        kind: "setting",
+        detail: `has no value; ${earlier === undefined ? operation : `${earlier.detail.split("; ")[1]?.split(" ")[0]}, ${operation}`} may need it, and what needs it is blocked until then`,
+        cure: `set it to ${missing.choices.join(" or ")}`,
+      });
+    }
+  }
+  const hasStaff = Object.values(config.sources).some((source) => source.streams.staff !== undefined);
+  if (hasStaff && config.ledger.sealKey === undefined) {
+    findings.set("ledger.sealKey", {
+      what: "ledger.sealKey (A30)",
+      good: false,
+      kind: "setting",
+      detail: "has no value; staff cannot be added, because initial passwords could not be sealed",
+      cure: "set it to env:NAME or file:/path of a secret, for example from `openssl rand -hex 32`",
+    });
+  }
+  return [...findings.values()];
+}
+
+async function sourceFindings(workplace: Workplace, signal: AbortSignal): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const source of workplace.sources()) {
+    const problem = await source.check(signal);
+    findings.push(
+      problem === undefined
+        ? { what: `source ${source.name}`, good: true, kind: "source", detail: `can be read: ${source.streams.join(", ")}` }
+        : { what: `source ${source.name}`, good: false, kind: "source", detail: problem.message, cure: problem.cure },
+    );
+  }
+  return findings;
+}
+
+async function serviceFindings(workplace: Workplace, signal: AbortSignal): Promise<Finding[]> {
+  const { orderService, memberCenter } = workplace.platform();
+  const channelCode = workplace.config.assumptions.channelCode ?? nobody;
+  const ask = async (what: string, call: () => Promise<unknown>): Promise<Finding> => {
+    try {
+      await call();
+      return { what, good: true, kind: "service", detail: "answers" };
+    } catch (error) {
+      // A refusal in the service's own words shows that it is there and lets us in.
+      if (error instanceof ReadFailure && error.kind === "code" && error.serviceCode !== "60000" && error.serviceCode !== "60005") {
+        return { what, good: true, kind: "service", detail: `answers (${error.serviceCode ?? "a refusal"} for an id that belongs to nobody)` };
+      }
+      return {
+        what,
+        good: false,
+        kind: "service",
+        detail: messageOf(error),
+        ...(error instanceof Problem ? { cure: error.cure } : {}),
+      };
+    }
+  };
+  return [
+    await ask("order service", () => orderService.findCustomers(channelCode, nobody, "N", { signal })),
+    await ask("member-center", () => memberCenter.listAssetNumbers(nobody, { signal })),
+  ];
+}

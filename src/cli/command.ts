@@ -1,0 +1,44 @@
+import type { ExitCode } from "../base/errors.ts";
+import { exitCodes } from "../base/errors.ts";
+import type { Output } from "./output.ts";
+import { reportFailure } from "./output.ts";
+import type { Environment, GlobalOptions, Workplace } from "./workplace.ts";
+
+/** What every command is given. */
+export interface Invocation {
+  options: GlobalOptions;
+  environment: Environment;
+  output: Output;
+  /** Aborted by SIGINT and SIGTERM. */
+  signal: AbortSignal;
+}
+
+/** Opens the workplace, does the work and closes it; whatever goes wrong is printed and becomes the exit code. */
+export async function withWorkplace(
+  invocation: Invocation,
+  work: (workplace: Workplace) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  let workplace: Workplace | undefined;
+  try {
+    const { Workplace } = await import("./workplace.ts");
+    workplace = await Workplace.open(invocation.options, invocation.environment, invocation.output);
+    return await work(workplace);
+  } catch (error) {
+    return reportFailure(invocation.output, error, invocation.options.json);
+  } finally {
+    await workplace?.close();
+  }
+}
+
+/** Holds the run lock while `work` runs. Another run that is on ends this at once with exit code 75. */
+export async function underRunLock<T>(workplace: Workplace, work: () => Promise<T>): Promise<T> {
+  const ledger = await workplace.ledger();
+  ledger.takeRunLock();
+  try {
+    return await work();
+  } finally {
+    ledger.releaseRunLock();
+  }
+}
+
+export const ok: ExitCode = exitCodes.ok;

@@ -1,0 +1,104 @@
+import type { Json } from "../base/canonical-json.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import type { ExitCode } from "../base/errors.ts";
+import { printable } from "../report/text.ts";
+
+/** Where a command writes: results on stdout, everything else on stderr. */
+export interface Output {
+  /** A result for people; a line end is added. */
+  line(text: string): void;
+  /** A result for machines: one JSON document on one line. */
+  json(value: Json): void;
+  /** A remark beside the result. */
+  note(text: string): void;
+  /** How far long work is; shown on a terminal only. */
+  progress(phase: string, done: number, total: number | undefined): void;
+  /** Takes the progress line away, so that what follows stands alone. */
+  settle(): void;
+  readonly columns: number;
+}
+
+interface Stream {
+  write(text: string): boolean;
+  isTTY?: boolean | undefined;
+  columns?: number | undefined;
+}
+
+const smallestPause = 80;
+
+export function createOutput(stdout: Stream, stderr: Stream, monotonic: () => number): Output {
+  let shown = false;
+  let last = -smallestPause;
+  const live = stderr.isTTY === true && (stderr.columns ?? 0) > 0;
+  const clear = (): void => {
+    if (!shown) return;
+    stderr.write("\r\u001b[2K");
+    shown = false;
+  };
+  return {
+    columns: stdout.isTTY === true ? (stdout.columns ?? 0) : 0,
+    line(text) {
+      clear();
+      stdout.write(`${text}\n`);
+    },
+    json(value) {
+      clear();
+      stdout.write(`${JSON.stringify(value)}\n`);
+    },
+    note(text) {
+      clear();
+      stderr.write(`${text}\n`);
+    },
+    progress(phase, done, total) {
+      if (!live || monotonic() - last < smallestPause) return;
+      last = monotonic();
+      const amount = total === undefined || total < done ? String(done) : `${done} of ${total}`;
+      stderr.write(`\r\u001b[2K${phase}: ${amount}`.slice(0, (stderr.columns ?? 80) + 5));
+      shown = true;
+    },
+    settle: clear,
+  };
+}
+
+/** Text of several lines from outside, made safe to stand on a terminal. */
+export function safeLines(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => /^ */.exec(line)?.[0] + printable(line.trimStart()))
+    .join("\n");
+}
+
+/** A problem as a person reads it: where, what happened, what to do. */
+export function describeProblem(problem: Problem): string {
+  const place = problem.place === undefined || problem.message.includes(problem.place) ? "" : `${problem.place}: `;
+  return `${printable(`${place}${problem.message}`)}\n  → ${printable(problem.cure)}`;
+}
+
+export function problemJson(problem: Problem): Json {
+  return { code: problem.code, message: problem.message, cure: problem.cure, place: problem.place ?? null, exit: problem.exitCode };
+}
+
+/** Prints whatever ended a command early and gives its exit code. A defect of the program is said to be one. */
+export function reportFailure(output: Output, thrown: unknown, json: boolean): ExitCode {
+  const problems = thrown instanceof Problems ? thrown.problems : thrown instanceof Problem ? [thrown] : [];
+  const [first] = problems;
+  if (first === undefined) {
+    const text = messageOf(thrown);
+    if (json) output.json({ error: { code: "defect", message: text } });
+    output.note(`crm-sync failed: ${printable(text)}\n  → this is a defect of the program; run again with CRM_SYNC_TRACE=1 and report what it prints`);
+    return exitCodes.other;
+  }
+  if (json) output.json({ error: problemJson(first), problems: problems.map(problemJson) });
+  for (const problem of problems) output.note(describeProblem(problem));
+  return first.exitCode;
+}
+
+/** Several problems at once, such as all mistakes of a configuration. */
+export class Problems extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map((problem) => problem.message).join("\n"));
+    this.problems = problems;
+  }
+}

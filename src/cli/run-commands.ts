@@ -1,0 +1,119 @@
+import type { ExitCode } from "../base/errors.ts";
+import { exitCodes, Problem } from "../base/errors.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { BoundJob } from "../run/job.ts";
+import { runSync, runVerify } from "../run/run.ts";
+import type { RunRequest } from "../run/run.ts";
+import { tellPeople } from "../run/tell.ts";
+import { underRunLock, withWorkplace } from "./command.ts";
+import type { Invocation } from "./command.ts";
+import { parseKey, usage } from "./keys.ts";
+import { printRun, printVerify, runJson, verifyJson } from "./run-summary.ts";
+import type { Workplace } from "./workplace.ts";
+
+/** Executes one job under the run lock and tells people what changed. What the schedule runs and what `run JOB` runs is this. */
+export async function executeJob(
+  workplace: Workplace,
+  job: BoundJob,
+  trigger: "schedule" | "hand",
+  signal: AbortSignal,
+  options: { slot?: string; print: boolean },
+): Promise<ExitCode> {
+  const dependencies = await workplace.runDependencies();
+  const { output, json } = workplace;
+  const header = workplace.runHeader();
+  return await underRunLock(workplace, async () => {
+    let exit: ExitCode;
+    if (job.kind === "verify") {
+      const summary = await runVerify(dependencies, { job: job.id, trigger, signal, header });
+      exit = summary.exitCode;
+      if (options.print && json) output.json(verifyJson(summary));
+      else if (options.print) printVerify(output, summary);
+    } else if (job.kind === "report") {
+      const { writeReports } = await import("./report-files.ts");
+      exit = await writeReports(workplace, job, options.slot);
+    } else {
+      const summary = await runSync(
+        { ...dependencies, sources: dependencies.sources.filter((source) => job.sources.includes(source.name)) },
+        { job: job.id, trigger, streams: job.streams, limits: job.limits, read: true, signal, header },
+      );
+      exit = summary.exitCode;
+      await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary, workplace.platform());
+      const calls = await dependencies.ledger.writingCallsOf(summary.run);
+      if (options.print && json) output.json(runJson(summary, calls));
+      else if (options.print) printRun(output, summary, calls);
+    }
+    return exit;
+  });
+}
+
+export async function runCommand(invocation: Invocation, id: string): Promise<ExitCode> {
+  return await withWorkplace(invocation, async (workplace) => {
+    return await executeJob(workplace, workplace.job(id), "hand", invocation.signal, { print: true });
+  });
+}
+
+export interface Scope {
+  customer?: string | undefined;
+  order?: string | undefined;
+  source?: string | undefined;
+  since?: string | undefined;
+}
+
+/** Reads a scope from the command line: one of customer, order, source; `--since` goes with a source. */
+export function scopeOf(workplace: Workplace, scope: Scope): NonNullable<RunRequest["scope"]> | undefined {
+  const given = [scope.customer, scope.order, scope.source].filter((item) => item !== undefined);
+  if (given.length > 1) throw usage("more than one of --customer, --order and --source was given", "give one of them");
+  if (scope.since !== undefined && scope.source === undefined) throw usage("--since goes with --source", "add --source NAME");
+  const { namespace } = workplace.config;
+  if (scope.customer !== undefined) return { customer: parseKey(scope.customer, namespace) };
+  if (scope.order !== undefined) return { order: parseKey(scope.order, namespace) };
+  if (scope.source === undefined) return undefined;
+  if (workplace.config.sources[scope.source] === undefined) {
+    throw usage(`there is no source ${scope.source}`, `use one of: ${Object.keys(workplace.config.sources).join(", ")}`);
+  }
+  if (scope.since === undefined) return { source: scope.source };
+  if (Number.isNaN(Date.parse(scope.since))) throw usage(`${scope.since} is no time`, "write it as 2026-10-01T00:00:00Z");
+  return { source: scope.source, since: new Date(Date.parse(scope.since)).toISOString() };
+}
+
+export async function resyncCommand(invocation: Invocation, given: Scope): Promise<ExitCode> {
+  return await withWorkplace(invocation, async (workplace) => {
+    const scope = scopeOf(workplace, given);
+    if (scope === undefined) throw usage("resync needs to know what", "add --customer ID, --order ID or --source NAME");
+    const dependencies = await workplace.runDependencies();
+    return await underRunLock(workplace, async () => {
+      const summary = await runSync(dependencies, {
+        job: "resync",
+        trigger: "hand",
+        streams: ["customers", "orders", "staff"],
+        limits: workplace.config.limits,
+        scope,
+        read: true,
+        signal: invocation.signal,
+        header: workplace.runHeader(),
+      });
+      await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary, workplace.platform());
+      await requireKnown(workplace, scope);
+      const calls = await dependencies.ledger.writingCallsOf(summary.run);
+      if (workplace.json) workplace.output.json(runJson(summary, calls));
+      else printRun(workplace.output, summary, calls);
+      return summary.exitCode;
+    });
+  });
+}
+
+/** Says so when the record that was to be synchronised is not known to the CRM at all. */
+async function requireKnown(workplace: Workplace, scope: NonNullable<RunRequest["scope"]>): Promise<void> {
+  const ledger = await workplace.ledger();
+  const missing = async (stream: "customers" | "orders", key: RecordKey | undefined): Promise<boolean> =>
+    key !== undefined && !(await ledger.hasRecord(stream, key));
+  const what = (await missing("customers", scope.customer)) ? scope.customer : (await missing("orders", scope.order)) ? scope.order : undefined;
+  if (what === undefined) return;
+  throw new Problem({
+    code: "record.unknown",
+    message: `no source has given a record ${what.namespace}/${what.id}`,
+    cure: "check the id and the namespace; `crm-sync quarantine list` shows records that could not be used",
+    exitCode: exitCodes.usage,
+  });
+}

@@ -1,0 +1,107 @@
+import type { Json } from "../base/canonical-json.ts";
+import { exitCodes } from "../base/errors.ts";
+import type { Balance } from "../run/balance.ts";
+import { balanceJson } from "../run/balance.ts";
+import { summaryJson } from "../run/run.ts";
+import type { RunSummary, VerifySummary } from "../run/run.ts";
+import type { Output } from "./output.ts";
+import { safeLines } from "./output.ts";
+import { renderTable } from "../report/table.ts";
+
+/** The counts of a run that machines read. */
+export function runJson(summary: RunSummary, writingCalls: number): Json {
+  return {
+    run: summary.run,
+    job: summary.job,
+    state: summary.state,
+    exit: summary.exitCode,
+    writingCalls,
+    balance: balanceJson(summary.balance),
+    summary: summaryJson(summary),
+  };
+}
+
+function columns(titles: readonly string[]): { title: string; align: "left" | "right" }[] {
+  const words = new Set(["stream", "operations", "=", ""]);
+  return titles.map((title) => ({ title, align: words.has(title) ? "left" : "right" }));
+}
+
+function balanceTables(balance: Balance): string {
+  const streams = renderTable(
+    columns(["stream", "extracted", "again", "=", "unchanged", "planned", "quarantined", "deferred", ""]),
+    balance.streams.map((item) => [
+      item.stream,
+      item.extracted,
+      item.takenUpAgain,
+      "=",
+      item.unchanged,
+      item.planned,
+      item.quarantined,
+      item.deferred,
+      item.adds ? "balances" : "DOES NOT BALANCE",
+    ]),
+  );
+  const { operations } = balance;
+  const rows = renderTable(
+    columns(["operations", "planned", "carried in", "=", "done", "rejected", "unknown", "held", "not attempted", ""]),
+    [
+      [
+        "",
+        operations.planned,
+        operations.carriedIn,
+        "=",
+        operations.done,
+        operations.rejected,
+        operations.unknown,
+        operations.held,
+        operations.notAttempted,
+        operations.adds ? "balances" : "DOES NOT BALANCE",
+      ],
+    ],
+  );
+  return `${streams}\n${rows}`;
+}
+
+const meanings: Record<number, string> = {
+  [exitCodes.ok]: "all is well",
+  [exitCodes.other]: "the run did not come to its end; the next one goes on from here",
+  [exitCodes.recordsRejected]: "some records were rejected or wait in quarantine: `crm-sync quarantine list`, `crm-sync status`",
+  [exitCodes.held]: "something waits for approval: `crm-sync status` lists it, `crm-sync approve ID --reason TEXT` releases it",
+  [exitCodes.unknown]: "the outcome of some operations is not known yet: `crm-sync settle list`",
+  [exitCodes.doesNotBalance]: "the run does not balance: report this with `crm-sync run show`",
+  [exitCodes.sourceDown]: "a source or a service was down or incomplete; what depends on it waits, and nothing was taken away",
+};
+
+export function exitMeaning(code: number): string {
+  return meanings[code] ?? `exit ${code}`;
+}
+
+export function printRun(output: Output, summary: RunSummary, writingCalls: number): void {
+  output.line(`run ${summary.run} of ${summary.job}: ${summary.state}`);
+  for (const tally of summary.sources) {
+    if (tally.problem !== undefined) output.line(safeLines(`  source ${tally.source}/${tally.stream}: ${tally.problem.message}\n    → ${tally.problem.cure}`));
+    else if (tally.shrunk !== undefined) output.line(safeLines(`  source ${tally.source}/${tally.stream}: ${tally.shrunk}; nothing is taken away because of it`));
+  }
+  if (summary.cutOff.length > 0) output.line(`  found cut off, and taken up: ${summary.cutOff.join(", ")}`);
+  output.line(balanceTables(summary.balance));
+  const { customers } = summary;
+  output.line(
+    `customers: ${customers.worked} worked on, ${customers.finished} finished, ${customers.waiting} wait for an outcome, ${customers.parked} wait for a person, ${customers.rejected} rejected, ${customers.unreadable} not reached`,
+  );
+  for (const hold of summary.held) output.line(safeLines(`held: ${hold.hold} for ${hold.customer}: ${hold.explanation}`));
+  output.line(`writing calls: ${writingCalls}`);
+  output.line(`exit ${summary.exitCode}: ${exitMeaning(summary.exitCode)}`);
+}
+
+export function verifyJson(summary: VerifySummary): Json {
+  const { exitCode, ...rest } = summary;
+  return { ...rest, exit: exitCode };
+}
+
+export function printVerify(output: Output, summary: VerifySummary): void {
+  output.line(
+    `run ${summary.run}: ${summary.customers} customers read back, ${summary.failed} could not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} staff members shown`,
+  );
+  output.line("writing calls: 0");
+  output.line(`exit ${summary.exitCode}: ${exitMeaning(summary.exitCode)}`);
+}

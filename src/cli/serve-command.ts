@@ -1,0 +1,99 @@
+import type { ExitCode } from "../base/errors.ts";
+import { Problem } from "../base/errors.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { Schedule } from "../run/schedule.ts";
+import { cronTicker } from "../run/schedule-ticker.ts";
+import type { SlotStore } from "../run/schedule.ts";
+import { startHealthServer } from "../web/health.ts";
+import type { Health } from "../web/health.ts";
+import { ok, withWorkplace } from "./command.ts";
+import type { Invocation } from "./command.ts";
+import { executeJob } from "./run-commands.ts";
+import type { Workplace } from "./workplace.ts";
+
+/** `serve`: runs the jobs on their schedule and answers /healthz, until SIGTERM or SIGINT; a run that is on is stopped cleanly. */
+export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
+  return await withWorkplace(invocation, async (workplace) => {
+    const ledger = await workplace.ledger();
+    const jobs = workplace.jobs();
+    const schedule = new Schedule({
+      jobs,
+      store: slotStore(ledger),
+      clock: workplace.clock,
+      logger: workplace.logger,
+      ticker: cronTicker(workplace.clock),
+      execute: async ({ job, slot, signal }) => {
+        try {
+          await executeJob(workplace, job, "schedule", signal, { slot, print: false });
+          return "done";
+        } catch (error) {
+          if (error instanceof Problem && error.code === "run.active") return "busy";
+          throw error;
+        }
+      },
+    });
+    const health = await startHealthServer({
+      settings: workplace.config.serve,
+      clock: workplace.clock,
+      logger: workplace.logger,
+      read: () => readHealth(workplace, ledger, schedule),
+    });
+    workplace.output.note(`crm-sync serves ${jobs.filter((job) => job.schedule !== undefined).length} scheduled job(s); health at ${health.url}/healthz`);
+    schedule.start();
+    const broken = await untilStopped(invocation.signal, ledger, workplace);
+    workplace.logger.info({}, "stopping");
+    await schedule.stop();
+    await health.close();
+    if (broken !== undefined) throw broken;
+    return ok;
+  });
+}
+
+function slotStore(ledger: Ledger): SlotStore {
+  return {
+    claim: (job, slot) => ledger.claimSlot(job, slot),
+    last: (job) => ledger.lastSlot(job),
+    rewind: (job, slot) => ledger.rewindSlot(job, slot),
+  };
+}
+
+/** Waits for the signal, or for a ledger that can no longer be written: then only a new start knows what is on disk. */
+async function untilStopped(signal: AbortSignal, ledger: Ledger, workplace: Workplace): Promise<Problem | undefined> {
+  while (!signal.aborted) {
+    if (ledger.broken !== undefined) return ledger.broken;
+    await workplace.clock.sleep(500, signal).catch(() => {});
+  }
+  return undefined;
+}
+
+async function readHealth(workplace: Workplace, ledger: Ledger, schedule: Schedule): Promise<Health> {
+  if (ledger.broken !== undefined) throw ledger.broken;
+  const state = await schedule.state();
+  const last = await ledger.lastRunByJob();
+  const open = await ledger.openOperations();
+  const holds = await ledger.openHolds();
+  const breaker = (name: "orderService" | "memberCenter"): "closed" | "open" | "half-open" => {
+    const { state: now } = workplace.platform().state()[name].breaker;
+    return now === "probing" ? "half-open" : now;
+  };
+  return {
+    ledger: { reachable: true },
+    jobs: state.map((job) => {
+      const run = last.get(job.job);
+      return {
+        job: job.job,
+        nextSlot: job.nextSlot,
+        lastSlot: job.lastSlot,
+        running: job.running,
+        clockBehind: job.clockBehind,
+        lastRun:
+          run === undefined
+            ? undefined
+            : { id: run.id, state: run.state, exitCode: run.exitCode, startedAt: run.startedAt, finishedAt: run.finishedAt },
+      };
+    }),
+    open: { unknown: open.length, holds: holds.filter((hold) => hold.state === "open").length, quarantined: await ledger.openQuarantineCount() },
+    breakers: { "order-service": breaker("orderService"), "member-center": breaker("memberCenter") },
+  };
+}
+

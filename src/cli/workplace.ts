@@ -1,0 +1,258 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { exitCodes, Problem } from "../base/errors.ts";
+import { createIds, systemRandomness } from "../base/ids.ts";
+import type { Randomness } from "../base/ids.ts";
+import { createLogger } from "../base/logger.ts";
+import type { Logger } from "../base/logger.ts";
+import { loadConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import type { ConfigHeader } from "../config/load.ts";
+import type { Secrets } from "../config/secrets.ts";
+import { Ledger } from "../ledger/ledger.ts";
+import type { Queries } from "../ledger/queries.ts";
+import { createStaging } from "../ledger/staging.ts";
+import { createPlatform } from "../platform/platform.ts";
+import type { Platform } from "../platform/platform.ts";
+import { bindJobs } from "../run/job.ts";
+import type { BoundJob } from "../run/job.ts";
+import type { NotifyDependencies } from "../run/notify.ts";
+import type { RunDependencies } from "../run/run.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { createSource } from "../source/source.ts";
+import type { Source } from "../source/source.ts";
+import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
+import { monthlyReport } from "../../jobs/monthly-report.ts";
+import { staff } from "../../jobs/staff.ts";
+import { verify } from "../../jobs/verify.ts";
+import type { Output } from "./output.ts";
+import { Problems } from "./output.ts";
+
+/** Options that every command has. */
+export interface GlobalOptions {
+  config: string | undefined;
+  json: boolean;
+  /** `true`: a sandbox inside the program; a text: the URL of one that runs. */
+  sandbox: string | true | undefined;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const defaultFile = "crm-sync.yaml";
+
+/** Everything a command works with, made when it is first asked for and closed together. */
+export class Workplace {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly header: ConfigHeader;
+  /** Where relative paths of the configuration start. */
+  readonly directory: string;
+  readonly output: Output;
+  readonly json: boolean;
+  readonly logger: Logger;
+  readonly clock: Clock = systemClock;
+  readonly random: Randomness = systemRandomness;
+  readonly environment: Environment;
+  readonly sandbox: Sandbox | undefined;
+  #ledger: Ledger | undefined;
+  #queries: Queries | undefined;
+  #platform: Platform | undefined;
+  #sources: Source[] | undefined;
+
+  private constructor(fields: {
+    config: Config;
+    secrets: Secrets;
+    header: ConfigHeader;
+    directory: string;
+    output: Output;
+    json: boolean;
+    environment: Environment;
+    sandbox: Sandbox | undefined;
+  }) {
+    this.config = fields.config;
+    this.secrets = fields.secrets;
+    this.header = fields.header;
+    this.directory = fields.directory;
+    this.output = fields.output;
+    this.json = fields.json;
+    this.environment = fields.environment;
+    this.sandbox = fields.sandbox;
+    this.logger = createLogger({ level: fields.config.log.level });
+  }
+
+  /** Loads the configuration; throws all its problems at once. `--sandbox` without a URL starts a sandbox whose state lies beside the ledger. */
+  static async open(options: GlobalOptions, environment: Environment, output: Output): Promise<Workplace> {
+    const path = options.config ?? environment["CRM_SYNC_CONFIG"] ?? defaultFile;
+    const load = async (settings: { name: string; settings: JsonObject }[]) => {
+      const loaded = await loadConfig({
+        path,
+        environment,
+        profiles: options.sandbox === undefined ? [] : ["sandbox"],
+        options: settings,
+      });
+      if (!loaded.ok) throw new Problems(loaded.error);
+      return loaded.value;
+    };
+    if (options.sandbox === undefined) {
+      const { config, secrets, header, directory } = await load([]);
+      return new Workplace({ config, secrets, header, directory, output, json: options.json, environment, sandbox: undefined });
+    }
+    if (typeof options.sandbox === "string") {
+      const { config, secrets, header, directory } = await load([{ name: "--sandbox", settings: sandboxSettings(options.sandbox) }]);
+      return new Workplace({ config, secrets, header, directory, output, json: options.json, environment, sandbox: undefined });
+    }
+    const first = await load([{ name: "--sandbox", settings: sandboxSettings("http://127.0.0.1:1") }]);
+    const { startSandbox } = await import("../sandbox/sandbox.ts");
+    const ledgerPath = pathFrom(first.directory, first.config.ledger.path);
+    mkdirSync(dirname(ledgerPath), { recursive: true });
+    const sandbox = await startSandbox({
+      store: join(dirname(ledgerPath), "sandbox.db"),
+      clock: systemClock,
+      random: systemRandomness,
+    });
+    try {
+      const { config, secrets, header, directory } = await load([{ name: "--sandbox", settings: sandboxSettings(sandbox.url) }]);
+      return new Workplace({ config, secrets, header, directory, output, json: options.json, environment, sandbox });
+    } catch (error) {
+      await sandbox.close();
+      throw error;
+    }
+  }
+
+  get ledgerPath(): string {
+    return pathFrom(this.directory, this.config.ledger.path);
+  }
+
+  async ledger(): Promise<Ledger> {
+    if (this.#ledger !== undefined) return this.#ledger;
+    mkdirSync(dirname(this.ledgerPath), { recursive: true });
+    const { sealKey } = this.config.ledger;
+    this.#ledger = await Ledger.open({
+      path: this.ledgerPath,
+      clock: this.clock,
+      ids: createIds(() => this.clock.now(), this.random),
+      random: this.random,
+      sealSecret: sealKey === undefined ? undefined : this.secrets.reveal(sealKey),
+    });
+    return this.#ledger;
+  }
+
+  /** Read-only questions to the ledger, beside a run that is on. Throws a Problem where there is no ledger yet. */
+  async queries(): Promise<Queries> {
+    if (this.#queries !== undefined) return this.#queries;
+    if (!existsSync(this.ledgerPath)) {
+      throw new Problem({
+        code: "ledger.missing",
+        message: `there is no ledger at ${this.ledgerPath} yet`,
+        cure: "run a job first, such as `crm-sync run customers-and-orders`, or name the right file in ledger.path",
+        exitCode: exitCodes.ledgerRefused,
+      });
+    }
+    const { openQueries } = await import("../ledger/queries.ts");
+    this.#queries = await openQueries(this.ledgerPath);
+    return this.#queries;
+  }
+
+  platform(): Platform {
+    this.#platform ??= createPlatform(
+      {
+        orderService: this.config.orderService,
+        memberCenter: this.config.memberCenter,
+        assumptions: this.config.assumptions,
+      },
+      { clock: this.clock, random: this.random, logger: this.logger, environment: this.environment },
+    );
+    return this.#platform;
+  }
+
+  sources(): Source[] {
+    if (this.#sources !== undefined) return this.#sources;
+    this.#sources = Object.entries(this.config.sources).map(([name, settings]) =>
+      createSource(name, settings, {
+        clock: this.clock,
+        random: this.random,
+        secrets: (reference) => this.secrets.reveal(reference),
+        staging: createStaging(),
+        baseDirectory: this.directory,
+      }),
+    );
+    return this.#sources;
+  }
+
+  jobs(): BoundJob[] {
+    const bound = bindJobs([customersAndOrders, staff, verify, monthlyReport], this.config);
+    if (!bound.ok) throw new Problems(bound.error);
+    return bound.value;
+  }
+
+  job(id: string): BoundJob {
+    const jobs = this.jobs();
+    const job = jobs.find((item) => item.id === id);
+    if (job !== undefined) return job;
+    throw new Problem({
+      code: "job.unknown",
+      message: `there is no job ${id}`,
+      cure: `use one of: ${jobs.map((item) => item.id).join(", ")}`,
+      exitCode: exitCodes.usage,
+    });
+  }
+
+  async runDependencies(): Promise<RunDependencies> {
+    return {
+      ledger: await this.ledger(),
+      platform: this.platform(),
+      sources: this.sources(),
+      settings: this.config.assumptions,
+      settle: this.config.settle,
+      ordersUnseen: this.config.orders.unseen,
+      concurrency: this.config.concurrency.customers,
+      clock: this.clock,
+      random: this.random,
+      logger: this.logger,
+      progress: (phase, done, total) => this.output.progress(phase, done, total),
+    };
+  }
+
+  notifyDependencies(ledger: Ledger): NotifyDependencies & { ledger: Ledger } {
+    return {
+      settings: this.config.notify,
+      store: ledger,
+      clock: this.clock,
+      logger: this.logger,
+      secret: (reference) => this.secrets.reveal(reference),
+      ledger,
+    };
+  }
+
+  /** What a run says about where its settings came from. */
+  runHeader(): JsonObject {
+    const { file, profiles, environment, options, hash } = this.header;
+    return { file, profiles: [...profiles], environment: [...environment], options: [...options], hash };
+  }
+
+  async close(): Promise<void> {
+    this.output.settle();
+    this.#ledger?.close();
+    await this.#queries?.close();
+    for (const source of this.#sources ?? []) await source.close();
+    await this.#platform?.close();
+    await this.sandbox?.close();
+  }
+}
+
+function pathFrom(directory: string, path: string): string {
+  return isAbsolute(path) ? path : resolve(directory, path);
+}
+
+/** The addresses and the fixed tokens of a sandbox. They lie over the file, so that a real token never goes to a sandbox. */
+function sandboxSettings(url: string): JsonObject {
+  const base = url.replace(/\/+$/u, "");
+  const authorization = { fixed: "sandbox-app-token" };
+  return {
+    orderService: { baseUrl: base, appKey: "sandbox-app", tokens: { authorization } },
+    memberCenter: { baseUrl: base, tokens: { authorization, userToken: { fixed: "sandbox-user-token" } } },
+  };
+}

@@ -1,0 +1,14 @@
+import type { ExitCode } from "./base/errors.ts";
+
+const oldest = 26;
+const major = Number(process.versions.node.split(".")[0]);
+
+if (major < oldest) {
+  process.stderr.write(
+    `crm-sync needs Node ${oldest} or newer, and this is ${process.versions.node}.\nStart it with bin/crm-sync, which uses the Node that \`npm ci\` installs.\n`,
+  );
+  process.exitCode = 78 satisfies ExitCode;
+} else {
+  const { main } = await import("./cli/program.ts");
+  process.exitCode = await main(process.argv.slice(2), process.env);
+}

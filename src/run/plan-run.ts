@@ -1,0 +1,120 @@
+import pLimit from "p-limit";
+import { toInstant } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import { exitCodes } from "../base/errors.ts";
+import { Observer } from "../apply/observe.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { CustomerInput, Observed } from "../plan/input.ts";
+import { customerNumbers } from "../plan/order-records.ts";
+import type { CustomerPlan } from "../plan/plan.ts";
+import { needsOf, planCustomer } from "../plan/plan.ts";
+import type { RunDependencies, RunRequest } from "./run.ts";
+import { SyncRun } from "./run.ts";
+import type { StreamTally } from "./take-up.ts";
+
+/** A customer's plan, or why there is none now. */
+export type Planned = { plan: CustomerPlan } | { customer: RecordKey; reason: string };
+
+export interface PlanSummary {
+  run: string;
+  customers: number;
+  operations: number;
+  unreadable: number;
+  sources: StreamTally[];
+}
+
+/**
+ * Reads the sources and plans every customer with something to do, in key order, without a writing call and without an intent. What the
+ * platform shows is read where the plan depends on it.
+ */
+export async function planRun(deps: RunDependencies, request: RunRequest, emit: (planned: Planned) => void): Promise<PlanSummary> {
+  const { ledger } = deps;
+  const run = await ledger.startRun({
+    job: request.job,
+    kind: "plan",
+    trigger: request.trigger,
+    scope: request.scope === undefined ? null : JSON.stringify(request.scope),
+    header: request.header,
+  });
+  const reading = new SyncRun(deps, request, run, () => {});
+  const summary: PlanSummary = { run, customers: 0, operations: 0, unreadable: 0, sources: reading.tallies };
+  let failed = true;
+  try {
+    await reading.readSources();
+    const observer = new Observer(deps.platform, deps.settings);
+    const limit = pLimit(deps.concurrency);
+    for await (const customers of reading.dirtyCustomers()) {
+      const planned = await Promise.all(customers.map((customer) => limit(() => planOne(deps, observer, reading, customer, request.signal))));
+      for (const item of planned) {
+        summary.customers += 1;
+        if ("plan" in item) summary.operations += item.plan.operations.length;
+        else summary.unreadable += 1;
+        emit(item);
+        deps.progress("planning", summary.customers, undefined);
+      }
+      if (request.signal?.aborted === true) break;
+    }
+    failed = false;
+  } finally {
+    await ledger.finishRun(run, {
+      state: failed ? "failed" : request.signal?.aborted === true ? "stopped" : "done",
+      exitCode: exitCodes.ok,
+      balance: null,
+      summary: { customers: summary.customers, operations: summary.operations, at: toInstant(deps.clock.now()) },
+    });
+  }
+  return summary;
+}
+
+async function planOne(
+  deps: RunDependencies,
+  observer: Observer,
+  reading: SyncRun,
+  customer: RecordKey,
+  signal: AbortSignal | undefined,
+): Promise<Planned> {
+  try {
+    const open = await deps.ledger.openOperationsOf(customer);
+    const [first] = open;
+    if (first !== undefined) {
+      return { customer, reason: `waits for the outcome of ${first.operation.endpoint} on ${first.operation.subject} (${first.id})` };
+    }
+    const loaded = await deps.ledger.load(customer);
+    const options = { settings: deps.settings, canSeal: deps.ledger.canSeal, revokesBlocked: reading.revokesBlocked };
+    let observed = await observe(deps, observer, loaded, { enterprises: undefined, members: undefined, assets: undefined }, signal);
+    let plan = planCustomer({ ...loaded, observed }, options);
+    // An enterprise that would be adopted is planned as if it were: its staff is read, and nothing is kept.
+    const adopted = plan.learned.find((change) => change.type === "linked");
+    if (adopted !== undefined && adopted.type === "linked") {
+      loaded.known.link = adopted.link;
+      for (const change of plan.learned) if (change.type === "platform-customers") loaded.known.platformCustomers = change.customers;
+      observed = await observe(deps, observer, loaded, observed, signal);
+      plan = planCustomer({ ...loaded, observed }, options);
+    }
+    return { plan };
+  } catch (error) {
+    return { customer, reason: `${formatKey(customer)} could not be planned: ${messageOf(error)}` };
+  }
+}
+
+async function observe(
+  deps: RunDependencies,
+  observer: Observer,
+  loaded: Omit<CustomerInput, "observed">,
+  before: Observed,
+  signal: AbortSignal | undefined,
+): Promise<Observed> {
+  const needs = needsOf(loaded, false);
+  const observed: Observed = { ...before };
+  const { link } = loaded.known;
+  if (needs.enterprises && deps.settings.channelCode !== undefined) {
+    const { channelCustomerId } = customerNumbers(loaded.customer, loaded.desiredCustomer?.body.channelCustomerId, deps.settings);
+    observed.enterprises ??= await observer.enterprises(loaded.customer, channelCustomerId, signal);
+  }
+  if (needs.staff && link !== undefined) {
+    observed.members ??= await observer.members(loaded.customer, link.enterpriseGlobalId, signal);
+    observed.assets ??= await observer.assets(loaded.customer, link.enterpriseGlobalId, signal);
+  }
+  return observed;
+}
