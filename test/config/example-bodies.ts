@@ -1,0 +1,112 @@
+import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
+import type { ContractSettings } from "../../src/contract/settings.ts";
+import { customerKeyOf, formatKey } from "../../src/crm/keys.ts";
+import type { Customer, Order, RecordKey } from "../../src/crm/model.ts";
+import { bind } from "../../src/plan/bind.ts";
+import type { Desired, DesiredCustomer, DesiredInstance, DesiredOrder, Known } from "../../src/plan/input.ts";
+import type { PrivateMarker } from "../../src/plan/operation.ts";
+import { markerKey } from "../../src/plan/operation.ts";
+import { planOrders } from "../../src/plan/orders.ts";
+import { createBatchSchema } from "../../src/sandbox/order-bodies.ts";
+import { checkAsset } from "../../src/sandbox/order-tree.ts";
+
+const nothingKnown: Known = {
+  link: undefined,
+  platformCustomers: [],
+  acknowledged: undefined,
+  placedOrders: new Map(),
+  numbers: [],
+  staffLinks: new Map(),
+  assignments: [],
+  protectedMembers: new Set(),
+  enterpriseCode: undefined,
+};
+const sandboxBatch = createBatchSchema(true);
+
+/**
+ * The E5 bodies of orders (and those orders), planned as if nothing had been sent yet and accepted by the contract and by the sandbox; and why the others
+ * wait, as `namespace/id code`.
+ */
+export function ordersOf(
+  records: { customers: readonly Customer[]; orders: readonly Order[] },
+  settings: ContractSettings,
+): { bodies: JsonObject[]; placed: Order[]; waiting: string[] } {
+  const customers = new Map(records.customers.map((customer) => [formatKey(customer), customer]));
+  const bodies: JsonObject[] = [];
+  const placed: Order[] = [];
+  const waiting: string[] = [];
+  for (const order of records.orders) {
+    const values = new Map<string, Json>();
+    const key = customerKeyOf("orders", order);
+    const customer = customers.get(formatKey(key));
+    const [decision] = planOrders(
+      {
+        customer: key,
+        desiredCustomer: customer === undefined ? undefined : desired(customer, hideCustomer(customer, values)),
+        orders: [desired(order, hideOrder(order, values))],
+        staff: [],
+        known: nothingKnown,
+        observed: { enterprises: undefined, members: undefined, assets: undefined },
+        privateValues: new Map(),
+        quarantinedInScope: 0,
+      },
+      settings,
+    );
+    if (decision?.operation === undefined) {
+      waiting.push(`${formatKey(order)} ${decision?.block?.code ?? "nothing to do"}`);
+      continue;
+    }
+    const bound = bind(decision.operation.payload, {
+      reference: (reference) => ("of" in reference ? `${reference.$ref} of ${reference.of}` : reference.$ref),
+      privateValue: (marker) => values.get(markerKey(marker)),
+      initialPassword: () => undefined,
+    });
+    if (!bound.ok) throw new Error(`${formatKey(order)} cannot be bound: ${JSON.stringify(bound.missing)}`);
+    batchOrderRequestSchema.parse(bound.wire);
+    for (const record of sandboxBatch.parse(bound.wire).orderList) {
+      if (record.orderType === "new_buy") record.assets.forEach((asset) => checkAsset(asset, formatKey(order)));
+    }
+    bodies.push(bound.wire);
+    placed.push(order);
+  }
+  return { bodies, placed, waiting };
+}
+
+function desired<Body>(key: RecordKey, body: Body): Desired<Body> {
+  return {
+    key: { namespace: key.namespace, id: key.id },
+    version: 1,
+    bodyHash: "",
+    state: "current",
+    pending: true,
+    body,
+  };
+}
+
+function hide(key: RecordKey, field: string, value: Json, values: Map<string, Json>): PrivateMarker {
+  const marker = { $private: formatKey(key), field, version: 1, commitment: "" };
+  values.set(markerKey(marker), value);
+  return marker;
+}
+
+function hideCustomer(customer: Customer, values: Map<string, Json>): DesiredCustomer {
+  const { name, enterpriseName, address, adminName, adminAccount, adminEmail, adminMobile, purchaserMobile, ...open } =
+    customer;
+  const given = { enterpriseName, address, adminName, adminAccount, adminEmail, adminMobile, purchaserMobile };
+  const markers: Record<string, PrivateMarker> = {};
+  for (const [field, value] of Object.entries(given)) {
+    if (value !== undefined) markers[field] = hide(customer, field, value, values);
+  }
+  return { ...open, ...markers, name: hide(customer, "name", name, values) };
+}
+
+function hideOrder(order: Order, values: Map<string, Json>): DesiredOrder {
+  const instances = order.instances.map((instance): DesiredInstance => {
+    if (instance.kind !== "product") return instance;
+    const { passwords, ...open } = instance;
+    if (passwords === undefined) return open;
+    return { ...open, passwords: hide(order, `instances[${instance.id}].passwords`, passwords, values) };
+  });
+  return { ...order, instances };
+}
