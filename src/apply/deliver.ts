@@ -21,15 +21,17 @@ export type Delivery =
   | { kind: "done"; refused: StaffMatch["refused"] }
   | { kind: "rejected"; code: string; reason: string }
   | { kind: "unknown"; id: string }
-  | { kind: "parked"; id: string }
+  | { kind: "parked"; id: string; reason: string }
   | { kind: "not-sent"; reason: string }
   /** Nothing was recorded or sent: something the payload needs is not known or not usable. */
   | { kind: "blocked"; code: string; reason: string };
 
+/** An operation of the journal whose outcome is unknown and that is sent again. */
 interface Existing {
   id: string;
   wireHash: string | null;
   context: OperationContext;
+  settleAfter: string | null;
 }
 
 /**
@@ -99,7 +101,7 @@ export async function deliver(
     signal: options.signal,
     customer: formatKey(operation.customer),
   });
-  return await record(deps, operation, id, outcome, conclude);
+  return await record(deps, operation, id, outcome, conclude, options.existing);
 }
 
 async function readyToPlace(
@@ -158,6 +160,7 @@ async function record(
   id: string,
   outcome: WriteOutcome<unknown>,
   conclude: (id: string) => Conclusive | { doubt: string },
+  existing: Existing | undefined,
 ): Promise<Delivery> {
   const attempt = attemptEnd(outcome);
   if (outcome.kind === "done" || outcome.kind === "partial" || outcome.kind === "already") {
@@ -179,6 +182,9 @@ async function record(
       keptAnswer("raw" in outcome ? outcome.raw : undefined),
     );
   }
+  if (outcome.kind === "not-sent" && existing !== undefined) {
+    return await stillUnknown(deps, id, existing, attempt, outcome.reason);
+  }
   if (outcome.kind === "not-sent") {
     await deps.ledger.conclude(id, {
       state: "dropped",
@@ -192,6 +198,10 @@ async function record(
   }
   if (outcome.kind === "rejected") {
     const meaning = meaningOf(outcome.code, operation.endpoint);
+    if (existing !== undefined && operation.kind !== "update-enterprise") {
+      const reason = `sent again, it was rejected with ${outcome.code}; the attempt before it may have been applied`;
+      return await park(deps, id, reason, { attempt, code: outcome.code, answer: keptAnswer(outcome.raw) });
+    }
     await deps.ledger.conclude(id, {
       state: "rejected",
       attempt,
@@ -245,14 +255,39 @@ async function doubt(
   return { kind: "unknown", id };
 }
 
-async function park(deps: ApplyDependencies, id: string, reason: string): Promise<Delivery> {
+/** The new attempt did not leave, so what is unknown is still what became of the one before it. */
+async function stillUnknown(
+  deps: ApplyDependencies,
+  id: string,
+  existing: Existing,
+  attempt: ReturnType<typeof attemptEnd>,
+  reason: string,
+): Promise<Delivery> {
+  await deps.ledger.conclude(id, {
+    state: "unknown",
+    attempt,
+    settleAfter: existing.settleAfter ?? undefined,
+    message: `sent again, it did not leave: ${reason}`,
+    changes: [],
+    audit: { kind: "not-sent", body: { reason } },
+  });
+  return { kind: "not-sent", reason };
+}
+
+async function park(
+  deps: ApplyDependencies,
+  id: string,
+  reason: string,
+  answered: { attempt?: ReturnType<typeof attemptEnd>; code?: string; answer?: string | undefined } = {},
+): Promise<Delivery> {
   await deps.ledger.conclude(id, {
     state: "parked",
+    ...answered,
     message: reason,
     verdict: "waits for a person",
     changes: [],
     audit: { kind: "parked", body: { reason } },
   });
   deps.logger.error({ operation: id, reason }, "operation parked");
-  return { kind: "parked", id };
+  return { kind: "parked", id, reason };
 }

@@ -46,19 +46,22 @@ export function enterpriseMade(
   };
 }
 
-/** E5 placed the order; `licenceOrders` by sequence. */
+/**
+ * E5 placed the order; `licenceOrders` by sequence. An order record whose licence order is not known gets no row: an empty number would one
+ * day name all orders of the customer.
+ */
 export function orderPlaced(
   operationId: string,
   customer: RecordKey,
   context: OrderContext,
   licenceOrders: ReadonlyMap<number, string>,
 ): Effect {
-  const rows = context.records.map((record) => ({
-    sequence: record.sequence,
-    licenseType: record.licenseType,
-    platformCustomerId: record.customerId,
-    licenseOrderId: licenceOrders.get(record.sequence) ?? "",
-  }));
+  const rows = context.records.flatMap((record) => {
+    const licenseOrderId = licenceOrders.get(record.sequence) ?? "";
+    if (licenseOrderId === "") return [];
+    const { sequence, licenseType, customerId } = record;
+    return [{ sequence, licenseType, platformCustomerId: customerId, licenseOrderId }];
+  });
   const changes: KnownChange[] = [
     {
       type: "order-placed",

@@ -24,7 +24,8 @@ export async function examineOrders(
     for (const product of products) {
       if (product.channelOrderId === null || product.channelOrderId === undefined) continue;
       const licenceOrders = shown.get(product.channelOrderId) ?? new Map<string, string>();
-      licenceOrders.set(product.licenseOrderId ?? "", product.licenseType ?? "");
+      if (product.licenseOrderId !== null && product.licenseOrderId !== "")
+        licenceOrders.set(product.licenseOrderId, product.licenseType ?? "");
       shown.set(product.channelOrderId, licenceOrders);
     }
   }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Endpoint, Operation, OperationKind, RecordReference, Stage } from "../plan/operation.ts";
 import type { Sqlite } from "./database.ts";
@@ -94,7 +95,7 @@ export class JournalTables {
         "insert into operation_record (stream, namespace, record_id, operation_id) values (?, ?, ?, ?)",
       ),
       sending: database.prepare(
-        "update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ? where id = ? and state in ('planned', 'unknown', 'sending')",
+        "update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ? where id = ? and state in ('planned', 'unknown')",
       ),
       attempt: database.prepare(
         `insert into attempt (operation_id, number, nonce, wire_hash, started_at)
@@ -201,7 +202,13 @@ export class JournalTables {
       fields.at,
       id,
     ).changes;
-    if (changed !== 1) throw new Error(`operation ${id} is not in a state from which it may be sent`);
+    if (changed !== 1) {
+      throw new Problem({
+        code: "journal.moved-on",
+        message: `operation ${id} is ${this.byId(id)?.state ?? "not in the journal"}, so it was not sent`,
+        cure: "nothing needs to be done: the next run looks at it anew",
+      });
+    }
   }
 
   finish(

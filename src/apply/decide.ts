@@ -1,0 +1,238 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
+import { exitCodes, Problem } from "../base/errors.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { JournalRow, OperationState } from "../ledger/journal.ts";
+import type { KnownChange } from "../plan/changes.ts";
+import type { ApplyDependencies } from "./dependencies.ts";
+import type { Effect } from "./effects.ts";
+import { orderPlaced, privilegesSet } from "./effects.ts";
+import { readEvidence } from "./evidence.ts";
+import type { Reading } from "./evidence.ts";
+import { orderContext, privilegeContext, updateContext } from "./intent.ts";
+import type { Observer } from "./observe.ts";
+import { evidenceWith } from "./settle.ts";
+
+export type PersonsVerdict = "applied" | "not-applied";
+
+export type DecisionDependencies = Pick<ApplyDependencies, "ledger" | "clock" | "settle" | "logger">;
+
+/** What a decision did. */
+export interface Decision {
+  id: string;
+  endpoint: string;
+  subject: string;
+  customer: RecordKey;
+  state: OperationState;
+  /** One sentence for the person who decided. */
+  summary: string;
+  /** What the platform showed right before. */
+  showed: JsonObject;
+}
+
+/**
+ * A person's decision on an operation whose outcome is unknown or that waits for a person. The platform is read once more first, and the
+ * decision has to agree with what it shows: nothing is called applied that would leave the ledger without its ids, and nothing is called not
+ * applied that is there, or that may still land. Outcome, ledger changes, audit entry and the reason are committed together; the customer is
+ * looked at again by the next run. Throws a Problem (exit code 64) where the decision cannot be taken, and a ReadFailure where the platform
+ * cannot be read.
+ */
+export async function decide(
+  deps: DecisionDependencies,
+  observer: Observer,
+  id: string,
+  verdict: PersonsVerdict,
+  reason: string,
+  signal?: AbortSignal,
+): Promise<Decision> {
+  const row = await openOperation(deps, id);
+  if (reason.trim() === "")
+    throw refusal("settle.no-reason", row, "a decision needs a reason", "say why with --reason TEXT");
+  const reading = await readEvidence(deps, observer, row, signal);
+  const conclusion = verdict === "applied" ? applied(row, reading) : await notApplied(deps, row, reading);
+  const at = toInstant(deps.clock.now());
+  // First, so that a crash between the two leaves nothing behind that no run comes back to.
+  await deps.ledger.markPending({ customer: row.operation.customer });
+  await deps.ledger.conclude(id, {
+    expected: { state: row.state, attempts: row.attempts },
+    state: conclusion.state,
+    verdict: `a person decided: ${verdict}`,
+    message: reason,
+    evidence: evidenceWith(row, { at, seen: reading.kind === "applied", detail: reading.detail }),
+    changes: conclusion.changes,
+    audit: {
+      kind: conclusion.state === "done" ? row.operation.kind : "not-applied",
+      body: { ...conclusion.audit, decision: verdict, reason, showed: reading.detail },
+    },
+  });
+  const { endpoint, subject, customer } = row.operation;
+  deps.logger.info({ operation: id, endpoint, subject, verdict, state: conclusion.state }, "a person decided");
+  return {
+    id,
+    endpoint,
+    subject,
+    customer,
+    state: conclusion.state,
+    summary: conclusion.summary,
+    showed: reading.detail,
+  };
+}
+
+interface Outcome {
+  state: "done" | "dropped";
+  changes: readonly KnownChange[];
+  audit: JsonObject;
+  summary: string;
+}
+
+function done(effect: Effect, summary: string): Outcome {
+  return { state: "done", changes: effect.changes, audit: effect.audit, summary };
+}
+
+async function openOperation(deps: DecisionDependencies, id: string): Promise<JournalRow> {
+  const row = await deps.ledger.operation(id);
+  if (row === undefined) {
+    throw new Problem({
+      code: "settle.unknown-operation",
+      message: `there is no operation ${id}`,
+      cure: "`crm-sync settle list` shows those that wait for a decision",
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (row.state === "sending") {
+    throw refusal(
+      "settle.on-its-way",
+      row,
+      "it is on its way, or its program ended while it was",
+      "wait for the run that is on; where none is, the next run finds it and settles it",
+    );
+  }
+  if (row.state !== "unknown" && row.state !== "parked") {
+    throw refusal(
+      "settle.not-open",
+      row,
+      `it is ${row.state} already`,
+      "nothing needs to be decided; `crm-sync explain` shows what happened",
+    );
+  }
+  if (row.operation.kind === "take-asset-numbers") {
+    throw refusal(
+      "settle.by-itself",
+      row,
+      "numbers whose answer was lost are spent either way",
+      "nothing needs to be decided: the next run records the gap and takes others",
+    );
+  }
+  return row;
+}
+
+function applied(row: JournalRow, reading: Reading): Outcome {
+  if (reading.kind === "applied")
+    return done(reading.effect, "The platform shows it; everything it brought is recorded.");
+  const { customer, kind } = row.operation;
+  switch (kind) {
+    case "place-order": {
+      const context = orderContext.parse(row.context);
+      const effect = reading.kind === "unseen" ? undefined : reading.effect;
+      return done(
+        effect ?? orderPlaced(row.id, customer, context, new Map()),
+        "The order counts as placed. The platform does not show all of it, so the licence order numbers that are missing stay unknown; `verify` goes on comparing.",
+      );
+    }
+    case "update-enterprise": {
+      const { acknowledged } = updateContext.parse(row.context);
+      const changes: KnownChange[] = [{ type: "acknowledged", customer, fields: acknowledged }];
+      return done({ changes, audit: {} }, "Name, branch and address count as sent.");
+    }
+    case "grant-assets":
+    case "revoke-assets": {
+      const context = privilegeContext.parse(row.context);
+      const effect = privilegesSet(row.id, customer, context, {
+        granted: context.addAssets,
+        revoked: context.deleteAssets,
+      });
+      return done(effect, "The assets count as assigned and revoked as meant; the next run compares with M6.");
+    }
+    case "create-enterprise":
+    case "bind-enterprise":
+      throw refusal(
+        "settle.nothing-to-link",
+        row,
+        reading.kind === "odd"
+          ? reading.reason
+          : "E3 does not show the enterprise, so there would be nothing to link to",
+        "wait until E3 shows exactly one enterprise under the customer's channel number, or settle it as --not-applied",
+      );
+    case "add-staff":
+      throw refusal(
+        "settle.nobody-to-link",
+        row,
+        reading.kind === "odd"
+          ? reading.reason
+          : "M5 does not show all of the staff, so there would be nobody to link to",
+        "wait until M5 shows them, or settle it as --not-applied: those that are shown are kept, the others are planned anew",
+      );
+    case "take-asset-numbers":
+      throw new Error("asset numbers are settled by themselves");
+  }
+}
+
+async function notApplied(deps: DecisionDependencies, row: JournalRow, reading: Reading): Promise<Outcome> {
+  const { kind } = row.operation;
+  if (reading.kind === "applied") {
+    throw refusal(
+      "settle.is-there",
+      row,
+      "the platform shows that it was applied",
+      "settle it as --applied; to take it back, do that on the platform first",
+    );
+  }
+  if (reading.kind === "odd" && kind !== "add-staff") {
+    throw refusal(
+      "settle.is-there-in-part",
+      row,
+      reading.reason,
+      kind === "place-order"
+        ? "take the part away on the platform first, or settle it as --applied"
+        : "leave one enterprise under the customer's channel number on the platform, then settle it as --applied",
+    );
+  }
+  if (kind !== "update-enterprise") await refuseTooEarly(deps, row);
+  if (reading.kind === "unseen" && reading.partEffect !== undefined) {
+    return done(
+      reading.partEffect,
+      "The part that the platform shows is recorded; the rest is planned anew by the next run.",
+    );
+  }
+  return {
+    state: "dropped",
+    changes: [],
+    audit: {},
+    summary: `Nothing was applied; ${formatKey(row.operation.customer)} is planned anew by the next run.`,
+  };
+}
+
+/** A call without an answer may still land until its settle time is over; what is planned anew before that would be done twice. */
+async function refuseTooEarly(deps: DecisionDependencies, row: JournalRow): Promise<void> {
+  const last = (await deps.ledger.attempts(row.id)).at(-1);
+  if (last === undefined) return;
+  const until = Date.parse(last.finishedAt ?? last.startedAt) + deps.settle.timeMs;
+  if (until <= deps.clock.now()) return;
+  throw refusal(
+    "settle.too-early",
+    row,
+    `it may still land until ${toInstant(until)}, so it cannot be called not applied yet`,
+    "decide again after that time (settle.timeMs)",
+  );
+}
+
+function refusal(code: string, row: JournalRow, why: string, cure: string): Problem {
+  return new Problem({
+    code,
+    message: `operation ${row.id} (${row.operation.endpoint} on ${row.operation.subject}): ${why}`,
+    cure,
+    exitCode: exitCodes.usage,
+    place: row.id,
+  });
+}
