@@ -1,0 +1,60 @@
+import { fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { z } from "zod";
+import { benchPath } from "../measure.ts";
+
+const portSchema = z.object({ port: z.int() });
+
+const reportSchema = z.object({
+  calls: z.record(z.string(), z.int()),
+  /** Calls that were made by fetch. */
+  fetched: z.int(),
+  /** Calls that nothing was recorded for. */
+  refused: z.int(),
+  /** How long answers were held in all. */
+  heldMs: z.number(),
+  mostInFlight: z.int(),
+  cpuSeconds: z.number(),
+});
+
+/** What a replay server has done since it started. */
+export type ReplayReport = z.infer<typeof reportSchema> & { total: number };
+
+/** Starts a replay server that knows no customer, hands its address to `use`, and stops it when `use` is done. */
+export async function withReplay<T>(
+  latencyMs: number,
+  use: (replay: { baseUrl: string; report(): Promise<ReplayReport> }) => Promise<T>,
+): Promise<T> {
+  const child = fork(benchPath("replay/server.ts"), ["--latency", String(latencyMs)]);
+  try {
+    const { port } = portSchema.parse(await nextMessage(child));
+    return await use({
+      baseUrl: `http://127.0.0.1:${port}`,
+      report: async () => {
+        const answer = nextMessage(child);
+        child.send("report");
+        const report = reportSchema.parse(await answer);
+        return { ...report, total: Object.values(report.calls).reduce((sum, count) => sum + count, 0) };
+      },
+    });
+  } finally {
+    const ended = once(child, "exit");
+    child.disconnect();
+    await ended;
+  }
+}
+
+async function nextMessage(child: ChildProcess): Promise<unknown> {
+  const failed = new AbortController();
+  const died = once(child, "exit", { signal: failed.signal }).then(() => {
+    throw new Error("the replay server ended by itself");
+  });
+  died.catch(() => {});
+  try {
+    const message: unknown[] = await Promise.race([once(child, "message", { signal: failed.signal }), died]);
+    return message[0];
+  } finally {
+    failed.abort();
+  }
+}

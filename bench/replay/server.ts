@@ -1,0 +1,93 @@
+import { createServer } from "node:net";
+import type { Socket } from "node:net";
+import { parseArgs } from "node:util";
+import type { Created, Replayed } from "./answers.ts";
+import { answerTo, replayed } from "./answers.ts";
+
+/**
+ * The replay server, a process of its own: recorded answers over bare sockets (HTTP/1.1, keep-alive), nothing validated, each answer held for
+ * `--latency` milliseconds. It tells its port to the process that started it, and answers "report" with what it has done.
+ */
+
+const { values } = parseArgs({ options: { latency: { type: "string", default: "0" } } });
+const latencyMs = Number(values.latency);
+
+const created: Created = new Set();
+const calls = new Map<Replayed, number>(replayed.map((call) => [call, 0]));
+let fetched = 0;
+let refused = 0;
+let heldMs = 0;
+let inFlight = 0;
+let mostInFlight = 0;
+/** What starting cost, which is no part of answering. */
+let startCpu = process.cpuUsage();
+
+const endOfHead = "\r\n\r\n";
+const contentLength = /\r\ncontent-length: *(\d+)/iu;
+
+function serve(socket: Socket): void {
+  let waiting = "";
+  socket.setNoDelay(true);
+  socket.on("error", () => socket.destroy());
+  socket.on("data", (chunk) => {
+    waiting = waiting === "" ? chunk.toString("latin1") : waiting + chunk.toString("latin1");
+    for (;;) {
+      const end = waiting.indexOf(endOfHead);
+      if (end === -1) return;
+      const length = waiting.startsWith("GET ") ? 0 : Number(contentLength.exec(waiting.slice(0, end))?.[1] ?? "0");
+      const start = end + endOfHead.length;
+      if (waiting.length < start + length) return;
+      const head = waiting.slice(0, end);
+      const body = waiting.slice(start, start + length);
+      waiting = waiting.slice(start + length);
+      answer(socket, head, body);
+    }
+  });
+}
+
+function answer(socket: Socket, head: string, body: string): void {
+  const target = head.slice(head.indexOf(" ") + 1, head.indexOf(" HTTP/"));
+  const found = answerTo(target, body, created);
+  if (found === undefined) {
+    refused += 1;
+    socket.write("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    return;
+  }
+  calls.set(found.call, (calls.get(found.call) ?? 0) + 1);
+  // A header that fetch always sends and a bare request never does.
+  if (head.includes("sec-fetch-mode")) fetched += 1;
+  const text = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${found.answer.length}\r\n\r\n${found.answer}`;
+  if (latencyMs === 0) {
+    socket.write(text, "latin1");
+    return;
+  }
+  const since = performance.now();
+  inFlight += 1;
+  mostInFlight = Math.max(mostInFlight, inFlight);
+  setTimeout(() => {
+    inFlight -= 1;
+    heldMs += performance.now() - since;
+    socket.write(text, "latin1");
+  }, latencyMs);
+}
+
+const server = createServer(serve);
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the replay server has no port");
+  startCpu = process.cpuUsage();
+  process.send?.({ port: address.port });
+});
+
+process.on("message", () => {
+  const { user, system } = process.cpuUsage(startCpu);
+  process.send?.({
+    calls: Object.fromEntries(calls),
+    fetched,
+    refused,
+    heldMs,
+    mostInFlight,
+    cpuSeconds: (user + system) / 1e6,
+  });
+});
+process.on("disconnect", () => process.exit(0));

@@ -1,0 +1,164 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
+import { sha256 } from "../../src/base/canonical-json.ts";
+import { bindingsFrom } from "../../src/apply/bindings.ts";
+import { configSchema } from "../../src/config/config.ts";
+import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
+import { bind } from "../../src/plan/bind.ts";
+import type { CustomerInput, DesiredInstance } from "../../src/plan/input.ts";
+import type { PrivateMarker } from "../../src/plan/operation.ts";
+import { markerKey } from "../../src/plan/operation.ts";
+import { planOrders } from "../../src/plan/orders.ts";
+
+/** T5: what one order costs in this process, from its canonical form to the bytes of E5 and their hash, in microseconds. */
+
+const profile = parse(readFileSync(new URL("../../config/profiles/sandbox.yaml", import.meta.url), "utf8"));
+const settings = configSchema.parse({ ledger: { path: "not-used.db" }, sources: {}, ...profile }).assumptions;
+
+const privateFields = ["name", "address", "adminName", "adminAccount", "adminEmail", "adminMobile", "purchaserMobile"];
+const privateValues = new Map<string, string>();
+
+function marker(field: string): PrivateMarker {
+  const made = { $private: "customers/crm/C1", field, version: 1, commitment: sha256(field) };
+  privateValues.set(markerKey(made), `a value of ${field}`);
+  return made;
+}
+
+function product(id: string, parentId: string): DesiredInstance {
+  return {
+    kind: "product",
+    id,
+    parentId,
+    name: `Product ${id}`,
+    gmsPid: `pid-${id}`,
+    type: "tool",
+    nodes: 5,
+    timeUnit: "YEAR",
+    timeUnitQuantity: 1,
+    term: "1-0-0",
+    trial: false,
+    features: [],
+  };
+}
+
+function packageOf(id: string, number: string, parentId: string, parentNumber: string | undefined): DesiredInstance {
+  return {
+    kind: "package",
+    id,
+    parentId,
+    number,
+    name: `Package ${number}`,
+    term: "1-0-0",
+    ...(parentNumber === undefined ? {} : { parentNumber }),
+  };
+}
+
+const asset: DesiredInstance = {
+  kind: "asset",
+  id: "A1",
+  licenseType: "cloud_customer",
+  quantity: 1,
+  assetNumbers: [],
+  extensions: [],
+};
+
+/** One asset with three products, as Northwind's orders have on average. */
+const plain: DesiredInstance[] = [asset, ...["P1", "P2", "P3"].map((id) => product(id, "A1"))];
+
+/** One asset with a product, and packages three levels deep with twelve products. */
+const deep: DesiredInstance[] = [
+  asset,
+  product("P1", "A1"),
+  packageOf("K1", "N1", "A1", undefined),
+  packageOf("K2", "N2", "K1", "N1"),
+  packageOf("K3", "N3", "K2", "N2"),
+  ...["K1", "K2", "K3"].flatMap((parent) => [1, 2, 3, 4].map((number) => product(`${parent}P${number}`, parent))),
+];
+
+function customerWith(instances: DesiredInstance[]): CustomerInput {
+  const key = { namespace: "crm", id: "C1" };
+  const order = { namespace: "crm", id: "O1" };
+  const fields = Object.fromEntries(privateFields.map((field) => [field, marker(field)]));
+  return {
+    customer: key,
+    desiredCustomer: {
+      key,
+      version: 1,
+      bodyHash: sha256("customer"),
+      state: "current",
+      pending: false,
+      body: {
+        ...key,
+        name: marker("name"),
+        ...fields,
+        customerType: "company",
+        branchCode: "B1",
+        branchName: "Branch B1",
+      },
+    },
+    orders: [
+      {
+        key: order,
+        version: 1,
+        bodyHash: sha256("order"),
+        state: "current",
+        pending: true,
+        body: { ...order, customerId: key.id, cancelled: false, instances },
+      },
+    ],
+    staff: [],
+    known: {
+      link: {
+        enterpriseGlobalId: "g1",
+        channelCode: "crm",
+        channelCustomerId: "C1",
+        origin: "created",
+        examined: false,
+      },
+      platformCustomers: [true, false].map((isDefault, index) => ({
+        customerId: `${index + 1}`,
+        isDefault,
+        channelCode: "crm",
+        channelCustomerId: "C1",
+      })),
+      acknowledged: undefined,
+      placedOrders: new Map(),
+      numbers: [{ number: "8000000001", namespace: "crm", orderId: "O1", instanceId: "A1", slot: 0 }],
+      staffLinks: new Map(),
+      assignments: [],
+      protectedMembers: new Set(),
+      enterpriseCode: undefined,
+    },
+    observed: { enterprises: undefined, members: undefined, assets: undefined },
+    privateValues,
+    quarantinedInScope: 0,
+  };
+}
+
+function build(input: CustomerInput): string {
+  const [decision] = planOrders(input, settings);
+  const payload: JsonObject | undefined = decision?.operation?.payload;
+  if (payload === undefined) throw new Error(`the order is blocked: ${decision?.block?.reason}`);
+  const bindings = bindingsFrom(input.known, settings, {
+    privateValue: (value) => privateValues.get(markerKey(value)),
+    initialPassword: () => undefined,
+  });
+  const bound = bind(payload, bindings);
+  if (!bound.ok) throw new Error(`the order cannot be bound: ${JSON.stringify(bound.missing)}`);
+  const request = batchOrderRequestSchema.safeParse(bound.wire);
+  if (!request.success) throw new Error(`the order does not fit the contract: ${request.error.message}`);
+  return sha256(JSON.stringify(["E5", {}, JSON.stringify(bound.wire)]));
+}
+
+function microseconds(input: CustomerInput): number {
+  const rounds = 5_000;
+  for (let index = 0; index < rounds; index += 1) build(input);
+  const started = performance.now();
+  for (let index = 0; index < rounds; index += 1) build(input);
+  return ((performance.now() - started) * 1_000) / rounds;
+}
+
+process.stdout.write(
+  `${JSON.stringify({ plain: microseconds(customerWith(plain)), deep: microseconds(customerWith(deep)) })}\n`,
+);

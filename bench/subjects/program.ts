@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { parse } from "yaml";
+import { systemClock } from "../../src/base/clock.ts";
+import { createIds, systemRandomness } from "../../src/base/ids.ts";
+import { createLogger } from "../../src/base/logger.ts";
+import { configSchema } from "../../src/config/config.ts";
+import { Ledger } from "../../src/ledger/ledger.ts";
+import { createStaging } from "../../src/ledger/staging.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
+import type { RunDependencies } from "../../src/run/run.ts";
+import { runSync, runVerify } from "../../src/run/run.ts";
+import { sourceSettingsSchema } from "../../src/source/settings.ts";
+import { createSource } from "../../src/source/source.ts";
+import { subjectArguments, text } from "./arguments.ts";
+
+/**
+ * The program itself: its real engine over the export, with all its safety on. `--job sync` is a run of the customers (a second one finds
+ * nothing to do), `--job verify` reads everything back. `--group-size 1` commits each piece of work alone. The ledger stays in the folder.
+ */
+
+const { baseUrl, csv, directory, lanes } = subjectArguments();
+const { values } = parseArgs({
+  options: { job: { type: "string" }, "group-size": { type: "string", default: "64" } },
+  strict: false,
+});
+const job = text(values["job"], "job");
+
+const profile = parse(readFileSync(new URL("../../config/profiles/sandbox.yaml", import.meta.url), "utf8"));
+const pace = { baseUrl, callsAtOnce: lanes, callsPerSecond: null };
+const ledgerPath = join(directory, "ledger.db");
+const config = configSchema.parse({
+  ledger: { path: ledgerPath },
+  sources: {},
+  ...profile,
+  orderService: { ...profile.orderService, ...pace },
+  memberCenter: { ...profile.memberCenter, ...pace },
+});
+const sourceSettings = sourceSettingsSchema.parse({
+  kind: "file",
+  streams: {
+    customers: {
+      files: basename(csv),
+      key: "number",
+      mapping: {
+        id: "number",
+        name: "company",
+        customerType: "kind",
+        branchCode: "branch",
+        branchName: { template: "Branch {branch}" },
+        address: { concat: ["street", "city"], separator: ", " },
+        adminName: "contact",
+        adminAccount: "mail",
+        adminEmail: "mail",
+        adminMobile: "phone",
+        purchaserMobile: "phone",
+      },
+    },
+  },
+});
+
+const clock = systemClock;
+const random = systemRandomness;
+const logger = createLogger({ level: "warn" });
+const ledger = await Ledger.open({
+  path: ledgerPath,
+  clock,
+  random,
+  ids: createIds(() => clock.now(), random),
+  sealSecret: "a sealing secret for the benchmark",
+  groupSize: Number(text(values["group-size"], "group-size")),
+});
+const platform = createPlatform(
+  { orderService: config.orderService, memberCenter: config.memberCenter, assumptions: config.assumptions },
+  { clock, random, logger, environment: process.env },
+);
+const source = createSource("crm", sourceSettings, {
+  clock,
+  random,
+  secrets: (reference) => reference,
+  staging: createStaging(),
+  baseDirectory: dirname(csv),
+});
+const dependencies: RunDependencies = {
+  ledger,
+  platform,
+  sources: [source],
+  settings: config.assumptions,
+  settle: config.settle,
+  ordersUnseen: config.orders.unseen,
+  concurrency: lanes,
+  clock,
+  random,
+  logger,
+  progress: () => {},
+};
+
+ledger.takeRunLock();
+try {
+  process.stdout.write(`${JSON.stringify(job === "verify" ? await verify() : await sync())}\n`);
+} finally {
+  ledger.releaseRunLock();
+  ledger.close();
+  await source.close();
+  await platform.close();
+}
+
+async function sync(): Promise<{ records: number; exitCode: number }> {
+  const summary = await runSync(dependencies, {
+    job: "bench",
+    trigger: "hand",
+    streams: ["customers"],
+    limits: config.limits,
+    read: true,
+    header: {},
+  });
+  return {
+    records: summary.sources.reduce((sum, tally) => sum + tally.extracted, 0),
+    exitCode: summary.exitCode,
+  };
+}
+
+async function verify(): Promise<{ records: number; exitCode: number }> {
+  const summary = await runVerify(dependencies, { job: "bench", trigger: "hand", header: {} });
+  return { records: summary.customers, exitCode: summary.exitCode };
+}
