@@ -2,7 +2,7 @@ import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { Output } from "./output.ts";
 import { reportFailure } from "./output.ts";
-import type { Environment, GlobalOptions, Workplace } from "./workplace.ts";
+import type { Environment, GlobalOptions, Needs, Workplace } from "./workplace.ts";
 
 /** What every command is given. */
 export interface Invocation {
@@ -17,11 +17,12 @@ export interface Invocation {
 export async function withWorkplace(
   invocation: Invocation,
   work: (workplace: Workplace) => Promise<ExitCode>,
+  needs: Needs = { services: true },
 ): Promise<ExitCode> {
   let workplace: Workplace | undefined;
   try {
     const { Workplace } = await import("./workplace.ts");
-    workplace = await Workplace.open(invocation.options, invocation.environment, invocation.output);
+    workplace = await Workplace.open(invocation.options, invocation.environment, invocation.output, needs);
     return await work(workplace);
   } catch (error) {
     return reportFailure(invocation.output, error, invocation.options.json);
@@ -39,6 +40,11 @@ export async function underRunLock<T>(workplace: Workplace, work: () => Promise<
   } finally {
     ledger.releaseRunLock();
   }
+}
+
+/** Opens the workplace for a command that asks the ledger only: no service is talked to. */
+export async function withLedger(invocation: Invocation, work: (workplace: Workplace) => Promise<ExitCode>): Promise<ExitCode> {
+  return await withWorkplace(invocation, work, { services: false });
 }
 
 export const ok: ExitCode = exitCodes.ok;

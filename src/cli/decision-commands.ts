@@ -1,7 +1,7 @@
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
-import { ok, withWorkplace } from "./command.ts";
+import { ok, withLedger, withWorkplace } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { parseKey, usage } from "./keys.ts";
 
@@ -18,7 +18,7 @@ export async function holdCommand(
   id: string,
   reason: string | undefined,
 ): Promise<ExitCode> {
-  return await withWorkplace(invocation, async (workplace) => {
+  return await withLedger(invocation, async (workplace) => {
     const why = requireReason(reason);
     const ledger = await workplace.ledger();
     const hold = await ledger.decideHold(id, verdict, why);
@@ -46,13 +46,9 @@ export async function settleCommand(
     const dependencies = await workplace.runDependencies();
     const observer = new Observer(dependencies.platform, dependencies.settings);
     const decided = await decide(dependencies, observer, id, verdict.applied ? "applied" : "not-applied", why);
-    if (workplace.json) workplace.output.json({ operation: id, ...decided });
+    if (workplace.json) workplace.output.json({ operation: id, state: decided.state, subject: decided.subject, endpoint: decided.endpoint, showed: decided.showed });
     else {
-      workplace.output.line(
-        verdict.applied
-          ? `operation ${id} is settled as applied; what it did is known now`
-          : `operation ${id} is settled as not applied; the customer is planned anew by the next run`,
-      );
+      workplace.output.line(decided.summary);
     }
     return ok;
   });
@@ -60,7 +56,7 @@ export async function settleCommand(
 
 /** `staff password ID`: hands the generated initial password out, once. */
 export async function staffPasswordCommand(invocation: Invocation, id: string): Promise<ExitCode> {
-  return await withWorkplace(invocation, async (workplace) => {
+  return await withLedger(invocation, async (workplace) => {
     const key = formatKey(parseKey(id, workplace.config.namespace));
     const ledger = await workplace.ledger();
     const ref = `initial-password/${key}`;

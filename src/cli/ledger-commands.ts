@@ -4,13 +4,13 @@ import { join, resolve } from "node:path";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { headsPath } from "../ledger/audit-heads.ts";
-import { ok, withWorkplace } from "./command.ts";
+import { ok, withLedger } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { reportFailure } from "./output.ts";
 
 /** `audit verify`: walks the whole chain and compares it with the heads kept outside the database. */
 export async function auditVerifyCommand(invocation: Invocation): Promise<ExitCode> {
-  return await withWorkplace(invocation, async (workplace) => {
+  return await withLedger(invocation, async (workplace) => {
     const ledger = await workplace.ledger();
     const verdict = ledger.verifyAudit();
     const { output, json } = workplace;
@@ -31,7 +31,7 @@ export async function auditVerifyCommand(invocation: Invocation): Promise<ExitCo
 
 /** `audit head`: the last entry's number and hash, to be kept elsewhere. */
 export async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
-  return await withWorkplace(invocation, async (workplace) => {
+  return await withLedger(invocation, async (workplace) => {
     const head = (await workplace.ledger()).auditHead();
     if (workplace.json) workplace.output.json(head === undefined ? null : { ...head });
     else workplace.output.line(head === undefined ? "the audit record is empty" : `${head.sequence} ${head.hash}`);
@@ -41,7 +41,7 @@ export async function auditHeadCommand(invocation: Invocation): Promise<ExitCode
 
 /** `audit export`: every entry as a line of JSON, to a file or to stdout. */
 export async function auditExportCommand(invocation: Invocation, out: string | undefined): Promise<ExitCode> {
-  return await withWorkplace(invocation, async (workplace) => {
+  return await withLedger(invocation, async (workplace) => {
     const ledger = await workplace.ledger();
     const target = out === undefined ? process.stdout : createWriteStream(out);
     let entries = 0;
@@ -61,7 +61,7 @@ export async function auditExportCommand(invocation: Invocation, out: string | u
 
 /** `migrate`: brings the ledger to this version. A migration that fails leaves it as it was. */
 export async function migrateCommand(invocation: Invocation): Promise<ExitCode> {
-  return await withWorkplace(invocation, async (workplace) => {
+  return await withLedger(invocation, async (workplace) => {
     const existed = existsSync(workplace.ledgerPath);
     const ledger = await workplace.ledger();
     const applied = ledger.migrations();

@@ -2,6 +2,7 @@ import type { Json } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { printable } from "../report/text.ts";
+import type { View } from "../report/text.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
 export interface Output {
@@ -58,6 +59,11 @@ export function createOutput(stdout: Stream, stderr: Stream, monotonic: () => nu
     },
     settle: clear,
   };
+}
+
+/** How texts for people are laid out on this output. */
+export function viewOf(output: Output): View {
+  return output.columns > 0 ? { terminal: true, width: output.columns } : { terminal: false };
 }
 
 /** Text of several lines from outside, made safe to stand on a terminal. */

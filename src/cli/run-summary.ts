@@ -1,12 +1,11 @@
 import type { Json } from "../base/canonical-json.ts";
 import { exitCodes } from "../base/errors.ts";
-import type { Balance } from "../run/balance.ts";
 import { balanceJson } from "../run/balance.ts";
 import { summaryJson } from "../run/run.ts";
 import type { RunSummary, VerifySummary } from "../run/run.ts";
 import type { Output } from "./output.ts";
-import { safeLines } from "./output.ts";
-import { renderTable } from "../report/table.ts";
+import { safeLines, viewOf } from "./output.ts";
+import { balanceText } from "../report/runs.ts";
 
 /** The counts of a run that machines read. */
 export function runJson(summary: RunSummary, writingCalls: number): Json {
@@ -19,47 +18,6 @@ export function runJson(summary: RunSummary, writingCalls: number): Json {
     balance: balanceJson(summary.balance),
     summary: summaryJson(summary),
   };
-}
-
-function columns(titles: readonly string[]): { title: string; align: "left" | "right" }[] {
-  const words = new Set(["stream", "operations", "=", ""]);
-  return titles.map((title) => ({ title, align: words.has(title) ? "left" : "right" }));
-}
-
-function balanceTables(balance: Balance): string {
-  const streams = renderTable(
-    columns(["stream", "extracted", "again", "=", "unchanged", "planned", "quarantined", "deferred", ""]),
-    balance.streams.map((item) => [
-      item.stream,
-      item.extracted,
-      item.takenUpAgain,
-      "=",
-      item.unchanged,
-      item.planned,
-      item.quarantined,
-      item.deferred,
-      item.adds ? "balances" : "DOES NOT BALANCE",
-    ]),
-  );
-  const { operations } = balance;
-  const rows = renderTable(
-    columns(["operations", "planned", "carried in", "=", "done", "rejected", "unknown", "held", "not attempted", ""]),
-    [
-      [
-        "",
-        operations.planned,
-        operations.carriedIn,
-        "=",
-        operations.done,
-        operations.rejected,
-        operations.unknown,
-        operations.held,
-        operations.notAttempted,
-        operations.adds ? "balances" : "DOES NOT BALANCE",
-      ],
-    ],
-  );
-  return `${streams}\n${rows}`;
 }
 
 const meanings: Record<number, string> = {
@@ -83,7 +41,8 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
     else if (tally.shrunk !== undefined) output.line(safeLines(`  source ${tally.source}/${tally.stream}: ${tally.shrunk}; nothing is taken away because of it`));
   }
   if (summary.cutOff.length > 0) output.line(`  found cut off, and taken up: ${summary.cutOff.join(", ")}`);
-  output.line(balanceTables(summary.balance));
+  output.line(balanceText(summary.balance, viewOf(output)));
+  output.line("");
   const { customers } = summary;
   output.line(
     `customers: ${customers.worked} worked on, ${customers.finished} finished, ${customers.waiting} wait for an outcome, ${customers.parked} wait for a person, ${customers.rejected} rejected, ${customers.unreadable} not reached`,

@@ -39,6 +39,11 @@ export interface GlobalOptions {
   sandbox: string | true | undefined;
 }
 
+/** What a command needs of the workplace: whether it talks to the services, so that a sandbox has to run. */
+export interface Needs {
+  services: boolean;
+}
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const defaultFile = "crm-sync.yaml";
@@ -84,7 +89,7 @@ export class Workplace {
   }
 
   /** Loads the configuration; throws all its problems at once. `--sandbox` without a URL starts a sandbox whose state lies beside the ledger. */
-  static async open(options: GlobalOptions, environment: Environment, output: Output): Promise<Workplace> {
+  static async open(options: GlobalOptions, environment: Environment, output: Output, needs: Needs = { services: true }): Promise<Workplace> {
     const path = options.config ?? environment["CRM_SYNC_CONFIG"] ?? defaultFile;
     const load = async (settings: { name: string; settings: JsonObject }[]) => {
       const loaded = await loadConfig({
@@ -105,6 +110,7 @@ export class Workplace {
       return new Workplace({ config, secrets, header, directory, output, json: options.json, environment, sandbox: undefined });
     }
     const first = await load([{ name: "--sandbox", settings: sandboxSettings("http://127.0.0.1:1") }]);
+    if (!needs.services) return new Workplace({ ...first, output, json: options.json, environment, sandbox: undefined });
     const { startSandbox } = await import("../sandbox/sandbox.ts");
     const ledgerPath = pathFrom(first.directory, first.config.ledger.path);
     mkdirSync(dirname(ledgerPath), { recursive: true });

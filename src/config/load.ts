@@ -82,6 +82,7 @@ export async function loadWith<Schema extends z.ZodType>(
   if (!parsed.success) return failed(inOrder(explainIssues(parsed.error.issues, merged, shape())));
   const secrets = resolveSecrets(merged.value, merged, request.environment, {
     required: request.secretsRequired ?? true,
+    directory: dirname(file),
   });
   if (!secrets.ok) return failed(inOrder(secrets.error));
   return ok({

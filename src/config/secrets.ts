@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isAbsolute, resolve as resolvePath } from "node:path";
 import { inspect } from "node:util";
 import type { Json } from "../base/canonical-json.ts";
 import { failed, messageOf, ok } from "../base/errors.ts";
@@ -116,7 +117,7 @@ export function resolveSecrets(
   value: Json,
   layer: Layer,
   environment: Environment,
-  options: { required: boolean },
+  options: { required: boolean; directory: string },
 ): Result<Secrets, Problem[]> {
   const { references, literals } = findReferences(value);
   const placeOf = (path: Path): string => nearestMark(layer, path)?.place ?? "configuration";
@@ -130,7 +131,9 @@ export function resolveSecrets(
   );
   const values = new Map<string, string>();
   for (const { path, reference: wanted } of references) {
-    const resolved = resolve(wanted, environment, placeOf(path), path.join("."));
+    // Tokens are read again by the clients, which know no folder of the configuration: their files are named absolutely.
+    const directory = path.includes("tokens") ? undefined : options.directory;
+    const resolved = resolve(wanted, environment, placeOf(path), path.join("."), directory);
     if (resolved.ok) values.set(wanted, resolved.value);
     else if (options.required) problems.push(resolved.error);
   }
@@ -139,12 +142,18 @@ export function resolveSecrets(
     new Secrets(values, (wanted) => {
       // What is no reference may be the secret itself and must not be repeated.
       const name = reference.test(wanted) ? wanted : "a setting";
-      return resolve(wanted, environment, "configuration", name);
+      return resolve(wanted, environment, "configuration", name, options.directory);
     }),
   );
 }
 
-function resolve(wanted: string, environment: Environment, place: string, name: string): Result<string, Problem> {
+function resolve(
+  wanted: string,
+  environment: Environment,
+  place: string,
+  name: string,
+  directory: string | undefined,
+): Result<string, Problem> {
   const parts = reference.exec(wanted);
   const kind = parts?.[1];
   const target = parts?.[2] ?? "";
@@ -163,13 +172,17 @@ function resolve(wanted: string, environment: Environment, place: string, name: 
     }
     return ok(value);
   }
-  if (kind === "file" && target.startsWith("/")) return readSecretFile(wanted, target, place, name);
+  if (kind === "file" && target !== "" && (isAbsolute(target) || directory !== undefined)) {
+    return readSecretFile(wanted, resolvePath(directory ?? "/", target), place, name);
+  }
   return failed(
     mistake(
       "config.secret-reference",
       place,
       `\`${name}\` is no reference to a secret.`,
-      "Write `env:NAME` (letters, digits and _) or `file:/absolute/path`.",
+      directory === undefined
+        ? "Write `env:NAME` (letters, digits and _) or `file:/absolute/path`."
+        : "Write `env:NAME` (letters, digits and _), or `file:` and a path, which starts at the folder of the configuration.",
     ),
   );
 }

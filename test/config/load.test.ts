@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { good, load, refusals } from "./world.ts";
+import { loadWith } from "../../src/config/load.ts";
+import { environment, folder, good, load, refusals, smallSchema } from "./world.ts";
 
 describe("a configuration", () => {
   it("gives the settings, the defaults and a header that says where they came from", async () => {
@@ -175,13 +176,24 @@ describe("secrets", () => {
     expect(result.value.secrets.reveal(`file:${file}`)).toBe("new");
   });
 
+  it("are found in files beside the configuration", async () => {
+    const { writeFileSync } = await import("node:fs");
+    const directory = folder();
+    writeFileSync(`${directory}/key`, "beside it\n");
+    writeFileSync(`${directory}/crm-sync.yaml`, good.replace("env:SEAL_KEY", "file:key"));
+    const result = await loadWith(smallSchema, { path: `${directory}/crm-sync.yaml`, environment });
+    if (!result.ok) throw new Error("refused");
+    expect(result.value.secrets.reveal("file:key")).toBe("beside it");
+  });
+
   it("that are half set stop the start, at the line that asks for them", async () => {
     expect(await refusals(good, { environment: { ORDER_TOKEN: undefined, SEAL_KEY: "" } })).toEqual([
       "4:3 config.missing-secret `ledger.sealKey` needs env:SEAL_KEY, which is empty. | Set SEAL_KEY before the start.",
       "10:5 config.missing-secret `orderService.tokens.authorization` needs env:ORDER_TOKEN, which is not set. | Set ORDER_TOKEN before the start.",
     ]);
     expect((await refusals(good.replace("env:SEAL_KEY", "file:/nowhere/key")))[0]).toContain("cannot be read (ENOENT)");
-    expect((await refusals(good.replace("env:SEAL_KEY", "file:relative")))[0]).toContain("4:3 config.secret-reference");
+    expect((await refusals(good.replace("env:SEAL_KEY", "file:relative")))[0]).toContain("cannot be read (ENOENT)");
+    expect((await refusals(good.replace("env:ORDER_TOKEN", "file:relative")))[0]).toContain("config.secret-reference");
     expect((await refusals(good.replace("env:SEAL_KEY", "env:A-B")))[0]).toContain("4:3 config.secret-reference");
   });
 

@@ -1,0 +1,43 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { join, relative } from "node:path";
+import type { ExitCode } from "../src/base/errors.ts";
+import { exitCodes } from "../src/base/errors.ts";
+import { createOutput, reportFailure } from "../src/cli/output.ts";
+import { demonstrate } from "../src/cli/demonstrate.ts";
+
+const directory = import.meta.dirname;
+const state = join(directory, "state");
+const here = relative(process.cwd(), directory) || ".";
+
+const output = createOutput(process.stdout, process.stderr, () => performance.now());
+const words = process.argv.slice(2);
+const json = words.includes("--json");
+const unknown = words.filter((word) => !["--json", "--reset"].includes(word));
+
+async function main(): Promise<ExitCode> {
+  if (unknown.length > 0) {
+    output.note(`the demo does not know ${unknown.join(" ")}\n  → npm run demo, npm run demo -- --json, or npm run demo -- --reset`);
+    return exitCodes.usage;
+  }
+  if (words.includes("--reset")) {
+    for (const name of ["ledger.db", "sandbox.db"]) {
+      for (const suffix of ["", "-wal", "-shm", ".lock", ".lock-journal", ".heads"]) rmSync(join(state, `${name}${suffix}`), { force: true });
+    }
+    output.line(`${here}/state: the ledger and the sandbox are gone; the sample and the reports are as they were`);
+    output.line("next: npm run demo");
+    return exitCodes.ok;
+  }
+  mkdirSync(state, { recursive: true });
+  const key = join(state, "seal.key");
+  if (!existsSync(key)) writeFileSync(key, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 });
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort(new Error("stopped")));
+  return await demonstrate({ config: join(directory, "crm-sync.yaml"), reports: join(state, "reports"), here }, json, process.env, output, stop.signal);
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.exitCode = reportFailure(output, error, json);
+}

@@ -1,0 +1,120 @@
+import type { Json } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
+import type { ExitCode } from "../base/errors.ts";
+import { exitCodes, Problem } from "../base/errors.ts";
+import type { Stream } from "../crm/model.ts";
+import { explainText } from "../report/explain-text.ts";
+import { runsText, runText } from "../report/runs.ts";
+import { statusText } from "../report/status.ts";
+import { operationText, quarantineListText, quarantineText, unsettledText } from "../report/waiting.ts";
+import { ok, withLedger } from "./command.ts";
+import type { Invocation } from "./command.ts";
+import { parseKey, usage } from "./keys.ts";
+import { viewOf } from "./output.ts";
+
+/** Facts of the ledger are plain data already; this says so to the compiler by way of JSON itself. */
+function json(facts: unknown): Json {
+  return JSON.parse(JSON.stringify(facts));
+}
+
+export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
+  return await withLedger(invocation, async (workplace) => {
+    const facts = await (await workplace.queries()).status();
+    if (workplace.json) workplace.output.json(json(facts));
+    else workplace.output.line(statusText(facts, toInstant(workplace.clock.now()), viewOf(workplace.output)));
+    return ok;
+  });
+}
+
+export async function runsCommand(invocation: Invocation, last: number): Promise<ExitCode> {
+  return await withLedger(invocation, async (workplace) => {
+    const runs = await (await workplace.queries()).runs({ limit: last });
+    if (workplace.json) workplace.output.json(json(runs));
+    else workplace.output.line(runsText(runs, viewOf(workplace.output)));
+    return ok;
+  });
+}
+
+export async function runShowCommand(invocation: Invocation, id: string): Promise<ExitCode> {
+  return await withLedger(invocation, async (workplace) => {
+    const queries = await workplace.queries();
+    const wanted = id === "last" ? (await queries.runs({ limit: 1 }))[0]?.id : id;
+    const story = wanted === undefined ? undefined : await queries.run(wanted);
+    if (story === undefined) throw notFound("run", id, "`crm-sync runs` lists them");
+    if (workplace.json) workplace.output.json(json(story));
+    else workplace.output.line(runText(story, viewOf(workplace.output)));
+    return ok;
+  });
+}
+
+const streamNames: Record<string, Stream> = {
+  customer: "customers",
+  customers: "customers",
+  order: "orders",
+  orders: "orders",
+  staff: "staff",
+};
+
+export async function explainCommand(invocation: Invocation, kind: string, id: string): Promise<ExitCode> {
+  return await withLedger(invocation, async (workplace) => {
+    const stream = streamNames[kind];
+    if (stream === undefined) throw usage(`there are no records of the kind ${JSON.stringify(kind)}`, "use customer, order or staff");
+    const key = parseKey(id, workplace.config.namespace);
+    const facts = await (await workplace.queries()).explain(stream, key);
+    if (workplace.json) workplace.output.json(json(facts));
+    else workplace.output.line(explainText(facts, toInstant(workplace.clock.now()), viewOf(workplace.output)));
+    return facts.record === null && facts.quarantine.length === 0 ? exitCodes.usage : ok;
+  });
+}
+
+export async function quarantineListCommand(invocation: Invocation): Promise<ExitCode> {
+  return await withLedger(invocation, async (workplace) => {
+    const rows = [...(await workplace.queries()).quarantine()];
+    if (workplace.json) workplace.output.json(json(rows));
+    else workplace.output.line(quarantineListText(rows, viewOf(workplace.output)));
+    return ok;
+  });
+}
+
+export async function quarantineShowCommand(invocation: Invocation, id: string, raw: boolean): Promise<ExitCode> {
+  return await withLedger(invocation, async (workplace) => {
+    const queries = await workplace.queries();
+    const row = await queries.quarantineById(id);
+    if (row === undefined) throw notFound("quarantined record", id, "`crm-sync quarantine list` lists them");
+    const form = raw ? await queries.rawForm(id) : undefined;
+    if (workplace.json) workplace.output.json(json(form === undefined ? row : { ...row, raw: form }));
+    else workplace.output.line(quarantineText(row, form));
+    return ok;
+  });
+}
+
+export async function quarantineRetryCommand(invocation: Invocation, id: string): Promise<ExitCode> {
+  return await withLedger(invocation, async (workplace) => {
+    const ids = id === "all" ? [...(await workplace.queries()).quarantine()].map((row) => row.id) : [id];
+    const ledger = await workplace.ledger();
+    let marked = 0;
+    for (const one of ids) if (await ledger.retryQuarantine(one)) marked += 1;
+    if (id !== "all" && marked === 0) throw notFound("open quarantined record", id, "`crm-sync quarantine list` lists them");
+    if (workplace.json) workplace.output.json({ marked });
+    else workplace.output.line(`${marked} record(s) will be mapped anew when their source is read the next time`);
+    return ok;
+  });
+}
+
+export async function settleListCommand(invocation: Invocation): Promise<ExitCode> {
+  return await withLedger(invocation, async (workplace) => {
+    const queries = await workplace.queries();
+    const rows = [];
+    for await (const row of queries.unsettled()) rows.push(row);
+    if (workplace.json) workplace.output.json(json(rows));
+    else {
+      workplace.output.line(unsettledText(rows, viewOf(workplace.output)));
+      for (const row of rows) workplace.output.line(`\n${operationText(row)}`);
+    }
+    return ok;
+  });
+}
+
+function notFound(what: string, id: string, cure: string): Problem {
+  return new Problem({ code: "not-found", message: `there is no ${what} ${JSON.stringify(id)}`, cure, exitCode: exitCodes.usage });
+}
