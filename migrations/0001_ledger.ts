@@ -169,6 +169,8 @@ const statements = [
   ) strict, without rowid`,
   `create index run_by_start on run (started_at)`,
   `create table slot (job text primary key, last_slot text not null, fired_at text not null) strict, without rowid`,
+  // Every slot that fired, also those after a last slot that was set back together with the clock.
+  `create table fired_slot (job text not null, slot text not null, fired_at text not null, primary key (job, slot)) strict, without rowid`,
   `create table notice (key text primary key, since text not null, body text not null, sent_at text) strict, without rowid`,
   `create table plan (id text primary key, created_at text not null, header text not null, run_id text) strict, without rowid`,
 

@@ -13,7 +13,10 @@ export function keepHead(ledgerPath: string, head: AuditHead, at: string): void 
   const path = headsPath(ledgerPath);
   const kept = readKeptHeads(path);
   if (kept.at(-1)?.sequence === head.sequence && kept.at(-1)?.hash === head.hash) return;
-  appendFileSync(path, `${JSON.stringify({ sequence: head.sequence, hash: head.hash, at })}\n`);
+  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+  // A line that a crash left half-written is ended first, so that it does not swallow this one.
+  const ended = text === "" || text.endsWith("\n") ? "" : "\n";
+  appendFileSync(path, `${ended}${JSON.stringify({ sequence: head.sequence, hash: head.hash, at })}\n`);
   const file = openSync(path, "r");
   try {
     fsyncSync(file);

@@ -183,7 +183,8 @@ function prepareStatements(database: Sqlite) {
        values (?, ?, ?, ?, ?, ?, ?)`,
     ),
     numberTaken: database.prepare(
-      "insert into asset_number (number, origin, operation_id, taken_at) values (?, 'pool', ?, ?)",
+      // A number that is known already is not taken a second time, wherever it came from.
+      "insert into asset_number (number, origin, operation_id, taken_at) values (?, 'pool', ?, ?) on conflict do nothing",
     ),
     endStaffLink: database.prepare(
       "update staff_link set to_at = ? where namespace = ? and staff_id = ? and to_at is null",

@@ -5,7 +5,9 @@ import type { DatabaseConnection } from "kysely";
 import { CompiledQuery, SqliteDriver } from "kysely";
 import { Migrator } from "kysely/migration";
 import type { Migration, MigrationProvider } from "kysely/migration";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { messageOf, Problem } from "../base/errors.ts";
+import { headsPath, readKeptHeads } from "./audit-heads.ts";
+import { databaseProblem, refused } from "./damage.ts";
 import * as ledgerMigration from "../../migrations/0001_ledger.ts";
 
 export type Sqlite = Database.Database;
@@ -51,18 +53,16 @@ export function kyselyOn<Tables>(database: Sqlite): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new LedgerDialect(database) });
 }
 
-function refused(code: string, path: string, message: string, cure: string, cause?: unknown): Problem {
-  return new Problem({ code, message, cure, place: path, exitCode: exitCodes.ledgerRefused, cause });
-}
-
 /** A file that is there but does not begin like a SQLite database is never opened, so that nothing is written into it. */
 function refuseForeignFile(path: string): void {
-  if (!existsSync(path)) return;
-  const stat = statSync(path);
-  if (!stat.isFile()) {
+  const stat = existsSync(path) ? statSync(path) : undefined;
+  if (stat !== undefined && !stat.isFile()) {
     throw refused("ledger.not-a-file", path, `${path} is not a file`, "name a file in ledger.path");
   }
-  if (stat.size === 0) return;
+  if (stat === undefined || stat.size === 0) {
+    refuseLostLedger(path);
+    return;
+  }
   const head = Buffer.alloc(16);
   const file = openSync(path, "r");
   try {
@@ -80,11 +80,26 @@ function refuseForeignFile(path: string): void {
   }
 }
 
+/** A ledger that is gone or empty, where heads of its audit chain were kept, is not begun anew: everything it knew would be done again. */
+function refuseLostLedger(path: string): void {
+  const last = readKeptHeads(headsPath(path)).at(-1);
+  if (last === undefined) return;
+  throw refused(
+    "ledger.lost",
+    path,
+    `the ledger ${path} is gone or empty, but ${headsPath(path)} says that it had ${last.sequence} audit entries`,
+    `restore it from a backup; to begin anew on purpose, move ${headsPath(path)} away first`,
+  );
+}
+
 /**
  * Opens the ledger's database for writing, in WAL mode at full durability, and brings it to this program's version when `migrate` is set.
  * Throws a Problem with exit code 65 for a file that is not a ledger, is newer than the program, is damaged, or cannot be made durable.
  */
-export async function openDatabase(path: string, options: { migrate: boolean; readonly?: boolean }): Promise<Sqlite> {
+export async function openDatabase(
+  path: string,
+  options: { migrate: boolean; readonly?: boolean; busyTimeoutMs?: number | undefined },
+): Promise<Sqlite> {
   refuseForeignFile(path);
   if (options.readonly === true && !existsSync(path)) {
     throw refused(
@@ -96,7 +111,7 @@ export async function openDatabase(path: string, options: { migrate: boolean; re
   }
   let database: Sqlite;
   try {
-    database = new Database(path, { readonly: options.readonly === true, timeout: 10_000 });
+    database = new Database(path, { readonly: options.readonly === true, timeout: options.busyTimeoutMs ?? 10_000 });
   } catch (error) {
     throw refused(
       "ledger.cannot-open",
@@ -111,21 +126,32 @@ export async function openDatabase(path: string, options: { migrate: boolean; re
     requireOurs(database, path);
     if (options.readonly !== true) {
       makeDurable(database, path);
+      requireSound(database, path);
       if (options.migrate) await migrate(database, path);
     }
     await requireKnownVersion(database, path);
     return database;
   } catch (error) {
     database.close();
-    if (error instanceof Problem) throw error;
-    throw refused(
-      "ledger.damaged",
-      path,
-      `the ledger ${path} cannot be read: ${messageOf(error)}`,
-      "restore it from a backup; nothing was repaired or sent",
-      error,
-    );
+    throw error instanceof Problem ? error : databaseProblem(error, path);
   }
+}
+
+/** Ledgers up to this size are looked through whole each time they are opened; in larger ones damage is found where it is read. */
+const checkedWholeBytes = 16 * 1024 * 1024;
+
+function requireSound(database: Sqlite, path: string): void {
+  database.pragma("cell_size_check = on");
+  const pages = Number(database.pragma("page_count", { simple: true }));
+  if (pages * Number(database.pragma("page_size", { simple: true })) > checkedWholeBytes) return;
+  const found = database.prepare("pragma quick_check(1)").pluck().get();
+  if (found === "ok") return;
+  throw refused(
+    "ledger.damaged",
+    path,
+    `the ledger ${path} is damaged: ${String(found)}`,
+    "restore it from a backup; nothing was repaired or sent",
+  );
 }
 
 function requireSqlite(database: Sqlite, path: string): void {
@@ -186,6 +212,8 @@ export async function migrate(
   provide: MigrationProvider = provider,
 ): Promise<string[]> {
   await requireKnownVersion(database, path);
+  // Before the first migration: a program that ends between the two leaves an empty ledger of ours, not a foreign database.
+  if (database.pragma("application_id", { simple: true }) === 0) database.pragma(`application_id = ${applicationId}`);
   const db = kyselyOn<unknown>(database);
   const { error, results } = await new Migrator({ db, provider: provide }).migrateToLatest();
   if (error !== undefined) {
@@ -197,7 +225,6 @@ export async function migrate(
       error,
     );
   }
-  database.pragma(`application_id = ${applicationId}`);
   return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
 }
 

@@ -1,84 +1,12 @@
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Endpoint, Operation, OperationKind, RecordReference, Stage } from "../plan/operation.ts";
+import type { Operation } from "../plan/operation.ts";
 import type { Sqlite } from "./database.ts";
+import { attempt, journalRow, operationColumns } from "./journal-row.ts";
+import type { Attempt, AttemptRow, JournalRow, OperationContext, OperationRow, OperationState } from "./journal-row.ts";
 
-export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
-
-/** What an operation has to remember to be settled after a crash. Holds ids and hashes, never a private value. */
-export type OperationContext = JsonObject;
-
-/** An operation as the journal holds it. */
-export interface JournalRow {
-  id: string;
-  runId: string | null;
-  planId: string | null;
-  holdId: string | null;
-  state: OperationState;
-  wireHash: string | null;
-  context: OperationContext;
-  createdAt: string;
-  updatedAt: string;
-  settleAfter: string | null;
-  verdict: string | null;
-  evidence: Json;
-  outcomeCode: string | null;
-  outcomeMessage: string | null;
-  attempts: number;
-  operation: Operation;
-}
-
-export interface Attempt {
-  operationId: string;
-  number: number;
-  nonce: string;
-  startedAt: string;
-  finishedAt: string | null;
-  outcome: string | null;
-  httpStatus: number | null;
-  code: string | null;
-  detail: string | null;
-}
-
-interface Row {
-  id: string;
-  run_id: string | null;
-  plan_id: string | null;
-  hold_id: string | null;
-  customer_namespace: string;
-  customer_id: string;
-  kind: OperationKind;
-  endpoint: Endpoint;
-  stage: Stage;
-  subject: string;
-  hash: string;
-  state: OperationState;
-  target: string;
-  payload: string;
-  wire_hash: string | null;
-  context: string;
-  reason: string;
-  before: string;
-  after: string;
-  takes_away: number;
-  created_at: string;
-  updated_at: string;
-  settle_after: string | null;
-  verdict: string | null;
-  evidence: string | null;
-  outcome_code: string | null;
-  outcome_message: string | null;
-  attempts: number;
-  records: string;
-}
-
-const columns = `o.id, o.run_id, o.plan_id, o.hold_id, o.customer_namespace, o.customer_id, o.kind, o.endpoint, o.stage, o.subject, o.hash, o.state,
-  o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at, o.settle_after, o.verdict,
-  o.evidence, o.outcome_code, o.outcome_message,
-  (select count(*) from attempt a where a.operation_id = o.id) as attempts,
-  (select json_group_array(json_object('stream', r.stream, 'namespace', r.namespace, 'id', r.record_id)) from operation_record r
-    where r.operation_id = o.id) as records`;
+export type { Attempt, JournalRow, OperationContext, OperationState } from "./journal-row.ts";
 
 /** The journal: operations and attempts. Every method runs inside the writer's transaction, or reads. */
 export class JournalTables {
@@ -114,16 +42,16 @@ export class JournalTables {
          where o.subject = ? and (a.outcome = 'unknown' or a.outcome is null)`,
       ),
       evidence: database.prepare("update operation set evidence = ? where id = ?"),
-      byId: database.prepare<[string], Row>(`select ${columns} from operation o where o.id = ?`),
-      open: database.prepare<[], Row>(
-        `select ${columns} from operation o where o.state in ('sending', 'unknown', 'parked') order by o.created_at, o.id`,
+      byId: database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = ?`),
+      open: database.prepare<[], OperationRow>(
+        `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked') order by o.created_at, o.id`,
       ),
-      openOf: database.prepare<[string, string], Row>(
-        `select ${columns} from operation o where o.state in ('sending', 'unknown', 'parked')
+      openOf: database.prepare<[string, string], OperationRow>(
+        `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked')
          and o.customer_namespace = ? and o.customer_id = ? order by o.created_at, o.id`,
       ),
-      plannedOf: database.prepare<[string, string], Row>(
-        `select ${columns} from operation o where o.state in ('planned', 'held') and o.customer_namespace = ? and o.customer_id = ?
+      plannedOf: database.prepare<[string, string], OperationRow>(
+        `select ${operationColumns} from operation o where o.state in ('planned', 'held') and o.customer_namespace = ? and o.customer_id = ?
          order by o.position, o.id`,
       ),
       drop: database.prepare(
@@ -271,19 +199,19 @@ export class JournalTables {
 
   byId(id: string): JournalRow | undefined {
     const row = this.#statements.byId.get(id);
-    return row === undefined ? undefined : fromRow(row);
+    return row === undefined ? undefined : journalRow(row);
   }
 
   open(): JournalRow[] {
-    return this.#statements.open.all().map(fromRow);
+    return this.#statements.open.all().map(journalRow);
   }
 
   openOf(customer: RecordKey): JournalRow[] {
-    return this.#statements.openOf.all(customer.namespace, customer.id).map(fromRow);
+    return this.#statements.openOf.all(customer.namespace, customer.id).map(journalRow);
   }
 
   plannedOf(customer: RecordKey): JournalRow[] {
-    return this.#statements.plannedOf.all(customer.namespace, customer.id).map(fromRow);
+    return this.#statements.plannedOf.all(customer.namespace, customer.id).map(journalRow);
   }
 
   /** Operations that were planned or held and never begun give way to a new plan. Nothing was sent for them. */
@@ -305,68 +233,6 @@ export class JournalTables {
   }
 
   attempts(id: string): Attempt[] {
-    return this.#statements.attempts.all(id).map((row) => ({
-      operationId: row.operation_id,
-      number: row.number,
-      nonce: row.nonce,
-      startedAt: row.started_at,
-      finishedAt: row.finished_at,
-      outcome: row.outcome,
-      httpStatus: row.http_status,
-      code: row.code,
-      detail: row.detail,
-    }));
+    return this.#statements.attempts.all(id).map(attempt);
   }
-}
-
-interface AttemptRow {
-  operation_id: string;
-  number: number;
-  nonce: string;
-  started_at: string;
-  finished_at: string | null;
-  outcome: string | null;
-  http_status: number | null;
-  code: string | null;
-  detail: string | null;
-}
-
-/** Reads a column this program wrote as JSON. */
-function stored<T>(text: string): T {
-  return JSON.parse(text) as T;
-}
-
-function fromRow(row: Row): JournalRow {
-  return {
-    id: row.id,
-    runId: row.run_id,
-    planId: row.plan_id,
-    holdId: row.hold_id,
-    state: row.state,
-    wireHash: row.wire_hash,
-    context: stored<OperationContext>(row.context),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    settleAfter: row.settle_after,
-    verdict: row.verdict,
-    evidence: row.evidence === null ? null : stored<Json>(row.evidence),
-    outcomeCode: row.outcome_code,
-    outcomeMessage: row.outcome_message,
-    attempts: row.attempts,
-    operation: {
-      kind: row.kind,
-      endpoint: row.endpoint,
-      stage: row.stage,
-      customer: { namespace: row.customer_namespace, id: row.customer_id },
-      subject: row.subject,
-      records: stored<RecordReference[]>(row.records),
-      target: stored<JsonObject>(row.target),
-      payload: stored<JsonObject>(row.payload),
-      reason: row.reason,
-      before: stored<Json>(row.before),
-      after: stored<Json>(row.after),
-      takesAway: row.takes_away,
-      hash: row.hash,
-    },
-  };
 }

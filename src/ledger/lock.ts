@@ -1,5 +1,6 @@
 import Database from "better-sqlite3";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { databaseProblem } from "./damage.ts";
 import type { Sqlite } from "./database.ts";
 
 /** The lock of the run: an exclusive transaction on a file beside the ledger. The system frees it when the process dies, however it dies. */
@@ -14,13 +15,31 @@ export interface RunLock {
  * paused while another took over can no longer write.
  */
 export function takeRunLock(ledgerPath: string, ledger: Sqlite): RunLock {
+  const held = lockSideFile(ledgerPath);
+  try {
+    return {
+      epoch: raiseEpoch(ledger),
+      release: () => {
+        if (held.open) held.close();
+      },
+    };
+  } catch (error) {
+    held.close();
+    throw databaseProblem(error, ledgerPath);
+  }
+}
+
+function lockSideFile(ledgerPath: string): Sqlite {
   const path = `${ledgerPath}.lock`;
   let side: Sqlite | undefined;
   try {
     side = new Database(path, { timeout: 0 });
     side.exec("begin exclusive");
+    return side;
   } catch (error) {
     side?.close();
+    if (!(error instanceof Database.SqliteError) || !error.code.startsWith("SQLITE_BUSY"))
+      throw databaseProblem(error, path);
     throw new Problem({
       code: "run.active",
       message: `another run is on for the ledger ${ledgerPath} (${messageOf(error)})`,
@@ -30,10 +49,11 @@ export function takeRunLock(ledgerPath: string, ledger: Sqlite): RunLock {
       cause: error,
     });
   }
-  const held = side;
-  const epoch = ledger.transaction(() => {
-    const row = ledger.prepare<[], { value: string }>("select value from meta where key = 'epoch'").get();
-    const next = Number(row?.value ?? "0") + 1;
+}
+
+function raiseEpoch(ledger: Sqlite): number {
+  const raise = ledger.transaction(() => {
+    const next = readEpoch(ledger) + 1;
     ledger
       .prepare(
         "insert into meta (key, value) values ('epoch', ?) on conflict (key) do update set value = excluded.value",
@@ -41,13 +61,11 @@ export function takeRunLock(ledgerPath: string, ledger: Sqlite): RunLock {
       .run(String(next));
     return next;
   });
-  const number = epoch.immediate();
-  return {
-    epoch: number,
-    release: () => {
-      if (!held.open) return;
-      held.exec("rollback");
-      held.close();
-    },
-  };
+  return raise.immediate();
+}
+
+/** How often the run lock was taken so far. */
+export function readEpoch(ledger: Sqlite): number {
+  const row = ledger.prepare<[], { value: string }>("select value from meta where key = 'epoch'").get();
+  return Number(row?.value ?? "0");
 }

@@ -34,37 +34,6 @@ interface RunTableRow {
   header: string;
 }
 
-export interface HoldRow {
-  id: string;
-  scope: "enterprise" | "run";
-  customer: RecordKey;
-  count: number;
-  allowed: number;
-  total: number;
-  setHash: string;
-  state: "open" | "approved" | "rejected" | "used" | "lapsed";
-  explanation: string;
-  createdAt: string;
-  decidedAt: string | null;
-  reason: string | null;
-}
-
-interface HoldTableRow {
-  id: string;
-  scope: "enterprise" | "run";
-  customer_namespace: string;
-  customer_id: string;
-  count: number;
-  allowed: number;
-  total: number;
-  set_hash: string;
-  state: HoldRow["state"];
-  explanation: string;
-  created_at: string;
-  decided_at: string | null;
-  reason: string | null;
-}
-
 export interface SourceReadRow {
   number: number;
   source: string;
@@ -93,7 +62,7 @@ export interface RunCounts {
   operations: Record<string, number>;
 }
 
-/** Runs, source reads, holds, slots and notices. */
+/** Runs and the reads of their sources. */
 export class RunTables {
   readonly #statements;
 
@@ -221,79 +190,6 @@ export class RunTables {
       states[row.state] = row.count;
     return states;
   }
-
-  openHold(hold: Omit<HoldRow, "state" | "decidedAt" | "reason">): void {
-    this.#statements.openHold.run(
-      hold.id,
-      hold.scope,
-      hold.customer.namespace,
-      hold.customer.id,
-      hold.count,
-      hold.allowed,
-      hold.total,
-      hold.setHash,
-      hold.explanation,
-      hold.createdAt,
-    );
-  }
-
-  holdOf(customer: RecordKey): HoldRow | undefined {
-    const row = this.#statements.holdOf.get(customer.namespace, customer.id);
-    return row === undefined ? undefined : holdFromRow(row);
-  }
-
-  hold(id: string): HoldRow | undefined {
-    const row = this.#statements.hold.get(id);
-    return row === undefined ? undefined : holdFromRow(row);
-  }
-
-  openHolds(): HoldRow[] {
-    return this.#statements.openHolds.all().map(holdFromRow);
-  }
-
-  setHold(id: string, state: HoldRow["state"], at: string, reason: string | null): void {
-    this.#statements.setHold.run(state, at, reason, id);
-  }
-
-  holdRejected(customer: RecordKey, setHash: string): boolean {
-    return this.#statements.holdRejected.get(customer.namespace, customer.id, setHash) !== undefined;
-  }
-
-  liveAssignments(customer: RecordKey | undefined): number {
-    const row =
-      customer === undefined
-        ? this.#statements.liveAssignments.get()
-        : this.#statements.liveAssignmentsOf.get(customer.namespace, customer.id);
-    return row?.count ?? 0;
-  }
-
-  claimSlot(job: string, slot: string, at: string): boolean {
-    return this.#statements.claimSlot.run(job, slot, at).changes === 1;
-  }
-
-  lastSlot(job: string): string | undefined {
-    return this.#statements.lastSlot.get(job)?.last_slot;
-  }
-
-  notices(): Map<string, { since: string; body: Json; sent: boolean }> {
-    return new Map(
-      this.#statements.notices
-        .all()
-        .map((row) => [row.key, { since: row.since, body: parse(row.body), sent: row.sent_at !== null }]),
-    );
-  }
-
-  setNotice(key: string, body: Json, at: string): void {
-    this.#statements.setNotice.run(key, at, JSON.stringify(body));
-  }
-
-  noticeSent(key: string, at: string): void {
-    this.#statements.noticeSent.run(at, key);
-  }
-
-  dropNotice(key: string): void {
-    this.#statements.dropNotice.run(key);
-  }
 }
 
 function parse(text: string): Json {
@@ -317,27 +213,7 @@ function runFromRow(row: RunTableRow): RunRow {
   };
 }
 
-function holdFromRow(row: HoldTableRow): HoldRow {
-  return {
-    id: row.id,
-    scope: row.scope,
-    customer: { namespace: row.customer_namespace, id: row.customer_id },
-    count: row.count,
-    allowed: row.allowed,
-    total: row.total,
-    setHash: row.set_hash,
-    state: row.state,
-    explanation: row.explanation,
-    createdAt: row.created_at,
-    decidedAt: row.decided_at,
-    reason: row.reason,
-  };
-}
-
 const runColumns = "id, job, kind, trigger, scope, started_at, finished_at, state, exit_code, balance, summary, header";
-const holdColumns =
-  "id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, state, explanation, created_at, decided_at, reason";
-
 function prepareStatements(database: Sqlite) {
   return {
     start: database.prepare(
@@ -380,7 +256,9 @@ function prepareStatements(database: Sqlite) {
       `select count(*) as count from attempt where started_at >= (select started_at from run where id = ?)
        and (outcome is null or outcome <> 'not-sent')`,
     ),
-    openQuarantine: database.prepare<[], { count: number }>("select count(*) as count from quarantine where state <> 'resolved'"),
+    openQuarantine: database.prepare<[], { count: number }>(
+      "select count(*) as count from quarantine where state <> 'resolved'",
+    ),
     hasRecord: database.prepare<[string, string, string], { id: string }>(
       "select id from record where stream = ? and namespace = ? and id = ?",
     ),
@@ -413,40 +291,5 @@ function prepareStatements(database: Sqlite) {
          sum(changed_run = @run and state <> 'quarantined' and outcome_run is not @run) as lost
        from record where changed_run = @run or outcome_run = @run group by stream`,
     ),
-    openHold: database.prepare(
-      `insert into hold (id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, explanation, created_at, state)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')`,
-    ),
-    holdOf: database.prepare<[string, string], HoldTableRow>(
-      `select ${holdColumns} from hold where customer_namespace = ? and customer_id = ? and state in ('open', 'approved')`,
-    ),
-    hold: database.prepare<[string], HoldTableRow>(`select ${holdColumns} from hold where id = ?`),
-    openHolds: database.prepare<[], HoldTableRow>(
-      `select ${holdColumns} from hold where state in ('open', 'approved') order by created_at, id`,
-    ),
-    setHold: database.prepare("update hold set state = ?, decided_at = ?, reason = coalesce(?, reason) where id = ?"),
-    holdRejected: database.prepare<[string, string, string], { id: string }>(
-      "select id from hold where customer_namespace = ? and customer_id = ? and set_hash = ? and state = 'rejected' limit 1",
-    ),
-    liveAssignments: database.prepare<[], { count: number }>(
-      "select count(*) as count from assignment where to_at is null",
-    ),
-    liveAssignmentsOf: database.prepare<[string, string], { count: number }>(
-      "select count(*) as count from assignment where to_at is null and customer_namespace = ? and customer_id = ?",
-    ),
-    claimSlot: database.prepare(
-      `insert into slot (job, last_slot, fired_at) values (?, ?, ?)
-       on conflict (job) do update set last_slot = excluded.last_slot, fired_at = excluded.fired_at where excluded.last_slot > slot.last_slot`,
-    ),
-    lastSlot: database.prepare<[string], { last_slot: string }>("select last_slot from slot where job = ?"),
-    notices: database.prepare<[], { key: string; since: string; body: string; sent_at: string | null }>(
-      "select key, since, body, sent_at from notice order by key",
-    ),
-    setNotice: database.prepare(
-      `insert into notice (key, since, body) values (?, ?, ?)
-       on conflict (key) do update set body = excluded.body`,
-    ),
-    noticeSent: database.prepare("update notice set sent_at = ? where key = ?"),
-    dropNotice: database.prepare("delete from notice where key = ?"),
   };
 }

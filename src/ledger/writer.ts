@@ -1,5 +1,6 @@
 import type { Sqlite } from "./database.ts";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import type { Problem } from "../base/errors.ts";
+import { databaseProblem, isFatal } from "./damage.ts";
 
 interface Job {
   work: () => unknown;
@@ -10,8 +11,8 @@ interface Job {
 /**
  * The one writer of the ledger. Each piece of work is a synchronous function; the writer runs a group of them (at most `groupSize`) in one
  * BEGIN IMMEDIATE with a SAVEPOINT each, and answers after COMMIT, so that full durability costs one flush a group. Work that throws is
- * undone alone. When the commit itself fails, every piece of the group fails and the writer accepts nothing more: what is on disk is then only
- * known to the next start.
+ * undone alone. When the ledger itself fails (commit, full disk, damage), every piece of the group fails and the writer accepts nothing more:
+ * what is on disk is then only known to the next start.
  */
 export class Writer {
   readonly #database: Sqlite;
@@ -70,7 +71,7 @@ export class Writer {
           job.work();
           this.#database.exec("release work");
         } catch (error) {
-          if (!this.#database.inTransaction) throw error;
+          if (!this.#database.inTransaction || isFatal(error)) throw error;
           this.#database.exec("rollback to work");
           this.#database.exec("release work");
           failures.set(job, error);
@@ -96,21 +97,16 @@ export class Writer {
         // The transaction is gone with the connection; the next start reads what is on disk.
       }
     }
-    const problem =
-      error instanceof Problem
-        ? error
-        : new Problem({
-            code: "ledger.cannot-write",
-            message: `the ledger cannot be written: ${messageOf(error)}. Nothing more is sent`,
-            cure: "free disk space or end the program that locks the file, then start again: the next run goes on from here",
-            exitCode: exitCodes.ledgerRefused,
-            cause: error,
-          });
-    this.#broken = problem;
+    this.break(databaseProblem(error, this.#database.name), group);
+  }
+
+  /** Ends the writing: what waits is refused with `problem`, and so is everything later. */
+  break(problem: Problem, group: readonly Job[] = []): void {
+    this.#broken ??= problem;
     for (const job of [...group, ...this.#queue.splice(0)]) job.reject(problem);
   }
 
-  /** Set once a commit failed: the program then sends nothing more. */
+  /** Set once the ledger failed: the program then sends nothing more. */
   get broken(): Problem | undefined {
     return this.#broken;
   }

@@ -1,0 +1,191 @@
+import type { Clock } from "../base/clock.ts";
+import { toInstant } from "../base/clock.ts";
+import type { Ids, Randomness } from "../base/ids.ts";
+import { exitCodes, Problem } from "../base/errors.ts";
+import { AuditLog } from "./audit.ts";
+import { headsPath, readKeptHeads } from "./audit-heads.ts";
+import { ChangeTables } from "./changes.ts";
+import { databaseProblem, isFatal, refused } from "./damage.ts";
+import { appliedMigrations } from "./database.ts";
+import type { Sqlite } from "./database.ts";
+import { HoldTables } from "./holds.ts";
+import { JournalTables } from "./journal.ts";
+import { KnownTables } from "./known.ts";
+import { readEpoch, takeRunLock } from "./lock.ts";
+import type { RunLock } from "./lock.ts";
+import { NumberTables } from "./numbers.ts";
+import { sealingKey } from "./private.ts";
+import type { SealingKey } from "./private.ts";
+import { RecordTables } from "./records.ts";
+import { RunTables } from "./runs.ts";
+import { SlotTables } from "./slots.ts";
+import { WorkTables } from "./work.ts";
+import { Writer } from "./writer.ts";
+
+export interface LedgerOptions {
+  path: string;
+  clock: Clock;
+  ids: Ids;
+  random: Randomness;
+  /** The secret that passwords are sealed with; without it records that hold passwords are refused. */
+  sealSecret?: string | undefined;
+  migrate?: boolean;
+  groupSize?: number;
+  /** How long to wait for another program that is writing, in milliseconds (10,000). */
+  busyTimeoutMs?: number;
+}
+
+interface Tables {
+  records: RecordTables;
+  known: KnownTables;
+  work: WorkTables;
+  numbers: NumberTables;
+  journal: JournalTables;
+  changes: ChangeTables;
+  holds: HoldTables;
+  runs: RunTables;
+  slots: SlotTables;
+  audit: AuditLog;
+}
+
+/** What every business method of the ledger stands on: the database with its one writer, the tables, the run lock, and the end of it all. */
+export class LedgerCore {
+  readonly path: string;
+  protected readonly database: Sqlite;
+  protected readonly ids: Ids;
+  protected readonly random: Randomness;
+  protected readonly sealing: SealingKey | undefined;
+  protected readonly tables: Tables;
+  readonly #writer: Writer;
+  readonly #clock: Clock;
+  #lock: RunLock | undefined;
+
+  protected constructor(database: Sqlite, options: LedgerOptions) {
+    this.path = options.path;
+    this.database = database;
+    this.ids = options.ids;
+    this.random = options.random;
+    this.#clock = options.clock;
+    this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret);
+    this.#writer = new Writer(database, {
+      ...(options.groupSize === undefined ? {} : { groupSize: options.groupSize }),
+      guard: () => this.#requireOwnEpoch(),
+    });
+    this.tables = {
+      records: new RecordTables(database, {
+        now: () => options.clock.now(),
+        randomHex: () => options.random.hex(16),
+        seal: this.sealing,
+      }),
+      known: new KnownTables(database, this.sealing),
+      work: new WorkTables(database),
+      numbers: new NumberTables(database),
+      journal: new JournalTables(database),
+      changes: new ChangeTables(database),
+      holds: new HoldTables(database),
+      runs: new RunTables(database),
+      slots: new SlotTables(database),
+      audit: new AuditLog(database),
+    };
+  }
+
+  get canSeal(): boolean {
+    return this.sealing !== undefined;
+  }
+
+  /** Set once the ledger failed; then nothing more may be sent. */
+  get broken(): Problem | undefined {
+    return this.#writer.broken;
+  }
+
+  protected get now(): string {
+    return toInstant(this.#clock.now());
+  }
+
+  /** Runs `work` in the next group of the one writer; resolves after the commit. */
+  protected write<T>(work: () => T): Promise<T> {
+    return this.#writer.write(work);
+  }
+
+  /** Runs a reading. Damage that it meets ends the writing too, and is thrown as a Problem with exit code 65. */
+  protected read<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (!isFatal(error)) throw error;
+      const problem = databaseProblem(error, this.path);
+      this.#writer.break(problem);
+      throw problem;
+    }
+  }
+
+  protected meta(key: string): string | undefined {
+    return this.read(() =>
+      this.database.prepare<[string], string>("select value from meta where key = ?").pluck().get(key),
+    );
+  }
+
+  /** Keeps a value under a key that has none yet. */
+  protected async setMeta(key: string, value: string): Promise<void> {
+    const insert = "insert into meta (key, value) values (?, ?) on conflict do nothing";
+    await this.write(() => this.database.prepare(insert).run(key, value));
+  }
+
+  /** What this ledger is called: fixed when it was made, and named in plan files. */
+  async identity(): Promise<string> {
+    const known = this.meta("ledger");
+    if (known !== undefined) return known;
+    const id = this.ids.next("ledger");
+    await this.setMeta("ledger", id);
+    return this.meta("ledger") ?? id;
+  }
+
+  /** The migrations this ledger has had. */
+  migrations(): string[] {
+    return this.read(() => appliedMigrations(this.database));
+  }
+
+  // The run lock
+
+  /**
+   * Takes the lock of the run, or throws a Problem with exit code 75 at once. A ledger that lacks what the last kept head says it had (an older
+   * copy, put back) is refused with exit code 65: what it no longer knows would be done twice.
+   */
+  takeRunLock(): void {
+    this.#requireKeptHead();
+    this.#lock = takeRunLock(this.path, this.database);
+  }
+
+  releaseRunLock(): void {
+    this.#lock?.release();
+    this.#lock = undefined;
+  }
+
+  #requireOwnEpoch(): void {
+    if (this.#lock === undefined || readEpoch(this.database) === this.#lock.epoch) return;
+    throw new Problem({
+      code: "run.lost-lock",
+      message: "another run has taken the ledger over; this one writes nothing more",
+      cure: "let the other run go on; `crm-sync status` shows it",
+      exitCode: exitCodes.runActive,
+    });
+  }
+
+  #requireKeptHead(): void {
+    const heads = headsPath(this.path);
+    const last = readKeptHeads(heads).at(-1);
+    if (last === undefined || this.read(() => this.tables.audit.hashAt(last.sequence)) === last.hash) return;
+    throw refused(
+      "ledger.behind",
+      this.path,
+      `the ledger ${this.path} is not the one that the last run left: ${heads} names its audit entry ${last.sequence}, and it has another one or none there`,
+      `restore the newest copy (\`crm-sync audit verify\` says more); to go on with this one on purpose, knowing that what it lacks may be done twice, move ${heads} away first`,
+    );
+  }
+
+  close(): void {
+    this.#writer.close();
+    this.releaseRunLock();
+    if (this.database.open) this.database.close();
+  }
+}

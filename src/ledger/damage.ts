@@ -1,0 +1,68 @@
+import Database from "better-sqlite3";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+
+/** A Problem with exit code 65: the ledger is not used as it is. */
+export function refused(code: string, path: string, message: string, cure: string, cause?: unknown): Problem {
+  return new Problem({ code, message, cure, place: path, exitCode: exitCodes.ledgerRefused, cause });
+}
+
+/** A row that this program cannot have written as it stands now: the ledger is refused, the row is named, nothing is repaired. */
+export function unreadableRow(table: string, id: string, column: string, cause?: unknown): Problem {
+  return refused(
+    "ledger.damaged",
+    `${table} ${id}`,
+    `the ledger is damaged: column ${column} of ${table} ${id} cannot be read`,
+    "restore the ledger from a backup; nothing was repaired or sent",
+    cause,
+  );
+}
+
+/** SQLite results after which nothing that is written or read can be relied on. */
+const fatal = /^SQLITE_(?:FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PERM|NOMEM|BUSY|PROTOCOL)/u;
+
+/** Whether an error concerns the ledger as a whole, and not only the piece of work that met it. */
+export function isFatal(error: unknown): boolean {
+  if (error instanceof Problem) return error.exitCode === exitCodes.ledgerRefused;
+  return error instanceof Database.SqliteError && fatal.test(error.code);
+}
+
+/** What a failure of SQLite means for people, by its result code. */
+export function databaseProblem(error: unknown, path: string): Problem {
+  if (error instanceof Problem) return error;
+  const code = error instanceof Database.SqliteError ? error.code : "";
+  const said = messageOf(error);
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_PROTOCOL")) {
+    return refused(
+      "ledger.busy",
+      path,
+      `another program holds the ledger ${path} (${said}). Nothing more is sent`,
+      "end the program that locks the file, then start again: the next run goes on from here",
+      error,
+    );
+  }
+  if (code.startsWith("SQLITE_FULL")) {
+    return refused(
+      "ledger.disk-full",
+      path,
+      `the ledger ${path} cannot be written: ${said}. Nothing more is sent`,
+      "free disk space, then start again: the next run goes on from here",
+      error,
+    );
+  }
+  if (/^SQLITE_(?:READONLY|CANTOPEN|PERM|IOERR)/u.test(code)) {
+    return refused(
+      "ledger.cannot-write",
+      path,
+      `the ledger ${path} cannot be written: ${said}. Nothing more is sent`,
+      "check the disk, that the folder exists and that this user may write there, then start again: the next run goes on from here",
+      error,
+    );
+  }
+  return refused(
+    "ledger.damaged",
+    path,
+    `the ledger ${path} cannot be read: ${said}`,
+    "restore it from a backup; nothing was repaired or sent",
+    error,
+  );
+}

@@ -1,0 +1,133 @@
+import type { RecordKey } from "../crm/model.ts";
+import type { Sqlite } from "./database.ts";
+
+export interface HoldRow {
+  id: string;
+  scope: "enterprise" | "run";
+  customer: RecordKey;
+  count: number;
+  allowed: number;
+  total: number;
+  setHash: string;
+  state: "open" | "approved" | "rejected" | "used" | "lapsed";
+  explanation: string;
+  createdAt: string;
+  decidedAt: string | null;
+  reason: string | null;
+}
+
+interface HoldTableRow {
+  id: string;
+  scope: "enterprise" | "run";
+  customer_namespace: string;
+  customer_id: string;
+  count: number;
+  allowed: number;
+  total: number;
+  set_hash: string;
+  state: HoldRow["state"];
+  explanation: string;
+  created_at: string;
+  decided_at: string | null;
+  reason: string | null;
+}
+
+/** What a limit stopped, and the person's word on it. */
+export class HoldTables {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  openHold(hold: Omit<HoldRow, "state" | "decidedAt" | "reason">): void {
+    this.#statements.openHold.run(
+      hold.id,
+      hold.scope,
+      hold.customer.namespace,
+      hold.customer.id,
+      hold.count,
+      hold.allowed,
+      hold.total,
+      hold.setHash,
+      hold.explanation,
+      hold.createdAt,
+    );
+  }
+
+  holdOf(customer: RecordKey): HoldRow | undefined {
+    const row = this.#statements.holdOf.get(customer.namespace, customer.id);
+    return row === undefined ? undefined : holdFromRow(row);
+  }
+
+  hold(id: string): HoldRow | undefined {
+    const row = this.#statements.hold.get(id);
+    return row === undefined ? undefined : holdFromRow(row);
+  }
+
+  openHolds(): HoldRow[] {
+    return this.#statements.openHolds.all().map(holdFromRow);
+  }
+
+  setHold(id: string, state: HoldRow["state"], at: string, reason: string | null): void {
+    this.#statements.setHold.run(state, at, reason, id);
+  }
+
+  holdRejected(customer: RecordKey, setHash: string): boolean {
+    return this.#statements.holdRejected.get(customer.namespace, customer.id, setHash) !== undefined;
+  }
+
+  liveAssignments(customer: RecordKey | undefined): number {
+    const row =
+      customer === undefined
+        ? this.#statements.liveAssignments.get()
+        : this.#statements.liveAssignmentsOf.get(customer.namespace, customer.id);
+    return row?.count ?? 0;
+  }
+}
+
+function holdFromRow(row: HoldTableRow): HoldRow {
+  return {
+    id: row.id,
+    scope: row.scope,
+    customer: { namespace: row.customer_namespace, id: row.customer_id },
+    count: row.count,
+    allowed: row.allowed,
+    total: row.total,
+    setHash: row.set_hash,
+    state: row.state,
+    explanation: row.explanation,
+    createdAt: row.created_at,
+    decidedAt: row.decided_at,
+    reason: row.reason,
+  };
+}
+
+const holdColumns =
+  "id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, state, explanation, created_at, decided_at, reason";
+
+function prepareStatements(database: Sqlite) {
+  return {
+    openHold: database.prepare(
+      `insert into hold (id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, explanation, created_at, state)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')`,
+    ),
+    holdOf: database.prepare<[string, string], HoldTableRow>(
+      `select ${holdColumns} from hold where customer_namespace = ? and customer_id = ? and state in ('open', 'approved')`,
+    ),
+    hold: database.prepare<[string], HoldTableRow>(`select ${holdColumns} from hold where id = ?`),
+    openHolds: database.prepare<[], HoldTableRow>(
+      `select ${holdColumns} from hold where state in ('open', 'approved') order by created_at, id`,
+    ),
+    setHold: database.prepare("update hold set state = ?, decided_at = ?, reason = coalesce(?, reason) where id = ?"),
+    holdRejected: database.prepare<[string, string, string], { id: string }>(
+      "select id from hold where customer_namespace = ? and customer_id = ? and set_hash = ? and state = 'rejected' limit 1",
+    ),
+    liveAssignments: database.prepare<[], { count: number }>(
+      "select count(*) as count from assignment where to_at is null",
+    ),
+    liveAssignmentsOf: database.prepare<[string, string], { count: number }>(
+      "select count(*) as count from assignment where to_at is null and customer_namespace = ? and customer_id = ?",
+    ),
+  };
+}

@@ -1,0 +1,138 @@
+import type { Json } from "../base/canonical-json.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { CustomerInput, Known } from "../plan/input.ts";
+import type { PrivateMarker } from "../plan/operation.ts";
+import { LedgerCore } from "./core.ts";
+import type { WantedNumbers } from "./numbers.ts";
+import type { TakeUpRecord, TakeUpRejection, TakeUpResult } from "./records.ts";
+import type { RunTables, SourceReadRow } from "./runs.ts";
+import type { RecordOutcome, WorkTables } from "./work.ts";
+
+/** The ledger's business with records: taking them up, what is to be done about them, and what one customer is planned from. */
+export class IntakeLedger extends LedgerCore {
+  // Taking records up
+
+  async startRead(run: string | null, source: string, stream: Stream): Promise<number> {
+    return await this.write(() => this.tables.runs.startRead(run, source, stream, this.now));
+  }
+
+  async finishRead(read: number, fields: Omit<Parameters<RunTables["finishRead"]>[1], "at">): Promise<void> {
+    await this.write(() => this.tables.runs.finishRead(read, { ...fields, at: this.now }));
+  }
+
+  /** Which of these raw hashes are as they were, and which are quarantined still. The others have to be mapped. */
+  async markSeen(
+    source: string,
+    stream: Stream,
+    read: number,
+    hashes: readonly string[],
+  ): Promise<{ unchanged: Set<string>; quarantined: Set<string> }> {
+    return await this.write(() => this.tables.records.markSeen(source, stream, read, hashes));
+  }
+
+  /** Takes a batch of mapped records and rejections up, in one transaction. */
+  async takeUp(
+    source: string,
+    stream: Stream,
+    read: number,
+    run: string,
+    items: readonly ({ record: TakeUpRecord } | { rejection: TakeUpRejection })[],
+  ): Promise<TakeUpResult> {
+    return await this.write(() => {
+      const result: TakeUpResult = { changed: 0, unchanged: 0, quarantined: 0 };
+      for (const item of items) {
+        if ("rejection" in item) {
+          this.tables.records.reject(source, stream, read, item.rejection);
+          result.quarantined += 1;
+        } else {
+          result[this.tables.records.takeUp(source, stream, read, run, item.record)] += 1;
+        }
+      }
+      return result;
+    });
+  }
+
+  async closeWholeRead(
+    source: string,
+    stream: Stream,
+    read: number,
+    confirmations: number,
+  ): Promise<{ absent: number; missed: number }> {
+    return await this.write(() => this.tables.records.closeWholeRead(source, stream, read, confirmations));
+  }
+
+  async lastCompleteRead(source: string, stream: Stream, wholeOnly: boolean): Promise<SourceReadRow | undefined> {
+    return this.read(() => this.tables.runs.lastCompleteRead(source, stream, wholeOnly));
+  }
+
+  async retryQuarantine(id: string): Promise<boolean> {
+    return await this.write(() => this.tables.records.retryQuarantine(id));
+  }
+
+  // Work
+
+  async dirtyCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
+    return this.read(() => this.tables.work.dirtyCustomers(after, limit));
+  }
+
+  async dirtyCount(): Promise<number> {
+    return this.read(() => this.tables.work.dirtyCount());
+  }
+
+  async markPending(scope: Parameters<WorkTables["markPending"]>[0]): Promise<number> {
+    return await this.write(() => this.tables.work.markPending(scope));
+  }
+
+  async load(customer: RecordKey): Promise<Omit<CustomerInput, "observed">> {
+    return this.read(() => this.tables.known.load(customer));
+  }
+
+  async known(customer: RecordKey): Promise<Known> {
+    return this.read(() => this.tables.known.known(customer));
+  }
+
+  /** The value behind a marker, or undefined where it was erased, wiped, or does not fit its commitment. */
+  privateValue(marker: PrivateMarker): Json | undefined {
+    return this.read(() => this.tables.known.privateValue(marker));
+  }
+
+  async recordOutcomes(run: string, outcomes: readonly RecordOutcome[]): Promise<void> {
+    if (outcomes.length === 0) return;
+    await this.write(() => this.tables.work.recordOutcomes(run, outcomes, this.now));
+  }
+
+  /** Defers records that are pending and have no outcome in this run yet: those of one customer, or all that this run changed. */
+  async deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string): Promise<number> {
+    return await this.write(() => this.tables.work.deferPending(run, customer, code, reason, this.now));
+  }
+
+  async customerOfOrder(order: RecordKey): Promise<RecordKey | undefined> {
+    return this.read(() => this.tables.work.customerOfOrder(order));
+  }
+
+  async keepPending(records: readonly { stream: Stream; key: RecordKey }[]): Promise<void> {
+    if (records.length === 0) return;
+    await this.write(() => this.tables.work.keepPending(records));
+  }
+
+  async fixNumbers(
+    order: RecordKey,
+    wanted: readonly WantedNumbers[],
+  ): Promise<{ lacking: number; clashing: string[] }> {
+    return await this.write(() => this.tables.numbers.fixNumbers(order, wanted, this.now));
+  }
+
+  /** The order that was placed under this channel order number. */
+  async channelOrderOwner(channelOrderId: string): Promise<RecordKey | undefined> {
+    return this.read(() => this.tables.work.channelOrderOwner(channelOrderId));
+  }
+
+  /** The customer that an enterprise is linked to. */
+  async customerOfEnterprise(enterpriseGlobalId: string): Promise<RecordKey | undefined> {
+    return this.read(() => this.tables.work.customerOfEnterprise(enterpriseGlobalId));
+  }
+
+  async poolSize(): Promise<number> {
+    return this.read(() => this.tables.numbers.poolSize());
+  }
+}

@@ -1,0 +1,230 @@
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { Problem } from "../base/errors.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { KnownChange } from "../plan/changes.ts";
+import type { Operation } from "../plan/operation.ts";
+import { IntakeLedger } from "./intake-ledger.ts";
+import type { Attempt, JournalRow, OperationContext, OperationState } from "./journal.ts";
+
+/** How an attempt ended, for the journal. */
+export interface AttemptEnd {
+  outcome: "done" | "rejected" | "not-sent" | "unknown";
+  httpStatus?: number | undefined;
+  code?: string | undefined;
+  detail?: string | undefined;
+}
+
+/** What became of an operation: its new state, what is known by it, and its audit entry. Committed together. */
+export interface Conclusion {
+  state: OperationState;
+  /** The operation as it was read before; when it has moved on since, nothing is concluded. */
+  expected?: { state: OperationState; attempts: number } | undefined;
+  attempt?: AttemptEnd | undefined;
+  settleAfter?: string | undefined;
+  verdict?: string | undefined;
+  evidence?: Json | undefined;
+  code?: string | undefined;
+  message?: string | undefined;
+  /** The redacted answer, kept where the outcome has to be looked into. */
+  answer?: string | undefined;
+  changes: readonly KnownChange[];
+  audit: { kind: string; body: JsonObject };
+}
+
+/** The ledger's business with operations: intents, outcomes, what is open, what is planned, and what reading taught. */
+export class JournalLedger extends IntakeLedger {
+  /**
+   * Records the intent to send: the operation (new, or planned before), one attempt with nonce and payload hash, state `sending`. Secrets
+   * that the payload needs for the first time are sealed in the same transaction. Resolves after the commit; only then may a byte leave.
+   */
+  async intend(entry: {
+    operation: Operation;
+    id?: string | undefined;
+    runId: string | null;
+    wireHash: string;
+    nonce: string;
+    context: OperationContext;
+    sealed?: { ref: string; version: number; salt: string; values: JsonObject }[] | undefined;
+  }): Promise<string> {
+    const id = entry.id ?? this.ids.next("op");
+    await this.write(() => {
+      const at = this.now;
+      if (entry.id === undefined) {
+        this.tables.journal.insert({ ...entry, id, state: "sending", at });
+      } else {
+        this.tables.journal.markSending(id, {
+          wireHash: entry.wireHash,
+          context: entry.context,
+          runId: entry.runId,
+          at,
+        });
+      }
+      this.tables.journal.startAttempt(id, { nonce: entry.nonce, wireHash: entry.wireHash, at });
+      for (const item of entry.sealed ?? []) this.#sealValues(item, at);
+    });
+    return id;
+  }
+
+  #sealValues(item: { ref: string; version: number; salt: string; values: JsonObject }, at: string): void {
+    if (this.sealing === undefined) throw new Error("secrets cannot be stored without a sealing key");
+    this.database
+      .prepare(
+        "insert into private_value (ref, version, salt, body, sealed, created_at) values (?, ?, ?, null, ?, ?) on conflict do nothing",
+      )
+      .run(item.ref, item.version, item.salt, this.sealing.seal(JSON.stringify(item.values)), at);
+  }
+
+  /** Records what became of an operation: outcome, ledger changes and audit entry in one transaction. */
+  async conclude(id: string, conclusion: Conclusion): Promise<void> {
+    await this.write(() => {
+      const at = this.now;
+      const row = this.tables.journal.byId(id);
+      if (row === undefined) throw new Error(`operation ${id} is not in the journal`);
+      if (row.state === "done" || row.state === "rejected" || row.state === "dropped") {
+        throw new Problem({
+          code: "journal.already-concluded",
+          message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) is ${row.state} already`,
+          cure: "nothing needs to be done; `crm-sync explain` shows what happened",
+        });
+      }
+      const { expected } = conclusion;
+      if (expected !== undefined && (row.state !== expected.state || row.attempts !== expected.attempts)) {
+        throw new Problem({
+          code: "journal.moved-on",
+          message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) has moved on: it is ${row.state} after ${row.attempts} attempts`,
+          cure: "look at it again with `crm-sync settle list`; nothing was changed",
+        });
+      }
+      this.tables.journal.finish(id, {
+        state: conclusion.state,
+        at,
+        ...(conclusion.attempt === undefined ? {} : { attempt: conclusion.attempt }),
+        settleAfter: conclusion.settleAfter,
+        verdict: conclusion.verdict,
+        evidence: conclusion.evidence,
+        code: conclusion.code,
+        message: conclusion.message,
+        answer: conclusion.answer,
+      });
+      for (const change of conclusion.changes) this.tables.changes.apply(change, at);
+      this.tables.audit.append({
+        at,
+        kind: conclusion.audit.kind,
+        subject: row.operation.subject,
+        body: {
+          operation: id,
+          endpoint: row.operation.endpoint,
+          kind: row.operation.kind,
+          customer: formatKey(row.operation.customer),
+          run: row.runId,
+          state: conclusion.state,
+          intent: row.operation.hash,
+          wire: row.wireHash,
+          code: conclusion.code,
+          verdict: conclusion.verdict,
+          ...conclusion.audit.body,
+        },
+      });
+    });
+  }
+
+  /** Keeps what a reading showed about an operation that is not settled by it. */
+  async noteEvidence(id: string, evidence: Json): Promise<void> {
+    await this.write(() => this.tables.journal.noteEvidence(id, evidence));
+  }
+
+  async confirmCorrelation(correlation: string): Promise<void> {
+    if (await this.correlationConfirmed(correlation)) return;
+    await this.setMeta(`correlation ${correlation}`, this.now);
+  }
+
+  /** Whether E3 has shown an enterprise that an accepted E2 of this ledger made, under the same templates (A8). */
+  async correlationConfirmed(correlation: string): Promise<boolean> {
+    return this.meta(`correlation ${correlation}`) !== undefined;
+  }
+
+  /** Ledger changes that come from reading, not from an operation; with an audit entry where something is adopted. */
+  async learn(
+    customer: RecordKey,
+    changes: readonly KnownChange[],
+    audit?: { kind: string; subject: string; body: JsonObject },
+  ): Promise<void> {
+    if (changes.length === 0 && audit === undefined) return;
+    await this.write(() => {
+      const at = this.now;
+      for (const change of changes) this.tables.changes.apply(change, at);
+      if (audit !== undefined) {
+        this.tables.audit.append({
+          at,
+          kind: audit.kind,
+          subject: audit.subject,
+          body: { customer: formatKey(customer), ...audit.body },
+        });
+      }
+    });
+  }
+
+  async operation(id: string): Promise<JournalRow | undefined> {
+    return this.read(() => this.tables.journal.byId(id));
+  }
+
+  async attempts(id: string): Promise<Attempt[]> {
+    return this.read(() => this.tables.journal.attempts(id));
+  }
+
+  /** All operations that are sending, unknown or parked, oldest first. */
+  async openOperations(): Promise<JournalRow[]> {
+    return this.read(() => this.tables.journal.open());
+  }
+
+  async openOperationsOf(customer: RecordKey): Promise<JournalRow[]> {
+    return this.read(() => this.tables.journal.openOf(customer));
+  }
+
+  async plannedOperationsOf(customer: RecordKey): Promise<JournalRow[]> {
+    return this.read(() => this.tables.journal.plannedOf(customer));
+  }
+
+  /** Writes operations that have not begun: planned (to be released when limits are judged) or held. */
+  async storePlanned(entry: {
+    runId: string | null;
+    planId?: string | null;
+    holdId?: string | null;
+    state: "planned" | "held";
+    operations: readonly Operation[];
+  }): Promise<string[]> {
+    return await this.write(() => {
+      const at = this.now;
+      return entry.operations.map((operation, position) => {
+        const id = this.ids.next("op");
+        this.tables.journal.insert({
+          id,
+          operation,
+          state: entry.state,
+          runId: entry.runId,
+          planId: entry.planId ?? null,
+          holdId: entry.holdId ?? null,
+          position,
+          at,
+        });
+        return id;
+      });
+    });
+  }
+
+  /** Gives up operations that have not begun: one of them by its hash, or all of the customer, those that are held included or not. */
+  async dropPlanned(customer: RecordKey, why: string, which: { hash?: string; held: boolean }): Promise<number> {
+    return await this.write(() => this.tables.journal.drop(customer, this.now, why, which));
+  }
+
+  /** Puts planned operations of a customer under a hold: those that take something away, or all that are left. */
+  async holdPlanned(customer: RecordKey, hold: string, which: { revokesOnly: boolean }): Promise<number> {
+    return await this.write(() => this.tables.journal.hold(customer, hold, this.now, which.revokesOnly));
+  }
+
+  /** Until when a different value of a state-setting call must wait, because one with an unknown outcome may still land. */
+  async quietUntil(subject: string, settleMs: number): Promise<number> {
+    return this.read(() => this.tables.journal.lastUncertain(subject)) + settleMs;
+  }
+}

@@ -1,0 +1,172 @@
+import { z } from "zod";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { streams } from "../crm/model.ts";
+import type { Endpoint, Operation, OperationKind, RecordReference, Stage } from "../plan/operation.ts";
+import { operationKinds } from "../plan/operation.ts";
+import { unreadableRow } from "./damage.ts";
+
+export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
+
+/** What an operation has to remember to be settled after a crash. Holds ids and hashes, never a private value. */
+export type OperationContext = JsonObject;
+
+/** An operation as the journal holds it. */
+export interface JournalRow {
+  id: string;
+  runId: string | null;
+  planId: string | null;
+  holdId: string | null;
+  state: OperationState;
+  wireHash: string | null;
+  context: OperationContext;
+  createdAt: string;
+  updatedAt: string;
+  settleAfter: string | null;
+  verdict: string | null;
+  evidence: Json;
+  outcomeCode: string | null;
+  outcomeMessage: string | null;
+  attempts: number;
+  operation: Operation;
+}
+
+export interface Attempt {
+  operationId: string;
+  number: number;
+  nonce: string;
+  startedAt: string;
+  finishedAt: string | null;
+  outcome: string | null;
+  httpStatus: number | null;
+  code: string | null;
+  detail: string | null;
+}
+
+/** An operation as its table holds it. */
+export interface OperationRow {
+  id: string;
+  run_id: string | null;
+  plan_id: string | null;
+  hold_id: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  kind: OperationKind;
+  endpoint: Endpoint;
+  stage: Stage;
+  subject: string;
+  hash: string;
+  state: OperationState;
+  target: string;
+  payload: string;
+  wire_hash: string | null;
+  context: string;
+  reason: string;
+  before: string;
+  after: string;
+  takes_away: number;
+  created_at: string;
+  updated_at: string;
+  settle_after: string | null;
+  verdict: string | null;
+  evidence: string | null;
+  outcome_code: string | null;
+  outcome_message: string | null;
+  attempts: number;
+  records: string;
+}
+
+/** The columns of an operation `o`, as `OperationRow` names them. */
+export const operationColumns = `o.id, o.run_id, o.plan_id, o.hold_id, o.customer_namespace, o.customer_id, o.kind, o.endpoint, o.stage, o.subject, o.hash, o.state,
+  o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at, o.settle_after, o.verdict,
+  o.evidence, o.outcome_code, o.outcome_message,
+  (select count(*) from attempt a where a.operation_id = o.id) as attempts,
+  (select json_group_array(json_object('stream', r.stream, 'namespace', r.namespace, 'id', r.record_id)) from operation_record r
+    where r.operation_id = o.id) as records`;
+
+/** An attempt as its table holds it. */
+export interface AttemptRow {
+  operation_id: string;
+  number: number;
+  nonce: string;
+  started_at: string;
+  finished_at: string | null;
+  outcome: string | null;
+  http_status: number | null;
+  code: string | null;
+  detail: string | null;
+}
+
+/** The journal row of a table row. Throws a Problem (exit code 65) that names row and column where a column is not what was written. */
+export function journalRow(row: OperationRow): JournalRow {
+  const { kind, endpoint, stage } = row;
+  if (!Object.hasOwn(operationKinds, kind)) throw unreadableRow("operation", row.id, "kind");
+  return {
+    id: row.id,
+    runId: row.run_id,
+    planId: row.plan_id,
+    holdId: row.hold_id,
+    state: row.state,
+    wireHash: row.wire_hash,
+    context: storedObject(row, "context"),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    settleAfter: row.settle_after,
+    verdict: row.verdict,
+    evidence: row.evidence === null ? null : stored(row, "evidence", row.evidence),
+    outcomeCode: row.outcome_code,
+    outcomeMessage: row.outcome_message,
+    attempts: row.attempts,
+    operation: {
+      kind,
+      endpoint,
+      stage,
+      customer: { namespace: row.customer_namespace, id: row.customer_id },
+      subject: row.subject,
+      records: storedRecords(row),
+      target: storedObject(row, "target"),
+      payload: storedObject(row, "payload"),
+      reason: row.reason,
+      before: stored(row, "before", row.before),
+      after: stored(row, "after", row.after),
+      takesAway: row.takes_away,
+      hash: row.hash,
+    },
+  };
+}
+
+function stored(row: OperationRow, column: string, text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw unreadableRow("operation", row.id, column, error);
+  }
+}
+
+function storedObject(row: OperationRow, column: "context" | "target" | "payload"): JsonObject {
+  const value = stored(row, column, row[column]);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw unreadableRow("operation", row.id, column);
+  return value;
+}
+
+const recordList = z.array(z.object({ stream: z.enum(streams), namespace: z.string(), id: z.string() }));
+
+function storedRecords(row: OperationRow): RecordReference[] {
+  const records = recordList.safeParse(stored(row, "records", row.records));
+  if (!records.success) throw unreadableRow("operation", row.id, "records", records.error);
+  return records.data;
+}
+
+export function attempt(row: AttemptRow): Attempt {
+  return {
+    operationId: row.operation_id,
+    number: row.number,
+    nonce: row.nonce,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    outcome: row.outcome,
+    httpStatus: row.http_status,
+    code: row.code,
+    detail: row.detail,
+  };
+}

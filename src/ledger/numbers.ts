@@ -1,0 +1,90 @@
+import type { RecordKey } from "../crm/model.ts";
+import type { Sqlite } from "./database.ts";
+
+/** The asset instances of an order that need numbers; `given` are those the CRM has, `wireNumber` makes a number from digits of the pool. */
+export interface WantedNumbers {
+  instanceId: string;
+  quantity: number;
+  given: readonly string[];
+  wireNumber: (digits: string) => string;
+}
+
+/** Asset numbers: the free ones of the pool, and which instance each of the others belongs to for good. */
+export class NumberTables {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  /**
+   * Fixes numbers to the slots of instances that have none yet: those the CRM gave, else free ones of the pool. Returns how many are lacking
+   * (0: all fixed) and which given numbers belong to another instance already.
+   */
+  fixNumbers(order: RecordKey, wanted: readonly WantedNumbers[], at: string): { lacking: number; clashing: string[] } {
+    const run = this.#statements;
+    let lacking = 0;
+    const clashing: string[] = [];
+    for (const item of wanted) {
+      const fixed = run.fixedOf.all(order.namespace, order.id, item.instanceId);
+      const slots = new Set(fixed.map((row) => row.slot));
+      for (let slot = 0; slot < item.quantity; slot += 1) {
+        if (slots.has(slot)) continue;
+        const given = item.given[slot];
+        if (given !== undefined) {
+          if (run.byWire.get(given, given) !== undefined) clashing.push(given);
+          else run.fixGiven.run(given, at, at, given, order.namespace, order.id, item.instanceId, slot);
+          continue;
+        }
+        const free = this.#takeFree(item, at);
+        if (free === undefined) lacking += 1;
+        else run.fix.run(at, free.wire, order.namespace, order.id, item.instanceId, slot, free.digits);
+      }
+    }
+    return { lacking, clashing };
+  }
+
+  /** A free number whose form on the wire no asset has yet; one that the CRM gave to an asset by itself is spent. */
+  #takeFree(item: WantedNumbers, at: string): { digits: string; wire: string } | undefined {
+    const run = this.#statements;
+    for (;;) {
+      const digits = run.freeNumber.get()?.number;
+      if (digits === undefined) return undefined;
+      const wire = item.wireNumber(digits);
+      if (run.byFixedWire.get(wire) === undefined) return { digits, wire };
+      run.spend.run(at, digits);
+    }
+  }
+
+  poolSize(): number {
+    return this.#statements.poolSize.get()?.count ?? 0;
+  }
+}
+
+function prepareStatements(database: Sqlite) {
+  return {
+    fixedOf: database.prepare<[string, string, string], { slot: number; number: string }>(
+      "select slot, number from asset_number where namespace = ? and order_id = ? and instance_id = ? and fixed_at is not null",
+    ),
+    fixGiven: database.prepare(
+      `insert into asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id, slot)
+       values (?, 'crm', ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    byWire: database.prepare<[string, string], { number: string }>(
+      "select number from asset_number where number = ? or (wire_number = ? and fixed_at is not null)",
+    ),
+    byFixedWire: database.prepare<[string], { number: string }>(
+      "select number from asset_number where wire_number = ? and fixed_at is not null",
+    ),
+    spend: database.prepare("update asset_number set fixed_at = ? where number = ? and fixed_at is null"),
+    freeNumber: database.prepare<[], { number: string }>(
+      "select number from asset_number where fixed_at is null order by number limit 1",
+    ),
+    fix: database.prepare(
+      "update asset_number set fixed_at = ?, wire_number = ?, namespace = ?, order_id = ?, instance_id = ?, slot = ? where number = ? and fixed_at is null",
+    ),
+    poolSize: database.prepare<[], { count: number }>(
+      "select count(*) as count from asset_number where fixed_at is null",
+    ),
+  };
+}

@@ -1,0 +1,78 @@
+import type { Json } from "../base/canonical-json.ts";
+import type { Sqlite } from "./database.ts";
+
+/** How far back fired slots are remembered one by one, in milliseconds: 400 days. */
+const firedKeptMs = 400 * 86_400_000;
+
+/** Which slots of the schedule fired, and which notices people have had. */
+export class SlotTables {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  /** Records that a slot fires. False when it fired before, or one after it did since the last rewinding. */
+  claimSlot(job: string, slot: string, at: string): boolean {
+    const run = this.#statements;
+    if (run.fired.get(job, slot) !== undefined) return false;
+    if (run.claimSlot.run(job, slot, at).changes !== 1) return false;
+    run.fire.run(job, slot, at);
+    run.forget.run(job, new Date(Date.parse(slot) - firedKeptMs).toISOString());
+    return true;
+  }
+
+  /** Sets the last slot back after the clock was set back. What fired stays fired. */
+  rewindSlot(job: string, slot: string, at: string): void {
+    this.#statements.rewindSlot.run(slot, at, job);
+  }
+
+  lastSlot(job: string): string | undefined {
+    return this.#statements.lastSlot.get(job)?.last_slot;
+  }
+
+  notices(): Map<string, { since: string; body: Json; sent: boolean }> {
+    return new Map(
+      this.#statements.notices
+        .all()
+        .map((row) => [row.key, { since: row.since, body: JSON.parse(row.body) as Json, sent: row.sent_at !== null }]),
+    );
+  }
+
+  setNotice(key: string, body: Json, at: string): void {
+    this.#statements.setNotice.run(key, at, JSON.stringify(body));
+  }
+
+  noticeSent(key: string, at: string): void {
+    this.#statements.noticeSent.run(at, key);
+  }
+
+  dropNotice(key: string): void {
+    this.#statements.dropNotice.run(key);
+  }
+}
+
+function prepareStatements(database: Sqlite) {
+  return {
+    claimSlot: database.prepare(
+      `insert into slot (job, last_slot, fired_at) values (?, ?, ?)
+       on conflict (job) do update set last_slot = excluded.last_slot, fired_at = excluded.fired_at where excluded.last_slot > slot.last_slot`,
+    ),
+    fired: database.prepare<[string, string], { slot: string }>(
+      "select slot from fired_slot where job = ? and slot = ?",
+    ),
+    fire: database.prepare("insert into fired_slot (job, slot, fired_at) values (?, ?, ?)"),
+    forget: database.prepare("delete from fired_slot where job = ? and slot < ?"),
+    rewindSlot: database.prepare("update slot set last_slot = ?, fired_at = ? where job = ? and last_slot > ?1"),
+    lastSlot: database.prepare<[string], { last_slot: string }>("select last_slot from slot where job = ?"),
+    notices: database.prepare<[], { key: string; since: string; body: string; sent_at: string | null }>(
+      "select key, since, body, sent_at from notice order by key",
+    ),
+    setNotice: database.prepare(
+      `insert into notice (key, since, body) values (?, ?, ?)
+       on conflict (key) do update set body = excluded.body`,
+    ),
+    noticeSent: database.prepare("update notice set sent_at = ? where key = ?"),
+    dropNotice: database.prepare("delete from notice where key = ?"),
+  };
+}
