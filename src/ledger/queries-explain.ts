@@ -1,0 +1,217 @@
+import { sql } from "kysely";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { formatKey, subjectOf } from "../crm/keys.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { ExplainFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
+import type { AuditFacts, OperationFacts } from "../report/facts.ts";
+import { holds, openStates, operations, operationsOfRecord } from "./queries-journal.ts";
+import { known } from "./queries-known.ts";
+import { quarantine, readFacts } from "./queries-records.ts";
+import type { Reading } from "./query-base.ts";
+import { stored } from "./query-base.ts";
+import { changedFields, fieldsOf } from "./record-fields.ts";
+import type { AuditTable, RecordTable } from "./tables.ts";
+
+const most = { versions: 20, operations: 20, audit: 30, quarantine: 20, waiting: 20, similar: 10 };
+
+/** The whole story of one record. Of private fields only the names are read. */
+export async function explain(reading: Reading, stream: Stream, key: RecordKey): Promise<ExplainFacts> {
+  const record = await recordOf(reading, stream, key);
+  const rows = [...quarantine(reading, { all: true, record: { stream, key } })].reverse().slice(0, most.quarantine);
+  const customerKey =
+    record?.customer ?? (stream === "customers" ? key : (rows.find((row) => row.customer !== null)?.customer ?? null));
+  const story: ExplainFacts = {
+    stream,
+    key,
+    record,
+    versions: await versionsOf(reading, stream, key),
+    read: await lastReadOf(reading, stream, record?.source ?? rows[0]?.source),
+    quarantine: rows,
+    customer: customerKey === null ? null : await customerOf(reading, customerKey),
+    ...(await known(reading, stream, key, customerKey)),
+    operations: await operationsOfRecord(reading, { stream, key }, most.operations),
+    audit: await auditOf(reading, stream, key, customerKey),
+    dependents: stream === "customers" ? await dependentsOf(reading, key) : [],
+    waiting: stream === "customers" ? await waitingOf(reading, key) : [],
+    similar: record === null ? await similarTo(reading, stream, key) : [],
+  };
+  return story;
+}
+
+async function recordOf(reading: Reading, stream: Stream, key: RecordKey): Promise<RecordFacts | null> {
+  const row = await reading.db
+    .selectFrom("record")
+    .selectAll()
+    .where("stream", "=", stream)
+    .where("namespace", "=", key.namespace)
+    .where("id", "=", key.id)
+    .executeTakeFirst();
+  return row === undefined ? null : recordFacts(row);
+}
+
+/** A row of the record table as people get it. */
+export function recordFacts(row: RecordTable): RecordFacts {
+  return {
+    stream: row.stream,
+    key: { namespace: row.namespace, id: row.id },
+    customer: { namespace: row.customer_namespace, id: row.customer_id },
+    source: row.source,
+    state: row.state,
+    version: row.version,
+    firstSeen: row.first_seen,
+    changedAt: row.changed_at,
+    missed: row.missed,
+    pending: row.pending === 1,
+    deferred:
+      row.deferred_code === null
+        ? null
+        : { code: row.deferred_code, reason: row.deferred_reason ?? "", since: row.deferred_since ?? row.changed_at },
+    changedRun: row.changed_run,
+    outcome: row.outcome_run === null ? null : { run: row.outcome_run, decision: row.outcome ?? "" },
+  };
+}
+
+async function versionsOf(reading: Reading, stream: Stream, key: RecordKey): Promise<VersionFacts[]> {
+  const rows = await reading.db
+    .selectFrom("record_version")
+    .selectAll()
+    .where("stream", "=", stream)
+    .where("namespace", "=", key.namespace)
+    .where("id", "=", key.id)
+    .orderBy("version", "desc")
+    .limit(most.versions + 1)
+    .execute();
+  const flat = rows.map((row) => fieldsOf(stored<JsonObject>(row.body)));
+  return rows.slice(0, most.versions).map((row, index) => {
+    const fields = flat[index] ?? [];
+    const before = flat[index + 1];
+    return {
+      version: row.version,
+      from: row.from_at,
+      to: row.to_at,
+      source: row.source,
+      place: row.place,
+      fields,
+      changed: before === undefined ? [] : changedFields(before, fields),
+    };
+  });
+}
+
+async function lastReadOf(reading: Reading, stream: Stream, source: string | undefined): Promise<ExplainFacts["read"]> {
+  if (source === undefined) return null;
+  const row = await reading.db
+    .selectFrom("source_read")
+    .selectAll()
+    .where("source", "=", source)
+    .where("stream", "=", stream)
+    .orderBy("number", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? null : readFacts(row);
+}
+
+async function customerOf(reading: Reading, key: RecordKey): Promise<ExplainFacts["customer"]> {
+  const waiting = await reading.db
+    .selectFrom("quarantine")
+    .select(sql<number>`count(*)`.as("count"))
+    .where("customer_namespace", "=", key.namespace)
+    .where("customer_id", "=", key.id)
+    .where("state", "<>", "resolved")
+    .executeTakeFirst();
+  const openOperations: OperationFacts[] = [];
+  for await (const row of operations(reading, { customer: key, states: openStates })) openOperations.push(row);
+  return {
+    key,
+    record: await recordOf(reading, "customers", key),
+    quarantined: waiting?.count ?? 0,
+    openOperations,
+    holds: await holds(reading, { customer: key, states: ["open", "approved", "rejected"] }),
+  };
+}
+
+/** Audit entries about the record itself, and those about its customer that name it. */
+async function auditOf(
+  reading: Reading,
+  stream: Stream,
+  key: RecordKey,
+  customer: RecordKey | null,
+): Promise<ExplainFacts["audit"]> {
+  const own = subjectOf(stream, key);
+  const shared =
+    customer === null || stream === "customers"
+      ? []
+      : [`customer:${formatKey(customer)}`, `staff-of:${formatKey(customer)}`];
+  const quoted = JSON.stringify(formatKey(key));
+  const named = `"${stream === "staff" ? "staff" : "order"}":{"id":${JSON.stringify(key.id)},"namespace":${JSON.stringify(key.namespace)}}`;
+  const query = reading.db
+    .selectFrom("audit")
+    .where((where) =>
+      where.or([
+        where("subject", "=", own),
+        ...shared.map((subject) =>
+          where.and([
+            where("subject", "=", subject),
+            where.or([sql<boolean>`instr(body, ${quoted}) > 0`, sql<boolean>`instr(body, ${named}) > 0`]),
+          ]),
+        ),
+      ]),
+    );
+  const counted = await query.select(sql<number>`count(*)`.as("total")).executeTakeFirst();
+  const rows = await query.selectAll().orderBy("sequence", "desc").limit(most.audit).execute();
+  return { total: counted?.total ?? 0, newest: rows.map(auditFacts) };
+}
+
+export function auditFacts(row: AuditTable): AuditFacts {
+  return {
+    sequence: row.sequence,
+    at: row.at,
+    kind: row.kind,
+    subject: row.subject,
+    body: stored<JsonObject>(row.body),
+    hash: row.hash,
+  };
+}
+
+async function dependentsOf(reading: Reading, customer: RecordKey): Promise<ExplainFacts["dependents"]> {
+  return await reading.db
+    .selectFrom("record")
+    .select(["stream", "state", "deferred_code as code", sql<number>`count(*)`.as("count")])
+    .where("customer_namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .where("stream", "<>", "customers")
+    .groupBy(["stream", "state", "deferred_code"])
+    .orderBy("stream")
+    .orderBy("state")
+    .orderBy("deferred_code")
+    .execute();
+}
+
+async function waitingOf(reading: Reading, customer: RecordKey): Promise<RecordFacts[]> {
+  const rows = await reading.db
+    .selectFrom("record")
+    .selectAll()
+    .where("customer_namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .where("stream", "<>", "customers")
+    .where((where) => where.or([where("deferred_code", "is not", null), where("state", "=", "quarantined")]))
+    .orderBy("stream")
+    .orderBy("namespace")
+    .orderBy("id")
+    .limit(most.waiting)
+    .execute();
+  return rows.map(recordFacts);
+}
+
+/** Records that may have been meant: the same id in another stream or namespace, or an order with this channel order number. */
+async function similarTo(reading: Reading, stream: Stream, key: RecordKey): Promise<ExplainFacts["similar"]> {
+  const { rows } = await sql<{ stream: Stream; namespace: string; id: string }>`
+    select stream, namespace, id from record where id = ${key.id} and not (stream = ${stream} and namespace = ${key.namespace})
+    union select 'orders', namespace, order_id from placed_order where channel_order_id = ${key.id} and to_at is null
+    union select 'orders', namespace, order_id from licence_order where license_order_id = ${key.id}
+    union select 'customers', namespace, customer_id from link
+      where (channel_customer_id = ${key.id} or enterprise_global_id = ${key.id}) and to_at is null
+    union select 'staff', namespace, staff_id from staff_link where member_global_id = ${key.id} and to_at is null
+    union select 'orders', namespace, order_id from asset_number where wire_number = ${key.id} and fixed_at is not null
+    order by 1, 2, 3 limit ${most.similar}`.execute(reading.db);
+  return rows.map((row) => ({ stream: row.stream, key: { namespace: row.namespace, id: row.id } }));
+}

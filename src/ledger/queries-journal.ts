@@ -1,0 +1,188 @@
+import { sql } from "kysely";
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { AttemptFacts, EvidenceFacts, HoldFacts, OperationFacts } from "../report/facts.ts";
+import type { OperationState } from "./journal.ts";
+import type { Reading } from "./query-base.ts";
+import { isObject, stored, storedOrNull } from "./query-base.ts";
+import type { AttemptTable, HoldTable, OperationTable } from "./tables.ts";
+
+/** Which operations are asked for; everything that is given must hold. */
+export interface OperationFilter {
+  states?: readonly OperationState[];
+  run?: string;
+  customer?: RecordKey;
+  subject?: string;
+  /** Only operations that changed state at or after this instant, and before `until`. */
+  since?: string;
+  until?: string;
+  limit?: number;
+}
+
+/** States in which an operation waits for its outcome. */
+export const openStates: readonly OperationState[] = ["sending", "unknown", "parked"];
+
+/** Operations with their attempts, oldest first. */
+export async function* operations(
+  reading: Reading,
+  filter: OperationFilter,
+): AsyncGenerator<OperationFacts, void, void> {
+  let query = reading.db.selectFrom("operation").selectAll().orderBy("created_at").orderBy("id");
+  if (filter.states !== undefined) query = query.where("state", "in", [...filter.states]);
+  if (filter.run !== undefined) query = query.where("run_id", "=", filter.run);
+  if (filter.subject !== undefined) query = query.where("subject", "=", filter.subject);
+  if (filter.since !== undefined) query = query.where("updated_at", ">=", filter.since);
+  if (filter.until !== undefined) query = query.where("updated_at", "<", filter.until);
+  if (filter.limit !== undefined) query = query.limit(filter.limit);
+  if (filter.customer !== undefined) {
+    query = query
+      .where("customer_namespace", "=", filter.customer.namespace)
+      .where("customer_id", "=", filter.customer.id);
+  }
+  for (const row of reading.rows(query)) yield await operationFacts(reading, row);
+}
+
+/** One operation by its id. */
+export async function operationById(reading: Reading, id: string): Promise<OperationFacts | undefined> {
+  const row = await reading.db.selectFrom("operation").selectAll().where("id", "=", id).executeTakeFirst();
+  return row === undefined ? undefined : await operationFacts(reading, row);
+}
+
+/** The newest operations that served a record, newest first, and how many there are in all. */
+export async function operationsOfRecord(
+  reading: Reading,
+  record: { stream: "customers" | "orders" | "staff"; key: RecordKey },
+  limit: number,
+): Promise<{ total: number; newest: OperationFacts[] }> {
+  const served = reading.db
+    .selectFrom("operation_record as link")
+    .innerJoin("operation", "operation.id", "link.operation_id")
+    .where("link.stream", "=", record.stream)
+    .where("link.namespace", "=", record.key.namespace)
+    .where("link.record_id", "=", record.key.id);
+  const counted = await served.select(sql<number>`count(*)`.as("total")).executeTakeFirst();
+  const rows = await served
+    .selectAll("operation")
+    .orderBy("operation.created_at", "desc")
+    .orderBy("operation.id", "desc")
+    .limit(limit)
+    .execute();
+  const newest: OperationFacts[] = [];
+  for (const row of rows) newest.push(await operationFacts(reading, row));
+  return { total: counted?.total ?? 0, newest };
+}
+
+async function operationFacts(reading: Reading, row: OperationTable): Promise<OperationFacts> {
+  const attempts = await reading.db
+    .selectFrom("attempt")
+    .selectAll()
+    .where("operation_id", "=", row.id)
+    .orderBy("number")
+    .execute();
+  const records = await reading.db
+    .selectFrom("operation_record")
+    .select(["stream", "namespace", "record_id"])
+    .where("operation_id", "=", row.id)
+    .orderBy("stream")
+    .orderBy("namespace")
+    .orderBy("record_id")
+    .execute();
+  return {
+    id: row.id,
+    kind: row.kind,
+    endpoint: row.endpoint,
+    stage: row.stage,
+    customer: { namespace: row.customer_namespace, id: row.customer_id },
+    subject: row.subject,
+    state: row.state,
+    runId: row.run_id,
+    planId: row.plan_id,
+    holdId: row.hold_id,
+    reason: row.reason,
+    target: stored<JsonObject>(row.target),
+    payload: stored<JsonObject>(row.payload),
+    before: storedOrNull(row.before),
+    after: storedOrNull(row.after),
+    takesAway: row.takes_away,
+    hash: row.hash,
+    wireHash: row.wire_hash,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    settleAfter: row.settle_after,
+    verdict: row.verdict,
+    evidence: evidenceOf(row.evidence),
+    outcomeCode: row.outcome_code,
+    outcomeMessage: row.outcome_message,
+    answerKept: row.answer_ref !== null,
+    records: records.map((item) => ({ stream: item.stream, key: { namespace: item.namespace, id: item.record_id } })),
+    attempts: attempts.map(attemptFacts),
+  };
+}
+
+function attemptFacts(row: AttemptTable): AttemptFacts {
+  return {
+    number: row.number,
+    nonce: row.nonce,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    outcome: row.outcome,
+    httpStatus: row.http_status,
+    code: row.code,
+    detail: row.detail,
+  };
+}
+
+function evidenceOf(text: string | null): EvidenceFacts[] {
+  const kept = storedOrNull(text);
+  if (!isObject(kept) || !Array.isArray(kept["readings"])) return [];
+  return kept["readings"].flatMap((reading) => {
+    if (!isObject(reading) || typeof reading["at"] !== "string") return [];
+    return [{ at: reading["at"], seen: reading["seen"] === true, detail: reading["detail"] ?? null }];
+  });
+}
+
+/** Holds, oldest first. */
+export async function holds(
+  reading: Reading,
+  filter: { states?: readonly HoldFacts["state"][]; customer?: RecordKey; id?: string },
+): Promise<HoldFacts[]> {
+  let query = reading.db
+    .selectFrom("hold")
+    .selectAll()
+    .select((from) =>
+      from
+        .selectFrom("operation")
+        .select(sql<number>`count(*)`.as("count"))
+        .whereRef("operation.hold_id", "=", "hold.id")
+        .where("operation.state", "=", "held")
+        .as("operations"),
+    )
+    .orderBy("created_at")
+    .orderBy("id");
+  if (filter.states !== undefined) query = query.where("state", "in", [...filter.states]);
+  if (filter.id !== undefined) query = query.where("id", "=", filter.id);
+  if (filter.customer !== undefined) {
+    query = query
+      .where("customer_namespace", "=", filter.customer.namespace)
+      .where("customer_id", "=", filter.customer.id);
+  }
+  return (await query.execute()).map(holdFacts);
+}
+
+export function holdFacts(row: HoldTable & { operations: number | null }): HoldFacts {
+  return {
+    id: row.id,
+    scope: row.scope,
+    customer: { namespace: row.customer_namespace, id: row.customer_id },
+    count: row.count,
+    allowed: row.allowed,
+    total: row.total,
+    state: row.state,
+    explanation: row.explanation,
+    createdAt: row.created_at,
+    decidedAt: row.decided_at,
+    reason: row.reason,
+    decidedBy: row.decided_by,
+    operations: row.operations ?? 0,
+  };
+}

@@ -1,0 +1,290 @@
+import { sql } from "kysely";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { AssignmentFacts, ExplainFacts, ObservationFacts, PlacedFacts } from "../report/explain.ts";
+import type { Reading } from "./query-base.ts";
+import { isObject, stored } from "./query-base.ts";
+import type { AssignmentTable, ObservationTable } from "./tables.ts";
+
+const mostObservations = 200;
+
+type Known = Pick<
+  ExplainFacts,
+  | "links"
+  | "platformCustomers"
+  | "acknowledged"
+  | "placed"
+  | "numbers"
+  | "staffLinks"
+  | "claims"
+  | "assignments"
+  | "observations"
+  | "observationRead"
+>;
+
+/** What the ledger says we did for a record, and what the platform showed of it. */
+export async function known(
+  reading: Reading,
+  stream: Stream,
+  key: RecordKey,
+  customer: RecordKey | null,
+): Promise<Known> {
+  const links = customer === null ? [] : await linksOf(reading, customer);
+  const current = links.find((link) => link.to === null);
+  const placed = stream === "orders" ? await placedOf(reading, key) : [];
+  const numbers = stream === "orders" ? await numbersOf(reading, key) : [];
+  const staffLinks = stream === "staff" ? await staffLinksOf(reading, key) : [];
+  const assignments = await assignmentsOf(reading, stream, key, numbers);
+  const base = {
+    links,
+    platformCustomers:
+      current === undefined || stream !== "customers"
+        ? []
+        : await platformCustomersOf(reading, current.enterpriseGlobalId),
+    acknowledged: stream === "customers" ? await acknowledgedOf(reading, key) : [],
+    placed,
+    numbers,
+    staffLinks,
+    claims: stream === "staff" ? await claimsOf(reading, key) : [],
+    assignments,
+  };
+  if (customer === null) return { ...base, observations: [], observationRead: null };
+  const read = await reading.db
+    .selectFrom("observation_read")
+    .select(["seen_at", "complete"])
+    .where("customer_namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .executeTakeFirst();
+  return {
+    ...base,
+    observations: await observationsOf(reading, stream, customer, base),
+    observationRead: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
+  };
+}
+
+async function linksOf(reading: Reading, customer: RecordKey): Promise<ExplainFacts["links"]> {
+  const rows = await reading.db
+    .selectFrom("link")
+    .selectAll()
+    .where("namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .orderBy("from_at", "desc")
+    .execute();
+  return rows.map((row) => ({
+    enterpriseGlobalId: row.enterprise_global_id,
+    channelCode: row.channel_code,
+    channelCustomerId: row.channel_customer_id,
+    origin: row.origin,
+    from: row.from_at,
+    to: row.to_at,
+  }));
+}
+
+async function platformCustomersOf(reading: Reading, enterprise: string): Promise<ExplainFacts["platformCustomers"]> {
+  const rows = await reading.db
+    .selectFrom("platform_customer")
+    .selectAll()
+    .where("enterprise_global_id", "=", enterprise)
+    .orderBy("customer_id")
+    .execute();
+  return rows.map((row) => ({
+    customerId: row.customer_id,
+    isDefault: row.is_default === 1,
+    channelCode: row.channel_code,
+    seenAt: row.seen_at,
+  }));
+}
+
+async function acknowledgedOf(reading: Reading, customer: RecordKey): Promise<ExplainFacts["acknowledged"]> {
+  const rows = await reading.db
+    .selectFrom("acknowledged")
+    .selectAll()
+    .where("namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .orderBy("from_at", "desc")
+    .execute();
+  return rows.map((row) => ({
+    from: row.from_at,
+    to: row.to_at,
+    fields: Object.keys(stored<JsonObject>(row.fields)).sort(),
+  }));
+}
+
+async function placedOf(reading: Reading, order: RecordKey): Promise<PlacedFacts[]> {
+  const rows = await reading.db
+    .selectFrom("placed_order")
+    .selectAll()
+    .where("namespace", "=", order.namespace)
+    .where("order_id", "=", order.id)
+    .orderBy("from_at", "desc")
+    .execute();
+  const licences = await reading.db
+    .selectFrom("licence_order")
+    .selectAll()
+    .where("namespace", "=", order.namespace)
+    .where("order_id", "=", order.id)
+    .orderBy("sequence")
+    .execute();
+  return rows.map((row) => ({
+    channelOrderId: row.channel_order_id,
+    origin: row.origin,
+    version: row.version,
+    from: row.from_at,
+    to: row.to_at,
+    operationId: row.operation_id,
+    licenceOrders: licences.map((licence) => ({
+      sequence: licence.sequence,
+      licenseType: licence.license_type,
+      licenseOrderId: licence.license_order_id,
+      platformCustomerId: licence.platform_customer_id,
+    })),
+  }));
+}
+
+async function numbersOf(reading: Reading, order: RecordKey): Promise<ExplainFacts["numbers"]> {
+  const rows = await reading.db
+    .selectFrom("asset_number")
+    .selectAll()
+    .where("namespace", "=", order.namespace)
+    .where("order_id", "=", order.id)
+    .where("fixed_at", "is not", null)
+    .orderBy("instance_id")
+    .orderBy("slot")
+    .execute();
+  return rows.map((row) => ({
+    number: row.wire_number ?? row.number,
+    instanceId: row.instance_id ?? "",
+    slot: row.slot ?? 0,
+    origin: row.origin,
+    fixedAt: row.fixed_at ?? "",
+  }));
+}
+
+async function staffLinksOf(reading: Reading, staff: RecordKey): Promise<ExplainFacts["staffLinks"]> {
+  const rows = await reading.db
+    .selectFrom("staff_link")
+    .selectAll()
+    .where("namespace", "=", staff.namespace)
+    .where("staff_id", "=", staff.id)
+    .orderBy("from_at", "desc")
+    .execute();
+  return rows.map((row) => ({
+    memberGlobalId: row.member_global_id,
+    enterpriseGlobalId: row.enterprise_global_id,
+    origin: row.origin,
+    from: row.from_at,
+    to: row.to_at,
+  }));
+}
+
+async function claimsOf(reading: Reading, staff: RecordKey): Promise<ExplainFacts["claims"]> {
+  const row = await reading.db
+    .selectFrom("record_version")
+    .select("body")
+    .where("stream", "=", "staff")
+    .where("namespace", "=", staff.namespace)
+    .where("id", "=", staff.id)
+    .orderBy("version", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const assets = row === undefined ? undefined : stored<JsonObject>(row.body)["assets"];
+  if (!Array.isArray(assets)) return [];
+  const claims: ExplainFacts["claims"] = [];
+  for (const claim of assets) {
+    if (!isObject(claim)) continue;
+    const { assetNumber, instanceId } = claim;
+    if (typeof assetNumber === "string") claims.push({ claim: `asset number ${assetNumber}`, numbers: [assetNumber] });
+    if (typeof instanceId !== "string") continue;
+    const fixed = await reading.db
+      .selectFrom("asset_number")
+      .select(["number", "wire_number"])
+      .where("namespace", "=", staff.namespace)
+      .where("instance_id", "=", instanceId)
+      .where("fixed_at", "is not", null)
+      .orderBy("slot")
+      .limit(50)
+      .execute();
+    claims.push({
+      claim: `asset instance ${instanceId}`,
+      numbers: fixed.map((item) => item.wire_number ?? item.number),
+    });
+  }
+  return claims;
+}
+
+async function assignmentsOf(
+  reading: Reading,
+  stream: Stream,
+  key: RecordKey,
+  numbers: ExplainFacts["numbers"],
+): Promise<AssignmentFacts[]> {
+  let query = reading.db.selectFrom("assignment").selectAll().orderBy("asset_number").orderBy("from_at", "desc");
+  if (stream === "staff") query = query.where("namespace", "=", key.namespace).where("staff_id", "=", key.id);
+  else if (stream === "orders") {
+    const wanted = JSON.stringify(numbers.map((item) => item.number));
+    query = query.where(sql<boolean>`asset_number in (select value from json_each(${wanted}))`);
+  } else
+    query = query
+      .where("customer_namespace", "=", key.namespace)
+      .where("customer_id", "=", key.id)
+      .where("to_at", "is", null);
+  return (await query.limit(mostObservations).execute()).map(assignmentFacts);
+}
+
+export function assignmentFacts(row: AssignmentTable): AssignmentFacts {
+  return {
+    assetNumber: row.asset_number,
+    staff: { namespace: row.namespace, id: row.staff_id },
+    memberGlobalId: row.member_global_id,
+    origin: row.origin,
+    from: row.from_at,
+    to: row.to_at,
+    operationId: row.operation_id,
+    endedBy: row.ended_by,
+  };
+}
+
+/** Observations that concern the record: its enterprise; its products and assets; its member and the assets it holds or should hold. */
+async function observationsOf(
+  reading: Reading,
+  stream: Stream,
+  customer: RecordKey,
+  about: Pick<Known, "placed" | "numbers" | "staffLinks" | "assignments" | "claims">,
+): Promise<ObservationFacts[]> {
+  let query = reading.db
+    .selectFrom("observation")
+    .selectAll()
+    .where("customer_namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .where("to_at", "is", null)
+    .orderBy("kind")
+    .orderBy("subject")
+    .limit(mostObservations);
+  if (stream === "customers") query = query.where("kind", "=", "enterprise");
+  else {
+    const channelOrders = JSON.stringify(about.placed.map((item) => item.channelOrderId));
+    const assets = JSON.stringify([
+      ...about.numbers.map((item) => item.number),
+      ...about.assignments.map((item) => item.assetNumber),
+      ...about.claims.flatMap((item) => item.numbers),
+    ]);
+    const members = JSON.stringify(about.staffLinks.map((item) => item.memberGlobalId));
+    query = query.where(
+      sql<boolean>`((kind in ('product', 'package') and json_extract(body, '$.channelOrderId') in (select value from json_each(${channelOrders})))
+        or (kind = 'asset' and subject in (select value from json_each(${assets})))
+        or (kind = 'member' and subject in (select value from json_each(${members}))))`,
+    );
+  }
+  return (await query.execute()).map(observationFacts);
+}
+
+export function observationFacts(row: ObservationTable): ObservationFacts {
+  return {
+    kind: row.kind,
+    subject: row.subject,
+    from: row.from_at,
+    to: row.to_at,
+    seenAt: row.seen_at,
+    body: stored<Json>(row.body),
+  };
+}

@@ -1,0 +1,141 @@
+import { sql } from "kysely";
+import type { Json } from "../base/canonical-json.ts";
+import type { OperationFacts } from "../report/facts.ts";
+import type { StatusFacts } from "../report/status.ts";
+import { holds, openStates, operations } from "./queries-journal.ts";
+import { lastReads, runFacts } from "./queries-records.ts";
+import type { Reading } from "./query-base.ts";
+import { isObject, stored } from "./query-base.ts";
+
+const shownOperations = 20;
+const count = sql<number>`count(*)`.as("count");
+
+/** The state of the ledger at a glance. */
+export async function status(reading: Reading, path: string): Promise<StatusFacts> {
+  const { db } = reading;
+  const openOperations: OperationFacts[] = [];
+  for await (const row of operations(reading, { states: openStates, limit: shownOperations })) openOperations.push(row);
+  const lastRuns = await db
+    .selectFrom("run")
+    .selectAll()
+    .where("id", "in", (from) =>
+      from
+        .selectFrom("run")
+        .select(sql<string>`max(id)`.as("id"))
+        .groupBy("job"),
+    )
+    .orderBy("job")
+    .execute();
+  const running = await db.selectFrom("run").selectAll().where("state", "=", "running").orderBy("started_at").execute();
+  const identity = await db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
+  const head = await db
+    .selectFrom("audit")
+    .select(["sequence", "hash"])
+    .orderBy("sequence", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const notices = await db.selectFrom("notice").selectAll().orderBy("key").execute();
+  return {
+    path,
+    identity: identity?.value ?? null,
+    audit: head ?? null,
+    running: running.map(runFacts),
+    lastRuns: lastRuns.map(runFacts),
+    slots: (await db.selectFrom("slot").selectAll().orderBy("job").execute()).map((row) => ({
+      job: row.job,
+      lastSlot: row.last_slot,
+      firedAt: row.fired_at,
+    })),
+    reads: await lastReads(reading),
+    holds: await holds(reading, { states: ["open", "approved"] }),
+    operations: await db
+      .selectFrom("operation")
+      .select(["state", count])
+      .where("state", "in", ["planned", "sending", "unknown", "parked", "held"])
+      .groupBy("state")
+      .orderBy("state")
+      .execute(),
+    openOperations,
+    quarantine: await db
+      .selectFrom("quarantine")
+      .select(["source", "stream", "code", count, sql<string>`min(first_seen)`.as("since")])
+      .where("state", "<>", "resolved")
+      .groupBy(["source", "stream", "code"])
+      .orderBy("source")
+      .orderBy("stream")
+      .orderBy("code")
+      .execute(),
+    deferred: await deferredByCode(reading),
+    records: await db
+      .selectFrom("record")
+      .select(["stream", "state", count, sql<number>`sum(pending)`.as("pending")])
+      .groupBy(["stream", "state"])
+      .orderBy("stream")
+      .orderBy("state")
+      .execute(),
+    ...(await totals(reading)),
+    notices: notices.map((row) => {
+      const body = stored<Json>(row.body);
+      const summary = isObject(body) ? body["summary"] : undefined;
+      return { key: row.key, since: row.since, summary: typeof summary === "string" ? summary : "" };
+    }),
+  };
+}
+
+/** Deferred records by stream and code, with the one that waits the longest as an example. */
+async function deferredByCode(reading: Reading): Promise<StatusFacts["deferred"]> {
+  const rows = await sql<{
+    stream: StatusFacts["deferred"][number]["stream"];
+    code: string;
+    count: number;
+    since: string;
+    example: string;
+    reason: string;
+  }>`select stream, deferred_code as code, count(*) as count, min(deferred_since || ' ' || namespace || '/' || id) as since,
+       namespace || '/' || id as example, coalesce(deferred_reason, '') as reason
+     from record where deferred_code is not null group by stream, deferred_code order by stream, deferred_code`.execute(
+    reading.db,
+  );
+  return rows.rows.map((row) => ({ ...row, since: row.since.slice(0, row.since.indexOf(" ")) }));
+}
+
+async function totals(reading: Reading): Promise<Pick<StatusFacts, "pool" | "known" | "verified">> {
+  const { rows } = await sql<{
+    free: number;
+    fixed: number;
+    enterprises: number;
+    orders: number;
+    staff: number;
+    assignments: number;
+    verified: number;
+    incomplete: number | null;
+    oldest: string | null;
+    newest: string | null;
+  }>`select
+    (select count(*) from asset_number where fixed_at is null) as free,
+    (select count(*) from asset_number where fixed_at is not null) as fixed,
+    (select count(*) from link where to_at is null) as enterprises,
+    (select count(*) from placed_order where to_at is null) as orders,
+    (select count(*) from staff_link where to_at is null) as staff,
+    (select count(*) from assignment where to_at is null) as assignments,
+    (select count(*) from observation_read) as verified,
+    (select sum(complete = 0) from observation_read) as incomplete,
+    (select min(seen_at) from observation_read) as oldest,
+    (select max(seen_at) from observation_read) as newest`.execute(reading.db);
+  const [row] = rows;
+  return {
+    pool: { free: row?.free ?? 0, fixed: row?.fixed ?? 0 },
+    known: {
+      enterprises: row?.enterprises ?? 0,
+      orders: row?.orders ?? 0,
+      staff: row?.staff ?? 0,
+      assignments: row?.assignments ?? 0,
+    },
+    verified: {
+      customers: row?.verified ?? 0,
+      incomplete: row?.incomplete ?? 0,
+      oldest: row?.oldest ?? null,
+      newest: row?.newest ?? null,
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { ExplainFacts } from "../report/explain.ts";
+import type {
+  AuditHeadFacts,
+  HoldFacts,
+  OperationFacts,
+  QuarantineFacts,
+  RunFacts,
+  RunStory,
+} from "../report/facts.ts";
+import type { StatusFacts } from "../report/status.ts";
+import type { Sqlite } from "./database.ts";
+import { openDatabase } from "./database.ts";
+import { explain } from "./queries-explain.ts";
+import { holds, openStates, operationById, operations } from "./queries-journal.ts";
+import type { OperationFilter } from "./queries-journal.ts";
+import { quarantine, quarantineById, runs, runStory } from "./queries-records.ts";
+import type { QuarantineFilter } from "./queries-records.ts";
+import { status } from "./queries-status.ts";
+import { Reading } from "./query-base.ts";
+
+/**
+ * Questions to the ledger, on a connection of their own that can only read, so that they can be asked while a run is on. Rows are streamed;
+ * no private value is read, but by `rawForm` and `keptAnswer`, which a person has to ask for.
+ */
+export class Queries {
+  readonly path: string;
+  readonly #reading: Reading;
+
+  constructor(path: string, database: Sqlite) {
+    this.path = path;
+    this.#reading = new Reading(database);
+  }
+
+  /** Runs `work` on one state of the ledger, whatever a run writes meanwhile. May be nested. */
+  async snapshot<T>(work: () => Promise<T>): Promise<T> {
+    return await this.#reading.snapshot(work);
+  }
+
+  async status(): Promise<StatusFacts> {
+    return await this.snapshot(() => status(this.#reading, this.path));
+  }
+
+  /** The whole story of one record, also of one the ledger does not know (`record` is null then). */
+  async explain(stream: Stream, key: RecordKey): Promise<ExplainFacts> {
+    return await this.snapshot(() => explain(this.#reading, stream, key));
+  }
+
+  /** Records in quarantine that wait; with `all` also those that are resolved. */
+  quarantine(filter: QuarantineFilter = {}): Iterable<QuarantineFacts> {
+    return quarantine(this.#reading, filter);
+  }
+
+  async quarantineById(id: string): Promise<QuarantineFacts | undefined> {
+    return await quarantineById(this.#reading, id);
+  }
+
+  /** The raw form of a quarantined record, secrets blanked. It holds personal data. Undefined where it was erased. */
+  async rawForm(id: string): Promise<string | undefined> {
+    const row = await this.quarantineById(id);
+    return row === undefined ? undefined : await this.#privateBody(row.rawRef);
+  }
+
+  /** The redacted answer of the service to the last attempt, where it was kept. It may hold personal data. */
+  async keptAnswer(operation: string): Promise<string | undefined> {
+    return await this.#privateBody(`answer/${operation}`);
+  }
+
+  async #privateBody(ref: string): Promise<string | undefined> {
+    const row = await this.#reading.db
+      .selectFrom("private_value")
+      .select("body")
+      .where("ref", "=", ref)
+      .orderBy("version", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    return row?.body ?? undefined;
+  }
+
+  /** Operations, oldest first. */
+  operations(filter: OperationFilter = {}): AsyncIterable<OperationFacts> {
+    return operations(this.#reading, filter);
+  }
+
+  /** Operations whose outcome is open: what `settle list` shows. */
+  unsettled(): AsyncIterable<OperationFacts> {
+    return operations(this.#reading, { states: openStates });
+  }
+
+  async operation(id: string): Promise<OperationFacts | undefined> {
+    return await operationById(this.#reading, id);
+  }
+
+  async holds(
+    filter: { states?: readonly HoldFacts["state"][]; customer?: RecordKey; id?: string } = {},
+  ): Promise<HoldFacts[]> {
+    return await holds(this.#reading, filter);
+  }
+
+  /** Runs, newest first; `before` goes on from the last one of a page. */
+  async runs(
+    filter: { job?: string; limit?: number; before?: { startedAt: string; id: string } } = {},
+  ): Promise<RunFacts[]> {
+    return await runs(this.#reading, { ...filter, limit: filter.limit ?? 20 });
+  }
+
+  /** A run with its readings, and how its operations and records ended. */
+  async run(id: string): Promise<RunStory | undefined> {
+    return await this.snapshot(() => runStory(this.#reading, id));
+  }
+
+  async auditHead(): Promise<AuditHeadFacts | undefined> {
+    return await this.#reading.db
+      .selectFrom("audit")
+      .select(["sequence", "hash"])
+      .orderBy("sequence", "desc")
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  close(): void {
+    this.#reading.close();
+  }
+}
+
+/** Opens the ledger for reading. Throws a Problem with exit code 65 where there is none, or it is older or newer than the program. */
+export async function openQueries(path: string): Promise<Queries> {
+  return new Queries(path, await openDatabase(path, { migrate: false, readonly: true }));
+}

@@ -1,0 +1,319 @@
+import type { Stream } from "../crm/model.ts";
+import type { Link, PlacedOrder, RecordState, StaffLink } from "../plan/input.ts";
+import type { Endpoint, OperationKind, Stage } from "../plan/operation.ts";
+import type { OperationState } from "./journal.ts";
+import type { HoldRow } from "./holds.ts";
+import type { RunState } from "./runs.ts";
+
+/** The tables of the ledger as they are read: instants are ISO text in UTC, flags are 0 or 1, bodies are JSON text. */
+export interface LedgerTables {
+  meta: { key: string; value: string };
+  private_value: PrivateValueTable;
+  record: RecordTable;
+  record_version: RecordVersionTable;
+  source_read: SourceReadTable;
+  quarantine: QuarantineTable;
+  link: LinkTable;
+  platform_customer: PlatformCustomerTable;
+  acknowledged: AcknowledgedTable;
+  placed_order: PlacedOrderTable;
+  licence_order: LicenceOrderTable;
+  asset_number: AssetNumberTable;
+  staff_link: StaffLinkTable;
+  assignment: AssignmentTable;
+  observation: ObservationTable;
+  observation_read: ObservationReadTable;
+  operation: OperationTable;
+  operation_record: { stream: Stream; namespace: string; record_id: string; operation_id: string };
+  attempt: AttemptTable;
+  hold: HoldTable;
+  run: RunTable;
+  slot: { job: string; last_slot: string; fired_at: string };
+  notice: { key: string; since: string; body: string; sent_at: string | null };
+  audit: AuditTable;
+}
+
+/** Values that no other table may hold in clear, raw records and kept answers. Read here by explicit request of a person only. */
+export interface PrivateValueTable {
+  ref: string;
+  version: number;
+  salt: string | null;
+  body: string | null;
+  sealed: string | null;
+  created_at: string;
+  wiped_at: string | null;
+}
+
+export interface RecordTable {
+  stream: Stream;
+  namespace: string;
+  id: string;
+  source: string;
+  raw_hash: string;
+  body_hash: string;
+  version: number;
+  customer_namespace: string;
+  customer_id: string;
+  state: RecordState;
+  last_read: number;
+  missed: number;
+  pending: number;
+  deferred_code: string | null;
+  deferred_reason: string | null;
+  deferred_since: string | null;
+  changed_run: string | null;
+  outcome_run: string | null;
+  outcome: string | null;
+  first_seen: string;
+  changed_at: string;
+}
+
+export interface RecordVersionTable {
+  stream: Stream;
+  namespace: string;
+  id: string;
+  version: number;
+  from_at: string;
+  to_at: string | null;
+  source: string;
+  place: string;
+  body: string;
+}
+
+export interface SourceReadTable {
+  number: number;
+  run_id: string | null;
+  source: string;
+  stream: Stream;
+  started_at: string;
+  finished_at: string | null;
+  complete: number;
+  whole: number;
+  rows: number;
+  bad: number;
+  cursor: string | null;
+  problem: string | null;
+}
+
+export interface QuarantineTable {
+  id: string;
+  source: string;
+  stream: Stream;
+  namespace: string | null;
+  record_id: string | null;
+  customer_namespace: string | null;
+  customer_id: string | null;
+  place: string;
+  field: string;
+  code: string;
+  message: string;
+  expected: string | null;
+  raw_ref: string;
+  raw_hash: string;
+  first_seen: string;
+  last_seen: string;
+  last_read: number;
+  state: "open" | "retry" | "resolved";
+  resolved_at: string | null;
+  resolution: string | null;
+}
+
+export interface LinkTable {
+  namespace: string;
+  customer_id: string;
+  from_at: string;
+  to_at: string | null;
+  enterprise_global_id: string;
+  channel_code: string;
+  channel_customer_id: string;
+  origin: Link["origin"];
+  examined: number;
+}
+
+export interface PlatformCustomerTable {
+  enterprise_global_id: string;
+  customer_id: string;
+  is_default: number;
+  channel_code: string;
+  channel_customer_id: string;
+  seen_at: string;
+}
+
+export interface AcknowledgedTable {
+  namespace: string;
+  customer_id: string;
+  from_at: string;
+  to_at: string | null;
+  fields: string;
+}
+
+export interface PlacedOrderTable {
+  namespace: string;
+  order_id: string;
+  from_at: string;
+  to_at: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  channel_order_id: string;
+  body_hash: string;
+  version: number;
+  operation_id: string | null;
+  origin: PlacedOrder["origin"];
+}
+
+export interface LicenceOrderTable {
+  namespace: string;
+  order_id: string;
+  sequence: number;
+  license_type: string;
+  platform_customer_id: string;
+  license_order_id: string;
+  at: string;
+}
+
+export interface AssetNumberTable {
+  number: string;
+  origin: "pool" | "crm";
+  operation_id: string | null;
+  taken_at: string;
+  fixed_at: string | null;
+  wire_number: string | null;
+  namespace: string | null;
+  order_id: string | null;
+  instance_id: string | null;
+  slot: number | null;
+}
+
+export interface StaffLinkTable {
+  namespace: string;
+  staff_id: string;
+  from_at: string;
+  to_at: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  enterprise_global_id: string;
+  member_global_id: string;
+  origin: StaffLink["origin"];
+  name_commitments: string;
+}
+
+export interface AssignmentTable {
+  asset_number: string;
+  from_at: string;
+  to_at: string | null;
+  namespace: string;
+  staff_id: string;
+  customer_namespace: string;
+  customer_id: string;
+  member_global_id: string;
+  origin: "granted" | "adopted";
+  operation_id: string | null;
+  ended_by: string | null;
+}
+
+export interface ObservationTable {
+  customer_namespace: string;
+  customer_id: string;
+  kind: string;
+  subject: string;
+  from_at: string;
+  to_at: string | null;
+  seen_at: string;
+  body: string;
+  body_hash: string;
+}
+
+export interface ObservationReadTable {
+  customer_namespace: string;
+  customer_id: string;
+  seen_at: string;
+  complete: number;
+}
+
+export interface OperationTable {
+  id: string;
+  run_id: string | null;
+  plan_id: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  kind: OperationKind;
+  endpoint: Endpoint;
+  stage: Stage;
+  subject: string;
+  hash: string;
+  state: OperationState;
+  target: string;
+  payload: string;
+  wire_hash: string | null;
+  context: string;
+  reason: string;
+  before: string;
+  after: string;
+  takes_away: number;
+  hold_id: string | null;
+  position: number;
+  created_at: string;
+  updated_at: string;
+  settle_after: string | null;
+  verdict: string | null;
+  evidence: string | null;
+  outcome_code: string | null;
+  outcome_message: string | null;
+  answer_ref: string | null;
+}
+
+export interface AttemptTable {
+  operation_id: string;
+  number: number;
+  nonce: string;
+  wire_hash: string;
+  started_at: string;
+  finished_at: string | null;
+  outcome: string | null;
+  http_status: number | null;
+  code: string | null;
+  detail: string | null;
+}
+
+export interface HoldTable {
+  id: string;
+  scope: HoldRow["scope"];
+  customer_namespace: string;
+  customer_id: string;
+  count: number;
+  allowed: number;
+  total: number;
+  set_hash: string;
+  state: HoldRow["state"];
+  explanation: string;
+  created_at: string;
+  decided_at: string | null;
+  reason: string | null;
+  decided_by: string | null;
+}
+
+export interface RunTable {
+  id: string;
+  job: string;
+  kind: string;
+  trigger: string;
+  scope: string | null;
+  started_at: string;
+  finished_at: string | null;
+  state: RunState;
+  exit_code: number | null;
+  balance: string | null;
+  summary: string | null;
+  header: string;
+}
+
+export interface AuditTable {
+  sequence: number;
+  format: number;
+  at: string;
+  kind: string;
+  subject: string;
+  body: string;
+  previous: string;
+  hash: string;
+}

@@ -1,0 +1,193 @@
+import type { Json } from "../base/canonical-json.ts";
+import type { ExplainFacts, FieldFacts, VersionFacts } from "./explain.ts";
+import { verdictOf } from "./explain-verdict.ts";
+import type { OperationFacts } from "./facts.ts";
+import { valueText } from "./runs.ts";
+import { ageOf, counted, explainCommand, instantText, printable, recordName, section, textOf } from "./text.ts";
+import { attemptText, stateText } from "./waiting.ts";
+
+const mostFields = 60;
+const mostChanges = 20;
+
+/** The whole story of one record for people: how it stands, why, what to do, and then everything that is known. `now` gives the ages. */
+export function explainText(facts: ExplainFacts, now: string): string {
+  const verdict = verdictOf(facts);
+  const lines = [printable(verdict.headline)];
+  lines.push(...section("because", verdict.because.map(printable)));
+  lines.push(...section("next", verdict.next.map(printable)));
+  lines.push(...section("in the CRM", recordLines(facts, now)));
+  for (const [index, version] of facts.versions.entries())
+    lines.push(...section(versionHeading(version), versionLines(version, index === 0)));
+  lines.push(
+    ...section(
+      "in quarantine",
+      facts.quarantine.map((row) =>
+        printable(`${row.id}  ${row.state}  ${instantText(row.firstSeen)}  ${row.place}  ${row.field}: ${row.message}`),
+      ),
+    ),
+  );
+  lines.push(...section("known on the platform", knownLines(facts)));
+  lines.push(...section(shownHeading(facts, now), shownLines(facts, now)));
+  lines.push(...section("orders and staff of this customer", dependentLines(facts)));
+  lines.push(...section(`operations (${facts.operations.total})`, facts.operations.newest.flatMap(operationLines)));
+  lines.push(
+    ...section(
+      `audit entries (${facts.audit.total})`,
+      facts.audit.newest.map((row) =>
+        printable(`${row.sequence}  ${instantText(row.at)}  ${row.kind}  ${row.subject}  ${row.hash.slice(0, 16)}…`),
+      ),
+    ),
+  );
+  return textOf(lines);
+}
+
+function recordLines(facts: ExplainFacts, now: string): string[] {
+  const { record, read, customer } = facts;
+  if (record === null) return [];
+  const lines = [
+    `state     ${record.state}, version ${record.version}, from the source ${printable(record.source)}`,
+    `seen      first ${instantText(record.firstSeen)}, changed ${instantText(record.changedAt)} (${ageOf(record.changedAt, now)} ago)`,
+  ];
+  if (facts.stream !== "customers") {
+    const stands = customer?.record?.state ?? "not in the CRM";
+    lines.push(`customer  ${printable(`${record.customer.namespace}/${record.customer.id}`)} (${stands})`);
+  }
+  if (read !== null) {
+    const how = read.finishedAt === null ? "not ended" : read.complete ? "complete" : "incomplete";
+    lines.push(`read      reading ${read.number} of ${printable(read.source)}, ${instantText(read.startedAt)}: ${how}`);
+  }
+  if (record.outcome !== null) lines.push(`decided   ${record.outcome.decision} by run ${record.outcome.run}`);
+  if (record.changedRun !== null) lines.push(`taken up  by run ${record.changedRun}`);
+  if (facts.claims.length > 0) {
+    lines.push(
+      ...facts.claims.map((item) =>
+        printable(
+          `should hold ${item.claim}${item.numbers.length === 0 ? " (no number yet)" : ` (${item.numbers.join(", ")})`}`,
+        ),
+      ),
+    );
+  }
+  return lines;
+}
+
+function versionHeading(version: VersionFacts): string {
+  const until = version.to === null ? "now" : instantText(version.to);
+  return printable(`version ${version.version} (${instantText(version.from)} to ${until}) at ${version.place}`);
+}
+
+/** The newest version whole, older ones by what changed in them. */
+function versionLines(version: VersionFacts, newest: boolean): string[] {
+  const changed =
+    version.changed.length === 0
+      ? []
+      : [
+          `changed: ${version.changed.slice(0, mostChanges).join(", ")}${version.changed.length > mostChanges ? ` and ${version.changed.length - mostChanges} more` : ""}`,
+        ];
+  if (!newest) return changed.length === 0 ? [`${counted(version.fields.length, "field")}`] : changed.map(printable);
+  const shown = version.fields.slice(0, mostFields).map(fieldText);
+  const more =
+    version.fields.length > mostFields
+      ? [`… and ${version.fields.length - mostFields} more fields (--json shows all)`]
+      : [];
+  return [...changed, ...shown, ...more].map(printable);
+}
+
+function fieldText(field: FieldFacts): string {
+  return "private" in field ? `${field.name}: (private)` : `${field.name}: ${valueText(field.value)}`;
+}
+
+function until(to: string | null): string {
+  return to === null ? "" : ` until ${instantText(to)}`;
+}
+
+function knownLines(facts: ExplainFacts): string[] {
+  const lines: string[] = [];
+  if (facts.stream !== "staff" || facts.staffLinks.length === 0) {
+    for (const link of facts.links) {
+      lines.push(
+        `enterprise ${link.enterpriseGlobalId}, ${link.origin} ${instantText(link.from)}${until(link.to)}, channel ${link.channelCode}/${link.channelCustomerId}`,
+      );
+    }
+  }
+  for (const item of facts.platformCustomers) {
+    lines.push(
+      `platform customer ${item.customerId}${item.isDefault ? " (default)" : ""}, channel ${item.channelCode}`,
+    );
+  }
+  for (const item of facts.acknowledged) {
+    lines.push(
+      `acknowledged ${instantText(item.from)}${until(item.to)}: ${item.fields.join(", ")} (nothing reads them back)`,
+    );
+  }
+  for (const placed of facts.placed) {
+    lines.push(
+      `${placed.origin} ${instantText(placed.from)}${until(placed.to)} as ${placed.channelOrderId}, from version ${placed.version}${placed.operationId === null ? "" : `, operation ${placed.operationId}`}`,
+    );
+    for (const licence of placed.licenceOrders) {
+      lines.push(
+        `  licence order ${licence.licenseOrderId === "" ? "(not named)" : licence.licenseOrderId}, ${licence.licenseType}, sequence ${licence.sequence}`,
+      );
+    }
+  }
+  for (const number of facts.numbers) {
+    lines.push(
+      `asset number ${number.number} for instance ${number.instanceId}${number.slot === 0 ? "" : `, slot ${number.slot}`} (from ${number.origin === "crm" ? "the CRM" : "the pool"})`,
+    );
+  }
+  for (const link of facts.staffLinks) {
+    lines.push(
+      `member ${link.memberGlobalId} of enterprise ${link.enterpriseGlobalId}, ${link.origin} ${instantText(link.from)}${until(link.to)}`,
+    );
+  }
+  for (const item of facts.assignments) {
+    const whose = facts.stream === "staff" ? "" : ` to staff ${item.staff.namespace}/${item.staff.id}`;
+    const by = item.operationId === null ? "" : `, operation ${item.operationId}`;
+    const ended =
+      item.to === null
+        ? ""
+        : `${until(item.to)}${item.endedBy === null ? " (found gone)" : `, operation ${item.endedBy}`}`;
+    lines.push(`asset ${item.assetNumber} ${item.origin}${whose} ${instantText(item.from)}${by}${ended}`);
+  }
+  return lines.map(printable);
+}
+
+function shownHeading(facts: ExplainFacts, now: string): string {
+  const read = facts.observationRead;
+  if (read === null) return "shown by the platform (never read back: crm-sync run verify)";
+  return `shown by the platform (last reading ${ageOf(read.seenAt, now)} ago${read.complete ? "" : ", and it failed"})`;
+}
+
+function shownLines(facts: ExplainFacts, now: string): string[] {
+  if (facts.observations.length === 0) return facts.observationRead === null ? [] : ["nothing of this record"];
+  return facts.observations.map((item) =>
+    printable(`${item.kind} ${item.subject}: ${shownText(item.body)} (${ageOf(item.seenAt, now)} ago)`),
+  );
+}
+
+/** What was shown, without what was not: members that are null are left out. */
+function shownText(body: Json): string {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return valueText(body);
+  return valueText(Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)));
+}
+
+function dependentLines(facts: ExplainFacts): string[] {
+  const lines = facts.dependents.map(
+    (row) => `${row.count} ${row.stream} ${row.state}${row.code === null ? "" : `, deferred: ${row.code}`}`,
+  );
+  for (const record of facts.waiting) {
+    const why = record.deferred?.reason ?? "waits in quarantine";
+    lines.push(`  ${recordName(record.stream, record.key)}: ${why} → ${explainCommand(record.stream, record.key)}`);
+  }
+  return lines.map((line) => `${/^ */.exec(line)?.[0] ?? ""}${printable(line.trimStart())}`);
+}
+
+function operationLines(row: OperationFacts): string[] {
+  return [
+    printable(
+      `${row.id}  ${row.endpoint} ${row.kind}, ${instantText(row.createdAt)}${row.runId === null ? "" : `, run ${row.runId}`}`,
+    ),
+    `  ${stateText(row)}`,
+    `  ${printable(row.reason)}`,
+    ...row.attempts.map((attempt) => `  ${printable(attemptText(attempt))}`),
+  ];
+}

@@ -1,0 +1,153 @@
+import type { ExplainFacts, RecordFacts } from "./explain.ts";
+import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
+import { counted, explainCommand, instantText, recordName } from "./text.ts";
+
+/** How a record stands in one sentence, why, and what a person can do next. Nothing to do gives no next step. */
+export interface Verdict {
+  headline: string;
+  because: string[];
+  next: string[];
+}
+
+/** Says in words what happened to a record, or why nothing did. The first thing that stops it comes first. */
+export function verdictOf(facts: ExplainFacts): Verdict {
+  const because: string[] = [];
+  const next: string[] = [];
+  const name = recordName(facts.stream, facts.key);
+  const waiting = facts.quarantine.filter((row) => row.state !== "resolved");
+  const { record } = facts;
+
+  if (record === null && waiting.length === 0) {
+    for (const item of facts.similar) next.push(`${explainCommand(item.stream, item.key)}, where that was meant`);
+    next.push("crm-sync check tries the sources; the record may not be in them, or its id may be another one");
+    return {
+      headline: `the CRM has not given ${name}`,
+      because: ["no reading of a source held a record with this id"],
+      next,
+    };
+  }
+  for (const row of waiting) {
+    because.push(`it waits in quarantine since ${instantText(row.firstSeen)}: ${row.message} (${row.place})`);
+    next.push(nextForQuarantine(row));
+  }
+  if (record === null) return { headline: `${name} was read and cannot be used as it is`, because, next };
+
+  explainOpen(facts, because, next);
+  explainDeferral(facts, record, because, next);
+  explainCustomer(facts, because, next);
+  explainReading(facts, record, because, next);
+  if (because.length === 0 && record.pending)
+    because.push("it was taken up and waits for the next run to decide on it");
+  return { headline: headlineOf(facts, record, waiting.length > 0), because: unique(because), next: unique(next) };
+}
+
+function unique(lines: readonly string[]): string[] {
+  return [...new Set(lines)];
+}
+
+function explainOpen(facts: ExplainFacts, because: string[], next: string[]): void {
+  for (const row of facts.customer?.openOperations ?? []) {
+    const what = `${row.endpoint} on ${row.subject} (${row.id}) is ${row.state}`;
+    const why = row.outcomeMessage === null ? "" : `: ${row.outcomeMessage}`;
+    because.push(`${what}${why}; nothing else is sent for this customer until it is settled`);
+    next.push(nextForOperation(row));
+  }
+  const mine = new Set(facts.operations.newest.map((row) => row.holdId).filter((id) => id !== null));
+  for (const hold of facts.customer?.holds ?? []) {
+    if (hold.state === "rejected") continue;
+    if (facts.stream === "orders" || (facts.stream === "staff" && !mine.has(hold.id))) continue;
+    because.push(`hold ${hold.id} (${hold.state}): ${hold.explanation}`);
+    next.push(nextForHold(hold));
+  }
+  const [last] = facts.operations.newest;
+  if (last?.state === "rejected") {
+    because.push(
+      `${last.endpoint} was rejected on ${instantText(last.updatedAt)}${last.outcomeCode === null ? "" : ` with ${last.outcomeCode}`}${last.outcomeMessage === null ? "" : `: ${last.outcomeMessage}`}`,
+    );
+    next.push(nextForOperation(last));
+  }
+}
+
+function explainDeferral(facts: ExplainFacts, record: RecordFacts, because: string[], next: string[]): void {
+  if (record.deferred === null) return;
+  const { code, reason, since } = record.deferred;
+  because.push(`it is deferred since ${instantText(since)}: ${reason} (${code})`);
+  if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
+  next.push(nextForDeferral(code));
+}
+
+/** What stops the customer stops its orders and staff. */
+function explainCustomer(facts: ExplainFacts, because: string[], next: string[]): void {
+  const { customer } = facts;
+  if (customer === null || facts.stream === "customers") {
+    const waiting = facts.waiting.length;
+    if (waiting > 0) {
+      because.push(
+        `${waiting === 20 ? "at least " : ""}${counted(waiting, "order or staff record", "orders and staff records")} of this customer wait (listed below)`,
+      );
+    }
+    return;
+  }
+  if (customer.record === null) {
+    because.push(`its ${recordName("customers", customer.key)} has not come from the CRM`);
+    next.push("check that the source of the customers has this customer: crm-sync check");
+  } else if (customer.record.state !== "current") {
+    because.push(`its ${recordName("customers", customer.key)} is ${customer.record.state}`);
+    next.push(explainCommand("customers", customer.key));
+  } else if (customer.record.deferred !== null) {
+    because.push(`its ${recordName("customers", customer.key)} is deferred: ${customer.record.deferred.reason}`);
+    next.push(explainCommand("customers", customer.key));
+  }
+}
+
+function explainReading(facts: ExplainFacts, record: RecordFacts, because: string[], next: string[]): void {
+  if (record.state === "absent") {
+    because.push(
+      `it is gone from the source ${record.source}: ${counted(record.missed, "complete reading")} in a row lacked it`,
+    );
+  } else if (record.missed > 0) {
+    because.push(
+      `the last ${counted(record.missed, "complete reading")} of ${record.source} lacked it; it counts as gone only after more of them`,
+    );
+  }
+  const { read } = facts;
+  if (read !== null && read.finishedAt !== null && (!read.complete || read.problem !== null)) {
+    because.push(
+      `the last reading of ${read.source} was not complete${read.problem === null ? "" : `: ${read.problem}`}; a change after it is not known here`,
+    );
+    next.push("crm-sync check tries the source");
+  }
+}
+
+function headlineOf(facts: ExplainFacts, record: RecordFacts, quarantined: boolean): string {
+  const name = recordName(facts.stream, facts.key);
+  const state =
+    quarantined || record.state === "quarantined"
+      ? "its newest form waits in quarantine"
+      : record.state === "absent"
+        ? "the CRM no longer has it"
+        : undefined;
+  const standing = standingOf(facts);
+  const waits =
+    state ?? (record.deferred === null ? (record.pending ? "waits for the next run" : undefined) : "it is deferred");
+  return waits === undefined ? `${name}: ${standing}` : `${name}: ${standing}; ${waits}`;
+}
+
+function standingOf(facts: ExplainFacts): string {
+  if (facts.stream === "customers") {
+    const link = facts.links.find((item) => item.to === null);
+    return link === undefined
+      ? "has no enterprise on the platform"
+      : `is the enterprise ${link.enterpriseGlobalId} on the platform (${link.origin} ${instantText(link.from)})`;
+  }
+  if (facts.stream === "orders") {
+    const placed = facts.placed.find((item) => item.to === null);
+    return placed === undefined
+      ? "is not placed"
+      : `is ${placed.origin} as ${placed.channelOrderId} since ${instantText(placed.from)}`;
+  }
+  const link = facts.staffLinks.find((item) => item.to === null);
+  if (link === undefined) return "is not on the platform";
+  const live = facts.assignments.filter((item) => item.to === null).length;
+  return `is the member ${link.memberGlobalId} on the platform (${link.origin} ${instantText(link.from)}) with ${counted(live, "asset")}`;
+}

@@ -1,0 +1,135 @@
+import type { Json } from "../base/canonical-json.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts, ReadFacts } from "./facts.ts";
+
+/** A canonical record as the ledger holds it now. */
+export interface RecordFacts {
+  stream: Stream;
+  key: RecordKey;
+  customer: RecordKey;
+  source: string;
+  state: "current" | "quarantined" | "absent";
+  version: number;
+  firstSeen: string;
+  changedAt: string;
+  /** Complete reads in a row that lacked it. */
+  missed: number;
+  /** Set while it waits to be planned. */
+  pending: boolean;
+  deferred: { code: string; reason: string; since: string } | null;
+  /** The run that last changed it, and the run that last decided on it with its decision. */
+  changedRun: string | null;
+  outcome: { run: string; decision: string } | null;
+}
+
+/** One field of a version; a private one is named and never shown: `mark` tells whether it changed. */
+export type FieldFacts =
+  | { name: string; value: string | number | boolean | null }
+  | { name: string; private: true; mark: string };
+
+export interface VersionFacts {
+  version: number;
+  from: string;
+  to: string | null;
+  source: string;
+  place: string;
+  fields: FieldFacts[];
+  /** Names of the fields that differ from the version before; empty for the first. */
+  changed: string[];
+}
+
+export interface LinkFacts {
+  enterpriseGlobalId: string;
+  channelCode: string;
+  channelCustomerId: string;
+  origin: "created" | "bound" | "adopted";
+  from: string;
+  to: string | null;
+}
+
+export interface PlacedFacts {
+  channelOrderId: string;
+  origin: "placed" | "adopted";
+  version: number;
+  from: string;
+  to: string | null;
+  operationId: string | null;
+  licenceOrders: { sequence: number; licenseType: string; licenseOrderId: string; platformCustomerId: string }[];
+}
+
+export interface NumberFacts {
+  number: string;
+  instanceId: string;
+  slot: number;
+  origin: "pool" | "crm";
+  fixedAt: string;
+}
+
+export interface StaffLinkFacts {
+  memberGlobalId: string;
+  enterpriseGlobalId: string;
+  origin: "created" | "adopted";
+  from: string;
+  to: string | null;
+}
+
+export interface AssignmentFacts {
+  assetNumber: string;
+  staff: RecordKey;
+  memberGlobalId: string;
+  origin: "granted" | "adopted";
+  from: string;
+  to: string | null;
+  operationId: string | null;
+  endedBy: string | null;
+}
+
+/** What the platform showed: `to` is set where it no longer does. */
+export interface ObservationFacts {
+  kind: string;
+  subject: string;
+  from: string;
+  to: string | null;
+  seenAt: string;
+  body: Json;
+}
+
+/** The whole story of one record, from the CRM to the platform. */
+export interface ExplainFacts {
+  stream: Stream;
+  key: RecordKey;
+  record: RecordFacts | null;
+  /** Newest first, at most 20. */
+  versions: VersionFacts[];
+  /** The newest reading of its source and stream. */
+  read: ReadFacts | null;
+  quarantine: QuarantineFacts[];
+  customer: {
+    key: RecordKey;
+    record: RecordFacts | null;
+    /** Rows in quarantine that belong to the customer. */
+    quarantined: number;
+    /** Operations whose outcome is open: nothing else is sent for the customer before. */
+    openOperations: OperationFacts[];
+    holds: HoldFacts[];
+  } | null;
+  links: LinkFacts[];
+  platformCustomers: { customerId: string; isDefault: boolean; channelCode: string; seenAt: string }[];
+  acknowledged: { from: string; to: string | null; fields: string[] }[];
+  placed: PlacedFacts[];
+  numbers: NumberFacts[];
+  staffLinks: StaffLinkFacts[];
+  /** What the CRM gives the person: a number, or an asset instance with the numbers that are fixed to it. */
+  claims: { claim: string; numbers: string[] }[];
+  assignments: AssignmentFacts[];
+  observations: ObservationFacts[];
+  observationRead: { seenAt: string; complete: boolean } | null;
+  operations: { total: number; newest: OperationFacts[] };
+  audit: { total: number; newest: AuditFacts[] };
+  /** For a customer: how its orders and staff stand. */
+  dependents: { stream: Stream; state: string; code: string | null; count: number }[];
+  /** For a customer: its orders and staff that wait, at most 20. */
+  waiting: RecordFacts[];
+  /** Records that may have been meant: the same id elsewhere, or an order with this channel number. */
+  similar: { stream: Stream; key: RecordKey }[];
+}

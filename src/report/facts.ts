@@ -1,0 +1,146 @@
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+
+/** Rows of the ledger as reports and people get them. Instants are ISO text in UTC; no private value stands in any of them. */
+
+export interface AuditHeadFacts {
+  sequence: number;
+  hash: string;
+}
+
+/** One entry of the audit chain. `body` holds ids and commitments. */
+export interface AuditFacts {
+  sequence: number;
+  at: string;
+  kind: string;
+  subject: string;
+  body: JsonObject;
+  hash: string;
+}
+
+/** One record in quarantine. Its raw form is not part of it; `rawRef` names it. */
+export interface QuarantineFacts {
+  id: string;
+  source: string;
+  stream: Stream;
+  key: RecordKey | null;
+  customer: RecordKey | null;
+  place: string;
+  field: string;
+  code: string;
+  message: string;
+  expected: string | null;
+  firstSeen: string;
+  lastSeen: string;
+  state: "open" | "retry" | "resolved";
+  resolvedAt: string | null;
+  resolution: string | null;
+  rawRef: string;
+}
+
+/** One attempt to send an operation. `outcome` is null while the call is on its way, or where the program ended during it. */
+export interface AttemptFacts {
+  number: number;
+  nonce: string;
+  startedAt: string;
+  finishedAt: string | null;
+  outcome: string | null;
+  httpStatus: number | null;
+  code: string | null;
+  detail: string | null;
+}
+
+/** What one reading of the platform showed about an operation. */
+export interface EvidenceFacts {
+  at: string;
+  seen: boolean;
+  detail: Json;
+}
+
+/** An operation of the journal with its attempts. Target and payload stand in the unbound form: references and markers, no values. */
+export interface OperationFacts {
+  id: string;
+  kind: string;
+  endpoint: string;
+  stage: string;
+  customer: RecordKey;
+  subject: string;
+  state: "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
+  runId: string | null;
+  planId: string | null;
+  holdId: string | null;
+  reason: string;
+  target: JsonObject;
+  payload: JsonObject;
+  before: Json;
+  after: Json;
+  takesAway: number;
+  hash: string;
+  wireHash: string | null;
+  createdAt: string;
+  updatedAt: string;
+  settleAfter: string | null;
+  verdict: string | null;
+  evidence: EvidenceFacts[];
+  outcomeCode: string | null;
+  outcomeMessage: string | null;
+  /** Whether the service's answer is kept (redacted), because its outcome has to be looked into. */
+  answerKept: boolean;
+  records: { stream: Stream; key: RecordKey }[];
+  attempts: AttemptFacts[];
+}
+
+export interface HoldFacts {
+  id: string;
+  scope: "enterprise" | "run";
+  customer: RecordKey;
+  count: number;
+  allowed: number;
+  total: number;
+  state: "open" | "approved" | "rejected" | "used" | "lapsed";
+  explanation: string;
+  createdAt: string;
+  decidedAt: string | null;
+  reason: string | null;
+  decidedBy: string | null;
+  operations: number;
+}
+
+export interface RunFacts {
+  id: string;
+  job: string;
+  kind: string;
+  trigger: string;
+  scope: string | null;
+  startedAt: string;
+  finishedAt: string | null;
+  state: "running" | "done" | "stopped" | "failed" | "cut-off";
+  exitCode: number | null;
+  balance: Json;
+  summary: Json;
+  header: JsonObject;
+}
+
+/** One reading of one stream of a source. */
+export interface ReadFacts {
+  number: number;
+  runId: string | null;
+  source: string;
+  stream: Stream;
+  startedAt: string;
+  finishedAt: string | null;
+  complete: boolean;
+  whole: boolean;
+  rows: number;
+  bad: number;
+  cursor: string | null;
+  problem: string | null;
+}
+
+/** A run with what it read and how its operations and records ended. */
+export interface RunStory {
+  run: RunFacts;
+  reads: ReadFacts[];
+  operations: { kind: string; state: string; count: number }[];
+  records: { stream: Stream; outcome: string; count: number }[];
+}

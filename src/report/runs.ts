@@ -1,0 +1,196 @@
+import { z } from "zod";
+import type { Json } from "../base/canonical-json.ts";
+import type { RunFacts, RunStory } from "./facts.ts";
+import { readsTable } from "./status.ts";
+import { renderTable } from "./table.ts";
+import type { View } from "./text.ts";
+import { ageOf, instantText, plainView, printable, section, textOf } from "./text.ts";
+
+/** Runs as a list for people, newest first as they come. */
+export function runsText(runs: readonly RunFacts[], view: View = plainView): string {
+  if (runs.length === 0) return "no runs yet";
+  return renderTable(
+    [
+      { title: "run" },
+      { title: "job" },
+      { title: "by" },
+      { title: "state" },
+      { title: "exit", align: "right" },
+      { title: "started" },
+      { title: "took" },
+      { title: "balance" },
+    ],
+    runs.map((run) => [
+      run.id,
+      run.job,
+      run.trigger,
+      run.state,
+      run.exitCode,
+      instantText(run.startedAt),
+      run.finishedAt === null ? "" : ageOf(run.startedAt, run.finishedAt),
+      balanceWord(run.balance),
+    ]),
+    view,
+  );
+}
+
+/** The balance of a run as it is kept in the ledger. */
+const balanceSchema = z.object({
+  streams: z.array(
+    z.object({
+      stream: z.string(),
+      extracted: z.int(),
+      takenUpAgain: z.int(),
+      unchanged: z.int(),
+      planned: z.int(),
+      quarantined: z.int(),
+      deferred: z.int(),
+      adds: z.boolean(),
+    }),
+  ),
+  operations: z.object({
+    planned: z.int(),
+    carriedIn: z.int(),
+    done: z.int(),
+    rejected: z.int(),
+    unknown: z.int(),
+    held: z.int(),
+    notAttempted: z.int(),
+    adds: z.boolean(),
+  }),
+  adds: z.boolean(),
+});
+export type BalanceFigures = z.infer<typeof balanceSchema>;
+
+/** Reads the balance that the ledger keeps of a run; undefined where a run has none (verify, reports, one that was cut off). */
+export function balanceFigures(balance: Json): BalanceFigures | undefined {
+  const parsed = balanceSchema.safeParse(balance);
+  return parsed.success ? parsed.data : undefined;
+}
+
+function balanceWord(balance: Json): string {
+  const figures = balanceFigures(balance);
+  if (figures === undefined) return "";
+  return figures.adds ? "adds up" : "DOES NOT ADD UP";
+}
+
+/** What was read and what became of it, as two sums that must be equal; the same for operations. */
+export function balanceText(balance: BalanceFigures, view: View = plainView): string {
+  const number = { align: "right" as const };
+  const records = renderTable(
+    [
+      { title: "records" },
+      { title: "extracted", ...number },
+      { title: "again", ...number },
+      { title: "=" },
+      { title: "unchanged", ...number },
+      { title: "planned", ...number },
+      { title: "quarantined", ...number },
+      { title: "deferred", ...number },
+      { title: "" },
+    ],
+    balance.streams.map((row) => [
+      row.stream,
+      row.extracted,
+      row.takenUpAgain,
+      "=",
+      row.unchanged,
+      row.planned,
+      row.quarantined,
+      row.deferred,
+      row.adds ? "adds up" : "DOES NOT ADD UP",
+    ]),
+    view,
+  );
+  const { operations } = balance;
+  const done = renderTable(
+    [
+      { title: "operations" },
+      { title: "planned", ...number },
+      { title: "carried in", ...number },
+      { title: "=" },
+      { title: "done", ...number },
+      { title: "rejected", ...number },
+      { title: "unknown", ...number },
+      { title: "held", ...number },
+      { title: "not attempted", ...number },
+      { title: "" },
+    ],
+    [
+      [
+        "",
+        operations.planned,
+        operations.carriedIn,
+        "=",
+        operations.done,
+        operations.rejected,
+        operations.unknown,
+        operations.held,
+        operations.notAttempted,
+        operations.adds ? "adds up" : "DOES NOT ADD UP",
+      ],
+    ],
+    view,
+  );
+  return `${records}\n\n${done}`;
+}
+
+/** One run for people: what it read, its balance, and how its operations ended. */
+export function runText(story: RunStory, view: View = plainView): string {
+  const { run } = story;
+  const took = run.finishedAt === null ? "" : `, took ${ageOf(run.startedAt, run.finishedAt)}`;
+  const lines = [
+    `run       ${run.id}`,
+    `job       ${printable(run.job)} (${run.kind}, by ${run.trigger})${run.scope === null ? "" : `, only ${printable(run.scope)}`}`,
+    `started   ${instantText(run.startedAt)}${took}`,
+    `state     ${run.state}${run.exitCode === null ? "" : `, exit ${run.exitCode}`}`,
+    ...Object.keys(run.header)
+      .sort()
+      .map((key) => `${key.padEnd(9)} ${valueText(run.header[key] ?? null)}`),
+  ];
+  const reads = readsTable(story.reads, undefined, view);
+  lines.push(...section("read", reads === undefined ? [] : reads.split("\n")));
+  const figures = balanceFigures(run.balance);
+  if (figures !== undefined) lines.push(...section("balance", balanceText(figures, view).split("\n")));
+  const operations = story.operations.map((row) => [row.kind, row.state, row.count]);
+  if (operations.length > 0) {
+    const table = renderTable(
+      [{ title: "operation" }, { title: "state" }, { title: "count", align: "right" }],
+      operations,
+      view,
+    );
+    lines.push(...section("operations it sent or planned", table.split("\n")));
+  }
+  const records = story.records.map((row) => [row.stream, row.outcome, row.count]);
+  if (records.length > 0) {
+    const table = renderTable(
+      [{ title: "stream" }, { title: "decision" }, { title: "records", align: "right" }],
+      records,
+      view,
+    );
+    lines.push(...section("records it decided on last", table.split("\n")));
+  }
+  lines.push(...section("summary", summaryLines(run.summary)));
+  return textOf(lines);
+}
+
+/** The kept summary of a run, one line for each of its parts; the readings stand in a table of their own. */
+function summaryLines(summary: Json): string[] {
+  if (typeof summary !== "object" || summary === null || Array.isArray(summary)) return [];
+  return Object.keys(summary)
+    .filter((key) => key !== "sources")
+    .sort()
+    .map((key) => `${key}: ${valueText(summary[key] ?? null)}`);
+}
+
+/** A value on one line: members of an object as `name value`. */
+export function valueText(value: Json): string {
+  if (value === null) return "-";
+  if (typeof value === "string") return printable(value);
+  if (typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(valueText).join("; ");
+  return Object.keys(value)
+    .sort()
+    .map((key) => `${printable(key)} ${valueText(value[key] ?? null)}`)
+    .join(", ");
+}

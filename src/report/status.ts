@@ -1,0 +1,246 @@
+import type { Stream } from "../crm/model.ts";
+import type { AuditHeadFacts, HoldFacts, OperationFacts, ReadFacts, RunFacts } from "./facts.ts";
+import { nextForOperation, nextForQuarantine } from "./next-steps.ts";
+import { renderTable } from "./table.ts";
+import type { View } from "./text.ts";
+import { ageOf, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
+
+/** The state of the ledger at a glance. */
+export interface StatusFacts {
+  path: string;
+  identity: string | null;
+  audit: AuditHeadFacts | null;
+  /** Runs that have not ended; one whose process died stands here until the next run finds it. */
+  running: RunFacts[];
+  /** The newest run of each job. */
+  lastRuns: RunFacts[];
+  slots: { job: string; lastSlot: string; firedAt: string }[];
+  /** The newest reading of each stream of each source. */
+  reads: ReadFacts[];
+  /** Open and approved. */
+  holds: HoldFacts[];
+  /** How many operations are sending, unknown, parked, planned or held. */
+  operations: { state: string; count: number }[];
+  /** The oldest operations that are sending, unknown or parked, at most 20. */
+  openOperations: OperationFacts[];
+  quarantine: { source: string; stream: Stream; code: string; count: number; since: string }[];
+  deferred: { stream: Stream; code: string; count: number; since: string; example: string; reason: string }[];
+  records: { stream: Stream; state: string; count: number; pending: number }[];
+  pool: { free: number; fixed: number };
+  known: { enterprises: number; orders: number; staff: number; assignments: number };
+  /** Customers read back by verify; `oldest` is the reading that is the longest ago. */
+  verified: { customers: number; incomplete: number; oldest: string | null; newest: string | null };
+  notices: { key: string; since: string; summary: string }[];
+}
+
+/** Something that waits for a person: what it is and what to type. */
+export interface Attention {
+  what: string;
+  next: string;
+}
+
+/** What in the ledger waits for a person, the most urgent first. */
+export function attentionOf(facts: StatusFacts): Attention[] {
+  const items: Attention[] = [];
+  for (const run of facts.lastRuns) {
+    if (run.exitCode === 6) {
+      items.push({
+        what: `the last run of ${run.job} (${run.id}) does not balance`,
+        next: `crm-sync run show ${run.id}`,
+      });
+    } else if (run.state === "failed") {
+      items.push({ what: `the last run of ${run.job} (${run.id}) failed`, next: `crm-sync run show ${run.id}` });
+    }
+  }
+  const parked = facts.operations.find((item) => item.state === "parked")?.count ?? 0;
+  if (parked > 0) {
+    items.push({ what: `${counted(parked, "operation")} parked: a person decides`, next: "crm-sync settle list" });
+  }
+  for (const hold of facts.holds.filter((item) => item.state === "open")) {
+    items.push({
+      what: `hold ${hold.id} on ${hold.customer.namespace}/${hold.customer.id}: ${hold.explanation}`,
+      next: `crm-sync approve ${hold.id} --reason TEXT, or crm-sync reject ${hold.id} --reason TEXT`,
+    });
+  }
+  for (const read of facts.reads.filter(
+    (item) => item.finishedAt !== null && (!item.complete || item.problem !== null),
+  )) {
+    items.push({
+      what: `source ${read.source}, ${read.stream}: not read completely${read.problem === null ? "" : ` (${read.problem})`}`,
+      next: "crm-sync check",
+    });
+  }
+  const waiting = facts.quarantine.reduce((sum, item) => sum + item.count, 0);
+  if (waiting > 0) items.push({ what: `${counted(waiting, "record")} in quarantine`, next: nextForQuarantine() });
+  return items;
+}
+
+/** The status for people. `now` gives the ages. */
+export function statusText(facts: StatusFacts, now: string, view: View = plainView): string {
+  const lines: string[] = [];
+  lines.push(`ledger    ${printable(facts.path)}${facts.identity === null ? "" : ` (${facts.identity})`}`);
+  lines.push(
+    facts.audit === null
+      ? "audit     no entries yet"
+      : `audit     ${counted(facts.audit.sequence, "entry", "entries")}, head ${facts.audit.hash}`,
+  );
+  lines.push(
+    `known     ${counted(facts.known.enterprises, "enterprise")}, ${counted(facts.known.orders, "order")} placed, ${counted(facts.known.staff, "staff member")}, ${counted(facts.known.assignments, "assignment")}`,
+  );
+  lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.fixed} in use`);
+  lines.push(verifiedLine(facts, now));
+  for (const run of facts.running) {
+    lines.push(
+      `running   ${run.job} (${run.id}) since ${instantText(run.startedAt)}; where its process died, the next run ends it`,
+    );
+  }
+  lines.push(...section("last runs", tableLines(lastRunsTable(facts, now, view))));
+  lines.push(...section("sources", tableLines(readsTable(facts.reads, now, view))));
+  lines.push(...section("records", tableLines(recordsTable(facts, view))));
+  lines.push(...section("waits in quarantine", tableLines(quarantineTable(facts, now, view))));
+  lines.push(...section("deferred", tableLines(deferredTable(facts, now, view))));
+  lines.push(...section("operations", operationLines(facts, now, view)));
+  const attention = attentionOf(facts);
+  if (attention.length === 0) lines.push("", "nothing waits for a person");
+  else
+    lines.push(
+      ...section(
+        "waits for a person",
+        attention.flatMap((item) => [printable(item.what), `  → ${printable(item.next)}`]),
+      ),
+    );
+  return textOf(lines);
+}
+
+function tableLines(table: string | undefined): string[] {
+  return table === undefined ? [] : table.split("\n");
+}
+
+function verifiedLine(facts: StatusFacts, now: string): string {
+  const { customers, incomplete, oldest, newest } = facts.verified;
+  if (oldest === null || newest === null) return "verified  no customer was read back yet: crm-sync run verify";
+  const doubt = incomplete === 0 ? "" : `; ${counted(incomplete, "reading")} failed last`;
+  return `verified  ${counted(customers, "customer")} read back, the last ${ageOf(newest, now)} ago, the oldest ${ageOf(oldest, now)} ago${doubt}`;
+}
+
+function lastRunsTable(facts: StatusFacts, now: string, view: View): string | undefined {
+  if (facts.lastRuns.length === 0) return undefined;
+  const slots = new Map(facts.slots.map((slot) => [slot.job, slot.lastSlot]));
+  return renderTable(
+    [
+      { title: "job" },
+      { title: "run" },
+      { title: "state" },
+      { title: "exit", align: "right" },
+      { title: "started" },
+      { title: "ago" },
+      { title: "last slot" },
+    ],
+    facts.lastRuns.map((run) => [
+      run.job,
+      run.id,
+      run.state,
+      run.exitCode,
+      instantText(run.startedAt),
+      ageOf(run.startedAt, now),
+      slots.get(run.job),
+    ]),
+    view,
+  );
+}
+
+/** Readings of sources as a table. */
+export function readsTable(reads: readonly ReadFacts[], now: string | undefined, view: View): string | undefined {
+  if (reads.length === 0) return undefined;
+  return renderTable(
+    [
+      { title: "source" },
+      { title: "stream" },
+      { title: "rows", align: "right" },
+      { title: "bad", align: "right" },
+      { title: "read" },
+      { title: now === undefined ? "started" : "ago" },
+      { title: "problem" },
+    ],
+    reads.map((read) => [
+      read.source,
+      read.stream,
+      read.rows,
+      read.bad,
+      read.finishedAt === null ? "not ended" : read.complete ? (read.whole ? "whole" : "changes only") : "incomplete",
+      now === undefined ? instantText(read.startedAt) : ageOf(read.startedAt, now),
+      read.problem,
+    ]),
+    view,
+  );
+}
+
+function recordsTable(facts: StatusFacts, view: View): string | undefined {
+  if (facts.records.length === 0) return undefined;
+  return renderTable(
+    [
+      { title: "stream" },
+      { title: "state" },
+      { title: "records", align: "right" },
+      { title: "to be looked at", align: "right" },
+    ],
+    facts.records.map((row) => [row.stream, row.state, row.count, row.pending]),
+    view,
+  );
+}
+
+function quarantineTable(facts: StatusFacts, now: string, view: View): string | undefined {
+  if (facts.quarantine.length === 0) return undefined;
+  return renderTable(
+    [
+      { title: "source" },
+      { title: "stream" },
+      { title: "code" },
+      { title: "records", align: "right" },
+      { title: "oldest" },
+    ],
+    facts.quarantine.map((row) => [row.source, row.stream, row.code, row.count, ageOf(row.since, now)]),
+    view,
+  );
+}
+
+function deferredTable(facts: StatusFacts, now: string, view: View): string | undefined {
+  if (facts.deferred.length === 0) return undefined;
+  return renderTable(
+    [
+      { title: "stream" },
+      { title: "code" },
+      { title: "records", align: "right" },
+      { title: "oldest" },
+      { title: "such as" },
+      { title: "because" },
+    ],
+    facts.deferred.map((row) => [row.stream, row.code, row.count, ageOf(row.since, now), row.example, row.reason]),
+    view,
+  );
+}
+
+function operationLines(facts: StatusFacts, now: string, view: View): string[] {
+  const counts = facts.operations.map((item) => `${item.count} ${item.state}`).join(", ");
+  if (facts.openOperations.length === 0) return counts === "" ? [] : [counts];
+  const table = renderTable(
+    [
+      { title: "operation" },
+      { title: "call" },
+      { title: "subject" },
+      { title: "state" },
+      { title: "age" },
+      { title: "next" },
+    ],
+    facts.openOperations.map((row) => [
+      row.id,
+      row.endpoint,
+      row.subject,
+      row.state,
+      ageOf(row.createdAt, now),
+      nextForOperation(row),
+    ]),
+    view,
+  );
+  return [counts, ...table.split("\n")];
+}

@@ -1,0 +1,66 @@
+import type { RecordKey, Stream } from "../crm/model.ts";
+
+/** How a text for people is laid out. `width` is that of the terminal; without a terminal nothing is boxed or wrapped. */
+export interface View {
+  terminal: boolean;
+  width?: number | undefined;
+}
+
+export const plainView: View = { terminal: false };
+
+/** Controls, escape sequences, bidirectional and invisible marks, and halves of surrogate pairs. */
+const unprintable =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** A text from outside as a terminal may show it: on one line, with what could move the cursor or turn the line around written out. */
+export function printable(text: string): string {
+  return text.replaceAll(unprintable, (character) => {
+    if (character === "\n") return "⏎";
+    if (character === "\t") return " ";
+    return `\\u{${character.charCodeAt(0).toString(16)}}`;
+  });
+}
+
+const nouns: Record<Stream, string> = { customers: "customer", orders: "order", staff: "staff" };
+
+/** `order crm/10248`: how a record is named in a sentence and behind `crm-sync explain`. */
+export function recordName(stream: Stream, key: RecordKey): string {
+  return printable(`${nouns[stream]} ${key.namespace}/${key.id}`);
+}
+
+/** The command that tells the story of a record. */
+export function explainCommand(stream: Stream, key: RecordKey): string {
+  const id = `${key.namespace}/${key.id}`;
+  return `crm-sync explain ${nouns[stream]} ${/^[\w./-]+$/.test(id) ? id : `'${printable(id).replaceAll("'", "'\\''")}'`}`;
+}
+
+/** `1 order`, `3 orders`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** How long ago `then` was, seen from `now` (both ISO instants): `3 d`, `5 h`, `12 min`, `40 s`. */
+export function ageOf(then: string, now: string): string {
+  const seconds = Math.max(0, Math.floor((Date.parse(now) - Date.parse(then)) / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** An instant for people: to the second, in UTC. */
+export function instantText(instant: string): string {
+  return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(instant)
+    ? `${instant.slice(0, 10)} ${instant.slice(11, 19)} UTC`
+    : printable(instant);
+}
+
+/** Lines under a heading, indented; nothing at all where there are no lines. */
+export function section(heading: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ["", heading, ...lines.map((line) => (line === "" ? "" : `  ${line}`))];
+}
+
+/** Lines as one text, without a line end at its end. */
+export function textOf(lines: readonly string[]): string {
+  return lines.map((line) => line.trimEnd()).join("\n");
+}

@@ -1,0 +1,164 @@
+import { canonicalJson } from "../base/canonical-json.ts";
+import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
+import { nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
+import { valueText } from "./runs.ts";
+import { renderTable } from "./table.ts";
+import type { View } from "./text.ts";
+import { instantText, plainView, printable, section, textOf } from "./text.ts";
+
+/** Quarantined records as a list. */
+export function quarantineListText(rows: readonly QuarantineFacts[], view: View = plainView): string {
+  if (rows.length === 0) return "nothing waits in quarantine";
+  return renderTable(
+    [
+      { title: "id" },
+      { title: "stream" },
+      { title: "record" },
+      { title: "code" },
+      { title: "field" },
+      { title: "since" },
+      { title: "place" },
+      { title: "because" },
+    ],
+    rows.map((row) => [
+      row.id,
+      row.stream,
+      row.key === null ? "" : `${row.key.namespace}/${row.key.id}`,
+      row.state === "open" ? row.code : `${row.code} (${row.state})`,
+      row.field,
+      instantText(row.firstSeen),
+      row.place,
+      row.message,
+    ]),
+    view,
+  );
+}
+
+/** One quarantined record. `rawForm` is shown only where a person asked for it: it holds personal data. */
+export function quarantineText(row: QuarantineFacts, rawForm?: string): string {
+  const lines = [
+    `quarantine  ${row.id} (${row.state}${row.resolvedAt === null ? "" : ` ${instantText(row.resolvedAt)}: ${printable(row.resolution ?? "")}`})`,
+    `record      ${row.key === null ? "its id could not be read" : printable(`${row.stream} ${row.key.namespace}/${row.key.id}`)}`,
+    `source      ${printable(row.source)}, ${row.stream}`,
+    `place       ${printable(row.place)}`,
+    `field       ${row.field === "" ? "the whole record" : printable(row.field)}`,
+    `because     ${printable(row.message)} (${row.code})`,
+    ...(row.expected === null ? [] : [`expected    ${printable(row.expected)}`]),
+    ...(row.customer === null ? [] : [`customer    ${printable(`${row.customer.namespace}/${row.customer.id}`)}`]),
+    `seen        first ${instantText(row.firstSeen)}, last ${instantText(row.lastSeen)}`,
+    `next        ${nextForQuarantine(row)}`,
+  ];
+  if (rawForm !== undefined)
+    lines.push(...section("raw form (secrets blanked, personal data not)", rawForm.split("\n").map(printable)));
+  return textOf(lines);
+}
+
+/** Operations whose outcome is open, as a list. */
+export function unsettledText(rows: readonly OperationFacts[], view: View = plainView): string {
+  if (rows.length === 0) return "every operation is settled";
+  return renderTable(
+    [
+      { title: "operation" },
+      { title: "call" },
+      { title: "what" },
+      { title: "subject" },
+      { title: "state" },
+      { title: "since" },
+      { title: "attempts", align: "right" },
+      { title: "because" },
+      { title: "next" },
+    ],
+    rows.map((row) => [
+      row.id,
+      row.endpoint,
+      row.kind,
+      row.subject,
+      row.state,
+      instantText(row.createdAt),
+      row.attempts.length,
+      row.outcomeMessage ?? row.outcomeCode,
+      nextForOperation(row),
+    ]),
+    view,
+  );
+}
+
+/** One operation with everything that a person needs to settle it: attempts, nonces, evidence, and the payload in its unbound form. */
+export function operationText(row: OperationFacts): string {
+  const lines = [
+    `operation  ${row.id}`,
+    `what       ${row.kind} (${row.endpoint}), ${printable(row.subject)}`,
+    `customer   ${printable(`${row.customer.namespace}/${row.customer.id}`)}`,
+    `because    ${printable(row.reason)}`,
+    `state      ${stateText(row)}`,
+    `planned    ${instantText(row.createdAt)}${row.runId === null ? "" : `, run ${row.runId}`}${row.holdId === null ? "" : `, hold ${row.holdId}`}`,
+    `changed    ${instantText(row.updatedAt)}`,
+    ...(row.settleAfter === null ? [] : [`settle     not before ${instantText(row.settleAfter)}`]),
+    `next       ${nextForOperation(row)}`,
+    `intent     ${row.hash}${row.wireHash === null ? "" : `, wire ${row.wireHash}`}`,
+  ];
+  lines.push(
+    ...section(
+      "attempts",
+      row.attempts.map((attempt) => printable(attemptText(attempt))),
+    ),
+  );
+  lines.push(
+    ...section(
+      "readings",
+      row.evidence.map(
+        (item) => `${instantText(item.at)}  ${item.seen ? "seen" : "not seen"}: ${valueText(item.detail)}`,
+      ),
+    ),
+  );
+  if (row.answerKept) lines.push("", "the service's last answer is kept");
+  lines.push(...section("target", [printable(canonicalJson(row.target))]));
+  lines.push(...section("payload, unbound", JSON.stringify(row.payload, null, 2).split("\n").map(printableLine)));
+  return textOf(lines);
+}
+
+function printableLine(line: string): string {
+  const indent = /^ */.exec(line)?.[0] ?? "";
+  return `${indent}${printable(line.slice(indent.length))}`;
+}
+
+/** How an operation stands, with its verdict, the service's code and the words kept with it. */
+export function stateText(row: OperationFacts): string {
+  const more = [row.verdict, row.outcomeCode, row.outcomeMessage].filter((text) => text !== null && text !== "");
+  return printable(more.length === 0 ? row.state : `${row.state}: ${more.join(", ")}`);
+}
+
+/** One attempt on one line: when, nonce, how it ended. */
+export function attemptText(attempt: OperationFacts["attempts"][number]): string {
+  const answer = [
+    attempt.httpStatus === null ? undefined : `HTTP ${attempt.httpStatus}`,
+    attempt.code === null ? undefined : `code ${attempt.code}`,
+    attempt.detail ?? undefined,
+  ].filter((text) => text !== undefined);
+  const ended = attempt.outcome ?? "no outcome";
+  return `${attempt.number}. ${instantText(attempt.startedAt)}  nonce ${attempt.nonce}  ${ended}${answer.length === 0 ? "" : ` (${answer.join(", ")})`}`;
+}
+
+/** Holds as a list. */
+export function holdsText(rows: readonly HoldFacts[], view: View = plainView): string {
+  if (rows.length === 0) return "nothing is held";
+  return renderTable(
+    [
+      { title: "hold" },
+      { title: "customer" },
+      { title: "state" },
+      { title: "since" },
+      { title: "because" },
+      { title: "next" },
+    ],
+    rows.map((row) => [
+      row.id,
+      `${row.customer.namespace}/${row.customer.id}`,
+      row.state,
+      instantText(row.createdAt),
+      row.explanation,
+      nextForHold(row),
+    ]),
+    view,
+  );
+}
