@@ -224,7 +224,7 @@ async function record(
     return {
       kind: "rejected",
       code: outcome.code,
-      reason: `${operation.endpoint} was rejected with ${outcome.code}: ${meaning.meaning}. ${meaning.cure}`,
+      reason: `${operation.endpoint} was rejected with ${outcome.code}: ${meaning.meaning}${serviceWords(outcome.raw)}. ${meaning.cure}`,
     };
   }
   return await doubt(deps, operation, id, attempt, keptAnswer(outcome.raw));
@@ -290,4 +290,11 @@ async function park(
   });
   deps.logger.error({ operation: id, reason }, "operation parked");
   return { kind: "parked", id, reason };
+}
+
+/** The service's own words, from the answer after redaction: they name the field that it refused. */
+function serviceWords(raw: Json): string {
+  if (typeof raw !== "object" || raw === null || Array.isArray(raw) || typeof raw["message"] !== "string") return "";
+  const words = raw["message"].trim();
+  return words === "" ? "" : ` (the service says: ${words.length > 200 ? `${words.slice(0, 200)}…` : words})`;
 }

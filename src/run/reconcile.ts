@@ -427,6 +427,7 @@ class CustomerPass {
 
   async #finish(): Promise<PassResult> {
     const { ledger } = this.#deps;
+    await this.#dropLeft("no longer needed: what the platform shows made it so");
     if (this.#pass.hold !== undefined)
       await ledger.holdPlanned(this.#customer, this.#pass.hold, { revokesOnly: false });
     else if (this.#judged) await ledger.dropPlanned(this.#customer, "no longer needed", { held: false });
@@ -437,12 +438,7 @@ class CustomerPass {
 
   async #stop(reason: Extract<PassResult, { kind: "stopped" }>["reason"]): Promise<PassResult> {
     const { ledger } = this.#deps;
-    const left = [...this.#announced.values()].filter((operation) => !this.#delivered.has(operation.hash));
-    const notStored = left.filter((operation) => !this.#plannedIds.has(operation.hash));
-    const why = stopReasons[reason];
-    if (notStored.length > 0)
-      await ledger.storePlanned({ runId: this.#pass.runId, state: "planned", operations: notStored });
-    if (left.length > 0) await ledger.dropPlanned(this.#customer, `not attempted: ${why}`, { held: false });
+    await this.#dropLeft(`not attempted: ${stopReasons[reason]}`);
     const unfinished: { stream: Stream; key: RecordKey }[] = [];
     for (const outcome of this.#outcomes.values()) {
       if (outcome.outcome === "planned") unfinished.push({ stream: outcome.stream, key: outcome.key });
@@ -450,6 +446,17 @@ class CustomerPass {
     await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()]);
     await ledger.keepPending(unfinished);
     return { kind: "stopped", reason };
+  }
+
+  /** Operations that were announced and not carried out stand in the journal as dropped, with the reason: none leaves without a trace. */
+  async #dropLeft(why: string): Promise<void> {
+    const { ledger } = this.#deps;
+    const left = [...this.#announced.values()].filter((operation) => !this.#delivered.has(operation.hash));
+    if (left.length === 0) return;
+    const notStored = left.filter((operation) => !this.#plannedIds.has(operation.hash));
+    await ledger.storePlanned({ runId: this.#pass.runId, state: "planned", operations: notStored });
+    await ledger.dropPlanned(this.#customer, why, { held: false });
+    for (const operation of left) this.#delivered.add(operation.hash);
   }
 
   /** Defers every pending record of the customer for one reason. */
@@ -463,15 +470,7 @@ class CustomerPass {
     if (loaded.desiredCustomer !== undefined) defer("customers", loaded.desiredCustomer);
     for (const order of loaded.orders) defer("orders", order);
     for (const staff of loaded.staff) defer("staff", staff);
-    const left = [...this.#announced.values()].filter((operation) => !this.#delivered.has(operation.hash));
-    if (left.length > 0) {
-      await this.#deps.ledger.storePlanned({
-        runId: this.#pass.runId,
-        state: "planned",
-        operations: left.filter((item) => !this.#plannedIds.has(item.hash)),
-      });
-      await this.#deps.ledger.dropPlanned(this.#customer, `not attempted: ${reason}`, { held: false });
-    }
+    await this.#dropLeft(`not attempted: ${reason}`);
     await this.#deps.ledger.recordOutcomes(this.#pass.runId, pending);
   }
 }
