@@ -60,7 +60,7 @@ export class RecordTables {
 
   /**
    * Marks the records whose raw form is as it was, and returns which of `hashes` are known. A hash of an open quarantine row counts as
-   * quarantined again; one that waits for a retry counts as unknown, so that it is mapped anew.
+   * quarantined again, and the record it blocks is there, not missed; one that waits for a retry counts as unknown, so that it is mapped anew.
    */
   markSeen(
     source: string,
@@ -72,6 +72,7 @@ export class RecordTables {
     const now = toInstant(this.#now());
     const unchanged = this.#statements.markSeen.all(read, source, stream, list);
     const quarantined = this.#statements.markQuarantineSeen.all(read, now, source, stream, list);
+    if (quarantined.length > 0) this.#statements.markBlockedSeen.run(read, source, stream, source, list);
     return {
       unchanged: new Set(unchanged.map((row) => row.raw_hash)),
       quarantined: new Set(quarantined.map((row) => row.raw_hash)),
@@ -113,6 +114,8 @@ export class RecordTables {
     const version = (existing?.version ?? 0) + 1;
     const split = privatise(stream, item.record, salt, ref, version);
     this.#statements.resolveQuarantine.run(now, "a usable record came", stream, namespace, id, source);
+    if (existing === undefined || existing.state === "absent")
+      this.#statements.resolveClaim.run(now, stream, namespace, id, source);
     if (existing !== undefined && existing.body_hash === split.bodyHash) {
       if (this.#blocked(stream, item.key)) {
         this.#statements.touch.run(item.rawHash, source, read, 0, "quarantined", null, stream, namespace, id);
@@ -228,8 +231,9 @@ export class RecordTables {
   }
 
   /**
-   * After a whole, complete read: what was not in it was missed once more, and is absent once it was missed `confirmations` times. Quarantine
-   * rows that were not seen again are resolved, and a record they blocked goes on. Returns how many records became absent now.
+   * After a whole, complete read: what was not in it was missed once more, and is absent once it was missed `confirmations` times; a claim of
+   * another source to it is then looked at again. While a row of the source has no readable id, nothing counts as missed. Quarantine rows that were not seen again are resolved, and a record they blocked goes on.
+   * Returns how many records became absent now.
    */
   closeWholeRead(
     source: string,
@@ -238,8 +242,11 @@ export class RecordTables {
     confirmations: number,
   ): { absent: number; missed: number } {
     const now = toInstant(this.#now());
-    const missed = this.#statements.miss.run(source, stream, read).changes;
-    const absent = this.#statements.makeAbsent.run(now, source, stream, read, confirmations).changes;
+    // A row whose id could not be read may be any of the records that are missing.
+    const nameless = this.#statements.nameless.get(source, stream, read) !== undefined;
+    const missed = nameless ? 0 : this.#statements.miss.run(source, stream, read).changes;
+    const absent = nameless ? 0 : this.#statements.makeAbsent.run(now, source, stream, read, confirmations).changes;
+    if (absent > 0) this.#statements.wakeClaims.run(stream, source, stream, source);
     this.#statements.releaseQuarantine.run(now, source, stream, read);
     this.#statements.unblock.run(stream);
     return { absent, missed };
@@ -259,6 +266,11 @@ function prepareStatements(database: Sqlite) {
     markQuarantineSeen: database.prepare<[number, string, string, string, string], { raw_hash: string }>(
       `update quarantine set last_read = ?, last_seen = ? where source = ? and stream = ? and state = 'open'
        and raw_hash in (select value from json_each(?)) returning raw_hash`,
+    ),
+    markBlockedSeen: database.prepare(
+      `update record set last_read = ?, missed = 0 where source = ? and stream = ? and state = 'quarantined'
+       and (namespace, id) in (select namespace, record_id from quarantine q where q.source = ? and q.stream = record.stream
+         and q.state = 'open' and q.record_id is not null and q.raw_hash in (select value from json_each(?)))`,
     ),
     find: database.prepare<[string, string, string], RecordRow>(
       "select source, raw_hash, body_hash, version, state, last_read from record where stream = ? and namespace = ? and id = ?",
@@ -317,8 +329,19 @@ function prepareStatements(database: Sqlite) {
        where stream = ? and namespace = ? and record_id = ? and source = ? and state <> 'resolved'
        and code not in ('duplicate-id', 'claimed-twice')`,
     ),
+    resolveClaim: database.prepare(
+      `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'no other source has the record any more'
+       where stream = ? and namespace = ? and record_id = ? and source = ? and code = 'claimed-twice' and state <> 'resolved'`,
+    ),
+    wakeClaims: database.prepare(
+      `update quarantine set state = 'retry' where stream = ? and source <> ? and code = 'claimed-twice' and state = 'open'
+       and (namespace, record_id) in (select namespace, id from record where stream = ? and source = ? and state = 'absent')`,
+    ),
     openQuarantine: database.prepare<[string, string, string], { id: string }>(
       "select id from quarantine where stream = ? and namespace = ? and record_id = ? and state <> 'resolved' limit 1",
+    ),
+    nameless: database.prepare<[string, string, number], { id: string }>(
+      `select id from quarantine where source = ? and stream = ? and last_read = ? and record_id is null and state <> 'resolved' limit 1`,
     ),
     miss: database.prepare(
       "update record set missed = missed + 1 where source = ? and stream = ? and last_read < ? and state <> 'absent'",
