@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { sortedByCode, sortedClaims, sortedInstances } from "./stable-order.ts";
 
 /** The streams of a source, in the order in which they depend on each other. */
 export const streams = ["customers", "orders", "staff"] as const;
@@ -11,6 +12,8 @@ export interface RecordKey {
 }
 
 const identifier = z.string().min(1).max(200);
+/** Without a slash, so that a written key (`crm/10248`) names one record and no other, whatever the id holds. */
+const namespace = identifier.regex(/^[^/]+$/);
 const text = z.string().min(1);
 /** An instant in UTC, ISO 8601 with `Z`. */
 const instant = z.iso.datetime({ offset: false });
@@ -37,7 +40,7 @@ export const licenseTypes = [
 ] as const;
 export type LicenseType = (typeof licenseTypes)[number];
 
-const keyFields = { namespace: identifier.default("crm"), id: identifier };
+const keyFields = { namespace: namespace.default("crm"), id: identifier };
 
 /** A customer of ours: what becomes an enterprise on the platform. `address` may be missing: such a customer exists but cannot be ordered for yet. */
 export const customerSchema = z.strictObject({
@@ -118,13 +121,17 @@ const productFields = {
  * products under an asset or a package; features under a product; extensions under an asset.
  */
 export const instanceSchema = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("asset"), ...assetFields, extensions: z.array(extensionSchema).default([]) }),
+  z.strictObject({
+    kind: z.literal("asset"),
+    ...assetFields,
+    extensions: z.array(extensionSchema).overwrite(sortedByCode).default([]),
+  }),
   z.strictObject({ kind: z.literal("package"), ...packageFields, parentId: identifier, parentNumber: text.optional() }),
   z.strictObject({
     kind: z.literal("product"),
     ...productFields,
     parentId: identifier,
-    features: z.array(featureSchema).default([]),
+    features: z.array(featureSchema).overwrite(sortedByCode).default([]),
   }),
   z.strictObject({ kind: z.literal("feature"), parentId: identifier, ...featureSchema.shape }),
   z.strictObject({ kind: z.literal("extension"), parentId: identifier, ...extensionSchema.shape }),
@@ -136,13 +143,13 @@ export const orderSchema = z.strictObject({
   ...keyFields,
   customerId: identifier,
   /** Namespace of the customer, where it is not the order's own. */
-  customerNamespace: identifier.optional(),
+  customerNamespace: namespace.optional(),
   /** Overrides the template that derives the channel order number from the CRM id (A16). */
   channelOrderId: identifier.optional(),
   placedAt: instant.optional(),
   cancelled: z.boolean().default(false),
   amount: moneySchema.optional(),
-  instances: z.array(instanceSchema).min(1),
+  instances: z.array(instanceSchema).min(1).overwrite(sortedInstances),
 });
 export type Order = z.infer<typeof orderSchema>;
 
@@ -157,7 +164,7 @@ export type AssetClaim = z.infer<typeof assetClaimSchema>;
 export const staffSchema = z.strictObject({
   ...keyFields,
   customerId: identifier,
-  customerNamespace: identifier.optional(),
+  customerNamespace: namespace.optional(),
   userName: text,
   name: text,
   remark: text.optional(),
@@ -165,7 +172,7 @@ export const staffSchema = z.strictObject({
   mobile: text.optional(),
   /** Initial password, where the configuration takes it from the CRM (A30). */
   password: text.optional(),
-  assets: z.array(assetClaimSchema).default([]),
+  assets: z.array(assetClaimSchema).overwrite(sortedClaims).default([]),
 });
 export type Staff = z.infer<typeof staffSchema>;
 

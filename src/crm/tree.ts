@@ -8,11 +8,22 @@ export interface TreeFault {
     | "instance-cycle"
     | "wrong-parent"
     | "package-number-disagrees"
+    | "package-too-deep"
     | "no-asset"
-    | "too-many-numbers";
+    | "too-many-numbers"
+    | "duplicate-number";
   instanceId: string;
   message: string;
 }
+
+/**
+ * How deep packages may hang below each other. Real ones are a few levels deep; what is checked, bound and sent stays far from the depth
+ * at which a recursion over the payload would end the program.
+ */
+export const maxPackageDepth = 100;
+
+/** Members of a cycle that its message names. */
+const namedMembers = 10;
 
 type AssetInstance = Extract<Instance, { kind: "asset" }>;
 type PackageInstance = Extract<Instance, { kind: "package" }>;
@@ -26,7 +37,8 @@ const byCode = (left: { code: string }, right: { code: string }): number =>
 /**
  * Turns the flat CRM instances of one order into assets with products and packages of any depth, every list sorted by id so that equal
  * orders have equal hashes. All faults are reported, not only the first: duplicate ids, orphans, cycles, a parent of the wrong kind, a
- * package whose parent number disagrees with its parent's number.
+ * package whose parent number disagrees with its parent's number, packages more than `maxPackageDepth` deep, an asset number that is named
+ * twice. Nothing here recurses: any depth and any width is taken, and named where it is too much. The tree is usable only without faults.
  */
 export function buildAssets<Passwords = string[]>(
   instances: readonly InstanceWith<Passwords>[],
@@ -91,7 +103,12 @@ export function buildAssets<Passwords = string[]>(
   attachPackages(packages, builtPackages, builtAssets, faults);
   const builtProducts = attachProducts(products, builtPackages, builtAssets, faults);
   attachDetails(instances, builtProducts, builtAssets, faults);
-  faults.push(...cyclesOf(packages));
+  for (const fault of cyclesOf(packages)) faults.push(fault);
+  for (const asset of builtAssets.values()) {
+    const deep = firstTooDeep(asset);
+    if (deep !== undefined) faults.push(deep);
+  }
+  for (const fault of repeatedNumbers(assets)) faults.push(fault);
 
   const sorted = [...builtAssets.values()].sort(byId);
   for (const asset of sorted) {
@@ -245,13 +262,58 @@ function cyclesOf(packages: ReadonlyMap<string, PackageInstance>): TreeFault[] {
     }
     if (current !== undefined && state.get(current) === "open") {
       const members = path.slice(path.indexOf(current)).sort();
+      const named = members.slice(0, namedMembers).join(", ");
+      const others = members.length > namedMembers ? ` and ${members.length - namedMembers} more` : "";
       faults.push({
         code: "instance-cycle",
         instanceId: members[0] ?? current,
-        message: `packages ${members.join(", ")} are each other's parents`,
+        message:
+          members.length === 1
+            ? `package ${named} is its own parent`
+            : `packages ${named}${others} are each other's parents`,
       });
     }
     for (const id of path) state.set(id, "closed");
+  }
+  return faults;
+}
+
+/** The package at which an asset's tree becomes too deep, by the smallest id of that level. A cycle hangs under no asset and is not met here. */
+function firstTooDeep<Passwords>(asset: Asset<Passwords>): TreeFault | undefined {
+  let level = asset.packages;
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > maxPackageDepth) {
+      const [first] = level.toSorted(byId);
+      return {
+        code: "package-too-deep",
+        instanceId: first?.id ?? asset.id,
+        message: `package ${first?.id ?? ""} lies ${depth} packages deep under asset ${asset.id}; at most ${maxPackageDepth} are taken`,
+      };
+    }
+    level = level.flatMap((item) => item.children);
+  }
+  return undefined;
+}
+
+/** An asset number stands for one asset: each one that the order names more than once. */
+function repeatedNumbers(assets: ReadonlyMap<string, AssetInstance>): TreeFault[] {
+  const owners = new Map<string, string>();
+  const faults: TreeFault[] = [];
+  for (const asset of assets.values()) {
+    for (const number of asset.assetNumbers) {
+      const owner = owners.get(number);
+      if (owner === undefined) owners.set(number, asset.id);
+      else {
+        faults.push({
+          code: "duplicate-number",
+          instanceId: asset.id,
+          message:
+            owner === asset.id
+              ? `asset ${asset.id} names the asset number ${number} twice`
+              : `assets ${owner} and ${asset.id} both name the asset number ${number}`,
+        });
+      }
+    }
   }
   return faults;
 }
