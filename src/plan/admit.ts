@@ -1,7 +1,7 @@
 import { checkStaffTexts } from "../contract/limits.ts";
 import type { ContractSettings } from "../contract/settings.ts";
 import { parseTerm, termDisagreement } from "../contract/term.ts";
-import type { CanonicalRecord, Instance, Order, Staff } from "../crm/model.ts";
+import type { CanonicalRecord, Feature, Instance, InstanceWith, Order, Staff } from "../crm/model.ts";
 import { buildAssets } from "../crm/tree.ts";
 
 /** Why a canonical record cannot be used as it is. Speaks of ids, fields and lengths, never of private values. */
@@ -23,9 +23,10 @@ export function admit(item: CanonicalRecord, settings: ContractSettings): Admiss
 }
 
 function admitOrder(order: Order, settings: ContractSettings): AdmissionFault | undefined {
-  const [fault] = buildAssets(order.instances).faults;
+  const { faults } = buildAssets(order.instances);
+  const [fault] = faults;
   if (fault !== undefined) {
-    const more = buildAssets(order.instances).faults.length - 1;
+    const more = faults.length - 1;
     return {
       field: `instances[${fault.instanceId}]`,
       code: fault.code,
@@ -33,16 +34,48 @@ function admitOrder(order: Order, settings: ContractSettings): AdmissionFault | 
       expected: "instances that make a tree: assets, packages under them, products under both",
     };
   }
-  for (const instance of order.instances) {
-    const wrong =
-      instance.kind === "product"
-        ? productFault(instance, settings)
-        : instance.kind === "package"
-          ? packageFault(instance)
-          : undefined;
+  return instancesFault(order.instances, settings);
+}
+
+/**
+ * The first fault of an order's instances themselves, whatever tree they make: words that the configured lists do not have, terms that
+ * disagree, trials without an end. The lists may have been set or cut after a record was taken up, so an order is checked before it is placed too.
+ */
+export function instancesFault<Passwords>(
+  instances: readonly InstanceWith<Passwords>[],
+  settings: ContractSettings,
+): AdmissionFault | undefined {
+  for (const instance of instances) {
+    const wrong = instanceFault(instance, settings);
     if (wrong !== undefined) return wrong;
   }
   return undefined;
+}
+
+function instanceFault<Passwords>(
+  instance: InstanceWith<Passwords>,
+  settings: ContractSettings,
+): AdmissionFault | undefined {
+  switch (instance.kind) {
+    case "product":
+      return productFault(instance, settings);
+    case "package":
+      return packageFault(instance);
+    case "feature":
+      return featureFault(instance.parentId, instance);
+    default:
+      return undefined;
+  }
+}
+
+function featureFault(productId: string, feature: Feature): AdmissionFault | undefined {
+  if (!feature.trial || feature.trialEnd !== undefined) return undefined;
+  return {
+    field: `instances[${productId}].features[${feature.code}].trialEnd`,
+    code: "no-trial-end",
+    message: `feature ${feature.code} of product ${productId} is a trial without an end`,
+    expected: "the end of the trial",
+  };
 }
 
 function packageFault(item: Extract<Instance, { kind: "package" }>): AdmissionFault | undefined {
@@ -56,8 +89,8 @@ function packageFault(item: Extract<Instance, { kind: "package" }>): AdmissionFa
   };
 }
 
-function productFault(
-  product: Extract<Instance, { kind: "product" }>,
+function productFault<Passwords>(
+  product: Extract<InstanceWith<Passwords>, { kind: "product" }>,
   settings: ContractSettings,
 ): AdmissionFault | undefined {
   const at = (field: string): string => `instances[${product.id}].${field}`;
@@ -117,6 +150,10 @@ function productFault(
       message: `product ${product.id} is a trial without an end`,
       expected: "the end of the trial",
     };
+  }
+  for (const feature of product.features) {
+    const wrong = featureFault(product.id, feature);
+    if (wrong !== undefined) return wrong;
   }
   return undefined;
 }

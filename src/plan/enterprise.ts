@@ -3,7 +3,7 @@ import type { ContractSettings } from "../contract/settings.ts";
 import { missingAssumptions } from "../contract/required.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { KnownChange } from "./changes.ts";
-import type { CustomerInput, DesiredCustomer, Known } from "./input.ts";
+import type { CustomerInput, DesiredCustomer, Known, Link } from "./input.ts";
 import { customerNumbers, marker } from "./order-records.ts";
 import type { Operation } from "./operation.ts";
 import { operation } from "./operation.ts";
@@ -15,9 +15,12 @@ export interface Block {
   again: boolean;
 }
 
-/** What the enterprise stage comes to: operations, what is learned by looking, or why the customer has to wait. */
+/**
+ * What the enterprise stage comes to: operations, what is learned by looking, or why the customer has to wait. A `note` concerns the
+ * customer's own record and stops nothing.
+ */
 export type EnterpriseStage =
-  | { kind: "ready"; operations: Operation[]; learned: KnownChange[] }
+  | { kind: "ready"; operations: Operation[]; learned: KnownChange[]; note?: Block | undefined }
   | { kind: "blocked"; block: Block };
 
 /** The fields that E2 and E4 carry, as commitments: what is compared with what the platform acknowledged last. */
@@ -56,6 +59,14 @@ export function planEnterprise(input: CustomerInput, settings: ContractSettings)
   const { link } = input.known;
 
   if (link === undefined) {
+    const [missing] = missingAssumptions(settings, settings.enterpriseCreation === "E1" ? "E1" : "E3");
+    if (missing !== undefined) {
+      return blocked(
+        "assumption.missing",
+        `the setting assumptions.${missing.key} (${missing.row}) has no value: ${missing.choices.join(" or ")}`,
+        true,
+      );
+    }
     const found = input.observed.enterprises;
     if (found === undefined)
       return blocked("customer.not-looked-up", "the platform was not asked for the customer yet", true);
@@ -89,6 +100,9 @@ export function planEnterprise(input: CustomerInput, settings: ContractSettings)
         learned,
       };
     }
+    if (settings.enterpriseCreation === "E1" && desired.body.purchaserMobile === undefined) {
+      return blocked("customer.incomplete", "E1 needs the purchaser's mobile number, and the CRM gives none", true);
+    }
     return {
       kind: "ready",
       operations: creation(input, desired.body, settings, { subject, records, ...numbers }),
@@ -99,12 +113,23 @@ export function planEnterprise(input: CustomerInput, settings: ContractSettings)
   const wanted = acknowledgedFields(desired.body);
   const before = input.known.acknowledged;
   const changed = changedFields(before, wanted, settings);
-  if (changed.length === 0) return { kind: "ready", operations: [], learned: [] };
+  const note = otherNumber(link, numbers.channelCustomerId);
+  if (changed.length === 0) return { kind: "ready", operations: [], learned: [], note };
   const reason =
     before === undefined
       ? "adopted: nothing reads its branch and address back"
       : `changed in the CRM: ${changed.join(", ")}`;
-  return { kind: "ready", operations: [update(input, desired.body, settings, reason)], learned: [] };
+  return { kind: "ready", operations: [update(input, desired.body, settings, reason)], learned: [], note };
+}
+
+/** Why orders wait where the customer's channel number is no longer the one under which its enterprise is linked. */
+export function otherNumber(link: Pick<Link, "channelCustomerId">, channelCustomerId: string): Block | undefined {
+  if (link.channelCustomerId === channelCustomerId) return undefined;
+  return {
+    code: "amendment.not-enabled",
+    reason: `amendment not enabled: the channel customer number is now ${channelCustomerId}, and the enterprise is linked under ${link.channelCustomerId}`,
+    again: false,
+  };
 }
 
 function blocked(code: string, reason: string, again: boolean): EnterpriseStage {
@@ -163,8 +188,15 @@ function creation(
       enterpriseName: marker(body.enterpriseName ?? body.name),
       passwordMobile: marker(body.purchaserMobile),
     };
+    // E1 carries no address: what is acknowledged by it leaves the address to an E4.
+    const after = { ...acknowledgedFields(body), address: null };
     return [
-      operation("bind-enterprise", { ...shared, payload, reason: "the platform does not know the customer yet" }),
+      operation("bind-enterprise", {
+        ...shared,
+        after,
+        payload,
+        reason: "the platform does not know the customer yet",
+      }),
     ];
   }
   const payload: JsonObject = {
@@ -176,25 +208,4 @@ function creation(
   return [
     operation("create-enterprise", { ...shared, payload, reason: "the platform does not know the customer yet" }),
   ];
-}
-
-/** Why an enterprise cannot be created or looked up with these settings, or undefined. */
-export function enterpriseBlock(input: CustomerInput, settings: ContractSettings): Block | undefined {
-  const missing = missingAssumptions(settings, settings.enterpriseCreation === "E1" ? "E1" : "E3");
-  const [first] = missing;
-  if (first !== undefined) {
-    return {
-      code: "assumption.missing",
-      reason: `the setting assumptions.${first.key} (${first.row}) has no value: ${first.choices.join(" or ")}`,
-      again: true,
-    };
-  }
-  if (settings.enterpriseCreation === "E1" && input.desiredCustomer?.body.purchaserMobile === undefined) {
-    return {
-      code: "customer.incomplete",
-      reason: "E1 needs the purchaser's mobile number, and the CRM gives none",
-      again: true,
-    };
-  }
-  return undefined;
 }

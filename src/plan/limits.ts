@@ -1,4 +1,6 @@
+import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
+import type { Operation } from "./operation.ts";
 
 /** How much may be taken away: the larger of `floor` things and `share` of the live things of the same kind. */
 export interface DeletionLimit {
@@ -31,13 +33,16 @@ export interface Verdict {
   explanation?: string;
 }
 
+/** Decimal places to which a share of a count is exact: far below one thing, far above the noise of a product such as 0.29 × 100. */
+const places = 6;
+
 export function allowedBy(limit: DeletionLimit, live: number): number {
-  return Math.max(limit.floor, Math.floor(live * limit.share));
+  return Math.max(limit.floor, Math.floor(Number((live * limit.share).toFixed(places))));
 }
 
 /**
- * Judges all destructive plans of a run at once, before the first one is carried out. An enterprise over its limit is held alone; a sum over
- * the limit of the run holds all of them. What a person approved is not counted again.
+ * Judges all destructive plans of a run at once, before the first one is carried out. An enterprise over its limit is held; a sum over the
+ * limit of the run, in which the held ones count too, holds all of them. What a person approved is not counted again.
  */
 export function judgeLimits(items: readonly Destruction[], limits: DeletionLimits, liveInAll: number): Verdict[] {
   const counted = items.filter((item) => !item.approved);
@@ -75,5 +80,25 @@ export function judgeLimits(items: readonly Destruction[], limits: DeletionLimit
 
 function sentence(count: number, live: number, allowed: number, limit: DeletionLimit, where: string): string {
   const share = live === 0 ? "" : ` (${((count / live) * 100).toFixed(1)} %)`;
-  return `${count} of ${live}${share} assignments of ${where} would be taken away; ${allowed} are allowed: the larger of ${limit.floor} and ${limit.share * 100} %`;
+  return `${count} of ${live}${share} assignments of ${where} would be taken away; ${allowed} are allowed: the larger of ${limit.floor} and ${Number((limit.share * 100).toFixed(places))} %`;
+}
+
+/**
+ * What of a customer's plan goes on while its revokes are held: everything but the revokes and the grants of a number that one of them would
+ * free, whether the grant names the number or the slot of an instance.
+ */
+export function withoutHeld(operations: readonly Operation[]): Operation[] {
+  const held = new Set(
+    operations
+      .filter((operation) => operation.takesAway > 0)
+      .flatMap((operation) => textsOf(operation.payload["deleteAssets"])),
+  );
+  return operations.filter((operation) => {
+    if (operation.takesAway > 0) return false;
+    return operation.kind !== "grant-assets" || !textsOf(operation.after).some((number) => held.has(number));
+  });
+}
+
+function textsOf(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }

@@ -50,6 +50,8 @@ export class PayloadBuild {
   }
 }
 
+const endlessTrial = "it is a trial without an end";
+
 /** The reference to the number of one slot of an asset instance. */
 export function assetNumberReference(order: RecordKey, instanceId: string, slot: number): Reference & JsonObject {
   return { $ref: "assetNumber", of: JSON.stringify([order.namespace, order.id, instanceId, slot]) };
@@ -61,6 +63,9 @@ function featureRecord(
   feature: PlannedProduct["features"][number],
 ): JsonObject {
   let trialEndDate: string | number | null;
+  if (feature.trial && feature.trialEnd === undefined) {
+    build.faults.push({ instanceId: productId, field: `features.${feature.code}.trialEnd`, message: endlessTrial });
+  }
   if (feature.trial && feature.trialEnd !== undefined) {
     trialEndDate = build.time(
       productId,
@@ -90,6 +95,9 @@ export function productRecord(build: PayloadBuild, product: PlannedProduct, pare
     build.faults.push({ instanceId: product.id, field: "gmsPid", message: "neither gmsPid nor appKey is given" });
   }
   let trialEndDate: string | number | null;
+  if (product.trial && product.trialEnd === undefined) {
+    build.faults.push({ instanceId: product.id, field: "trialEnd", message: endlessTrial });
+  }
   if (product.trial && product.trialEnd !== undefined) {
     trialEndDate = build.time(product.id, "trialEnd", "product-trial", product.trialEnd, "integer");
   } else {
@@ -126,7 +134,7 @@ export function productRecord(build: PayloadBuild, product: PlannedProduct, pare
   return record;
 }
 
-/** A package with its products and lower packages as E5 wants it; `children` is null on the lowest level. */
+/** A package with its products and lower packages as E5 wants it; `children` is null on the lowest level. A tree without faults bounds the depth. */
 export function merchandiseRecord(build: PayloadBuild, item: PlannedPackage, parentId: string): JsonObject {
   build.uses.add("package");
   return {

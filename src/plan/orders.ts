@@ -5,9 +5,11 @@ import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { buildAssets } from "../crm/tree.ts";
+import { instancesFault } from "./admit.ts";
 import type { Block } from "./enterprise.ts";
+import { otherNumber } from "./enterprise.ts";
 import type { CustomerInput, Desired, DesiredOrder, Known } from "./input.ts";
-import { newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
+import { customerNumbers, newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
 import type { Operation } from "./operation.ts";
 import { operation } from "./operation.ts";
 
@@ -24,14 +26,35 @@ const amendment = (what: string): Block => ({
   again: false,
 });
 
-/** Decides each pending order of a customer: place it (E5), leave it, or say why it waits. */
+/**
+ * Decides each pending order of a customer: place it (E5), leave it, or say why it waits. An order whose record waits in quarantine is not
+ * decided at all: nothing of it is sent, and its last good form stands for nothing.
+ */
 export function planOrders(input: CustomerInput, settings: ContractSettings): OrderDecision[] {
-  return input.orders.map((order) => {
-    const decided = decide(input, order, settings);
-    if (decided === "nothing-to-do") return { key: order.key, operation: undefined, block: undefined };
-    if ("endpoint" in decided) return { key: order.key, operation: decided, block: undefined };
-    return { key: order.key, operation: undefined, block: decided };
-  });
+  const owners = new Map<string, string>();
+  for (const [key, placed] of input.known.placedOrders) owners.set(placed.channelOrderId, key);
+  return input.orders
+    .filter((order) => order.state !== "quarantined")
+    .map((order) => {
+      const decided = decide(input, order, settings);
+      if (decided === "nothing-to-do") return { key: order.key, operation: undefined, block: undefined };
+      if (!("endpoint" in decided)) return { key: order.key, operation: undefined, block: decided };
+      const channelOrderId = String(decided.payload["channelOrderId"]);
+      const owner = owners.get(channelOrderId);
+      if (owner !== undefined) {
+        return { key: order.key, operation: undefined, block: sameChannelNumber(channelOrderId, owner) };
+      }
+      owners.set(channelOrderId, formatKey(order.key));
+      return { key: order.key, operation: decided, block: undefined };
+    });
+}
+
+function sameChannelNumber(channelOrderId: string, owner: string): Block {
+  return {
+    code: "order.same-channel-number",
+    reason: `the channel order number ${channelOrderId} belongs to the order ${owner}; two orders may not share one`,
+    again: true,
+  };
 }
 
 function decide(
@@ -43,7 +66,7 @@ function decide(
   if (placed !== undefined) {
     if (order.state === "absent") return amendment("the order is gone from the CRM and stays placed");
     if (order.body.cancelled) return amendment("the order was cancelled in the CRM and stays placed");
-    if (placed.origin === "placed" && placed.bodyHash !== order.bodyHash) {
+    if (placed.bodyHash !== order.bodyHash) {
       return amendment("the order's lines changed in the CRM after it was placed");
     }
     return "nothing-to-do";
@@ -56,6 +79,12 @@ function placement(input: CustomerInput, order: Desired<DesiredOrder>, settings:
   const customer = input.desiredCustomer;
   if (customer === undefined)
     return { code: "customer.unknown", reason: "the CRM has not given the order's customer yet", again: true };
+  const { link } = input.known;
+  if (link !== undefined) {
+    const numbers = customerNumbers(input.customer, customer.body.channelCustomerId, settings);
+    const other = otherNumber(link, numbers.channelCustomerId);
+    if (other !== undefined) return { ...other, again: true };
+  }
   const lacking = orderableFields.filter((field) => customer.body[field] === undefined);
   if (lacking.length > 0) {
     return {
@@ -77,12 +106,14 @@ function placement(input: CustomerInput, order: Desired<DesiredOrder>, settings:
       again: true,
     };
   }
+  const unfit = instancesFault(order.body.instances, settings);
+  if (unfit !== undefined) return { code: `order.${unfit.code}`, reason: unfit.message, again: true };
   const [wrong] = build.faults;
   if (wrong !== undefined) {
     return {
       code: "order.not-sendable",
       reason: `instance ${wrong.instanceId}, ${wrong.field}: ${wrong.message}`,
-      again: false,
+      again: true,
     };
   }
   const selection = selectionBlock(

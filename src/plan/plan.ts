@@ -4,7 +4,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { KnownChange } from "./changes.ts";
 import type { Block } from "./enterprise.ts";
-import { enterpriseBlock, needsLookUp, planEnterprise } from "./enterprise.ts";
+import { needsLookUp, planEnterprise } from "./enterprise.ts";
 import type { CustomerInput } from "./input.ts";
 import type { Operation } from "./operation.ts";
 import { compareOperations } from "./operation.ts";
@@ -71,13 +71,11 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const { settings } = options;
   const fingerprint = fingerprintOf(input);
   const enterprise = planEnterprise(input, settings);
-  const settingsBlock = input.desiredCustomer?.state === "current" ? enterpriseBlock(input, settings) : undefined;
-  const block = enterprise.kind === "blocked" ? enterprise.block : settingsBlock;
-  if (enterprise.kind === "blocked" || block !== undefined) {
+  if (enterprise.kind === "blocked") {
     return {
       customer: input.customer,
       operations: [],
-      records: blockedRecords(input, block),
+      records: blockedRecords(input, enterprise.block),
       learned: [],
       fingerprint,
     };
@@ -85,8 +83,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const records: PlannedRecord[] = [];
   const operations = [...enterprise.operations];
   const learned = [...enterprise.learned];
-  if (input.desiredCustomer?.pending === true)
-    records.push({ stream: "customers", key: input.customer, outcome: "planned" });
+  if (input.desiredCustomer?.pending === true) records.push(recordOf("customers", input.customer, enterprise.note));
 
   const orderOperations: Operation[] = [];
   for (const decision of planOrders(input, settings)) {
@@ -137,8 +134,7 @@ function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): Pla
   return block === undefined ? { stream, key, outcome: "planned" } : { stream, key, outcome: "deferred", ...block };
 }
 
-function blockedRecords(input: CustomerInput, block: Block | undefined): PlannedRecord[] {
-  const own: Block = block ?? { code: "customer.blocked", reason: "the customer is blocked", again: true };
+function blockedRecords(input: CustomerInput, own: Block): PlannedRecord[] {
   const theirs: Block = { code: "customer.blocked", reason: `waits for the customer: ${own.reason}`, again: true };
   const records: PlannedRecord[] = [];
   if (input.desiredCustomer?.pending === true && input.desiredCustomer.state !== "quarantined") {

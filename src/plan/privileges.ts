@@ -1,26 +1,30 @@
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
 import type { KnownChange } from "./changes.ts";
+import type { Allocation, Claimed } from "./claims.ts";
+import { allocate, block } from "./claims.ts";
 import type { Block } from "./enterprise.ts";
-import type { CustomerInput, Desired, DesiredStaff } from "./input.ts";
-import { assetNumberReference, staffReference } from "./order-records.ts";
+import type { Assignment, CustomerInput, Desired, DesiredStaff } from "./input.ts";
+import { staffReference } from "./order-records.ts";
 import type { Operation } from "./operation.ts";
 import { operation } from "./operation.ts";
 import type { Membership } from "./staff.ts";
-
-/** An asset a staff member should hold: a number, or the number of an instance's slot that becomes known later. */
-interface Claimed {
-  /** Stable identity of the claimed number: the number itself where the CRM names it, else the slot of the instance. */
-  token: string;
-  number: string | undefined;
-  payload: Json;
-}
 
 export interface PrivilegeStage {
   operations: Operation[];
   learned: KnownChange[];
   blocks: Map<string, Block>;
 }
+
+/** Holders by asset number as M6 shows them; undefined where it was not read. */
+type Holders = ReadonlyMap<string, string | null> | undefined;
+
+const notRead: Block = {
+  code: "staff.not-read",
+  reason: "who holds which asset number was not read",
+  again: true,
+};
 
 /**
  * Compares what each staff member should hold with what M6 shows: revokes first, then grants (A33). Only what we granted or adopted is ever
@@ -31,15 +35,14 @@ export function planPrivileges(
   memberships: ReadonlyMap<string, Membership>,
   options: { orderOperations: readonly Operation[]; revokesBlocked: Block | undefined },
 ): PrivilegeStage {
-  const blocks = new Map<string, Block>();
-  const learned: KnownChange[] = [];
-  const operations: Operation[] = [];
-  const holders =
+  const holders: Holders =
     input.observed.assets === undefined
       ? undefined
       : new Map(input.observed.assets.map((asset) => [asset.assetNum, asset.holder]));
-  const claims = allocate(input, options.orderOperations, blocks);
-  const revoked = planRevokes(input, claims, holders, options.revokesBlocked, { operations, learned, blocks });
+  const allocation = allocate(input, options.orderOperations);
+  const into: PrivilegeStage = { operations: [], learned: [], blocks: allocation.blocks };
+  const leaving = planRevokes(input, allocation, holders, options.revokesBlocked, into);
+  const assigned = new Map(input.known.assignments.map((item) => [item.assetNumber, item]));
 
   for (const staff of input.staff) {
     const key = formatKey(staff.key);
@@ -47,11 +50,11 @@ export function planPrivileges(
     if (staff.state !== "current" || membership === undefined || membership.kind === "blocked") continue;
     const memberGlobalId = membership.kind === "member" ? membership.memberGlobalId : undefined;
     const grants: Claimed[] = [];
-    for (const claim of claims.get(key) ?? []) {
-      const verdict = judge(input, claim, memberGlobalId, staff, holders, revoked);
+    for (const claim of allocation.claims.get(key) ?? []) {
+      const verdict = judge(input, claim, memberGlobalId, { holders, leaving, assigned });
       if (verdict === "grant") grants.push(claim);
       else if (verdict === "adopt" && claim.number !== undefined && memberGlobalId !== undefined) {
-        learned.push({
+        into.learned.push({
           type: "asset-granted",
           assetNumber: claim.number,
           staff: staff.key,
@@ -60,198 +63,120 @@ export function planPrivileges(
           origin: "adopted",
           operationId: null,
         });
-      } else if (typeof verdict === "object") blocks.set(key, verdict);
+      } else if (typeof verdict === "object") block(into.blocks, key, verdict);
     }
-    if (grants.length === 0) continue;
-    operations.push(
-      operation("grant-assets", {
-        customer: input.customer,
-        subject: `staff:${key}`,
-        records: [{ stream: "staff", ...staff.key }],
-        target: { memberGlobalId: staffReference(staff.key) },
-        payload: { deleteAssets: [], addAssets: grants.map((claim) => claim.payload) },
-        reason: `the CRM gives this person ${grants.length} asset${grants.length === 1 ? "" : "s"} more`,
-        before: null,
-        after: grants.map((claim) => claim.token),
-      }),
-    );
+    if (grants.length > 0) into.operations.push(grant(input, staff, grants));
   }
-  return { operations, learned, blocks };
+  return into;
 }
 
-/** Which number each claim means. An instance with several numbers keeps the one a person holds already, then gives the first free one. */
-function allocate(
-  input: CustomerInput,
-  orderOperations: readonly Operation[],
-  blocks: Map<string, Block>,
-): Map<string, Claimed[]> {
-  const slots = new Map<string, Claimed[]>();
-  for (const fixed of input.known.numbers) {
-    const key = JSON.stringify([fixed.namespace, fixed.instanceId]);
-    const order = { namespace: fixed.namespace, id: fixed.orderId };
-    if (
-      !input.known.placedOrders.has(formatKey(order)) &&
-      !orderOperations.some((item) => item.subject === `order:${formatKey(order)}`)
-    )
-      continue;
-    const payload = assetNumberReference(order, fixed.instanceId, fixed.slot);
-    push(slots, key, { token: String(payload.of), number: fixed.number, payload });
-  }
-  for (const planned of orderOperations) {
-    const [record] = planned.records;
-    if (record === undefined) continue;
-    for (const asset of plannedAssets(planned.after)) {
-      const key = JSON.stringify([record.namespace, asset.id]);
-      for (let slot = 0; slot < asset.quantity; slot += 1) {
-        const payload = assetNumberReference(record, asset.id, slot);
-        const token = String(payload.of);
-        if (slots.get(key)?.some((claim) => claim.token === token) === true) continue;
-        push(slots, key, { token, number: undefined, payload });
-      }
-    }
-  }
-  const current = input.staff.filter((staff) => staff.state === "current");
-  const held = new Map(input.known.assignments.map((item) => [item.assetNumber, formatKey(item.staff)]));
-  const taken = new Map<string, string>();
-  const claims = new Map<string, Claimed[]>();
-  for (const quarantined of input.staff.filter((staff) => staff.state === "quarantined")) {
-    for (const item of input.known.assignments) {
-      if (formatKey(item.staff) === formatKey(quarantined.key)) taken.set(item.assetNumber, formatKey(quarantined.key));
-    }
-  }
-  const take = (staff: Desired<DesiredStaff>, claim: Claimed): void => {
-    taken.set(claim.token, formatKey(staff.key));
-    if (claim.number !== undefined) taken.set(claim.number, formatKey(staff.key));
-    push(claims, formatKey(staff.key), claim);
-  };
-  const isFree = (claim: Claimed): boolean =>
-    !taken.has(claim.token) && (claim.number === undefined || !taken.has(claim.number));
-  const open: { staff: Desired<DesiredStaff>; candidates: Claimed[]; name: string }[] = [];
-  for (const staff of current) {
-    const key = formatKey(staff.key);
-    for (const claim of staff.body.assets) {
-      const candidates =
-        "assetNumber" in claim
-          ? [{ token: claim.assetNumber, number: claim.assetNumber, payload: claim.assetNumber }]
-          : (slots.get(JSON.stringify([staff.key.namespace, claim.instanceId])) ?? []);
-      const name = "assetNumber" in claim ? `asset number ${claim.assetNumber}` : `asset instance ${claim.instanceId}`;
-      if (candidates.length === 0) {
-        blocks.set(key, {
-          code: "asset.not-ordered",
-          reason: `${name} is in no placed order of this customer yet`,
-          again: true,
-        });
-        continue;
-      }
-      const kept = candidates.find(
-        (item) => item.number !== undefined && held.get(item.number) === key && isFree(item),
-      );
-      if (kept === undefined) open.push({ staff, candidates, name });
-      else take(staff, kept);
-    }
-  }
-  for (const { staff, candidates, name } of open) {
-    const free = candidates.find(isFree);
-    if (free !== undefined) {
-      take(staff, free);
-      continue;
-    }
-    const other = taken.get(candidates[0]?.token ?? "");
-    blocks.set(formatKey(staff.key), {
-      code: "asset.claimed-twice",
-      reason: `${name} is claimed by ${other ?? "another staff record"} too, and an asset number has one holder`,
-      again: true,
-    });
-  }
-  return claims;
-}
-
-function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
-}
-
-function plannedAssets(after: Json): { id: string; quantity: number }[] {
-  if (typeof after !== "object" || after === null || Array.isArray(after) || !Array.isArray(after["assets"])) return [];
-  return after["assets"].flatMap((asset) => {
-    if (typeof asset !== "object" || asset === null || Array.isArray(asset)) return [];
-    const { id, quantity } = asset;
-    return typeof id === "string" && typeof quantity === "number" ? [{ id, quantity }] : [];
+/** `after` names the number where it is known, else the slot; the payload names the slot of an instance in either case, so that its hash is stable. */
+function grant(input: CustomerInput, staff: Desired<DesiredStaff>, grants: readonly Claimed[]): Operation {
+  return operation("grant-assets", {
+    customer: input.customer,
+    subject: `staff:${formatKey(staff.key)}`,
+    records: [{ stream: "staff", ...staff.key }],
+    target: { memberGlobalId: staffReference(staff.key) },
+    payload: { deleteAssets: [], addAssets: grants.map((claim) => claim.payload) },
+    reason: `the CRM gives this person ${grants.length} asset${grants.length === 1 ? "" : "s"} more`,
+    before: null,
+    after: grants.map((claim) => claim.number ?? claim.token),
   });
 }
 
+/** Plans what is taken away; returns the numbers that become free by it. */
 function planRevokes(
   input: CustomerInput,
-  claims: ReadonlyMap<string, Claimed[]>,
-  holders: ReadonlyMap<string, string | null> | undefined,
+  allocation: Allocation,
+  holders: Holders,
   revokesBlocked: Block | undefined,
-  into: { operations: Operation[]; learned: KnownChange[]; blocks: Map<string, Block> },
+  into: PrivilegeStage,
 ): ReadonlySet<string> {
   const states = new Map(input.staff.map((staff) => [formatKey(staff.key), staff.state]));
-  const byStaff = new Map<
-    string,
-    { memberGlobalId: string; staff: { namespace: string; id: string }; numbers: string[] }
-  >();
   const leaving = new Set<string>();
+  const byMember = new Map<string, { staff: RecordKey; memberGlobalId: string; numbers: string[] }>();
   for (const item of input.known.assignments) {
     const key = formatKey(item.staff);
-    if (states.get(key) === "quarantined") continue;
-    if ((claims.get(key) ?? []).some((claim) => claim.number === item.assetNumber)) continue;
-    if (into.blocks.get(key)?.code === "asset.not-ordered") continue;
-    if (holders === undefined) continue;
-    if (holders.get(item.assetNumber) !== item.memberGlobalId) {
+    if (states.get(key) === "quarantined" || allocation.waiting.has(key)) continue;
+    if ((allocation.claims.get(key) ?? []).some((claim) => claim.number === item.assetNumber)) continue;
+    const sight = sightOf(input, holders, item);
+    if (typeof sight === "object") block(into.blocks, key, sight);
+    else if (sight === "gone") {
       into.learned.push({ type: "asset-revoked", assetNumber: item.assetNumber, operationId: null });
-      leaving.add(item.assetNumber);
-      continue;
+    } else {
+      const who = JSON.stringify([key, item.memberGlobalId]);
+      const entry = byMember.get(who) ?? { staff: item.staff, memberGlobalId: item.memberGlobalId, numbers: [] };
+      entry.numbers.push(item.assetNumber);
+      byMember.set(who, entry);
     }
-    const entry = byStaff.get(key) ?? { memberGlobalId: item.memberGlobalId, staff: item.staff, numbers: [] };
-    entry.numbers.push(item.assetNumber);
-    byStaff.set(key, entry);
   }
-  const quarantined: Block | undefined =
-    input.quarantinedInScope > 0
-      ? {
-          code: "revokes.blocked",
-          reason: `${input.quarantinedInScope} record(s) of this customer wait in quarantine, so nothing is taken away`,
-          again: true,
-        }
-      : undefined;
-  const block = revokesBlocked ?? quarantined;
-  for (const [key, entry] of byStaff) {
-    if (block !== undefined) {
-      into.blocks.set(key, block);
+  const stopped = revokesBlocked ?? quarantineBlock(input);
+  for (const entry of byMember.values()) {
+    if (stopped !== undefined) {
+      block(into.blocks, formatKey(entry.staff), stopped);
       continue;
     }
     for (const number of entry.numbers) leaving.add(number);
-    const before: JsonObject = {};
-    for (const number of entry.numbers) before[number] = entry.memberGlobalId;
-    into.operations.push(
-      operation("revoke-assets", {
-        customer: input.customer,
-        subject: `staff:${key}`,
-        records: [{ stream: "staff", ...entry.staff }],
-        target: { memberGlobalId: staffReference(entry.staff) },
-        payload: { deleteAssets: entry.numbers, addAssets: [] },
-        reason: `the CRM no longer gives this person ${entry.numbers.length} asset${entry.numbers.length === 1 ? "" : "s"}`,
-        before,
-        after: null,
-        takesAway: entry.numbers.length,
-      }),
-    );
+    into.operations.push(revoke(input, entry));
   }
   return leaving;
+}
+
+function quarantineBlock(input: CustomerInput): Block | undefined {
+  if (input.quarantinedInScope === 0) return undefined;
+  return {
+    code: "revokes.blocked",
+    reason: `${input.quarantinedInScope} record(s) of this customer wait in quarantine, so nothing is taken away`,
+    again: true,
+  };
+}
+
+/** The member is named as it was granted to, not by the person's link, which may lead elsewhere by now. */
+function revoke(
+  input: CustomerInput,
+  entry: { staff: RecordKey; memberGlobalId: string; numbers: string[] },
+): Operation {
+  const before: JsonObject = {};
+  for (const number of entry.numbers) before[number] = entry.memberGlobalId;
+  return operation("revoke-assets", {
+    customer: input.customer,
+    subject: `staff:${formatKey(entry.staff)}`,
+    records: [{ stream: "staff", ...entry.staff }],
+    target: { memberGlobalId: entry.memberGlobalId },
+    payload: { deleteAssets: entry.numbers, addAssets: [] },
+    reason: `the CRM no longer gives this person ${entry.numbers.length} asset${entry.numbers.length === 1 ? "" : "s"}`,
+    before,
+    after: null,
+    takesAway: entry.numbers.length,
+  });
+}
+
+/** Whether an assignment of ours is still there. It counts as gone only where neither M6 nor M5 shows it (A34). */
+function sightOf(input: CustomerInput, holders: Holders, item: Assignment): "held" | "gone" | Block {
+  const { members } = input.observed;
+  if (holders === undefined || members === undefined) return notRead;
+  if (holders.get(item.assetNumber) === item.memberGlobalId) return "held";
+  const shown = members.some(
+    (member) =>
+      member.globalId === item.memberGlobalId && !member.deleted && member.assetNums.includes(item.assetNumber),
+  );
+  if (!shown) return "gone";
+  return {
+    code: "asset.readings-disagree",
+    reason: `M5 shows that this person holds the asset number ${item.assetNumber}, and M6 does not; nothing is taken away on that`,
+    again: true,
+  };
 }
 
 function judge(
   input: CustomerInput,
   claim: Claimed,
   memberGlobalId: string | undefined,
-  staff: Desired<DesiredStaff>,
-  holders: ReadonlyMap<string, string | null> | undefined,
-  leaving: ReadonlySet<string>,
+  shown: { holders: Holders; leaving: ReadonlySet<string>; assigned: ReadonlyMap<string, Assignment> },
 ): "grant" | "adopt" | "nothing" | Block {
-  if (claim.number === undefined || holders === undefined) return "grant";
+  const { holders, leaving, assigned } = shown;
+  if (claim.number === undefined) return "grant";
+  if (holders === undefined) return input.known.link === undefined ? "grant" : notRead;
   if (!holders.has(claim.number)) {
     return {
       code: "asset.not-shown",
@@ -260,21 +185,16 @@ function judge(
     };
   }
   const holder = holders.get(claim.number) ?? null;
+  const known = assigned.get(claim.number);
   if (holder === null) return "grant";
-  if (holder === memberGlobalId) {
-    const ours = input.known.assignments.some(
-      (item) => item.assetNumber === claim.number && item.memberGlobalId === memberGlobalId,
-    );
-    return ours ? "nothing" : "adopt";
-  }
+  if (holder === memberGlobalId) return known?.memberGlobalId === memberGlobalId ? "nothing" : "adopt";
   if (leaving.has(claim.number)) return "grant";
-  const other = input.known.assignments.find((item) => item.assetNumber === claim.number);
   return {
     code: "asset.held-by-another",
     reason:
-      other === undefined
+      known === undefined || known.memberGlobalId !== holder
         ? `the asset number ${claim.number} is held by a staff member that crm-sync did not assign it to`
-        : `the asset number ${claim.number} is still held by ${formatKey(other.staff)}, and taking it away is blocked`,
+        : `the asset number ${claim.number} is still held by ${formatKey(known.staff)}, and taking it away is blocked`,
     again: true,
   };
 }

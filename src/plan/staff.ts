@@ -45,7 +45,7 @@ export function planStaff(input: CustomerInput, settings: ContractSettings, opti
     const name = clear(input, staff.body.userName) ?? "";
     names.set(name, (names.get(name) ?? 0) + 1);
   }
-  const toAdd: Desired<DesiredStaff>[] = [];
+  const unlinked: { staff: Desired<DesiredStaff>; found: Membership }[] = [];
   for (const staff of input.staff) {
     const key = formatKey(staff.key);
     const link = input.known.staffLinks.get(key);
@@ -86,26 +86,56 @@ export function planStaff(input: CustomerInput, settings: ContractSettings, opti
       continue;
     }
     const userName = clear(input, staff.body.userName);
-    const found = identify(input, staff, userName, members, names, settings);
-    memberships.set(key, found);
-    if (found.kind === "member" && enterpriseGlobalId !== undefined) {
+    unlinked.push({ staff, found: identify(input, staff, userName, members, names, settings) });
+  }
+  const fits = new Map<string, number>();
+  for (const { found } of unlinked) {
+    if (found.kind === "member") fits.set(found.memberGlobalId, (fits.get(found.memberGlobalId) ?? 0) + 1);
+  }
+  const toAdd: Desired<DesiredStaff>[] = [];
+  for (const { staff, found } of unlinked) {
+    const membership = onlyOne(found, fits) ?? passwordLacking(found, staff, settings, options.canSeal) ?? found;
+    memberships.set(formatKey(staff.key), membership);
+    if (membership.kind === "to-add") toAdd.push(staff);
+    if (membership.kind === "member" && enterpriseGlobalId !== undefined) {
       learned.push({
         type: "staff-linked",
         staff: staff.key,
         customer: input.customer,
         enterpriseGlobalId,
-        memberGlobalId: found.memberGlobalId,
+        memberGlobalId: membership.memberGlobalId,
         origin: "adopted",
         nameCommitments: { userName: staff.body.userName.commitment, name: staff.body.name.commitment },
       });
     }
-    if (found.kind === "to-add") {
-      const lacking = passwordBlock(staff, settings, options.canSeal);
-      if (lacking === undefined) toAdd.push(staff);
-      else memberships.set(key, { kind: "blocked", block: lacking });
-    }
   }
   return { memberships, operations: additions(input, toAdd, settings), learned, notes };
+}
+
+/** Blocks a staff record whose account name, bare or with a code, leads to the same member as another record's. */
+function onlyOne(found: Membership, fits: ReadonlyMap<string, number>): Membership | undefined {
+  if (found.kind !== "member") return undefined;
+  const hits = fits.get(found.memberGlobalId) ?? 0;
+  if (hits <= 1) return undefined;
+  return {
+    kind: "blocked",
+    block: {
+      code: "staff.ambiguous",
+      reason: `${hits} staff records fit the same staff member on the platform; one must be chosen by hand`,
+      again: true,
+    },
+  };
+}
+
+function passwordLacking(
+  found: Membership,
+  staff: Desired<DesiredStaff>,
+  settings: ContractSettings,
+  canSeal: boolean,
+): Membership | undefined {
+  if (found.kind !== "to-add") return undefined;
+  const block = passwordBlock(staff, settings, canSeal);
+  return block === undefined ? undefined : { kind: "blocked", block };
 }
 
 function passwordBlock(staff: Desired<DesiredStaff>, settings: ContractSettings, canSeal: boolean): Block | undefined {

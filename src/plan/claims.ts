@@ -1,0 +1,181 @@
+import type { Json } from "../base/canonical-json.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { Block } from "./enterprise.ts";
+import type { CustomerInput } from "./input.ts";
+import { assetNumberReference } from "./order-records.ts";
+import type { Operation } from "./operation.ts";
+
+/** An asset a staff member should hold: a number, or the number of an instance's slot that becomes known later. */
+export interface Claimed {
+  /** Stable identity of the claimed number: the number itself where the CRM names it, else the slot of the instance. */
+  token: string;
+  number: string | undefined;
+  payload: Json;
+}
+
+export interface Allocation {
+  /** By staff key. */
+  claims: ReadonlyMap<string, Claimed[]>;
+  blocks: Map<string, Block>;
+  /** Staff with a claim on an asset that is in no placed order yet: what they hold stays until it is. */
+  waiting: ReadonlySet<string>;
+}
+
+interface Entry {
+  /** Staff key. */
+  key: string;
+  name: string;
+  candidates: readonly Claimed[];
+  byNumber: boolean;
+}
+
+/** Keeps the first block of a record, but never one that is not looked at again in place of one that is. */
+export function block(blocks: Map<string, Block>, key: string, found: Block): void {
+  const earlier = blocks.get(key);
+  if (earlier === undefined || (found.again && !earlier.again)) blocks.set(key, found);
+}
+
+/**
+ * Which number each claim means. Claims of a number go first, since nothing else satisfies them; claims of an instance take what is left: the
+ * number that the person holds already, else the first free one. What a quarantined record holds is nobody else's.
+ */
+export function allocate(input: CustomerInput, orderOperations: readonly Operation[]): Allocation {
+  const slots = slotsOf(input, orderOperations);
+  const blocks = new Map<string, Block>();
+  const waiting = new Set<string>();
+  const entries = entriesOf(input, slots, (key, name) => {
+    waiting.add(key);
+    block(blocks, key, {
+      code: "asset.not-ordered",
+      reason: `${name} is in no placed order of this customer yet`,
+      again: true,
+    });
+  });
+
+  const taken = new Map<string, string>();
+  const quarantined = new Set(
+    input.staff.filter((staff) => staff.state === "quarantined").map((staff) => formatKey(staff.key)),
+  );
+  for (const item of input.known.assignments) {
+    if (quarantined.has(formatKey(item.staff))) taken.set(item.assetNumber, formatKey(item.staff));
+  }
+  const holderOf = (claim: Claimed): string | undefined =>
+    taken.get(claim.token) ?? (claim.number === undefined ? undefined : taken.get(claim.number));
+  const held = new Map(input.known.assignments.map((item) => [item.assetNumber, formatKey(item.staff)]));
+  const claims = new Map<string, Claimed[]>();
+  const take = (entry: Entry, claim: Claimed): void => {
+    taken.set(claim.token, entry.key);
+    if (claim.number !== undefined) taken.set(claim.number, entry.key);
+    push(claims, entry.key, claim);
+  };
+
+  for (const byNumber of [true, false]) {
+    const open: Entry[] = [];
+    for (const entry of entries) {
+      if (entry.byNumber !== byNumber) continue;
+      const kept = entry.candidates.find(
+        (claim) => claim.number !== undefined && held.get(claim.number) === entry.key && holderOf(claim) === undefined,
+      );
+      if (kept === undefined) open.push(entry);
+      else take(entry, kept);
+    }
+    for (const entry of open) {
+      const free = entry.candidates.find((claim) => holderOf(claim) === undefined);
+      if (free !== undefined) {
+        take(entry, free);
+        continue;
+      }
+      const holders = entry.candidates.map(holderOf);
+      if (isNamedByItself(entry, claims)) continue;
+      const other = holders.find((holder) => holder !== entry.key);
+      block(blocks, entry.key, {
+        code: "asset.claimed-twice",
+        reason:
+          other === undefined
+            ? `${entry.name} is claimed more often by this person than it has numbers`
+            : `${entry.name} is claimed by ${other} too, and an asset number has one holder`,
+        again: true,
+      });
+    }
+  }
+  return { claims, blocks, waiting };
+}
+
+/** A claim of an instance with one number, by a person who claims that very number too, asks for the same thing twice. */
+function isNamedByItself(entry: Entry, claims: ReadonlyMap<string, Claimed[]>): boolean {
+  const [only, ...others] = entry.candidates;
+  if (only === undefined || others.length > 0 || entry.byNumber) return false;
+  return (claims.get(entry.key) ?? []).some((claim) => claim.token === only.number);
+}
+
+function entriesOf(
+  input: CustomerInput,
+  slots: ReadonlyMap<string, Claimed[]>,
+  notOrdered: (key: string, name: string) => void,
+): Entry[] {
+  const entries: Entry[] = [];
+  for (const staff of input.staff) {
+    if (staff.state !== "current") continue;
+    const key = formatKey(staff.key);
+    const named = new Set<string>();
+    for (const claim of staff.body.assets) {
+      if ("assetNumber" in claim) {
+        const number = claim.assetNumber;
+        if (named.has(number)) continue;
+        named.add(number);
+        const candidates = [{ token: number, number, payload: number }];
+        entries.push({ key, name: `asset number ${number}`, candidates, byNumber: true });
+        continue;
+      }
+      const name = `asset instance ${claim.instanceId}`;
+      const candidates = slots.get(JSON.stringify([staff.key.namespace, claim.instanceId])) ?? [];
+      if (candidates.length === 0) notOrdered(key, name);
+      else entries.push({ key, name, candidates, byNumber: false });
+    }
+  }
+  return entries;
+}
+
+/** The slots of each asset instance, by namespace and instance id: those of placed orders and those that this plan places. */
+function slotsOf(input: CustomerInput, orderOperations: readonly Operation[]): Map<string, Claimed[]> {
+  const slots = new Map<string, Claimed[]>();
+  const planned = new Set(orderOperations.map((item) => item.subject));
+  const seen = new Set<string>();
+  for (const fixed of input.known.numbers) {
+    const order = { namespace: fixed.namespace, id: fixed.orderId };
+    const key = formatKey(order);
+    if (!input.known.placedOrders.has(key) && !planned.has(`order:${key}`)) continue;
+    const payload = assetNumberReference(order, fixed.instanceId, fixed.slot);
+    const token = String(payload.of);
+    seen.add(token);
+    push(slots, JSON.stringify([fixed.namespace, fixed.instanceId]), { token, number: fixed.number, payload });
+  }
+  for (const item of orderOperations) {
+    const [record] = item.records;
+    if (record === undefined) continue;
+    for (const asset of plannedAssets(item.after)) {
+      for (let slot = 0; slot < asset.quantity; slot += 1) {
+        const payload = assetNumberReference(record, asset.id, slot);
+        const token = String(payload.of);
+        if (seen.has(token)) continue;
+        push(slots, JSON.stringify([record.namespace, asset.id]), { token, number: undefined, payload });
+      }
+    }
+  }
+  return slots;
+}
+
+function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}
+
+function plannedAssets(after: Json): { id: string; quantity: number }[] {
+  if (typeof after !== "object" || after === null || Array.isArray(after) || !Array.isArray(after["assets"])) return [];
+  return after["assets"].flatMap((asset) => {
+    if (typeof asset !== "object" || asset === null || Array.isArray(asset)) return [];
+    const { id, quantity } = asset;
+    return typeof id === "string" && typeof quantity === "number" ? [{ id, quantity }] : [];
+  });
+}
