@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { makeSample } from "../demo/make-sample.ts";
 import { formatKey } from "../src/crm/keys.ts";
 import type { Instance, Order } from "../src/crm/model.ts";
@@ -162,9 +163,18 @@ describe("staff of the sample", () => {
 });
 
 describe("the configuration of the demo", () => {
-  it("keeps its ledger and its key in the state folder and binds every job to its sources", () => {
-    expect(loaded.config.ledger.path).toBe("state/ledger.db");
-    expect(readFileSync(join(demo, "crm-sync.yaml"), "utf8")).toContain("sealKey: file:state/seal.key");
+  it("keeps its ledger and its key in the state folder beside it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "crm-sync-demo-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    mkdirSync(join(folder, "state"));
+    writeFileSync(join(folder, "state/seal.key"), "canary-key");
+    copyFileSync(join(demo, "crm-sync.yaml"), join(folder, "crm-sync.yaml"));
+    const { config, secrets } = await loadExample(join(folder, "crm-sync.yaml"), { profiles: ["sandbox"] });
+    expect(config.ledger.path).toBe("state/ledger.db");
+    expect(secrets.values()).toEqual(["canary-key"]);
+  });
+
+  it("binds every job to its sources", () => {
     const jobs = bindJobs([customersAndOrders, staffJob, verify, monthlyReport], loaded.config);
     expect(jobs.ok && jobs.value.map((job) => [job.id, job.sources])).toEqual([
       ["customers-and-orders", ["crm", "portal"]],
