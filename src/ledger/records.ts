@@ -42,6 +42,8 @@ interface RecordRow {
   version: number;
   state: "current" | "quarantined" | "absent";
   last_read: number;
+  customer_namespace: string;
+  customer_id: string;
 }
 
 /** The canonical records and the quarantine. Every method runs inside the writer's transaction. */
@@ -174,6 +176,12 @@ export class RecordTables {
       now,
       now,
     );
+    if (
+      existing !== undefined &&
+      (existing.customer_namespace !== item.customer.namespace || existing.customer_id !== item.customer.id)
+    ) {
+      this.#statements.markCustomer.run(existing.customer_namespace, existing.customer_id);
+    }
     if (blocked) return "quarantined";
     if (stream === "customers") this.#statements.wakeDependents.run(namespace, id);
     return "changed";
@@ -273,7 +281,7 @@ function prepareStatements(database: Sqlite) {
          and q.state = 'open' and q.record_id is not null and q.raw_hash in (select value from json_each(?)))`,
     ),
     find: database.prepare<[string, string, string], RecordRow>(
-      "select source, raw_hash, body_hash, version, state, last_read from record where stream = ? and namespace = ? and id = ?",
+      "select source, raw_hash, body_hash, version, state, last_read, customer_namespace, customer_id from record where stream = ? and namespace = ? and id = ?",
     ),
     salt: database.prepare<[string], { salt: string }>(
       "select salt from private_value where ref = ? and salt is not null order by version desc limit 1",
@@ -300,6 +308,10 @@ function prepareStatements(database: Sqlite) {
          body_hash = excluded.body_hash, version = excluded.version, customer_namespace = excluded.customer_namespace,
          customer_id = excluded.customer_id, state = excluded.state, changed_run = coalesce(excluded.changed_run, changed_run), last_read = excluded.last_read, missed = 0, pending = 1,
          deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = excluded.changed_at`,
+    ),
+    // The customer that a record has left has something to do too: what the record held there goes.
+    markCustomer: database.prepare(
+      "update record set pending = 1 where stream = 'customers' and namespace = ? and id = ? and state <> 'quarantined'",
     ),
     wakeDependents: database.prepare(
       `update record set pending = 1 where customer_namespace = ? and customer_id = ? and stream <> 'customers'

@@ -54,7 +54,9 @@ export interface Needs {
 export function needsOf(input: Omit<CustomerInput, "observed">, thorough: boolean): Needs {
   const { link } = input.known;
   const staffMatters =
-    input.staff.some((staff) => staff.pending && staff.state !== "quarantined") || (thorough && input.staff.length > 0);
+    input.staff.some((staff) => staff.pending && staff.state !== "quarantined") ||
+    hasStrangers(input) ||
+    (thorough && input.staff.length > 0);
   return {
     enterprises: needsLookUp(input),
     staff: link !== undefined && staffMatters,
@@ -64,6 +66,12 @@ export function needsOf(input: Omit<CustomerInput, "observed">, thorough: boolea
       !link.examined &&
       input.orders.some((order) => order.pending && order.state === "current"),
   };
+}
+
+/** Whether somebody holds an asset here by our doing and no longer belongs to this customer in the CRM. */
+function hasStrangers(input: Omit<CustomerInput, "observed">): boolean {
+  const ours = new Set(input.staff.map((staff) => formatKey(staff.key)));
+  return input.known.assignments.some((assignment) => !ours.has(formatKey(assignment.staff)));
 }
 
 /** Plans one customer: pure, sorted, and the same for the same input. */
