@@ -20,7 +20,7 @@ export async function holdCommand(
 ): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
     const why = requireReason(reason);
-    const ledger = await workplace.ledger();
+    const ledger = await workplace.existingLedger();
     const hold = await ledger.decideHold(id, verdict, why);
     const customer = formatKey(hold.customer);
     if (workplace.json) workplace.output.json({ hold: id, customer, state: verdict });
@@ -41,6 +41,7 @@ export async function settleCommand(
   return await withWorkplace(invocation, async (workplace) => {
     if (verdict.applied === verdict.notApplied) throw usage("settle needs one verdict", "add --applied or --not-applied");
     const why = requireReason(reason);
+    workplace.requireLedger();
     const { decide } = await import("../apply/decide.ts");
     const { Observer } = await import("../apply/observe.ts");
     const dependencies = await workplace.runDependencies();
@@ -58,7 +59,7 @@ export async function settleCommand(
 export async function staffPasswordCommand(invocation: Invocation, id: string): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
     const key = formatKey(parseKey(id, workplace.config.namespace));
-    const ledger = await workplace.ledger();
+    const ledger = await workplace.existingLedger();
     const ref = `initial-password/${key}`;
     const sealed = await ledger.latestSealed(ref);
     const password = sealed.values?.["password"];

@@ -11,7 +11,7 @@ import { reportFailure } from "./output.ts";
 /** `audit verify`: walks the whole chain and compares it with the heads kept outside the database. */
 export async function auditVerifyCommand(invocation: Invocation): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
-    const ledger = await workplace.ledger();
+    const ledger = await workplace.existingLedger();
     const verdict = ledger.verifyAudit();
     const { output, json } = workplace;
     if (verdict.good) {
@@ -32,7 +32,7 @@ export async function auditVerifyCommand(invocation: Invocation): Promise<ExitCo
 /** `audit head`: the last entry's number and hash, to be kept elsewhere. */
 export async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
-    const head = (await workplace.ledger()).auditHead();
+    const head = (await workplace.existingLedger()).auditHead();
     if (workplace.json) workplace.output.json(head === undefined ? null : { ...head });
     else workplace.output.line(head === undefined ? "the audit record is empty" : `${head.sequence} ${head.hash}`);
     return ok;
@@ -42,7 +42,7 @@ export async function auditHeadCommand(invocation: Invocation): Promise<ExitCode
 /** `audit export`: every entry as a line of JSON, to a file or to stdout. */
 export async function auditExportCommand(invocation: Invocation, out: string | undefined): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
-    const ledger = await workplace.ledger();
+    const ledger = await workplace.existingLedger();
     const target = out === undefined ? process.stdout : createWriteStream(out);
     let entries = 0;
     for (const row of ledger.auditRows()) {

@@ -91,7 +91,7 @@ export async function quarantineShowCommand(invocation: Invocation, id: string, 
 export async function quarantineRetryCommand(invocation: Invocation, id: string): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
     const ids = id === "all" ? [...(await workplace.queries()).quarantine()].map((row) => row.id) : [id];
-    const ledger = await workplace.ledger();
+    const ledger = await workplace.existingLedger();
     let marked = 0;
     for (const one of ids) if (await ledger.retryQuarantine(one)) marked += 1;
     if (id !== "all" && marked === 0) throw notFound("open quarantined record", id, "`crm-sync quarantine list` lists them");

@@ -146,17 +146,26 @@ export class Workplace {
     return this.#ledger;
   }
 
+  /** The ledger for a command that only makes sense where there is one. Throws a Problem, and makes none, where there is not. */
+  async existingLedger(): Promise<Ledger> {
+    this.requireLedger();
+    return await this.ledger();
+  }
+
+  requireLedger(): void {
+    if (existsSync(this.ledgerPath)) return;
+    throw new Problem({
+      code: "ledger.missing",
+      message: `there is no ledger at ${this.ledgerPath} yet`,
+      cure: "run a job first, such as `crm-sync run customers-and-orders`, or name the right file in ledger.path",
+      exitCode: exitCodes.ledgerRefused,
+    });
+  }
+
   /** Read-only questions to the ledger, beside a run that is on. Throws a Problem where there is no ledger yet. */
   async queries(): Promise<Queries> {
     if (this.#queries !== undefined) return this.#queries;
-    if (!existsSync(this.ledgerPath)) {
-      throw new Problem({
-        code: "ledger.missing",
-        message: `there is no ledger at ${this.ledgerPath} yet`,
-        cure: "run a job first, such as `crm-sync run customers-and-orders`, or name the right file in ledger.path",
-        exitCode: exitCodes.ledgerRefused,
-      });
-    }
+    this.requireLedger();
     const { openQueries } = await import("../ledger/queries.ts");
     this.#queries = await openQueries(this.ledgerPath);
     return this.#queries;
