@@ -80,7 +80,12 @@ async function sourceFindings(workplace: Workplace, signal: AbortSignal): Promis
     const problem = await source.check(signal);
     findings.push(
       problem === undefined
-        ? { what: `source ${source.name}`, good: true, kind: "source", detail: `can be read: ${source.streams.join(", ")}` }
+        ? {
+            what: `source ${source.name}`,
+            good: true,
+            kind: "source",
+            detail: `can be read: ${source.streams.join(", ")}`,
+          }
         : { what: `source ${source.name}`, good: false, kind: "source", detail: problem.message, cure: problem.cure },
     );
   }
@@ -96,8 +101,18 @@ async function serviceFindings(workplace: Workplace, signal: AbortSignal): Promi
       return { what, good: true, kind: "service", detail: "answers" };
     } catch (error) {
       // A refusal in the service's own words shows that it is there and lets us in.
-      if (error instanceof ReadFailure && error.kind === "code" && error.serviceCode !== "60000" && error.serviceCode !== "60005") {
-        return { what, good: true, kind: "service", detail: `answers (${error.serviceCode ?? "a refusal"} for an id that belongs to nobody)` };
+      if (
+        error instanceof ReadFailure &&
+        error.kind === "code" &&
+        error.serviceCode !== "60000" &&
+        error.serviceCode !== "60005"
+      ) {
+        return {
+          what,
+          good: true,
+          kind: "service",
+          detail: `answers (${error.serviceCode ?? "a refusal"} for an id that belongs to nobody)`,
+        };
       }
       return {
         what,

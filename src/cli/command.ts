@@ -43,7 +43,10 @@ export async function underRunLock<T>(workplace: Workplace, work: () => Promise<
 }
 
 /** Opens the workplace for a command that asks the ledger only: no service is talked to. */
-export async function withLedger(invocation: Invocation, work: (workplace: Workplace) => Promise<ExitCode>): Promise<ExitCode> {
+export async function withLedger(
+  invocation: Invocation,
+  work: (workplace: Workplace) => Promise<ExitCode>,
+): Promise<ExitCode> {
   return await withWorkplace(invocation, work, { services: false });
 }
 

@@ -25,7 +25,9 @@ export async function holdCommand(
     const customer = formatKey(hold.customer);
     if (workplace.json) workplace.output.json({ hold: id, customer, state: verdict });
     else if (verdict === "approved") {
-      workplace.output.line(`hold ${id} of customer ${customer} is approved; the next run carries out exactly this set of revokes`);
+      workplace.output.line(
+        `hold ${id} of customer ${customer} is approved; the next run carries out exactly this set of revokes`,
+      );
     } else workplace.output.line(`hold ${id} of customer ${customer} is rejected; nothing of it is taken away`);
     return ok;
   });
@@ -39,7 +41,8 @@ export async function settleCommand(
   reason: string | undefined,
 ): Promise<ExitCode> {
   return await withWorkplace(invocation, async (workplace) => {
-    if (verdict.applied === verdict.notApplied) throw usage("settle needs one verdict", "add --applied or --not-applied");
+    if (verdict.applied === verdict.notApplied)
+      throw usage("settle needs one verdict", "add --applied or --not-applied");
     const why = requireReason(reason);
     workplace.requireLedger();
     const { decide } = await import("../apply/decide.ts");
@@ -47,7 +50,14 @@ export async function settleCommand(
     const dependencies = await workplace.runDependencies();
     const observer = new Observer(dependencies.platform, dependencies.settings);
     const decided = await decide(dependencies, observer, id, verdict.applied ? "applied" : "not-applied", why);
-    if (workplace.json) workplace.output.json({ operation: id, state: decided.state, subject: decided.subject, endpoint: decided.endpoint, showed: decided.showed });
+    if (workplace.json)
+      workplace.output.json({
+        operation: id,
+        state: decided.state,
+        subject: decided.subject,
+        endpoint: decided.endpoint,
+        showed: decided.showed,
+      });
     else {
       workplace.output.line(decided.summary);
     }
@@ -72,7 +82,9 @@ export async function staffPasswordCommand(invocation: Invocation, id: string): 
           : sealed.version > 0
             ? `the initial password of staff member ${key} was handed out already and is not kept`
             : `there is no generated password for staff member ${key}`,
-        cure: !linked ? "`crm-sync explain staff ID` says what it waits for" : "have the person reset the password on the platform",
+        cure: !linked
+          ? "`crm-sync explain staff ID` says what it waits for"
+          : "have the person reset the password on the platform",
         exitCode: exitCodes.usage,
       });
     }

@@ -69,7 +69,12 @@ export async function demonstrate(
         writingCalls,
         verify: verifyJson(verified),
         asMeant: agreement,
-        quarantine: waiting.map((row): Json => ({ id: row.id, place: row.place, code: row.code, message: row.message })),
+        quarantine: waiting.map((row): Json => ({
+          id: row.id,
+          place: row.place,
+          code: row.code,
+          message: row.message,
+        })),
         deferred: deferred.map((row): Json => ({ ...row })),
         ledger: workplace.ledgerPath,
         reports: files,
@@ -89,7 +94,9 @@ export async function demonstrate(
       output.line("read back from the platform, as meant:");
       for (const line of agreement) {
         const rest = line.total - line.matched;
-        output.line(`  ${line.what.padEnd(12)} ${String(line.matched).padStart(6)} of ${line.total}${rest === 0 ? "" : `; ${rest} not, see the reconciliation report`}`);
+        output.line(
+          `  ${line.what.padEnd(12)} ${String(line.matched).padStart(6)} of ${line.total}${rest === 0 ? "" : `; ${rest} not, see the reconciliation report`}`,
+        );
       }
       output.line("");
       output.line(`ledger:  ${workplace.ledgerPath}`);

@@ -15,16 +15,29 @@ export async function auditVerifyCommand(invocation: Invocation): Promise<ExitCo
     const verdict = ledger.verifyAudit();
     const { output, json } = workplace;
     if (verdict.good) {
-      if (json) output.json({ good: true, entries: verdict.entries, head: verdict.head === undefined ? null : { ...verdict.head }, keptHeads: verdict.keptHeads });
+      if (json)
+        output.json({
+          good: true,
+          entries: verdict.entries,
+          head: verdict.head === undefined ? null : { ...verdict.head },
+          keptHeads: verdict.keptHeads,
+        });
       else {
-        output.line(`the audit record is good: ${verdict.entries} entries, each follows the one before it, and ${verdict.keptHeads} kept head(s) fit`);
+        output.line(
+          `the audit record is good: ${verdict.entries} entries, each follows the one before it, and ${verdict.keptHeads} kept head(s) fit`,
+        );
         if (verdict.head !== undefined) output.line(`head: entry ${verdict.head.sequence}, ${verdict.head.hash}`);
-        output.line(`entries cut off after the last kept head cannot be seen here; keep copies of ${headsPath(workplace.ledgerPath)} elsewhere`);
+        output.line(
+          `entries cut off after the last kept head cannot be seen here; keep copies of ${headsPath(workplace.ledgerPath)} elsewhere`,
+        );
       }
       return ok;
     }
     if (json) output.json({ good: false, entries: verdict.entries, firstBad: verdict.firstBad, why: verdict.why });
-    else output.line(`THE AUDIT RECORD IS BAD at entry ${verdict.firstBad}: ${verdict.why}\n  → keep the file as it is, and compare it with a backup`);
+    else
+      output.line(
+        `THE AUDIT RECORD IS BAD at entry ${verdict.firstBad}: ${verdict.why}\n  → keep the file as it is, and compare it with a backup`,
+      );
     return exitCodes.ledgerRefused;
   });
 }
@@ -66,7 +79,8 @@ export async function migrateCommand(invocation: Invocation): Promise<ExitCode> 
     const ledger = await workplace.ledger();
     const applied = ledger.migrations();
     if (workplace.json) workplace.output.json({ ledger: workplace.ledgerPath, migrations: applied });
-    else workplace.output.line(`${workplace.ledgerPath} is ${existed ? "at this version" : "new"}: ${applied.join(", ")}`);
+    else
+      workplace.output.line(`${workplace.ledgerPath} is ${existed ? "at this version" : "new"}: ${applied.join(", ")}`);
     return ok;
   });
 }
@@ -96,7 +110,9 @@ export async function initCommand(invocation: Invocation): Promise<ExitCode> {
       });
     }
     output.line(`${path} was made; every key is explained in it.`);
-    output.line("Next: fill in the services, the sources and the assumptions, set the environment variables it names, then `crm-sync check`.");
+    output.line(
+      "Next: fill in the services, the sources and the assumptions, set the environment variables it names, then `crm-sync check`.",
+    );
     return ok;
   } catch (error) {
     return reportFailure(output, error, options.json);

@@ -17,6 +17,8 @@ export interface Output {
   /** Takes the progress line away, so that what follows stands alone. */
   settle(): void;
   readonly columns: number;
+  /** A person watches stderr. */
+  readonly interactive: boolean;
 }
 
 interface Stream {
@@ -38,6 +40,7 @@ export function createOutput(stdout: Stream, stderr: Stream, monotonic: () => nu
   };
   return {
     columns: stdout.isTTY === true ? (stdout.columns ?? 0) : 0,
+    interactive: stderr.isTTY === true,
     line(text) {
       clear();
       stdout.write(`${text}\n`);
@@ -81,7 +84,13 @@ export function describeProblem(problem: Problem): string {
 }
 
 export function problemJson(problem: Problem): Json {
-  return { code: problem.code, message: problem.message, cure: problem.cure, place: problem.place ?? null, exit: problem.exitCode };
+  return {
+    code: problem.code,
+    message: problem.message,
+    cure: problem.cure,
+    place: problem.place ?? null,
+    exit: problem.exitCode,
+  };
 }
 
 /** Prints whatever ended a command early and gives its exit code. A defect of the program is said to be one. */
@@ -91,7 +100,9 @@ export function reportFailure(output: Output, thrown: unknown, json: boolean): E
   if (first === undefined) {
     const text = messageOf(thrown);
     if (json) output.json({ error: { code: "defect", message: text } });
-    output.note(`crm-sync failed: ${printable(text)}\n  → this is a defect of the program; run again with CRM_SYNC_TRACE=1 and report what it prints`);
+    output.note(
+      `crm-sync failed: ${printable(text)}\n  → this is a defect of the program; run again with CRM_SYNC_TRACE=1 and report what it prints`,
+    );
     return exitCodes.other;
   }
   if (json) output.json({ error: problemJson(first), problems: problems.map(problemJson) });

@@ -43,14 +43,21 @@ export async function planCommand(invocation: Invocation, given: Scope, out: str
           }
           const { plan } = planned;
           if (out !== undefined && plan.operations.length > 0) kept.push(plan);
-          const silent = plan.operations.length === 0 && plan.learned.length === 0 && plan.records.every((record) => record.outcome === "planned");
+          const silent =
+            plan.operations.length === 0 &&
+            plan.learned.length === 0 &&
+            plan.records.every((record) => record.outcome === "planned");
           if (json) output.json(planJson(plan));
           else if (!silent) output.line(planText(plan));
         },
       );
       const down = summary.sources.filter((tally) => tally.problem !== undefined || tally.shrunk !== undefined);
       for (const tally of down) {
-        output.note(safeLines(`source ${tally.source}/${tally.stream}: ${tally.problem?.message ?? tally.shrunk ?? ""}\n  → ${tally.problem?.cure ?? "a complete read clears this"}`));
+        output.note(
+          safeLines(
+            `source ${tally.source}/${tally.stream}: ${tally.problem?.message ?? tally.shrunk ?? ""}\n  → ${tally.problem?.cure ?? "a complete read clears this"}`,
+          ),
+        );
       }
       if (out !== undefined) {
         writePlanFile(
@@ -66,10 +73,19 @@ export async function planCommand(invocation: Invocation, given: Scope, out: str
           kept,
         );
       }
-      const total = { type: "total", run: summary.run, customers: summary.customers, operations: summary.operations, unplanned: summary.unreadable, writingCalls: 0 };
+      const total = {
+        type: "total",
+        run: summary.run,
+        customers: summary.customers,
+        operations: summary.operations,
+        unplanned: summary.unreadable,
+        writingCalls: 0,
+      };
       if (json) output.json(total);
       else {
-        output.line(`${summary.operations} operation(s) planned for ${summary.customers} customer(s); ${summary.unreadable} could not be planned. Nothing was sent.`);
+        output.line(
+          `${summary.operations} operation(s) planned for ${summary.customers} customer(s); ${summary.unreadable} could not be planned. Nothing was sent.`,
+        );
         if (out !== undefined) output.line(`saved as ${out}; \`crm-sync apply ${out}\` carries out exactly this`);
       }
       if (down.length > 0 || summary.unreadable > 0) return exitCodes.sourceDown;
@@ -83,7 +99,11 @@ function planJson(plan: CustomerPlan): Json {
     type: "customer",
     customer: formatKey(plan.customer),
     fingerprint: plan.fingerprint,
-    operations: plan.operations.map((operation) => ({ ...operation, customer: { ...operation.customer }, records: operation.records.map((record) => ({ ...record })) })),
+    operations: plan.operations.map((operation) => ({
+      ...operation,
+      customer: { ...operation.customer },
+      records: operation.records.map((record) => ({ ...record })),
+    })),
     records: plan.records.map((record) => ({
       stream: record.stream,
       id: formatKey(record.key),
@@ -115,7 +135,9 @@ export async function applyCommand(invocation: Invocation, file: string | undefi
       else {
         printRun(workplace.output, summary, calls);
         if (summary.customers.stale > 0) {
-          workplace.output.line(`refused: ${summary.customers.stale} customer(s) changed since the plan was made; plan anew with \`crm-sync plan --out FILE\``);
+          workplace.output.line(
+            `refused: ${summary.customers.stale} customer(s) changed since the plan was made; plan anew with \`crm-sync plan --out FILE\``,
+          );
         }
       }
       return summary.exitCode;

@@ -10,7 +10,8 @@ function value(item: Json | undefined): string {
   if (item === undefined || item === null) return "none";
   if (isReference(item)) return `(known after ${knownAfter[item.$ref]})`;
   if (isPrivateMarker(item)) return `(private, version ${item.version})`;
-  if (typeof item === "object" && !Array.isArray(item) && typeof item["$initialPassword"] === "string") return "(generated)";
+  if (typeof item === "object" && !Array.isArray(item) && typeof item["$initialPassword"] === "string")
+    return "(generated)";
   if (Array.isArray(item)) return item.length === 0 ? "none" : `[${item.map(value).join(", ")}]`;
   if (typeof item === "object") {
     return `{${Object.entries(item)
@@ -25,13 +26,15 @@ function fields(operation: Operation): string[] {
   return Object.entries(operation.payload)
     .filter(([, item]) => item !== undefined)
     .flatMap(([key, item]) => {
-      if (key === "orderList" && Array.isArray(item)) return item.map((record, index) => `orderList[${index}]: ${orderRecord(record)}`);
+      if (key === "orderList" && Array.isArray(item))
+        return item.map((record, index) => `orderList[${index}]: ${orderRecord(record)}`);
       return [`${key}: ${value(item)}`];
     });
 }
 
 function orderRecord(record: Json): string {
-  if (typeof record !== "object" || record === null || Array.isArray(record) || !Array.isArray(record["assets"])) return value(record);
+  if (typeof record !== "object" || record === null || Array.isArray(record) || !Array.isArray(record["assets"]))
+    return value(record);
   const assets = record["assets"].map((asset) => {
     if (typeof asset !== "object" || asset === null || Array.isArray(asset)) return value(asset);
     const products = Array.isArray(asset["products"]) ? asset["products"].length : 0;
@@ -45,12 +48,16 @@ function orderRecord(record: Json): string {
 export function planText(plan: CustomerPlan): string {
   const lines: string[] = [`customer ${formatKey(plan.customer)}`];
   for (const operation of plan.operations) {
-    lines.push(`  ${operation.takesAway > 0 ? "−" : "+"} ${operation.endpoint} ${operation.subject}: ${operation.reason}`);
+    lines.push(
+      `  ${operation.takesAway > 0 ? "−" : "+"} ${operation.endpoint} ${operation.subject}: ${operation.reason}`,
+    );
     for (const field of fields(operation)) lines.push(`      ${field}`);
   }
-  for (const change of plan.learned) if (change.type === "linked") lines.push(`  = adopts the enterprise ${change.link.enterpriseGlobalId}`);
+  for (const change of plan.learned)
+    if (change.type === "linked") lines.push(`  = adopts the enterprise ${change.link.enterpriseGlobalId}`);
   for (const record of plan.records) {
-    if (record.outcome === "deferred") lines.push(`  … ${record.stream} ${formatKey(record.key)} deferred: ${record.reason ?? ""}`);
+    if (record.outcome === "deferred")
+      lines.push(`  … ${record.stream} ${formatKey(record.key)} deferred: ${record.reason ?? ""}`);
   }
   return safeLines(lines.join("\n"));
 }

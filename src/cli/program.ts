@@ -36,7 +36,10 @@ export async function main(argv: readonly string[], environment: Environment): P
     .description("Keeps the order service and the member-center in agreement with a CRM.")
     .option("--config <file>", "configuration file (default: crm-sync.yaml, or $CRM_SYNC_CONFIG)")
     .option("--json", "results as JSON on stdout", false)
-    .option("--sandbox [url]", "use a sandbox of both services in place of the real ones: inside the program, or at a URL")
+    .option(
+      "--sandbox [url]",
+      "use a sandbox of both services in place of the real ones: inside the program, or at a URL",
+    )
     .showHelpAfterError("(`crm-sync COMMAND --help` shows what it takes)")
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(text), writeOut: (text) => process.stdout.write(text) })
@@ -44,7 +47,12 @@ export async function main(argv: readonly string[], environment: Environment): P
 
   const invocation = (): Invocation => {
     const { config, json, sandbox } = program.opts();
-    return { options: { config, json, sandbox: sandbox === "" ? true : sandbox }, environment, output, signal: stop.signal };
+    return {
+      options: { config, json, sandbox: sandbox === "" ? true : sandbox },
+      environment,
+      output,
+      signal: stop.signal,
+    };
   };
   const run = (work: (invocation: Invocation) => Promise<ExitCode>) => async (): Promise<void> => {
     exit = await work(invocation());
@@ -64,7 +72,9 @@ export async function main(argv: readonly string[], environment: Environment): P
     .option("--source <name>", "only what this source gives")
     .option("--out <file>", "save the plan, to be applied as it is")
     .addHelpText("after", example("crm-sync plan --out plan.ndjson", "crm-sync plan --customer ALFKI"))
-    .action((options) => run(async (call) => (await import("./plan-commands.ts")).planCommand(call, options, options.out))());
+    .action((options) =>
+      run(async (call) => (await import("./plan-commands.ts")).planCommand(call, options, options.out))(),
+    );
 
   program
     .command("apply")
@@ -77,14 +87,24 @@ export async function main(argv: readonly string[], environment: Environment): P
     .command("run")
     .description("run a job now, as the schedule would")
     .argument("[job]", "customers-and-orders, staff, verify, monthly-report, or one of your own")
+    .option(
+      "--accept-shrink <source>",
+      "believe once that this source has really lost its records (may be repeated)",
+      (text: string, before: string[]) => [...before, text],
+      [] as string[],
+    )
     .addHelpText("after", example("crm-sync run customers-and-orders", "crm-sync run show RUN"))
-    .action((job) =>
+    .action((job, options) =>
       run(async (call) => {
         if (job === undefined) {
           const { usage } = await import("./keys.ts");
-          return reportFailure(output, usage("run needs the name of a job", "crm-sync run customers-and-orders"), call.options.json);
+          return reportFailure(
+            output,
+            usage("run needs the name of a job", "crm-sync run customers-and-orders"),
+            call.options.json,
+          );
         }
-        return (await import("./run-commands.ts")).runCommand(call, job);
+        return (await import("./run-commands.ts")).runCommand(call, job, options.acceptShrink);
       })(),
     );
   runs
@@ -129,7 +149,9 @@ export async function main(argv: readonly string[], environment: Environment): P
     .argument("<stream>", "customer, order or staff")
     .argument("<id>", "ID, or NAMESPACE/ID")
     .addHelpText("after", example("crm-sync explain order 10248"))
-    .action((stream, id) => run(async (call) => (await import("./query-commands.ts")).explainCommand(call, stream, id))());
+    .action((stream, id) =>
+      run(async (call) => (await import("./query-commands.ts")).explainCommand(call, stream, id))(),
+    );
 
   const quarantine = program.command("quarantine").description("records that cannot be used");
   quarantine
@@ -143,7 +165,9 @@ export async function main(argv: readonly string[], environment: Environment): P
     .argument("<id>")
     .option("--raw", "show the raw record too; it may hold personal data", false)
     .addHelpText("after", example("crm-sync quarantine show q-1a2b3c4d5e --raw"))
-    .action((id, options) => run(async (call) => (await import("./query-commands.ts")).quarantineShowCommand(call, id, options.raw))());
+    .action((id, options) =>
+      run(async (call) => (await import("./query-commands.ts")).quarantineShowCommand(call, id, options.raw))(),
+    );
   quarantine
     .command("retry")
     .description("map a record anew in the next run, although it did not change")
@@ -158,7 +182,13 @@ export async function main(argv: readonly string[], environment: Environment): P
     .option("--applied", "it was carried out", false)
     .option("--not-applied", "it was not carried out", false)
     .option("--reason <text>", "why you know; kept in the audit record")
-    .addHelpText("after", example("crm-sync settle list", 'crm-sync settle op_… --not-applied --reason "the service desk found no such order"'))
+    .addHelpText(
+      "after",
+      example(
+        "crm-sync settle list",
+        'crm-sync settle op_… --not-applied --reason "the service desk found no such order"',
+      ),
+    )
     .action((id, options) =>
       run(async (call) => {
         if (id === undefined) return (await import("./query-commands.ts")).settleListCommand(call);
@@ -202,8 +232,13 @@ export async function main(argv: readonly string[], environment: Environment): P
     .option("--format <format>", "csv or json", "csv")
     .option("--by <date>", "happened or crm-date: which date puts a row into the month", "happened")
     .option("--out <file>", "where to (default: stdout)")
-    .addHelpText("after", example("crm-sync report reconciliation --period 2026-10 --format csv --out reconciliation.csv"))
-    .action((kind, options) => run(async (call) => (await import("./report-files.ts")).reportCommand(call, kind, options))());
+    .addHelpText(
+      "after",
+      example("crm-sync report reconciliation --period 2026-10 --format csv --out reconciliation.csv"),
+    )
+    .action((kind, options) =>
+      run(async (call) => (await import("./report-files.ts")).reportCommand(call, kind, options))(),
+    );
 
   const audit = program.command("audit").description("the hash-chained record of what was done");
   audit
@@ -216,7 +251,9 @@ export async function main(argv: readonly string[], environment: Environment): P
     .description("every entry as a line of JSON")
     .option("--out <file>", "where to (default: stdout)")
     .addHelpText("after", example("crm-sync audit export --out audit.ndjson"))
-    .action((options) => run(async (call) => (await import("./ledger-commands.ts")).auditExportCommand(call, options.out))());
+    .action((options) =>
+      run(async (call) => (await import("./ledger-commands.ts")).auditExportCommand(call, options.out))(),
+    );
   audit
     .command("head")
     .description("number and hash of the last entry, to be kept elsewhere")
@@ -236,9 +273,21 @@ export async function main(argv: readonly string[], environment: Environment): P
     .option("--store <file>", "where its state lies, or :memory:", ":memory:")
     .option("--latency <ms>", "time of every call", wholeNumber, 0)
     .option("--seed <n>", "makes faults by probability repeat", wholeNumber)
-    .option("--fault <json>", "a fault that is on from the start (may be repeated)", (text: string, before: string[]) => [...before, text], [] as string[])
-    .addHelpText("after", example(`crm-sync sandbox --store sandbox.db --fault '{"operation":"E5","fault":"appliedNoReply","nth":[3]}'`))
-    .action((options) => run(async (call) => (await import("./sandbox-command.ts")).sandboxCommand(call, { ...options, seed: options.seed }))());
+    .option(
+      "--fault <json>",
+      "a fault that is on from the start (may be repeated)",
+      (text: string, before: string[]) => [...before, text],
+      [] as string[],
+    )
+    .addHelpText(
+      "after",
+      example(`crm-sync sandbox --store sandbox.db --fault '{"operation":"E5","fault":"appliedNoReply","nth":[3]}'`),
+    )
+    .action((options) =>
+      run(async (call) =>
+        (await import("./sandbox-command.ts")).sandboxCommand(call, { ...options, seed: options.seed }),
+      )(),
+    );
 
   program
     .command("init")

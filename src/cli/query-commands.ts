@@ -58,7 +58,8 @@ const streamNames: Record<string, Stream> = {
 export async function explainCommand(invocation: Invocation, kind: string, id: string): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
     const stream = streamNames[kind];
-    if (stream === undefined) throw usage(`there are no records of the kind ${JSON.stringify(kind)}`, "use customer, order or staff");
+    if (stream === undefined)
+      throw usage(`there are no records of the kind ${JSON.stringify(kind)}`, "use customer, order or staff");
     const key = parseKey(id, workplace.config.namespace);
     const facts = await (await workplace.queries()).explain(stream, key);
     if (workplace.json) workplace.output.json(json(facts));
@@ -94,7 +95,8 @@ export async function quarantineRetryCommand(invocation: Invocation, id: string)
     const ledger = await workplace.existingLedger();
     let marked = 0;
     for (const one of ids) if (await ledger.retryQuarantine(one)) marked += 1;
-    if (id !== "all" && marked === 0) throw notFound("open quarantined record", id, "`crm-sync quarantine list` lists them");
+    if (id !== "all" && marked === 0)
+      throw notFound("open quarantined record", id, "`crm-sync quarantine list` lists them");
     if (workplace.json) workplace.output.json({ marked });
     else workplace.output.line(`${marked} record(s) will be mapped anew when their source is read the next time`);
     return ok;
@@ -116,5 +118,10 @@ export async function settleListCommand(invocation: Invocation): Promise<ExitCod
 }
 
 function notFound(what: string, id: string, cure: string): Problem {
-  return new Problem({ code: "not-found", message: `there is no ${what} ${JSON.stringify(id)}`, cure, exitCode: exitCodes.usage });
+  return new Problem({
+    code: "not-found",
+    message: `there is no ${what} ${JSON.stringify(id)}`,
+    cure,
+    exitCode: exitCodes.usage,
+  });
 }

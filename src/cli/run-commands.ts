@@ -17,11 +17,14 @@ export async function executeJob(
   job: BoundJob,
   trigger: "schedule" | "hand",
   signal: AbortSignal,
-  options: { slot?: string; print: boolean },
+  options: { slot?: string; print: boolean; acceptShrink?: readonly string[] },
 ): Promise<ExitCode> {
   const dependencies = await workplace.runDependencies();
   const { output, json } = workplace;
-  const header = workplace.runHeader();
+  const header = {
+    ...workplace.runHeader(),
+    ...(options.acceptShrink === undefined ? {} : { acceptShrink: [...options.acceptShrink] }),
+  };
   return await underRunLock(workplace, async () => {
     let exit: ExitCode;
     if (job.kind === "verify") {
@@ -35,7 +38,16 @@ export async function executeJob(
     } else {
       const summary = await runSync(
         { ...dependencies, sources: dependencies.sources.filter((source) => job.sources.includes(source.name)) },
-        { job: job.id, trigger, streams: job.streams, limits: job.limits, read: true, signal, header },
+        {
+          job: job.id,
+          trigger,
+          streams: job.streams,
+          limits: job.limits,
+          read: true,
+          acceptShrink: options.acceptShrink,
+          signal,
+          header,
+        },
       );
       exit = summary.exitCode;
       await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary, workplace.platform());
@@ -47,9 +59,17 @@ export async function executeJob(
   });
 }
 
-export async function runCommand(invocation: Invocation, id: string): Promise<ExitCode> {
+export async function runCommand(
+  invocation: Invocation,
+  id: string,
+  acceptShrink: readonly string[],
+): Promise<ExitCode> {
   return await withWorkplace(invocation, async (workplace) => {
-    return await executeJob(workplace, workplace.job(id), "hand", invocation.signal, { print: true });
+    const job = workplace.job(id);
+    const unknown = acceptShrink.find((name) => !job.sources.includes(name));
+    if (unknown !== undefined)
+      throw usage(`the job ${id} reads no source ${unknown}`, `use one of: ${job.sources.join(", ")}`);
+    return await executeJob(workplace, job, "hand", invocation.signal, { print: true, acceptShrink });
   });
 }
 
@@ -64,16 +84,21 @@ export interface Scope {
 export function scopeOf(workplace: Workplace, scope: Scope): NonNullable<RunRequest["scope"]> | undefined {
   const given = [scope.customer, scope.order, scope.source].filter((item) => item !== undefined);
   if (given.length > 1) throw usage("more than one of --customer, --order and --source was given", "give one of them");
-  if (scope.since !== undefined && scope.source === undefined) throw usage("--since goes with --source", "add --source NAME");
+  if (scope.since !== undefined && scope.source === undefined)
+    throw usage("--since goes with --source", "add --source NAME");
   const { namespace } = workplace.config;
   if (scope.customer !== undefined) return { customer: parseKey(scope.customer, namespace) };
   if (scope.order !== undefined) return { order: parseKey(scope.order, namespace) };
   if (scope.source === undefined) return undefined;
   if (workplace.config.sources[scope.source] === undefined) {
-    throw usage(`there is no source ${scope.source}`, `use one of: ${Object.keys(workplace.config.sources).join(", ")}`);
+    throw usage(
+      `there is no source ${scope.source}`,
+      `use one of: ${Object.keys(workplace.config.sources).join(", ")}`,
+    );
   }
   if (scope.since === undefined) return { source: scope.source };
-  if (Number.isNaN(Date.parse(scope.since))) throw usage(`${scope.since} is no time`, "write it as 2026-10-01T00:00:00Z");
+  if (Number.isNaN(Date.parse(scope.since)))
+    throw usage(`${scope.since} is no time`, "write it as 2026-10-01T00:00:00Z");
   return { source: scope.source, since: new Date(Date.parse(scope.since)).toISOString() };
 }
 
@@ -108,7 +133,11 @@ async function requireKnown(workplace: Workplace, scope: NonNullable<RunRequest[
   const ledger = await workplace.ledger();
   const missing = async (stream: "customers" | "orders", key: RecordKey | undefined): Promise<boolean> =>
     key !== undefined && !(await ledger.hasRecord(stream, key));
-  const what = (await missing("customers", scope.customer)) ? scope.customer : (await missing("orders", scope.order)) ? scope.order : undefined;
+  const what = (await missing("customers", scope.customer))
+    ? scope.customer
+    : (await missing("orders", scope.order))
+      ? scope.order
+      : undefined;
   if (what === undefined) return;
   throw new Problem({
     code: "record.unknown",

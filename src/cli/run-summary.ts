@@ -23,11 +23,14 @@ export function runJson(summary: RunSummary, writingCalls: number): Json {
 const meanings: Record<number, string> = {
   [exitCodes.ok]: "all is well",
   [exitCodes.other]: "the run did not come to its end; the next one goes on from here",
-  [exitCodes.recordsRejected]: "some records were rejected or wait in quarantine: `crm-sync quarantine list`, `crm-sync status`",
-  [exitCodes.held]: "something waits for approval: `crm-sync status` lists it, `crm-sync approve ID --reason TEXT` releases it",
+  [exitCodes.recordsRejected]:
+    "some records were rejected or wait in quarantine: `crm-sync quarantine list`, `crm-sync status`",
+  [exitCodes.held]:
+    "something waits for approval: `crm-sync status` lists it, `crm-sync approve ID --reason TEXT` releases it",
   [exitCodes.unknown]: "the outcome of some operations is not known yet: `crm-sync settle list`",
   [exitCodes.doesNotBalance]: "the run does not balance: report this with `crm-sync run show`",
-  [exitCodes.sourceDown]: "a source or a service was down or incomplete; what depends on it waits, and nothing was taken away",
+  [exitCodes.sourceDown]:
+    "a source or a service was down or incomplete; what depends on it waits, and nothing was taken away",
 };
 
 export function exitMeaning(code: number): string {
@@ -37,8 +40,14 @@ export function exitMeaning(code: number): string {
 export function printRun(output: Output, summary: RunSummary, writingCalls: number): void {
   output.line(`run ${summary.run} of ${summary.job}: ${summary.state}`);
   for (const tally of summary.sources) {
-    if (tally.problem !== undefined) output.line(safeLines(`  source ${tally.source}/${tally.stream}: ${tally.problem.message}\n    → ${tally.problem.cure}`));
-    else if (tally.shrunk !== undefined) output.line(safeLines(`  source ${tally.source}/${tally.stream}: ${tally.shrunk}; nothing is taken away because of it`));
+    if (tally.problem !== undefined)
+      output.line(
+        safeLines(`  source ${tally.source}/${tally.stream}: ${tally.problem.message}\n    → ${tally.problem.cure}`),
+      );
+    else if (tally.shrunk !== undefined)
+      output.line(
+        safeLines(`  source ${tally.source}/${tally.stream}: ${tally.shrunk}; nothing is taken away because of it`),
+      );
   }
   if (summary.cutOff.length > 0) output.line(`  found cut off, and taken up: ${summary.cutOff.join(", ")}`);
   output.line(balanceText(summary.balance, viewOf(output)));
@@ -47,7 +56,8 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
   output.line(
     `customers: ${customers.worked} worked on, ${customers.finished} finished, ${customers.waiting} wait for an outcome, ${customers.parked} wait for a person, ${customers.rejected} rejected, ${customers.unreadable} not reached`,
   );
-  for (const hold of summary.held) output.line(safeLines(`held: ${hold.hold} for ${hold.customer}: ${hold.explanation}`));
+  for (const hold of summary.held)
+    output.line(safeLines(`held: ${hold.hold} for ${hold.customer}: ${hold.explanation}`));
   output.line(`writing calls: ${writingCalls}`);
   output.line(`exit ${summary.exitCode}: ${exitMeaning(summary.exitCode)}`);
 }

@@ -25,7 +25,10 @@ export async function sandboxCommand(invocation: Invocation, options: SandboxCom
       try {
         value = JSON.parse(text);
       } catch {
-        throw usage(`--fault ${text} is no JSON`, `write it as '{"operation":"E5","fault":"appliedNoReply","nth":[3]}'`);
+        throw usage(
+          `--fault ${text} is no JSON`,
+          `write it as '{"operation":"E5","fault":"appliedNoReply","nth":[3]}'`,
+        );
       }
       const rule = faultRuleSchema.safeParse(value);
       if (rule.success) return rule.data;
@@ -44,9 +47,12 @@ export async function sandboxCommand(invocation: Invocation, options: SandboxCom
     else {
       output.line(`the sandbox answers at ${sandbox.url} until Ctrl-C`);
       output.line(`use it with: crm-sync --sandbox=${sandbox.url} run customers-and-orders`);
-      output.line(`look at it:  ${sandbox.url}/_sandbox/state, /_sandbox/counts, /_sandbox/duplicates, /_sandbox/faults`);
+      output.line(
+        `look at it:  ${sandbox.url}/_sandbox/state, /_sandbox/counts, /_sandbox/duplicates, /_sandbox/faults`,
+      );
     }
-    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    if (!signal.aborted)
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     await sandbox.close();
     return ok;
   } catch (error) {

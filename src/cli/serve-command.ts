@@ -38,7 +38,9 @@ export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
       logger: workplace.logger,
       read: () => readHealth(workplace, ledger, schedule),
     });
-    workplace.output.note(`crm-sync serves ${jobs.filter((job) => job.schedule !== undefined).length} scheduled job(s); health at ${health.url}/healthz`);
+    workplace.output.note(
+      `crm-sync serves ${jobs.filter((job) => job.schedule !== undefined).length} scheduled job(s); health at ${health.url}/healthz`,
+    );
     schedule.start();
     const broken = await untilStopped(invocation.signal, ledger, workplace);
     workplace.logger.info({}, "stopping");
@@ -89,11 +91,20 @@ async function readHealth(workplace: Workplace, ledger: Ledger, schedule: Schedu
         lastRun:
           run === undefined
             ? undefined
-            : { id: run.id, state: run.state, exitCode: run.exitCode, startedAt: run.startedAt, finishedAt: run.finishedAt },
+            : {
+                id: run.id,
+                state: run.state,
+                exitCode: run.exitCode,
+                startedAt: run.startedAt,
+                finishedAt: run.finishedAt,
+              },
       };
     }),
-    open: { unknown: open.length, holds: holds.filter((hold) => hold.state === "open").length, quarantined: await ledger.openQuarantineCount() },
+    open: {
+      unknown: open.length,
+      holds: holds.filter((hold) => hold.state === "open").length,
+      quarantined: await ledger.openQuarantineCount(),
+    },
     breakers: { "order-service": breaker("orderService"), "member-center": breaker("memberCenter") },
   };
 }
-

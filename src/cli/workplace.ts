@@ -85,11 +85,16 @@ export class Workplace {
     this.json = fields.json;
     this.environment = fields.environment;
     this.sandbox = fields.sandbox;
-    this.logger = createLogger({ level: fields.config.log.level });
+    this.logger = createLogger({ level: logLevel(fields.config.log.level, fields.output) });
   }
 
   /** Loads the configuration; throws all its problems at once. `--sandbox` without a URL starts a sandbox whose state lies beside the ledger. */
-  static async open(options: GlobalOptions, environment: Environment, output: Output, needs: Needs = { services: true }): Promise<Workplace> {
+  static async open(
+    options: GlobalOptions,
+    environment: Environment,
+    output: Output,
+    needs: Needs = { services: true },
+  ): Promise<Workplace> {
     const path = options.config ?? environment["CRM_SYNC_CONFIG"] ?? defaultFile;
     const load = async (settings: { name: string; settings: JsonObject }[]) => {
       const loaded = await loadConfig({
@@ -103,14 +108,35 @@ export class Workplace {
     };
     if (options.sandbox === undefined) {
       const { config, secrets, header, directory } = await load([]);
-      return new Workplace({ config, secrets, header, directory, output, json: options.json, environment, sandbox: undefined });
+      return new Workplace({
+        config,
+        secrets,
+        header,
+        directory,
+        output,
+        json: options.json,
+        environment,
+        sandbox: undefined,
+      });
     }
     if (typeof options.sandbox === "string") {
-      const { config, secrets, header, directory } = await load([{ name: "--sandbox", settings: sandboxSettings(options.sandbox) }]);
-      return new Workplace({ config, secrets, header, directory, output, json: options.json, environment, sandbox: undefined });
+      const { config, secrets, header, directory } = await load([
+        { name: "--sandbox", settings: sandboxSettings(options.sandbox) },
+      ]);
+      return new Workplace({
+        config,
+        secrets,
+        header,
+        directory,
+        output,
+        json: options.json,
+        environment,
+        sandbox: undefined,
+      });
     }
     const first = await load([{ name: "--sandbox", settings: sandboxSettings("http://127.0.0.1:1") }]);
-    if (!needs.services) return new Workplace({ ...first, output, json: options.json, environment, sandbox: undefined });
+    if (!needs.services)
+      return new Workplace({ ...first, output, json: options.json, environment, sandbox: undefined });
     const { startSandbox } = await import("../sandbox/sandbox.ts");
     const ledgerPath = pathFrom(first.directory, first.config.ledger.path);
     mkdirSync(dirname(ledgerPath), { recursive: true });
@@ -120,7 +146,9 @@ export class Workplace {
       random: systemRandomness,
     });
     try {
-      const { config, secrets, header, directory } = await load([{ name: "--sandbox", settings: sandboxSettings(sandbox.url) }]);
+      const { config, secrets, header, directory } = await load([
+        { name: "--sandbox", settings: sandboxSettings(sandbox.url) },
+      ]);
       return new Workplace({ config, secrets, header, directory, output, json: options.json, environment, sandbox });
     } catch (error) {
       await sandbox.close();
@@ -256,6 +284,11 @@ export class Workplace {
     await this.#platform?.close();
     await this.sandbox?.close();
   }
+}
+
+/** Somebody at a terminal gets what needs attention; progress and results say the rest. In a pipe or a service the log is whole. */
+function logLevel(configured: string, output: Output): string {
+  return output.interactive && configured === "info" ? "warn" : configured;
 }
 
 function pathFrom(directory: string, path: string): string {

@@ -28,7 +28,11 @@ export interface PlanSummary {
  * Reads the sources and plans every customer with something to do, in key order, without a writing call and without an intent. What the
  * platform shows is read where the plan depends on it.
  */
-export async function planRun(deps: RunDependencies, request: RunRequest, emit: (planned: Planned) => void): Promise<PlanSummary> {
+export async function planRun(
+  deps: RunDependencies,
+  request: RunRequest,
+  emit: (planned: Planned) => void,
+): Promise<PlanSummary> {
   const { ledger } = deps;
   const run = await ledger.startRun({
     job: request.job,
@@ -45,7 +49,9 @@ export async function planRun(deps: RunDependencies, request: RunRequest, emit: 
     const observer = new Observer(deps.platform, deps.settings);
     const limit = pLimit(deps.concurrency);
     for await (const customers of reading.dirtyCustomers()) {
-      const planned = await Promise.all(customers.map((customer) => limit(() => planOne(deps, observer, reading, customer, request.signal))));
+      const planned = await Promise.all(
+        customers.map((customer) => limit(() => planOne(deps, observer, reading, customer, request.signal))),
+      );
       for (const item of planned) {
         summary.customers += 1;
         if ("plan" in item) summary.operations += item.plan.operations.length;
@@ -78,17 +84,27 @@ async function planOne(
     const open = await deps.ledger.openOperationsOf(customer);
     const [first] = open;
     if (first !== undefined) {
-      return { customer, reason: `waits for the outcome of ${first.operation.endpoint} on ${first.operation.subject} (${first.id})` };
+      return {
+        customer,
+        reason: `waits for the outcome of ${first.operation.endpoint} on ${first.operation.subject} (${first.id})`,
+      };
     }
     const loaded = await deps.ledger.load(customer);
     const options = { settings: deps.settings, canSeal: deps.ledger.canSeal, revokesBlocked: reading.revokesBlocked };
-    let observed = await observe(deps, observer, loaded, { enterprises: undefined, members: undefined, assets: undefined }, signal);
+    let observed = await observe(
+      deps,
+      observer,
+      loaded,
+      { enterprises: undefined, members: undefined, assets: undefined },
+      signal,
+    );
     let plan = planCustomer({ ...loaded, observed }, options);
     // An enterprise that would be adopted is planned as if it were: its staff is read, and nothing is kept.
     const adopted = plan.learned.find((change) => change.type === "linked");
     if (adopted !== undefined && adopted.type === "linked") {
       loaded.known.link = adopted.link;
-      for (const change of plan.learned) if (change.type === "platform-customers") loaded.known.platformCustomers = change.customers;
+      for (const change of plan.learned)
+        if (change.type === "platform-customers") loaded.known.platformCustomers = change.customers;
       observed = await observe(deps, observer, loaded, observed, signal);
       plan = planCustomer({ ...loaded, observed }, options);
     }
@@ -109,7 +125,11 @@ async function observe(
   const observed: Observed = { ...before };
   const { link } = loaded.known;
   if (needs.enterprises && deps.settings.channelCode !== undefined) {
-    const { channelCustomerId } = customerNumbers(loaded.customer, loaded.desiredCustomer?.body.channelCustomerId, deps.settings);
+    const { channelCustomerId } = customerNumbers(
+      loaded.customer,
+      loaded.desiredCustomer?.body.channelCustomerId,
+      deps.settings,
+    );
     observed.enterprises ??= await observer.enterprises(loaded.customer, channelCustomerId, signal);
   }
   if (needs.staff && link !== undefined) {

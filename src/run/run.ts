@@ -52,6 +52,8 @@ export interface RunRequest {
   scope?: { customer?: RecordKey; order?: RecordKey; source?: string; since?: string } | undefined;
   /** Read the sources first (the usual case). */
   read: boolean;
+  /** Sources that a person says have really lost their records; believed for this run only. */
+  acceptShrink?: readonly string[] | undefined;
   /** Apply only these saved plans, by customer. */
   expected?: ReadonlyMap<string, { customer: RecordKey; fingerprint: string; hashes: readonly string[] }> | undefined;
   signal?: AbortSignal | undefined;
@@ -255,6 +257,7 @@ export class SyncRun {
             settings,
             logger,
             limits: this.#request.limits,
+            acceptShrink: this.#request.acceptShrink?.includes(source.name) === true,
             progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
           },
           source,

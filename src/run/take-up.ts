@@ -32,6 +32,8 @@ export interface TakeUpDependencies {
   settings: ContractSettings;
   logger: Logger;
   limits: { sourceShrink: number; absenceReads: number };
+  /** A person said that this source has really lost its records: believed once. */
+  acceptShrink: boolean;
   progress: (done: number) => void;
 }
 
@@ -75,7 +77,7 @@ export async function takeUpStream(
         tally.complete = outcome.complete;
         tally.problem = outcome.problem;
         tally.shrunk =
-          outcome.complete && outcome.full
+          outcome.complete && outcome.full && !deps.acceptShrink
             ? shrinkage(tally.extracted, earlier?.rows, deps.limits.sourceShrink)
             : undefined;
         await ledger.finishRead(read, {
