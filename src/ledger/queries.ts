@@ -14,8 +14,8 @@ import { openDatabase } from "./database.ts";
 import { explain } from "./queries-explain.ts";
 import { holds, openStates, operationById, operations } from "./queries-journal.ts";
 import type { OperationFilter } from "./queries-journal.ts";
-import { quarantine, quarantineById, runs, runStory } from "./queries-records.ts";
-import type { QuarantineFilter } from "./queries-records.ts";
+import { deferred, quarantine, quarantineById, runs, runStory } from "./queries-records.ts";
+import type { DeferredFacts, QuarantineFilter } from "./queries-records.ts";
 import { status } from "./queries-status.ts";
 import { Reading } from "./query-base.ts";
 
@@ -75,6 +75,11 @@ export class Queries {
       .limit(1)
       .executeTakeFirst();
     return row?.body ?? undefined;
+  }
+
+  /** Records that wait for a reason other than quarantine, by stream and key. */
+  async deferred(): Promise<DeferredFacts[]> {
+    return [...deferred(this.#reading)];
   }
 
   /** Operations, oldest first. */

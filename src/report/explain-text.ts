@@ -3,14 +3,26 @@ import type { ExplainFacts, FieldFacts, VersionFacts } from "./explain.ts";
 import { verdictOf } from "./explain-verdict.ts";
 import type { OperationFacts } from "./facts.ts";
 import { valueText } from "./runs.ts";
-import { ageOf, counted, explainCommand, instantText, printable, recordName, section, textOf } from "./text.ts";
+import type { View } from "./text.ts";
+import {
+  ageOf,
+  counted,
+  explainCommand,
+  instantText,
+  plainView,
+  printable,
+  recordName,
+  section,
+  textOf,
+  wrapped,
+} from "./text.ts";
 import { attemptText, stateText } from "./waiting.ts";
 
 const mostFields = 60;
 const mostChanges = 20;
 
 /** The whole story of one record for people: how it stands, why, what to do, and then everything that is known. `now` gives the ages. */
-export function explainText(facts: ExplainFacts, now: string): string {
+export function explainText(facts: ExplainFacts, now: string, view: View = plainView): string {
   const verdict = verdictOf(facts);
   const lines = [printable(verdict.headline)];
   lines.push(...section("because", verdict.because.map(printable)));
@@ -38,7 +50,7 @@ export function explainText(facts: ExplainFacts, now: string): string {
       ),
     ),
   );
-  return textOf(lines);
+  return textOf(wrapped(lines, view));
 }
 
 function recordLines(facts: ExplainFacts, now: string): string[] {

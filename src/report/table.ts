@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 import type { View } from "./text.ts";
-import { plainView, printable } from "./text.ts";
+import { displayWidth, plainView, printable } from "./text.ts";
 
 export interface Column {
   title: string;
@@ -68,17 +68,4 @@ function draw(table: Table.Table, rows: readonly string[][]): string {
     .map((line) => line.trimEnd())
     .filter((line, index) => index > 0 || line !== "")
     .join("\n");
-}
-
-const wide =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-
-/** How many columns of a terminal a text takes. */
-export function displayWidth(text: string): number {
-  let width = 0;
-  for (const character of text) {
-    if (/\p{M}/u.test(character)) continue;
-    width += wide.test(character) ? 2 : 1;
-  }
-  return width;
 }

@@ -1,0 +1,462 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import { sha256 } from "../../src/base/canonical-json.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { createIds } from "../../src/base/ids.ts";
+import { contractSettingsSchema } from "../../src/contract/settings.ts";
+import type { Customer, Order, RecordKey, Staff, Stream } from "../../src/crm/model.ts";
+import { recordSchemas } from "../../src/crm/model.ts";
+import { customerKeyOf } from "../../src/crm/keys.ts";
+import { Ledger } from "../../src/ledger/ledger.ts";
+import { openQueries } from "../../src/ledger/queries.ts";
+import type { Queries } from "../../src/ledger/queries.ts";
+import type { KnownChange } from "../../src/plan/changes.ts";
+import type { Operation } from "../../src/plan/operation.ts";
+import { planCustomer } from "../../src/plan/plan.ts";
+
+/** What must never come out of a question to the ledger. */
+export const canary = "CANARY";
+
+export const settings = contractSettingsSchema.parse({
+  channelCode: "crm",
+  timeCodecs: {
+    assetLimit: "epoch_ms",
+    productLimit: "epoch_ms",
+    productTrialEnd: "epoch_s",
+    featureTrialEnd: "epoch_ms",
+  },
+  sentinels: { productUsage: 0, productTrialEnd: 0, featureTrialEnd: 0 },
+  rootParentMerchandiseNum: "",
+  timeUnits: { YEAR: "year" },
+  productTypes: ["tool"],
+  channelOrderIdTemplate: "CO-{id}",
+});
+
+export function customerRecord(id: string, fields: Partial<Customer> = {}): Customer {
+  return {
+    namespace: "crm",
+    id,
+    name: `${canary} name ${id}`,
+    customerType: "company",
+    branchCode: "B1",
+    branchName: "Branch 1",
+    address: `${canary} street ${id}`,
+    adminName: `${canary} admin`,
+    adminAccount: `${canary}admin`,
+    adminEmail: `${canary}@example.com`,
+    adminMobile: `${canary}555`,
+    purchaserMobile: `${canary}666`,
+    ...fields,
+  };
+}
+
+export function orderRecord(id: string, customerId: string, fields: Partial<Order> = {}): Order {
+  return {
+    namespace: "crm",
+    id,
+    customerId,
+    cancelled: false,
+    placedAt: "2026-09-28T10:00:00Z",
+    amount: { currency: "EUR", minor: 12_300 },
+    instances: [
+      { kind: "asset", id: `A-${id}`, licenseType: "cloud_account", assetNumbers: [], quantity: 1, extensions: [] },
+      product(`P1-${id}`, `A-${id}`, { nodes: 5, passwords: [`${canary} licence password`] }),
+      product(`P2-${id}`, `A-${id}`, {
+        nodes: 1,
+        limitStart: "2026-10-01T00:00:00Z",
+        limitEnd: "2027-10-01T00:00:00Z",
+      }),
+      { kind: "package", id: `K-${id}`, parentId: `A-${id}`, number: "M-100", name: "Suite", term: "1-0-0" },
+      product(`P3-${id}`, `K-${id}`, { nodes: 2 }),
+    ],
+    ...fields,
+  };
+}
+
+export function product(id: string, parentId: string, fields: JsonObject = {}): Order["instances"][number] {
+  return {
+    kind: "product",
+    id,
+    parentId,
+    name: `Product ${id}`,
+    gmsPid: `gms-${id}`,
+    type: "tool",
+    nodes: 1,
+    trial: false,
+    timeUnit: "YEAR",
+    timeUnitQuantity: 1,
+    term: "1-0-0",
+    features: [],
+    ...fields,
+  } as Order["instances"][number];
+}
+
+export function staffRecord(id: string, customerId: string, fields: Partial<Staff> = {}): Staff {
+  return {
+    namespace: "crm",
+    id,
+    customerId,
+    userName: `${canary}user${id}`,
+    name: `${canary} person ${id}`,
+    remark: `${canary} remark`,
+    mobile: `${canary}777`,
+    assets: [],
+    ...fields,
+  };
+}
+
+type AnyRecord = { customers: Customer } | { orders: Order } | { staff: Staff };
+
+/** A ledger in a folder of its own, with a clock that a test moves, and the steps of a run as a test needs them. */
+export class LedgerWorld {
+  readonly path: string;
+  readonly ledger: Ledger;
+  now: number;
+  run = "";
+  #numbers = 0;
+
+  private constructor(path: string, ledger: Ledger, clock: { now: number }) {
+    this.path = path;
+    this.ledger = ledger;
+    this.now = clock.now;
+    Object.defineProperty(this, "now", { get: () => clock.now, set: (value: number) => (clock.now = value) });
+  }
+
+  static async open(): Promise<LedgerWorld> {
+    const folder = mkdtempSync(join(tmpdir(), "queries-"));
+    const time = { now: Date.UTC(2026, 9, 1, 8) };
+    let drawn = 0;
+    const random = {
+      hex: (length: number) => sha256(`random ${(drawn += 1)}`).slice(0, length * 2),
+      fraction: () => 0.5,
+    };
+    const clock: Clock = { now: () => time.now, monotonic: () => time.now, sleep: async () => {} };
+    const path = join(folder, "ledger.db");
+    const ledger = await Ledger.open({
+      path,
+      clock,
+      ids: createIds(() => time.now, random),
+      random,
+      sealSecret: "a sealing key of some length",
+    });
+    onTestFinished(() => {
+      ledger.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const world = new LedgerWorld(path, ledger, time);
+    await ledger.identity();
+    await world.startRun();
+    return world;
+  }
+
+  async startRun(job = "customers-and-orders"): Promise<string> {
+    this.run = await this.ledger.startRun({
+      job,
+      kind: "sync",
+      trigger: "hand",
+      scope: null,
+      header: { program: "test" },
+    });
+    return this.run;
+  }
+
+  async queries(): Promise<Queries> {
+    const queries = await openQueries(this.path);
+    onTestFinished(() => queries.close());
+    return queries;
+  }
+
+  /** One whole, complete reading of a stream with these records. */
+  async read(
+    stream: Stream,
+    records: readonly AnyRecord[],
+    options: { complete?: boolean; close?: boolean } = {},
+  ): Promise<void> {
+    const read = await this.ledger.startRead(this.run, "erp", stream);
+    const items = records.map((item, index) => {
+      const record = recordSchemas[stream].parse(Object.values(item)[0]) as Customer | Order | Staff;
+      const key = { namespace: record.namespace, id: record.id };
+      return {
+        record: {
+          rawHash: sha256(JSON.stringify(record)),
+          place: `${stream}.csv:${index + 2}`,
+          key,
+          customer: customerKeyOf(stream, record),
+          record: record as unknown as JsonObject,
+          raw: JSON.stringify({ raw: `${canary} raw` }),
+        },
+      };
+    });
+    await this.ledger.takeUp("erp", stream, read, this.run, items);
+    await this.ledger.finishRead(read, {
+      complete: options.complete !== false,
+      whole: true,
+      rows: records.length,
+      bad: 0,
+    });
+    if (options.close === true) await this.ledger.closeWholeRead("erp", stream, read, 2);
+  }
+
+  async reject(
+    stream: Stream,
+    key: RecordKey | undefined,
+    fields: { code?: string; customer?: RecordKey } = {},
+  ): Promise<void> {
+    const read = await this.ledger.startRead(this.run, "erp", stream);
+    await this.ledger.takeUp("erp", stream, read, this.run, [
+      {
+        rejection: {
+          rawHash: sha256(`${stream} ${JSON.stringify(key)} ${fields.code ?? ""}`),
+          place: `${stream}.csv:99`,
+          key,
+          customer: fields.customer,
+          field: "branchCode",
+          code: fields.code ?? "missing",
+          message: "the field branchCode is missing",
+          expected: "a text",
+          raw: JSON.stringify({ name: `${canary} raw` }),
+        },
+      },
+    ]);
+    await this.ledger.finishRead(read, { complete: true, whole: false, rows: 1, bad: 1 });
+  }
+
+  /** Links a customer to an enterprise, as after E2 and E3. */
+  async link(customer: RecordKey, enterprise: string): Promise<void> {
+    const [operation] = await this.plan(customer);
+    if (operation?.kind !== "create-enterprise") throw new Error("the customer is not created first");
+    await this.done(operation, [
+      {
+        type: "linked",
+        customer,
+        link: {
+          enterpriseGlobalId: enterprise,
+          channelCode: "crm",
+          channelCustomerId: customer.id,
+          origin: "created",
+          examined: true,
+        },
+      },
+      {
+        type: "acknowledged",
+        customer,
+        fields: operation.after as { name: string; branchName: string; address: string | null },
+      },
+    ]);
+    await this.ledger.learn(customer, [
+      {
+        type: "platform-customers",
+        enterpriseGlobalId: enterprise,
+        customers: [
+          { customerId: `${enterprise}-d`, isDefault: true, channelCode: "crm", channelCustomerId: customer.id },
+          { customerId: `${enterprise}-n`, isDefault: false, channelCode: "crm", channelCustomerId: customer.id },
+        ],
+      },
+    ]);
+    await this.ledger.recordOutcomes(this.run, [{ stream: "customers", key: customer, outcome: "planned" }]);
+  }
+
+  async plan(
+    customer: RecordKey,
+    members?: { globalId: string; userName: string; name: string }[],
+  ): Promise<Operation[]> {
+    const loaded = await this.ledger.load(customer);
+    const observed = {
+      enterprises: [],
+      members: members?.map((member) => ({ ...member, deleted: false, assetNums: [] })),
+      assets: members === undefined ? undefined : [],
+    };
+    return planCustomer({ ...loaded, observed }, { settings, canSeal: true, revokesBlocked: undefined }).operations;
+  }
+
+  async intend(operation: Operation): Promise<string> {
+    const hash = sha256(operation.hash);
+    return await this.ledger.intend({
+      operation,
+      runId: this.run,
+      wireHash: hash,
+      nonce: hash.slice(0, 32),
+      context: {},
+    });
+  }
+
+  async done(operation: Operation, changes: KnownChange[], audit: JsonObject = {}): Promise<string> {
+    const id = await this.intend(operation);
+    await this.ledger.conclude(id, {
+      state: "done",
+      attempt: { outcome: "done", httpStatus: 200 },
+      changes: changes.map((change) => ("operationId" in change ? { ...change, operationId: id } : change)),
+      audit: { kind: operation.kind, body: audit },
+    });
+    return id;
+  }
+
+  /** Places a pending order: numbers, E5, licence order L-<id>. Answers the operation's id. */
+  async place(customer: RecordKey, order: RecordKey): Promise<string> {
+    const operation = await this.orderOperation(customer, order);
+    const loaded = await this.ledger.load(customer);
+    const desired = loaded.orders.find((item) => item.key.id === order.id);
+    if (desired === undefined) throw new Error(`no pending order ${order.id}`);
+    const id = await this.done(
+      operation,
+      [
+        {
+          type: "order-placed",
+          order,
+          customer,
+          channelOrderId: `CO-${order.id}`,
+          bodyHash: desired.bodyHash,
+          version: desired.version,
+          operationId: null,
+          origin: "placed",
+          licenceOrders: [
+            { sequence: 1, licenseType: "cloud_account", platformCustomerId: "E1-d", licenseOrderId: `L-${order.id}` },
+          ],
+        },
+      ],
+      { order: `${order.namespace}/${order.id}` },
+    );
+    await this.ledger.recordOutcomes(this.run, [{ stream: "orders", key: order, outcome: "planned" }]);
+    return id;
+  }
+
+  /** The operation that places a pending order, with its numbers fixed. */
+  async orderOperation(customer: RecordKey, order: RecordKey): Promise<Operation> {
+    this.#numbers += 1;
+    await this.ledger.learn(customer, [
+      { type: "numbers-taken", numbers: [`8${String(this.#numbers).padStart(9, "0")}`], operationId: "op_pool" },
+    ]);
+    await this.ledger.fixNumbers(order, [
+      { instanceId: `A-${order.id}`, quantity: 1, given: [], wireNumber: (digits) => digits },
+    ]);
+    const operation = (await this.plan(customer)).find(
+      (item) => item.subject === `order:${order.namespace}/${order.id}`,
+    );
+    if (operation === undefined) throw new Error(`no operation places ${order.id}`);
+    return operation;
+  }
+
+  async addStaff(customer: RecordKey, staff: RecordKey, member: string): Promise<void> {
+    const operation = (await this.plan(customer, [])).find((item) => item.kind === "add-staff");
+    if (operation === undefined) throw new Error("nobody is added");
+    await this.done(
+      operation,
+      [
+        {
+          type: "staff-linked",
+          staff,
+          customer,
+          enterpriseGlobalId: "E1",
+          memberGlobalId: member,
+          origin: "created",
+          nameCommitments: { userName: "c1", name: "c2" },
+        },
+      ],
+      { added: [{ staff: `${staff.namespace}/${staff.id}`, memberGlobalId: member }] },
+    );
+  }
+
+  async grant(customer: RecordKey, staff: RecordKey, member: string, assetNumber: string): Promise<void> {
+    await this.ledger.learn(customer, [
+      {
+        type: "asset-granted",
+        assetNumber,
+        staff,
+        customer,
+        memberGlobalId: member,
+        origin: "granted",
+        operationId: null,
+      },
+    ]);
+  }
+
+  async observe(
+    customer: RecordKey,
+    seen: { kind: string; subject: string; body: Json }[],
+    complete = true,
+  ): Promise<void> {
+    const kinds = ["enterprise", "member", "asset", "product", "package"];
+    await this.ledger.learn(customer, [
+      ...seen.map((item): KnownChange => ({ type: "observed", customer, ...item })),
+      ...kinds.map((kind): KnownChange => ({
+        type: "observed-gone",
+        customer,
+        kind,
+        subjects: seen.filter((item) => item.kind === kind).map((item) => item.subject),
+      })),
+      { type: "observation-read", customer, complete },
+    ]);
+  }
+}
+
+export function key(id: string): RecordKey {
+  return { namespace: "crm", id };
+}
+
+export async function collect<T>(rows: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}
+
+/** What M7, M6 and E3 would show of placed orders: every field as it was sent. */
+export function shownOf(
+  operation: Operation,
+  asset: string,
+  licenceOrder: string,
+): { kind: string; subject: string; body: JsonObject }[] {
+  const shown: { kind: string; subject: string; body: JsonObject }[] = [];
+  const channelOrderId = operation.payload["channelOrderId"];
+  const showProduct = (sent: JsonObject): void => {
+    shown.push({
+      kind: "product",
+      subject: `${asset}/${String(sent["crmProductId"])}`,
+      body: {
+        id: "7",
+        channelOrderId,
+        licenseOrderId: licenceOrder,
+        crmProductId: sent["crmProductId"],
+        licenseType: "cloud_account",
+        productUri: sent["productUri"],
+        gmsPid: sent["gmsPid"] ?? null,
+        appKey: null,
+        productName: sent["productName"],
+        limitConcurrent: sent["limitConcurrent"],
+        limitStartTime: sent["limitStartDate"] === undefined ? null : String(sent["limitStartDate"]),
+        limitEndTime: sent["limitEndDate"] ?? null,
+        limitTimeDuration: sent["limitTimeDuration"],
+        trial: sent["trial"],
+        trialEndDate: null,
+        timeDurationExpression: sent["timeDurationExpression"],
+        srcLicenseOrderId: null,
+      },
+    });
+  };
+  const list = operation.payload["orderList"] as unknown as {
+    assets: { products: JsonObject[]; merchandises?: JsonObject[] }[];
+  }[];
+  for (const record of list) {
+    for (const item of record.assets) {
+      item.products.forEach(showProduct);
+      for (const merchandise of item.merchandises ?? []) {
+        (merchandise["licenseOrderProductList"] as JsonObject[]).forEach(showProduct);
+        shown.push({
+          kind: "package",
+          subject: `${asset}/${String(merchandise["merchandiseNum"])}`,
+          body: {
+            merchandiseNum: merchandise["merchandiseNum"],
+            merchandiseName: merchandise["merchandiseName"],
+            parentMerchandiseNum: "",
+            channelOrderId,
+            licenseOrderId: licenceOrder,
+          },
+        });
+      }
+    }
+  }
+  shown.push({ kind: "asset", subject: asset, body: { assetId: `id-${asset}`, holder: null, borrowed: false } });
+  return shown;
+}

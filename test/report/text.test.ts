@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { nextForDeferral } from "../../src/report/next-steps.ts";
+import { renderTable } from "../../src/report/table.ts";
+import { ageOf, displayWidth, explainCommand, printable, wrapped } from "../../src/report/text.ts";
+
+describe("tables for people", () => {
+  const columns = [{ title: "id" }, { title: "n", align: "right" as const }, { title: "why" }];
+  const long = "a reason 中文 that goes on and on for quite a while, so that it has to be wrapped somewhere";
+
+  it("only pads columns where there is no terminal, wide characters counted as two", () => {
+    const lines = renderTable(columns, [
+      ["中文", 3, "x"],
+      ["abcd", 12, "y"],
+    ]).split("\n");
+    expect(lines).toEqual(["id     n  why", "中文   3  x", "abcd  12  y"]);
+  });
+
+  it("boxes and wraps to the width of a terminal", () => {
+    const lines = renderTable(columns, [["a", 1, long]], { terminal: true, width: 50 }).split("\n");
+    expect(new Set(lines.map(displayWidth))).toEqual(new Set([50]));
+    expect(lines.length).toBeGreaterThan(5);
+    expect(lines[0]).toMatch(/^┌─+┬/);
+  });
+
+  it("writes out what could disturb a terminal", () => {
+    const text = renderTable(columns, [["\u001b[2J\u202eevil", 1, "one\ntwo\u0000"]]);
+    expect(text).toContain("\\u{1b}[2J\\u{202e}evil");
+    expect(text).toContain("one⏎two\\u{0}");
+    expect(text).not.toContain("\u001b");
+    expect(printable("\ud83d\ude00 \ud83d x")).toBe("😀 \\u{d83d} x");
+  });
+});
+
+describe("words for people", () => {
+  it("breaks long lines on a terminal and nowhere else", () => {
+    const line = `  ${"word ".repeat(20).trim()}`;
+    expect(wrapped([line], { terminal: false })).toEqual([line]);
+    const broken = wrapped([line], { terminal: true, width: 60 });
+    expect(broken.every((part) => displayWidth(part) <= 60)).toBe(true);
+    expect(broken[1]).toMatch(/^ {4}word/);
+    expect(broken.join(" ").replaceAll(/\s+/g, " ")).toBe(line.replaceAll(/\s+/g, " "));
+  });
+
+  it("quotes an id that a shell would read as something else", () => {
+    expect(explainCommand("orders", { namespace: "crm", id: "10248" })).toBe("crm-sync explain order crm/10248");
+    expect(explainCommand("orders", { namespace: "crm", id: "a b'$(x)" })).toBe(
+      "crm-sync explain order 'crm/a b'\\''$(x)'",
+    );
+  });
+
+  it("has a next step for every deferral, known or not", () => {
+    expect(nextForDeferral("amendment.not-enabled")).toContain("amendments are not enabled");
+    expect(nextForDeferral("order.orphan-instance")).toContain("correct the order's lines");
+    expect(nextForDeferral("something.new")).toBe("solve what the reason names; the next run looks at it again");
+  });
+
+  it("never gives a negative age", () => {
+    expect(ageOf("2026-10-01T00:00:00.000Z", "2026-10-03T01:00:00.000Z")).toBe("2 d");
+    expect(ageOf("2026-10-01T00:10:00.000Z", "2026-10-01T00:00:00.000Z")).toBe("0 s");
+  });
+});
