@@ -1,0 +1,289 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import type { Kysely, Migration } from "kysely";
+import { sql } from "kysely";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { sha256 } from "../../src/base/canonical-json.ts";
+import { appliedMigrations, migrate, openDatabase } from "../../src/ledger/database.ts";
+import * as first from "../../migrations/0001_ledger.ts";
+import { count, doneWith, folder, intend, openLedger, problemOf, sqlite, update } from "./opened.ts";
+
+const schemaFile = join(import.meta.dirname, "schema.sql");
+
+/** A closed ledger with `operations` concluded operations and one run, all of it in the main file. */
+async function closedLedger(operations = 3): Promise<string> {
+  const { ledger, path } = await openLedger();
+  const run = await ledger.startRun({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+  for (let index = 0; index < operations; index += 1)
+    await ledger.conclude(await intend(ledger, update(`${index}`)), doneWith());
+  await ledger.finishRun(run, { state: "done", exitCode: 0, balance: null, summary: null });
+  ledger.close();
+  return path;
+}
+
+async function refusalOf(path: string): Promise<Awaited<ReturnType<typeof problemOf>>> {
+  return await problemOf(() => openLedger({ path }));
+}
+
+describe("a file that is not a usable ledger is refused by name, and not touched", () => {
+  it("knows a text from a ledger", async () => {
+    const path = join(folder(), "ledger.db");
+    writeFileSync(path, "customerID,companyName\nALFKI,Alfreds\n");
+    expect(await refusalOf(path)).toMatchObject({ code: "ledger.not-a-ledger", exitCode: 65 });
+    expect(readFileSync(path, "utf8")).toBe("customerID,companyName\nALFKI,Alfreds\n");
+  });
+
+  it("knows somebody else's database from a ledger", async () => {
+    const path = join(folder(), "ledger.db");
+    const other = new Database(path);
+    other.exec("create table music (title text)");
+    other.close();
+    const before = sha256(readFileSync(path, "latin1"));
+    expect(await refusalOf(path)).toMatchObject({ code: "ledger.not-a-ledger", exitCode: 65 });
+    expect(sha256(readFileSync(path, "latin1"))).toBe(before);
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+
+  it("refuses a folder in its place", async () => {
+    const path = join(folder(), "ledger.db");
+    mkdirSync(path);
+    expect(await refusalOf(path)).toMatchObject({ code: "ledger.not-a-file", exitCode: 65 });
+  });
+
+  it("says so when the folder does not exist", async () => {
+    const path = join(folder(), "nowhere", "ledger.db");
+    const problem = await refusalOf(path);
+    expect(problem).toMatchObject({ code: "ledger.cannot-open", exitCode: 65 });
+    expect(problem.cure).toContain("folder exists");
+  });
+
+  it.each([1, 2, 3])("refuses a ledger that was cut off (case %#)", async (quarter) => {
+    const path = await closedLedger(40);
+    const size = statSync(path).size;
+    truncateSync(path, Math.floor((size * quarter) / 4 / 4096) * 4096);
+    const before = sha256(readFileSync(path, "latin1"));
+    expect(await refusalOf(path)).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
+    expect(sha256(readFileSync(path, "latin1"))).toBe(before);
+  });
+
+  it("refuses a ledger with pages that make no sense", async () => {
+    const path = await closedLedger(40);
+    const bytes = readFileSync(path);
+    for (let page = 20; page < 60; page += 1) bytes.fill(0xa5, page * 4096, page * 4096 + 64);
+    writeFileSync(path, bytes);
+    expect(await refusalOf(path)).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
+  });
+
+  it.each(["gone", "empty"])("does not begin anew where a ledger was that is %s now", async (how) => {
+    const path = await closedLedger();
+    if (how === "gone") rmSync(path);
+    else truncateSync(path, 0);
+    const problem = await refusalOf(path);
+    expect(problem).toMatchObject({ code: "ledger.lost", exitCode: 65 });
+    expect(problem.message).toContain("4 audit entries");
+    rmSync(`${path}.heads`);
+    await openLedger({ path });
+    expect(count(path, "audit")).toBe(0);
+  });
+
+  it("makes no run on an older copy that was put back, for it would do again what the copy does not know", async () => {
+    const path = await closedLedger();
+    const copy = `${path}.copy`;
+    copyFileSync(path, copy);
+    const { ledger } = await openLedger({ path });
+    const run = await ledger.startRun({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+    await ledger.conclude(await intend(ledger, update("new")), doneWith());
+    await ledger.finishRun(run, { state: "done", exitCode: 0, balance: null, summary: null });
+    ledger.close();
+    for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
+    copyFileSync(copy, path);
+    const restored = await openLedger({ path });
+    expect(await problemOf(() => restored.ledger.takeRunLock())).toMatchObject({ code: "ledger.behind", exitCode: 65 });
+    rmSync(`${path}.heads`);
+    restored.ledger.takeRunLock();
+  });
+});
+
+describe("a journal row that nobody can read", () => {
+  it.each([
+    ["payload", "update operation set payload = '{\"crmCustomerId\": '"],
+    ["payload", "update operation set payload = '[1]'"],
+    ["context", "update operation set context = 'x'"],
+    ["target", "update operation set target = ''"],
+    ["after", "update operation set after = '{'"],
+    ["evidence", "update operation set evidence = 'seen'"],
+    ["kind", "update operation set kind = 'delete-everything'"],
+    ["records", "update operation_record set stream = 'orders and more'"],
+  ])("is refused by name and column, and nothing more is written (%s)", async (column, statement) => {
+    const { ledger, path } = await openLedger();
+    const id = await intend(ledger, update("1"));
+    sqlite(path).exec(statement);
+    const problem = await problemOf(() => ledger.openOperations());
+    expect(problem).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
+    expect(problem.message).toContain(id);
+    expect(problem.message).toContain(column);
+    expect(problem.cure).toContain("backup");
+    expect(ledger.broken?.code).toBe("ledger.damaged");
+    await expect(intend(ledger, update("2"))).rejects.toThrow("damaged");
+    expect(count(path, "operation")).toBe(1);
+  });
+});
+
+describe("a ledger that cannot be written", () => {
+  it("ends with a clear stop when another program holds it too long", async () => {
+    const { ledger, path } = await openLedger({ busyTimeoutMs: 50 });
+    const other = sqlite(path);
+    other.exec("begin immediate");
+    const problem = await problemOf(() => intend(ledger, update("1")));
+    expect(problem).toMatchObject({ code: "ledger.busy", exitCode: 65 });
+    expect(problem.message).toContain("Nothing more is sent");
+    expect(ledger.broken?.code).toBe("ledger.busy");
+    other.exec("rollback");
+    await expect(intend(ledger, update("2"))).rejects.toThrow();
+    ledger.close();
+    const again = await openLedger({ path });
+    await intend(again.ledger, update("3"));
+  });
+
+  it("ends with a clear stop when the disk is full, keeps what was acknowledged, and goes on with more room", async () => {
+    const disk = folder();
+    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]);
+    // Where nothing can be mounted, the writer's own test of a database that cannot grow stands for this one.
+    if (mounted.status !== 0) return;
+    onTestFinished(() => void spawnSync("umount", ["-l", disk]));
+    const { ledger, path } = await openLedger({ path: join(disk, "ledger.db") });
+    const acknowledged: string[] = [];
+    const big = { note: "x".repeat(4_000) };
+    let problem: unknown;
+    for (let index = 0; index < 2_000 && problem === undefined; index += 1) {
+      try {
+        acknowledged.push(await intend(ledger, update(`${index}`, { payload: big })));
+      } catch (error) {
+        problem = error;
+      }
+    }
+    expect(problem).toMatchObject({ code: "ledger.disk-full", exitCode: 65 });
+    expect(ledger.broken).toMatchObject({ code: "ledger.disk-full" });
+    await expect(intend(ledger, update("after"))).rejects.toMatchObject({ code: "ledger.disk-full" });
+    ledger.close();
+    spawnSync("mount", ["-o", "remount,size=64m", disk]);
+    const again = await openLedger({ path });
+    expect((await again.ledger.openOperations()).map((row) => row.id)).toEqual(acknowledged);
+    await intend(again.ledger, update("after"));
+  });
+
+  it("refuses a folder that cannot be written", async () => {
+    const disk = folder();
+    const mounted = spawnSync("mount", ["-t", "tmpfs", "tmpfs", disk]);
+    const path = join(disk, "ledger.db");
+    if (mounted.status === 0) onTestFinished(() => void spawnSync("umount", ["-l", disk]));
+    const { ledger } = await openLedger({ path });
+    ledger.close();
+    if (mounted.status === 0) spawnSync("mount", ["-o", "remount,ro", disk]);
+    else spawnSync("chmod", ["-R", "a-w", disk]);
+    // Permissions alone do not stop root.
+    if (mounted.status !== 0 && process.getuid?.() === 0) return;
+    const problem = await refusalOf(path);
+    expect(problem).toMatchObject({ exitCode: 65 });
+    expect(["ledger.cannot-open", "ledger.cannot-write"]).toContain(problem.code);
+    expect(problem.cure).toMatch(/may write there/);
+  });
+});
+
+describe("migrations", () => {
+  const broken: Migration = {
+    async up(db: Kysely<unknown>): Promise<void> {
+      await sql`create table half (value integer)`.execute(db);
+      await sql`insert into half values (1)`.execute(db);
+      await sql`alter table run add column half text`.execute(db);
+      throw new Error("the second half does not work");
+    },
+  };
+  const provide = (migrations: Record<string, Migration>) => ({ getMigrations: async () => migrations });
+
+  function schemaOf(path: string): string {
+    const rows = sqlite(path, { readonly: true })
+      .prepare<[], { sql: string }>("select sql from sqlite_schema where sql is not null order by type desc, name")
+      .all();
+    return `${rows.map((row) => `${row.sql.replaceAll(/\s+/gu, " ")};`).join("\n")}\n`;
+  }
+
+  it("make the schema that is committed beside this test", async () => {
+    const { path } = await openLedger();
+    const schema = schemaOf(path);
+    if (process.env["UPDATE_SCHEMA"] === "1") writeFileSync(schemaFile, schema);
+    expect(schema).toBe(readFileSync(schemaFile, "utf8"));
+  });
+
+  it("that fail in the middle leave the ledger as it was, rows included", async () => {
+    const path = await closedLedger();
+    const before = schemaOf(path);
+    const database = await openDatabase(path, { migrate: false });
+    const problem = await problemOf(() =>
+      migrate(database, path, provide({ "0001_ledger": first, "0002_broken": broken })),
+    );
+    expect(problem).toMatchObject({ code: "ledger.migration-failed", exitCode: 65 });
+    expect(appliedMigrations(database)).toEqual(["0001_ledger"]);
+    database.close();
+    expect(schemaOf(path)).toBe(before);
+    expect(count(path, "operation")).toBe(3);
+    await openLedger({ path });
+  });
+
+  it("that fail on a new ledger leave an empty one, which the right program completes", async () => {
+    const path = join(folder(), "ledger.db");
+    const database = await openDatabase(path, { migrate: false });
+    await problemOf(() => migrate(database, path, provide({ "0001_ledger": broken })));
+    database.close();
+    const { ledger } = await openLedger({ path });
+    expect(ledger.migrations()).toEqual(["0001_ledger"]);
+  });
+
+  it("that a newer program made are refused, and nothing is written", async () => {
+    const path = await closedLedger();
+    const database = sqlite(path);
+    database.exec("insert into kysely_migration (name, timestamp) values ('0002_later', '2027-01-01T00:00:00.000Z')");
+    database.close();
+    const before = sha256(readFileSync(path, "latin1"));
+    const problem = await refusalOf(path);
+    expect(problem).toMatchObject({ code: "ledger.newer", exitCode: 65 });
+    expect(problem.message).toContain("0002_later");
+    expect(sha256(readFileSync(path, "latin1"))).toBe(before);
+  });
+
+  it("are asked for where the program only reads", async () => {
+    const path = join(folder(), "ledger.db");
+    (await openDatabase(path, { migrate: false })).close();
+    expect(await problemOf(() => openDatabase(path, { migrate: false, readonly: true }))).toMatchObject({
+      exitCode: 65,
+    });
+    expect(await problemOf(() => openDatabase(`${path}.none`, { migrate: false, readonly: true }))).toMatchObject({
+      code: "ledger.missing",
+    });
+  });
+});
+
+describe("heads kept outside", () => {
+  it("are whole again after a crash left half a line", async () => {
+    const path = await closedLedger();
+    appendFileSync(`${path}.heads`, '{"sequence":9,"ha');
+    const { ledger } = await openLedger({ path });
+    const run = await ledger.startRun({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+    const head = await ledger.finishRun(run, { state: "done", exitCode: 0, balance: null, summary: null });
+    expect(head?.sequence).toBe(5);
+    const verdict = ledger.verifyAudit();
+    expect(verdict).toMatchObject({ good: true, entries: 5, keptHeads: 2 });
+  });
+});

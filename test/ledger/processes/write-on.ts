@@ -1,0 +1,47 @@
+// Writes intents and their conclusions in groups to the ledger named by the first argument, and says each id on stdout once its commit was
+// answered, until it is killed.
+import { writeSync } from "node:fs";
+import { systemClock } from "../../../src/base/clock.ts";
+import { createIds, systemRandomness } from "../../../src/base/ids.ts";
+import { Ledger } from "../../../src/ledger/ledger.ts";
+import { operation } from "../../../src/plan/operation.ts";
+
+const [path = "", prefix = ""] = process.argv.slice(2);
+const ledger = await Ledger.open({
+  path,
+  clock: systemClock,
+  ids: createIds(() => systemClock.now(), systemRandomness),
+  random: systemRandomness,
+  groupSize: 16,
+});
+ledger.takeRunLock();
+
+async function one(number: number): Promise<void> {
+  const customer = { namespace: "crm", id: `${prefix}${number}` };
+  const id = await ledger.intend({
+    operation: operation("update-enterprise", {
+      customer,
+      subject: `customer:crm/${customer.id}`,
+      records: [{ stream: "customers", ...customer }],
+      target: {},
+      payload: { crmCustomerId: customer.id },
+      reason: "test",
+      before: null,
+      after: null,
+    }),
+    runId: null,
+    wireHash: "0".repeat(64),
+    nonce: "0".repeat(32),
+    context: {},
+  });
+  writeSync(1, `sending ${id}\n`);
+  await ledger.conclude(id, {
+    state: "done",
+    attempt: { outcome: "done" },
+    changes: [{ type: "acknowledged", customer, fields: { name: id, branchName: "b", address: null } }],
+    audit: { kind: "update-enterprise", body: {} },
+  });
+  writeSync(1, `done ${id}\n`);
+}
+
+for (let number = 0; ; number += 40) await Promise.all(Array.from({ length: 40 }, (_, index) => one(number + index)));

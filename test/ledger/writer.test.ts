@@ -1,0 +1,126 @@
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../src/ledger/database.ts";
+import { Writer } from "../../src/ledger/writer.ts";
+import { count, folder, intend, openLedger, problemOf, sqlite, update } from "./opened.ts";
+
+function table(): { database: Database.Database; path: string; insert: (value: number) => () => void } {
+  const path = join(folder(), "numbers.db");
+  const database = new Database(path, { timeout: 50 });
+  onTestFinished(() => {
+    database.close();
+  });
+  database.pragma("journal_mode = wal");
+  database.pragma("synchronous = full");
+  database.exec("create table number (value integer primary key)");
+  const statement = database.prepare("insert into number (value) values (?)");
+  return { database, path, insert: (value) => () => void statement.run(value) };
+}
+
+const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
+
+describe("the one writer", () => {
+  it("commits at most 64 pieces of work together", async () => {
+    const { database, insert } = table();
+    let groups = 0;
+    const writer = new Writer(database, { guard: () => (groups += 1) });
+    await Promise.all(range(200).map((value) => writer.write(insert(value))));
+    expect(groups).toBe(4);
+    expect(database.prepare("select count(*) from number").pluck().get()).toBe(200);
+  });
+
+  it("answers after the commit and not before", async () => {
+    const { database, path, insert } = table();
+    const writer = new Writer(database);
+    const written = writer.write(insert(1));
+    expect(count(path, "number")).toBe(0);
+    await written;
+    expect(count(path, "number")).toBe(1);
+  });
+
+  it("undoes work that throws alone, with everything it had done", async () => {
+    const { database, path, insert } = table();
+    const writer = new Writer(database);
+    const outcomes = await Promise.allSettled([
+      writer.write(insert(1)),
+      writer.write(() => {
+        insert(2)();
+        insert(3)();
+        throw new Error("no");
+      }),
+      writer.write(insert(4)),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(database.prepare("select value from number order by value").pluck().all()).toEqual([1, 4]);
+    expect(count(path, "number")).toBe(2);
+    await writer.write(insert(5));
+  });
+
+  it("accepts nothing more after a commit that failed, and says why", async () => {
+    const { database, path, insert } = table();
+    const writer = new Writer(database);
+    const other = sqlite(path);
+    other.exec("begin immediate");
+    const outcomes = await Promise.allSettled([writer.write(insert(1)), writer.write(insert(2))]);
+    other.exec("rollback");
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected"]);
+    expect(writer.broken?.code).toBe("ledger.busy");
+    expect(await problemOf(() => writer.write(insert(3)))).toMatchObject({ code: "ledger.busy", exitCode: 65 });
+    expect(count(path, "number")).toBe(0);
+  });
+
+  it("refuses what waits when a group before it failed", async () => {
+    const { database, path, insert } = table();
+    const writer = new Writer(database, { groupSize: 2 });
+    const other = sqlite(path);
+    other.exec("begin immediate");
+    const outcomes = await Promise.allSettled(range(7).map((value) => writer.write(insert(value))));
+    other.exec("rollback");
+    expect(outcomes.every((outcome) => outcome.status === "rejected")).toBe(true);
+    expect(count(path, "number")).toBe(0);
+  });
+
+  it("ends when the database cannot grow, and keeps none of the group that met it", async () => {
+    const { database, path } = table();
+    database.exec("create table text (body text)");
+    const statement = database.prepare("insert into text (body) values (?)");
+    database.pragma(`max_page_count = ${Number(database.pragma("page_count", { simple: true })) + 4}`);
+    const writer = new Writer(database, { groupSize: 4 });
+    const long = "x".repeat(3_000);
+    await writer.write(() => void statement.run("first"));
+    const outcomes = await Promise.allSettled(range(20).map(() => writer.write(() => void statement.run(long))));
+    const kept = outcomes.filter((outcome) => outcome.status === "fulfilled").length;
+    expect(kept).toBeLessThan(20);
+    expect(writer.broken?.code).toBe("ledger.disk-full");
+    expect(count(path, "text")).toBe(1 + kept);
+  });
+
+  it("runs what is queued when it is closed, and nothing after", async () => {
+    const { database, path, insert } = table();
+    const writer = new Writer(database);
+    const written = range(100).map((value) => writer.write(insert(value)));
+    writer.close();
+    expect(count(path, "number")).toBe(100);
+    await Promise.all(written);
+    await expect(writer.write(insert(500))).rejects.toThrow("closed");
+  });
+});
+
+describe("a ledger", () => {
+  it("reads the durability back that it asked for", async () => {
+    const database = await openDatabase(join(folder(), "ledger.db"), { migrate: true });
+    onTestFinished(() => {
+      database.close();
+    });
+    const names = ["journal_mode", "synchronous", "foreign_keys"];
+    expect(names.map((name) => database.pragma(name, { simple: true }))).toEqual(["wal", 2, 1]);
+  });
+
+  it("has an intent on disk before it answers", async () => {
+    const { ledger, path } = await openLedger();
+    const id = await intend(ledger, update("1"));
+    const rows = sqlite(path, { readonly: true }).prepare("select id, state from operation").all();
+    expect(rows).toEqual([{ id, state: "sending" }]);
+  });
+});
