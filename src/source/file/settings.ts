@@ -105,7 +105,7 @@ export type TableSettings = z.infer<typeof tableSchema>;
 export const fileStreamFields = {
   ...fileFields,
   details: z
-    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), detailSchema)
+    .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/), detailSchema)
     .optional()
     .describe("Files whose rows belong to a record, by the name under which the mapping sees them; joined by key"),
 };
