@@ -4,7 +4,7 @@ import { sourceProblem } from "../problems.ts";
 import type { OpenedFile } from "./bytes.ts";
 import type { FileSet } from "./settings.ts";
 
-export type FileFormat = "csv" | "json" | "ndjson";
+type FileFormat = "csv" | "json" | "ndjson";
 
 export interface FoundFile extends OpenedFile {
   format: FileFormat;

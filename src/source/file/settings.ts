@@ -26,7 +26,7 @@ const encodingSchema = z.string().superRefine((label, context) => {
 
 const oneCharacter = z.string().length(1);
 
-export const csvSettingsSchema = z
+const csvSettingsSchema = z
   .strictObject({
     delimiter: z.string().min(1).max(8).default(",").describe("What stands between two fields"),
     quote: z.union([oneCharacter, z.null()]).default('"').describe("Quotes a field; null when fields are never quoted"),
@@ -85,10 +85,10 @@ const fileFields = {
 };
 
 /** One file, or several of the same kind. */
-export const fileSetSchema = z.strictObject(fileFields);
+const fileSetSchema = z.strictObject(fileFields);
 export type FileSet = z.infer<typeof fileSetSchema>;
 
-export const detailSchema = z.strictObject({
+const detailSchema = z.strictObject({
   ...fileFields,
   key: pathSchema.describe("Field of a detail row that holds the key of its header row"),
 });

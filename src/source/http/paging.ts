@@ -14,7 +14,7 @@ export interface PagePosition {
 }
 
 /** What a page showed, as far as paging needs it. */
-export interface PageSeen {
+interface PageSeen {
   answer: PageAnswer;
   document: Json;
   /** Records on this page, and on all pages so far. */

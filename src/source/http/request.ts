@@ -25,7 +25,7 @@ export interface PageAnswer {
   link: string | undefined;
 }
 
-export interface RequestSettings {
+interface RequestSettings {
   maxPageBytes: number;
   retries: number;
   retryBaseMs: number;

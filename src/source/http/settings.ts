@@ -15,7 +15,7 @@ const webUrl = z.url({ protocol: /^https?$/ }).refine((text) => {
 }, "has a user or password in it; they belong into auth");
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-export const authSchema = z.discriminatedUnion("kind", [
+const authSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("none") }),
   z.strictObject({ kind: z.literal("bearer"), token: secretRef }),
   z.strictObject({ kind: z.literal("basic"), user: z.string().min(1), password: secretRef }),

@@ -5,7 +5,7 @@ import { instantOf } from "./date.ts";
 import type { Target } from "./target.ts";
 
 /** Text that every store and every service can hold: no NUL, no lone surrogate. */
-export function cleanText(text: string, context: MappingContext): string | undefined {
+function cleanText(text: string, context: MappingContext): string | undefined {
   if (!text.isWellFormed()) return refuse(context, "broken-text", text, "text without lone surrogates");
   if (text.includes("\0")) return refuse(context, "broken-text", text, "text without NUL characters");
   return text;
@@ -19,7 +19,7 @@ export function textOf(value: Json, context: MappingContext): string | undefined
 }
 
 /** A whole number that JavaScript holds exactly; also written as text, also as `12.0`. */
-export function integerOf(value: Json, context: MappingContext): number | undefined {
+function integerOf(value: Json, context: MappingContext): number | undefined {
   const number = typeof value === "string" && /^[+-]?\d{1,16}(?:\.0*)?$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isSafeInteger(number)) return number === 0 ? 0 : number;
   return refuse(context, "not-a-whole-number", value, "a whole number");

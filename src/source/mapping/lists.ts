@@ -4,7 +4,7 @@ import type { Evaluate, KeyPath } from "./context.ts";
 import { createExpressionCompiler, elementOrigin } from "./expression.ts";
 import type { ExpressionCompiler } from "./expression.ts";
 import type { compileFields } from "./fields.ts";
-import { compileCondition } from "./operators.ts";
+import { compileCondition } from "./condition.ts";
 import type { Scope } from "./path.ts";
 import type { ObjectTarget } from "./target.ts";
 

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { textOf } from "./coerce.ts";
+import { compileCondition, wordsOf } from "./condition.ts";
 import { mistake, refuse } from "./context.ts";
 import type { Evaluate, KeyPath, MappingContext } from "./context.ts";
 import { clockChangePolicies, compileDate } from "./date.ts";
 import type { ExpressionCompiler } from "./expression.ts";
 import { compileAmount } from "./money.ts";
-import type { Scope } from "./path.ts";
 
 /** One kind of expression: `{upper: …}`. `options` are the keys that may stand beside its name. */
 export interface Operator {
@@ -51,15 +51,6 @@ function option(spec: JsonObject, key: string, at: KeyPath, context: MappingCont
   if (value === undefined || typeof value === "string") return value;
   mistake(context, beside(at, key), `found ${JSON.stringify(value)}; expected text`);
   return undefined;
-}
-
-/** Words that stand for something, compared as text, so that 1 and "1" are the same. */
-function wordsOf(value: Json | undefined, at: KeyPath, context: MappingContext): Set<string> {
-  const words = Array.isArray(value) ? value : [value];
-  if (!words.every((word) => isText(word) || typeof word === "number" || typeof word === "boolean")) {
-    mistake(context, at, "expected a text, number or boolean, or a list of them");
-  }
-  return new Set(words.map(String));
 }
 
 const value: Operator = { options: [], compile: (operand) => () => operand };
@@ -352,33 +343,3 @@ export const operators: Readonly<Record<string, Operator>> = {
   date,
   money,
 };
-
-/** `{path: …, equals: …}`, `{path: …, in: […]}` or `{path: …, present: true}`; values are compared as text. */
-export function compileCondition(
-  spec: Json | undefined,
-  at: KeyPath,
-  compiler: ExpressionCompiler,
-): (scope: Scope) => boolean {
-  const { context } = compiler;
-  const never = (): boolean => false;
-  if (typeof spec !== "object" || spec === null || Array.isArray(spec)) {
-    mistake(context, at, "expected a condition such as {path: …, equals: …}");
-    return never;
-  }
-  const { path: subject, equals, in: among, present, ...others } = spec;
-  for (const key of Object.keys(others)) mistake(context, [...at, key], "unknown; expected path, equals, in, present");
-  if ([equals, among, present].filter((test) => test !== undefined).length !== 1) {
-    mistake(context, at, "expected exactly one of equals, in, present");
-    return never;
-  }
-  const inner = compiler.expression(subject, [...at, "path"]);
-  if (present !== undefined) {
-    if (typeof present !== "boolean") mistake(context, [...at, "present"], "expected true or false");
-    return (scope) => (inner(scope) !== undefined) === present;
-  }
-  const words = wordsOf(equals ?? among, [...at, equals === undefined ? "in" : "equals"], context);
-  return (scope) => {
-    const found = inner(scope);
-    return found !== undefined && typeof found !== "object" && words.has(String(found));
-  };
-}
