@@ -1,0 +1,97 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { z } from "zod";
+
+const project = join(import.meta.dirname, "../..");
+
+/** How a process of the program ended. `signal` is set when it was killed. */
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface ProgramOptions {
+  /** What stands after `crm-sync`. */
+  words: readonly string[];
+  config: string;
+  /** URL of a sandbox that runs. */
+  sandbox: string;
+  ledger: string;
+  /** Settings (`CRM_SYNC__settle__timeMs`) and whatever a preload reads. */
+  environment?: Readonly<Record<string, string>>;
+  /** A module that is loaded before the program. */
+  preload?: string;
+}
+
+/** A run of the program as a process of its own. */
+export interface Program {
+  /** SIGKILL: nothing of the program runs after it. */
+  kill(): void;
+  ended: Promise<Ended>;
+}
+
+/** Starts `crm-sync --json WORDS`. */
+export function startProgram(options: ProgramOptions): Program {
+  const preload = options.preload === undefined ? [] : ["--import", options.preload];
+  const child = spawn(
+    process.execPath,
+    [
+      ...preload,
+      join(project, "src/main.ts"),
+      "--json",
+      `--config=${options.config}`,
+      `--sandbox=${options.sandbox}`,
+      ...options.words,
+    ],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        CRM_SYNC__ledger__path: options.ledger,
+        ...options.environment,
+      },
+    },
+  );
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  return {
+    kill: () => void child.kill("SIGKILL"),
+    ended: new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
+    }),
+  };
+}
+
+export async function runProgram(options: ProgramOptions): Promise<Ended> {
+  return await startProgram(options).ended;
+}
+
+const runResult = z.looseObject({
+  run: z.string(),
+  state: z.string(),
+  exit: z.int(),
+  writingCalls: z.int(),
+  balance: z.looseObject({ adds: z.boolean() }),
+});
+export type RunResult = z.infer<typeof runResult>;
+
+/** What a sync run printed with --json. Throws with everything the process said when that is no such result. */
+export function runResultOf(ended: Ended): RunResult {
+  try {
+    return runResult.parse(JSON.parse(ended.stdout));
+  } catch (error) {
+    throw new Error(
+      `no result of a run: exit ${ended.code ?? ended.signal}\n${ended.stdout}\n${ended.stderr.slice(-4000)}`,
+      { cause: error },
+    );
+  }
+}

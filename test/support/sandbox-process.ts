@@ -1,0 +1,44 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+
+const project = join(import.meta.dirname, "../..");
+const listening = z.object({ url: z.url(), port: z.int() });
+
+/** Both remote services in a process of their own, as a platform is. */
+export interface SandboxProcess {
+  url: string;
+  /** Ends it in good order and waits for that. */
+  close(): Promise<void>;
+}
+
+/** Starts the sandbox on a free port. `latencyMs` is the time of each call, half of it before its effect. */
+export async function startSandboxProcess(options: { store: string; latencyMs?: number }): Promise<SandboxProcess> {
+  const child = spawn(
+    process.execPath,
+    [join(project, "src/sandbox/main.ts"), "--store", options.store, "--latency", String(options.latencyMs ?? 0)],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const ended = exitOf(child);
+  const lines = createInterface({ input: child.stdout });
+  const first = await new Promise<string>((resolve, reject) => {
+    lines.once("line", resolve);
+    ended.then(() => reject(new Error("the sandbox ended before it listened")), reject);
+  });
+  return {
+    url: listening.parse(JSON.parse(first)).url,
+    async close() {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+function exitOf(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", () => resolve());
+  });
+}
