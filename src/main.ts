@@ -1,4 +1,5 @@
 import type { ExitCode } from "./base/errors.ts";
+import type { StartHealth } from "./run/health.ts";
 
 const oldest = 26;
 const major = Number(process.versions.node.split(".")[0]);
@@ -10,5 +11,7 @@ if (major < oldest) {
   process.exitCode = 78 satisfies ExitCode;
 } else {
   const { main } = await import("./cli/program.ts");
-  process.exitCode = await main(process.argv.slice(2), process.env);
+  // The command line knows no web room; only here both are seen.
+  const startHealth: StartHealth = async (deps) => (await import("./web/health.ts")).startHealthServer(deps);
+  process.exitCode = await main(process.argv.slice(2), process.env, startHealth);
 }

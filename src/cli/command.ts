@@ -1,5 +1,6 @@
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
+import type { StartHealth } from "../run/health.ts";
 import type { Output } from "./output.ts";
 import { reportFailure } from "./output.ts";
 import type { Environment, GlobalOptions, Needs, Workplace } from "./workplace.ts";
@@ -11,11 +12,12 @@ export interface Invocation {
   output: Output;
   /** Aborted by SIGINT and SIGTERM. */
   signal: AbortSignal;
+  startHealth: StartHealth;
 }
 
 /** Opens the workplace, does the work and closes it; whatever goes wrong is printed and becomes the exit code. */
 export async function withWorkplace(
-  invocation: Invocation,
+  invocation: Pick<Invocation, "options" | "environment" | "output">,
   work: (workplace: Workplace) => Promise<ExitCode>,
   needs: Needs = { services: true },
 ): Promise<ExitCode> {

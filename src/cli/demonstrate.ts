@@ -4,7 +4,8 @@ import type { Json } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
 import { streams } from "../crm/model.ts";
-import { runSync, runVerify } from "../run/run.ts";
+import { runSync } from "../run/run.ts";
+import { runVerify } from "../run/verify-run.ts";
 import { underRunLock, withWorkplace } from "./command.ts";
 import type { Output } from "./output.ts";
 import { safeLines } from "./output.ts";
@@ -30,7 +31,7 @@ export async function demonstrate(
   output: Output,
   signal: AbortSignal,
 ): Promise<ExitCode> {
-  const invocation = { options: { config: places.config, json, sandbox: true as const }, environment, output, signal };
+  const invocation = { options: { config: places.config, json, sandbox: true as const }, environment, output };
   return await withWorkplace(invocation, async (workplace) => {
     const dependencies = await workplace.runDependencies();
     const { sandbox } = workplace;

@@ -73,11 +73,12 @@ export async function auditExportCommand(invocation: Invocation, out: string | u
 }
 
 /** `migrate`: brings the ledger to this version. A migration that fails leaves it as it was. */
-export async function migrateCommand(invocation: Invocation): Promise<ExitCode> {
+export async function migrateCommand(invocation: Invocation, acceptPlatform: boolean): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
     const existed = existsSync(workplace.ledgerPath);
     const ledger = await workplace.ledger();
     const applied = ledger.migrations();
+    if (acceptPlatform) await ledger.requirePlatform(workplace.platformName, true);
     if (workplace.json) workplace.output.json({ ledger: workplace.ledgerPath, migrations: applied });
     else
       workplace.output.line(`${workplace.ledgerPath} is ${existed ? "at this version" : "new"}: ${applied.join(", ")}`);

@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from "@commander-js/extra-typings";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
+import type { StartHealth } from "../run/health.ts";
 import type { Invocation } from "./command.ts";
 import type { Environment } from "./workplace.ts";
 import { createOutput, reportFailure } from "./output.ts";
@@ -16,7 +17,11 @@ function example(...lines: string[]): string {
 }
 
 /** Runs one command line and gives its exit code. Commands load what they need only when they run. */
-export async function main(argv: readonly string[], environment: Environment): Promise<ExitCode> {
+export async function main(
+  argv: readonly string[],
+  environment: Environment,
+  startHealth: StartHealth,
+): Promise<ExitCode> {
   const output = createOutput(process.stdout, process.stderr, () => performance.now());
   const stop = new AbortController();
   let exit: ExitCode = exitCodes.ok;
@@ -52,6 +57,7 @@ export async function main(argv: readonly string[], environment: Environment): P
       environment,
       output,
       signal: stop.signal,
+      startHealth,
     };
   };
   const run = (work: (invocation: Invocation) => Promise<ExitCode>) => async (): Promise<void> => {
@@ -263,8 +269,9 @@ export async function main(argv: readonly string[], environment: Environment): P
   program
     .command("migrate")
     .description("bring the ledger to this version")
+    .option("--accept-platform", "the services of this configuration are the ledger's own, at a new address", false)
     .addHelpText("after", example("crm-sync migrate"))
-    .action(() => run(async (call) => (await import("./ledger-commands.ts")).migrateCommand(call))());
+    .action((options) => run(async (call) => (await import("./ledger-commands.ts")).migrateCommand(call, options.acceptPlatform))());
 
   program
     .command("sandbox")

@@ -1,8 +1,9 @@
 import type { Json } from "../base/canonical-json.ts";
 import { exitCodes } from "../base/errors.ts";
 import { balanceJson } from "../run/balance.ts";
-import { summaryJson } from "../run/run.ts";
-import type { RunSummary, VerifySummary } from "../run/run.ts";
+import { summaryJson } from "../run/summary.ts";
+import type { RunSummary } from "../run/summary.ts";
+import type { VerifySummary } from "../run/verify-run.ts";
 import type { Output } from "./output.ts";
 import { safeLines, viewOf } from "./output.ts";
 import { balanceText } from "../report/runs.ts";

@@ -4,8 +4,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { Schedule } from "../run/schedule.ts";
 import { cronTicker } from "../run/schedule-ticker.ts";
 import type { SlotStore } from "../run/schedule.ts";
-import { startHealthServer } from "../web/health.ts";
-import type { Health } from "../web/health.ts";
+import type { Health } from "../run/health.ts";
 import { ok, withWorkplace } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { executeJob } from "./run-commands.ts";
@@ -32,7 +31,7 @@ export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
         }
       },
     });
-    const health = await startHealthServer({
+    const health = await invocation.startHealth({
       settings: workplace.config.serve,
       clock: workplace.clock,
       logger: workplace.logger,

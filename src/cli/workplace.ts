@@ -20,7 +20,7 @@ import type { Platform } from "../platform/platform.ts";
 import { bindJobs } from "../run/job.ts";
 import type { BoundJob } from "../run/job.ts";
 import type { NotifyDependencies } from "../run/notify.ts";
-import type { RunDependencies } from "../run/run.ts";
+import type { RunDependencies } from "../run/request.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
@@ -243,9 +243,21 @@ export class Workplace {
     });
   }
 
+  /** The services that this configuration speaks to, as the ledger remembers them. Ports of this machine come and go. */
+  get platformName(): string {
+    if (this.header.profiles.includes("sandbox")) return "the sandbox";
+    const name = (url: string): string => {
+      const { protocol, hostname, host, pathname } = new URL(url);
+      return /^(?:localhost|127\.|\[::1\])/u.test(hostname) ? "this machine" : `${protocol}//${host}${pathname.replace(/\/+$/u, "")}`;
+    };
+    return [...new Set([name(this.config.orderService.baseUrl), name(this.config.memberCenter.baseUrl)])].join(" and ");
+  }
+
   async runDependencies(): Promise<RunDependencies> {
+    const ledger = await this.ledger();
+    await ledger.requirePlatform(this.platformName);
     return {
-      ledger: await this.ledger(),
+      ledger,
       platform: this.platform(),
       sources: this.sources(),
       settings: this.config.assumptions,

@@ -21,7 +21,7 @@ export function parseTerm(expression: string): Result<Term, string> {
 
 /**
  * Compares the three ways in which a product says how long it lasts: the expression, unit × quantity, and start to end (A22). Says what
- * disagrees; the end may be the last day of the term or the first one after it. A term of nothing (0-0-0) agrees with everything.
+ * disagrees; the end may be the last day of the term or the first one after it, on any clock of the world. A term of nothing (0-0-0) agrees with everything.
  */
 export function termDisagreement(stated: {
   term: Term;
@@ -37,12 +37,7 @@ export function termDisagreement(stated: {
     return `the expression ${term.years}-${term.months}-${term.days} is not ${quantity} × ${unit}`;
   }
   if (limitStart === undefined || limitEnd === undefined) return undefined;
-  const start = Temporal.Instant.from(limitStart).toZonedDateTimeISO("UTC");
-  const end = Temporal.Instant.from(limitEnd).toZonedDateTimeISO("UTC");
-  const expected = start.add({ years: term.years, months: term.months, days: term.days });
-  const difference = Math.abs(expected.epochMilliseconds - end.epochMilliseconds);
-  // Zones and inclusive ends move the end by up to a day.
-  return difference <= 86_400_000
+  return somewhereAgrees(term, limitStart, limitEnd)
     ? undefined
     : `the limit does not end ${term.years}-${term.months}-${term.days} after its start`;
 }
@@ -51,4 +46,21 @@ function sameLength(term: Term, unit: Exclude<TermUnit, "none">, quantity: numbe
   if (unit === "day") return term.years === 0 && term.months === 0 && term.days === quantity;
   const months = term.years * 12 + term.months;
   return term.days === 0 && months === (unit === "year" ? quantity * 12 : quantity);
+}
+
+const hourMs = 3_600_000;
+
+/**
+ * Whether the end lies a term after the start on some clock of the world. A limit is midnight somewhere, and counted on another clock a month
+ * may begin a day earlier and be up to three days shorter. Zones and inclusive ends move the end by up to a day.
+ */
+function somewhereAgrees(term: Term, limitStart: string, limitEnd: string): boolean {
+  const end = Date.parse(limitEnd);
+  for (let offset = -12; offset <= 14; offset += 1) {
+    const start = new Date(Date.parse(limitStart) + offset * hourMs).toISOString();
+    const local = Temporal.Instant.from(start).toZonedDateTimeISO("UTC");
+    const expected = local.add({ years: term.years, months: term.months, days: term.days }).epochMilliseconds - offset * hourMs;
+    if (Math.abs(expected - end) <= 24 * hourMs) return true;
+  }
+  return false;
 }

@@ -210,6 +210,31 @@ export class Ledger extends JournalLedger {
       .map((item) => item.number);
   }
 
+  /**
+   * Ties the ledger to the services it speaks of, the first time, and refuses any others ever after: what was done on one platform would be
+   * taken for done on the other. `accept` changes the tie by a person's word.
+   */
+  async requirePlatform(platform: string, accept = false): Promise<void> {
+    const known = this.#database
+      .prepare<[], { value: string }>("select value from meta where key = 'platform'")
+      .get()?.value;
+    if (known === platform) return;
+    if (known !== undefined && !accept) {
+      throw new Problem({
+        code: "ledger.other-platform",
+        message: `the ledger ${this.path} belongs to ${known}, and this command would use ${platform}. Nothing was sent`,
+        cure: "give each platform a ledger of its own (ledger.path); where the same services only moved to a new address, `crm-sync migrate --accept-platform`",
+        exitCode: exitCodes.ledgerRefused,
+      });
+    }
+    await this.#writer.write(() => {
+      this.#database
+        .prepare("insert into meta (key, value) values ('platform', ?) on conflict (key) do update set value = excluded.value")
+        .run(platform);
+      this.#audit.append({ at: this.#now(), kind: "platform", subject: "ledger", body: { platform, before: known ?? null } });
+    });
+  }
+
   /** Records that a slot fired. False when it has fired already, or a later one has since the last rewinding: slots only move forward. */
   async claimSlot(job: string, slot: string): Promise<boolean> {
     return await this.write(() => this.tables.slots.claimSlot(job, slot, this.now));

@@ -24,7 +24,7 @@ export class SlotTables {
 
   /** Sets the last slot back after the clock was set back. What fired stays fired. */
   rewindSlot(job: string, slot: string, at: string): void {
-    this.#statements.rewindSlot.run(slot, at, job);
+    this.#statements.rewindSlot.run(slot, at, job, slot);
   }
 
   lastSlot(job: string): string | undefined {
@@ -63,7 +63,7 @@ function prepareStatements(database: Sqlite) {
     ),
     fire: database.prepare("insert into fired_slot (job, slot, fired_at) values (?, ?, ?)"),
     forget: database.prepare("delete from fired_slot where job = ? and slot < ?"),
-    rewindSlot: database.prepare("update slot set last_slot = ?, fired_at = ? where job = ? and last_slot > ?1"),
+    rewindSlot: database.prepare("update slot set last_slot = ?, fired_at = ? where job = ? and last_slot > ?"),
     lastSlot: database.prepare<[string], { last_slot: string }>("select last_slot from slot where job = ?"),
     notices: database.prepare<[], { key: string; since: string; body: string; sent_at: string | null }>(
       "select key, since, body, sent_at from notice order by key",

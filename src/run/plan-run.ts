@@ -9,8 +9,9 @@ import type { CustomerInput, Observed } from "../plan/input.ts";
 import { customerNumbers } from "../plan/order-records.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { needsOf, planCustomer } from "../plan/plan.ts";
-import type { RunDependencies, RunRequest } from "./run.ts";
-import { SyncRun } from "./run.ts";
+import type { RunDependencies } from "./request.ts";
+import type { RunRequest } from "./request.ts";
+import { SyncRun } from "./sync-run.ts";
 import type { StreamTally } from "./take-up.ts";
 
 /** A customer's plan, or why there is none now. */

@@ -1,68 +1,22 @@
-import { hashOf } from "../base/canonical-json.ts";
 import { messageOf, Problem } from "../base/errors.ts";
-import type { Logger } from "../base/logger.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { ApplyDependencies } from "../apply/dependencies.ts";
 import { deliver } from "../apply/deliver.ts";
 import type { Delivery } from "../apply/deliver.ts";
 import { examineOrders } from "../apply/examine.ts";
-import type { Observer } from "../apply/observe.ts";
-import type { NumberPool } from "../apply/pool.ts";
-import { correlationOf } from "../apply/prepare.ts";
-import type { Settling } from "../apply/settle.ts";
 import type { RecordOutcome } from "../ledger/work.ts";
 import type { Block } from "../plan/enterprise.ts";
-import type { CustomerInput, Observed } from "../plan/input.ts";
-import { customerNumbers } from "../plan/order-records.ts";
+import type { CustomerInput } from "../plan/input.ts";
 import type { Operation } from "../plan/operation.ts";
 import { stages } from "../plan/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { needsOf, planCustomer } from "../plan/plan.ts";
-
-/** What a pass over one customer has to know about its run. */
-export interface Pass {
-  runId: string;
-  signal: AbortSignal | undefined;
-  /** Read the staff and look at everything, also where nothing changed (resync). */
-  thorough: boolean;
-  /** Why nothing may be taken away in this run. */
-  revokesBlocked: Block | undefined;
-  /** The set of revokes that the limits released, or that a person approved; undefined: not judged yet. */
-  released: string | undefined;
-  /** The hold under which revokes, and grants that need them, are left alone. */
-  hold: string | undefined;
-  /** Apply only this saved plan: when the customer's plan of now differs, nothing is done. */
-  expected?: { fingerprint: string; hashes: readonly string[] } | undefined;
-}
-
-export type PassResult =
-  | { kind: "finished"; operations: number }
-  /** Something is taken away: the limits have to be judged over the whole run first. */
-  | { kind: "destructive"; count: number; setHash: string; operations: Operation[] }
-  | { kind: "waiting"; until: string }
-  | { kind: "stopped"; reason: "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale" };
+import { CustomerLook } from "./look.ts";
+import { destructionOf } from "./pass.ts";
+import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
 
 /** How often a customer is planned anew within one pass before it is left to the next run. */
 const mostRounds = 12;
-
-export interface ReconcileDependencies extends ApplyDependencies {
-  observer: Observer;
-  settling: Settling;
-  pool: NumberPool;
-  /** Told of every operation as it is planned and as it ends, for the run's tally and progress. */
-  tally: { planned(operation: Operation): void };
-  logger: Logger;
-}
-
-/** The set of revokes of a plan, as one hash: what limits are judged on and what a person approves. */
-export function destructionOf(operations: readonly Operation[]): { count: number; setHash: string } {
-  const destructive = operations.filter((operation) => operation.takesAway > 0);
-  return {
-    count: destructive.reduce((sum, operation) => sum + operation.takesAway, 0),
-    setHash: hashOf(destructive.map((operation) => operation.hash).sort()),
-  };
-}
 
 /**
  * The unit of work: makes one customer's enterprise, orders, staff and privileges agree with the CRM, stage by stage, in order. What is open
@@ -75,7 +29,10 @@ export async function reconcile(deps: ReconcileDependencies, customer: RecordKey
     return await work.run();
   } catch (error) {
     if (deps.ledger.broken !== undefined) throw error;
-    if (pass.signal?.aborted === true) return { kind: "stopped", reason: "aborted" };
+    if (pass.signal?.aborted === true) {
+      await work.deferAll("run.stopped", "the run was stopped before it came to this record", true);
+      return { kind: "stopped", reason: "aborted" };
+    }
     await work.deferAll("service.unreadable", messageOf(error), true);
     deps.logger.warn(
       {
@@ -101,7 +58,7 @@ class CustomerPass {
   readonly #outcomes = new Map<string, RecordOutcome>();
   readonly #announced = new Map<string, Operation>();
   readonly #delivered = new Set<string>();
-  #observed: Observed = { enterprises: undefined, members: undefined, assets: undefined };
+  readonly #look: CustomerLook;
   #plannedIds = new Map<string, string>();
   #done = 0;
   #usedHold: string | undefined;
@@ -110,6 +67,7 @@ class CustomerPass {
     this.#deps = deps;
     this.#customer = customer;
     this.#pass = pass;
+    this.#look = new CustomerLook(deps, customer, pass);
   }
 
   /** The limits were judged for this customer in this run: its operations stand in the ledger as planned. */
@@ -143,7 +101,7 @@ class CustomerPass {
         const stopped = await this.#carryOut(operation);
         if (stopped !== undefined) return await this.#stop(stopped);
       }
-      await this.#afterStage(stage, operations);
+      if (this.#done > 0) this.#look.forget(stage);
     }
     await this.deferAll(
       "customer.restless",
@@ -176,13 +134,13 @@ class CustomerPass {
   async #plan(): Promise<CustomerPlan | "again"> {
     const { ledger } = this.#deps;
     const loaded = await ledger.load(this.#customer);
-    await this.#observe(loaded);
+    await this.#look.read(loaded);
     if (this.#examine(loaded)) {
       await examineOrders(this.#deps, this.#deps.observer, loaded, this.#pass.signal);
       return "again";
     }
     const plan = planCustomer(
-      { ...loaded, observed: this.#observed },
+      { ...loaded, observed: this.#look.observed },
       { settings: this.#deps.settings, canSeal: ledger.canSeal, revokesBlocked: await this.#revokesBlocked(loaded) },
     );
     if (plan.learned.length === 0) return plan;
@@ -218,46 +176,12 @@ class CustomerPass {
     if (this.#pass.revokesBlocked !== undefined) return this.#pass.revokesBlocked;
     if (loaded.known.assignments.length === 0) return undefined;
     const trial = planCustomer(
-      { ...loaded, observed: this.#observed },
+      { ...loaded, observed: this.#look.observed },
       { settings: this.#deps.settings, canSeal: this.#deps.ledger.canSeal, revokesBlocked: undefined },
     );
     const { count, setHash } = destructionOf(trial.operations);
     if (count === 0 || !(await this.#deps.ledger.holdRejected(this.#customer, setHash))) return undefined;
     return { code: "revokes.rejected", reason: "a person rejected taking these assets away", again: false };
-  }
-
-  async #observe(loaded: Omit<CustomerInput, "observed">): Promise<void> {
-    const { observer, ledger, settings } = this.#deps;
-    const { signal } = this.#pass;
-    const needs = needsOf(loaded, this.#pass.thorough);
-    const numbers = customerNumbers(this.#customer, loaded.desiredCustomer?.body.channelCustomerId, settings);
-    if (needs.enterprises && settings.channelCode !== undefined && this.#observed.enterprises === undefined) {
-      this.#observed = {
-        ...this.#observed,
-        enterprises: await observer.enterprises(this.#customer, numbers.channelCustomerId, signal),
-      };
-    }
-    const { link } = loaded.known;
-    if (link !== undefined && loaded.known.platformCustomers.length === 0) {
-      await this.#lookUpCustomers(link.enterpriseGlobalId, link.channelCustomerId, link.origin);
-      Object.assign(loaded.known, await ledger.known(this.#customer));
-    }
-    if (needs.staff && link !== undefined) {
-      const members =
-        this.#observed.members ?? (await observer.members(this.#customer, link.enterpriseGlobalId, signal));
-      const assets = this.#observed.assets ?? (await observer.assets(this.#customer, link.enterpriseGlobalId, signal));
-      this.#observed = { ...this.#observed, members, assets };
-    }
-  }
-
-  /** E3 after E2: the customers of the enterprise. What it shows of an enterprise we made confirms the correlation (A8). */
-  async #lookUpCustomers(enterpriseGlobalId: string, channelCustomerId: string, origin: string): Promise<void> {
-    const { observer, ledger, settings } = this.#deps;
-    const found = await observer.enterprises(this.#customer, channelCustomerId, this.#pass.signal);
-    const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
-    if (ours === undefined) return;
-    await ledger.learn(this.#customer, [{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
-    if (origin === "created") await ledger.confirmCorrelation(correlationOf(settings));
   }
 
   async #judge(plan: CustomerPlan): Promise<PassResult | undefined> {
@@ -328,7 +252,7 @@ class CustomerPass {
     const delivery: Delivery = await deliver(this.#deps, pool, operation, {
       runId: this.#pass.runId,
       plannedId: this.#plannedIds.get(operation.hash),
-      shownBefore: this.#observed.members?.map((member) => member.globalId),
+      shownBefore: this.#look.observed.members?.map((member) => member.globalId),
       signal: this.#pass.signal,
     });
     this.#delivered.add(operation.hash);
@@ -381,22 +305,6 @@ class CustomerPass {
     if (settled.kind !== "done") return false;
     this.#done += 1;
     return true;
-  }
-
-  async #afterStage(stage: Operation["stage"], operations: readonly Operation[]): Promise<void> {
-    if (this.#done === 0) return;
-    if (stage === "enterprise") {
-      this.#observed = { ...this.#observed, enterprises: undefined };
-      const link = (await this.#deps.ledger.known(this.#customer)).link;
-      const made = operations.some(
-        (operation) => operation.kind === "create-enterprise" || operation.kind === "bind-enterprise",
-      );
-      if (made && link !== undefined)
-        await this.#lookUpCustomers(link.enterpriseGlobalId, link.channelCustomerId, link.origin);
-    }
-    if (stage === "orders" || stage === "revokes" || stage === "grants")
-      this.#observed = { ...this.#observed, assets: undefined };
-    if (stage === "staff") this.#observed = { ...this.#observed, members: undefined };
   }
 
   #note(outcome: RecordOutcome, final = false): void {

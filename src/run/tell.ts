@@ -2,7 +2,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Platform } from "../platform/platform.ts";
 import { notifyChanges } from "./notify.ts";
 import type { Notice, NotifyDependencies } from "./notify.ts";
-import type { RunSummary } from "./run.ts";
+import type { RunSummary } from "./summary.ts";
 
 /** What needs a person now, from the state of things and the run that just ended. */
 export async function noticesOf(

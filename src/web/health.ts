@@ -2,43 +2,8 @@ import { serve } from "@hono/node-server";
 import type { ServerType } from "@hono/node-server";
 import { Hono } from "hono";
 import { toInstant } from "../base/clock.ts";
-import type { Clock } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
-import type { Logger } from "../base/logger.ts";
-import type { ServeSettings } from "./settings.ts";
-
-/** What `/healthz` shows. Ids, counts and times only: the page is open to whoever reaches it. */
-export interface Health {
-  ledger: { reachable: boolean };
-  jobs: {
-    job: string;
-    nextSlot: string | undefined;
-    lastSlot: string | undefined;
-    running: boolean;
-    /** The clock was set back behind the last slot, and the job waits. */
-    clockBehind?: boolean;
-    lastRun:
-      | { id: string; state: string; exitCode: number | null; startedAt: string; finishedAt: string | null }
-      | undefined;
-  }[];
-  open: { unknown: number; holds: number; quarantined: number };
-  breakers: Record<string, "closed" | "open" | "half-open">;
-}
-
-export interface HealthDependencies {
-  settings: ServeSettings;
-  clock: Clock;
-  logger: Logger;
-  /** Reads the state of things. A rejection means that the ledger cannot be reached. */
-  read(): Promise<Health>;
-  /** Longest time that `read` may take before the program counts as ill. Default 5 s. */
-  readTimeoutMs?: number;
-}
-
-export interface HealthServer {
-  url: string;
-  close(): Promise<void>;
-}
+import type { Health, HealthDependencies, HealthServer } from "../run/health.ts";
 
 /**
  * `/livez`: 200 as long as the program answers. `/healthz`: 200 when the ledger can be read and every breaker is closed, else 503; the body

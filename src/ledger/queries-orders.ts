@@ -1,0 +1,170 @@
+import { sql } from "kysely";
+import type { RecordKey } from "../crm/model.ts";
+import { buildAssets } from "../crm/tree.ts";
+import type { DesiredOrder } from "../plan/input.ts";
+import type { PrivateMarker } from "../plan/operation.ts";
+import type { OrderEvent } from "../report/orders.ts";
+import { sumOf } from "../report/orders.ts";
+import type { Reading } from "./query-base.ts";
+import { stored } from "./query-base.ts";
+import { productsOf } from "./record-products.ts";
+import type { CrmProduct } from "./record-products.ts";
+
+/** One row for each licence order of a placed or adopted order, and for each beginning and end of an assignment. */
+interface EventRow {
+  at: string;
+  event: OrderEvent["event"];
+  namespace: string;
+  id: string;
+  sequence: number;
+  asset_number: string;
+  customer_namespace: string;
+  customer_id: string;
+  enterprise_global_id: string | null;
+  crm_date: string | null;
+  channel_order_id: string | null;
+  license_type: string | null;
+  license_order_id: string | null;
+  first: number;
+  licences: number;
+  body: string | null;
+  staff_namespace: string | null;
+  staff_id: string | null;
+  member_global_id: string | null;
+  operation_id: string | null;
+}
+
+/**
+ * What was given and taken away in a time (`from` belongs to it, `to` does not), in the order of time. By CRM date an order stands in the time that its own date names;
+ * orders without a date, grants and revokes stand in the time in which they happened.
+ */
+export async function* orderEvents(
+  reading: Reading,
+  time: { from: string; to: string; by: "happened" | "crm-date" },
+): AsyncGenerator<OrderEvent, void, void> {
+  const crmDate = sql<string | null>`json_extract(v.body, '$.placedAt')`;
+  const placedAt = time.by === "happened" ? sql<string>`p.from_at` : sql<string>`coalesce(${crmDate}, p.from_at)`;
+  const query = sql<EventRow>`
+    select p.from_at as at, p.origin as event, p.namespace, p.order_id as id, coalesce(l.sequence, 0) as sequence, '' as asset_number,
+      p.customer_namespace, p.customer_id, k.enterprise_global_id, ${crmDate} as crm_date, p.channel_order_id, l.license_type, l.license_order_id,
+      l.sequence is null or l.sequence = (select min(sequence) from licence_order f where f.namespace = p.namespace and f.order_id = p.order_id) as first,
+      (select count(*) from licence_order c where c.namespace = p.namespace and c.order_id = p.order_id) as licences,
+      v.body, null as staff_namespace, null as staff_id, null as member_global_id, p.operation_id
+    from placed_order p
+    left join record_version v on v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id and v.version = p.version
+    left join licence_order l on l.namespace = p.namespace and l.order_id = p.order_id
+    left join link k on k.namespace = p.customer_namespace and k.customer_id = p.customer_id and k.to_at is null
+    where ${placedAt} >= ${time.from} and ${placedAt} < ${time.to}
+    union all
+    select a.from_at, case a.origin when 'granted' then 'granted' else 'grant-adopted' end, coalesce(n.namespace, ''), coalesce(n.order_id, ''), 0, a.asset_number,
+      a.customer_namespace, a.customer_id, k.enterprise_global_id, null, p.channel_order_id, null, null, 0, 0,
+      null, a.namespace, a.staff_id, a.member_global_id, a.operation_id
+    from assignment a
+    left join asset_number n on n.wire_number = a.asset_number and n.fixed_at is not null
+    left join placed_order p on p.namespace = n.namespace and p.order_id = n.order_id and p.to_at is null
+    left join link k on k.namespace = a.customer_namespace and k.customer_id = a.customer_id and k.to_at is null
+    where a.from_at >= ${time.from} and a.from_at < ${time.to}
+    union all
+    select a.to_at, case when a.ended_by is null then 'found-gone' else 'revoked' end, coalesce(n.namespace, ''), coalesce(n.order_id, ''), 0, a.asset_number,
+      a.customer_namespace, a.customer_id, k.enterprise_global_id, null, p.channel_order_id, null, null, 0, 0,
+      null, a.namespace, a.staff_id, a.member_global_id, a.ended_by
+    from assignment a
+    left join asset_number n on n.wire_number = a.asset_number and n.fixed_at is not null
+    left join placed_order p on p.namespace = n.namespace and p.order_id = n.order_id and p.to_at is null
+    left join link k on k.namespace = a.customer_namespace and k.customer_id = a.customer_id and k.to_at is null
+    where a.to_at >= ${time.from} and a.to_at < ${time.to}
+    order by at, event, namespace, id, sequence, asset_number`;
+  for (const row of reading.rows({ compile: () => query.compile(reading.db) })) yield await eventOf(reading, row);
+}
+
+async function eventOf(reading: Reading, row: EventRow): Promise<OrderEvent> {
+  const order: RecordKey | null = row.id === "" ? null : { namespace: row.namespace, id: row.id };
+  const customer = { namespace: row.customer_namespace, id: row.customer_id };
+  const proof = await proofOf(reading, row, customer);
+  const body = row.body === null ? undefined : stored<DesiredOrder>(row.body);
+  const products = body === undefined ? [] : licenceProducts(body, row);
+  const staff = row.staff_namespace === null || row.staff_id === null ? null : { namespace: row.staff_namespace, id: row.staff_id };
+  return {
+    at: row.at,
+    event: row.event,
+    customer,
+    enterpriseGlobalId: row.enterprise_global_id,
+    order,
+    crmDate: row.crm_date,
+    channelOrderId: row.channel_order_id,
+    licence:
+      row.license_order_id === null
+        ? null
+        : { sequence: row.sequence, licenseType: row.license_type ?? "", licenseOrderId: row.license_order_id },
+    assetNumbers: staff === null && order !== null ? await numbersOf(reading, row, order, customer, products) : [row.asset_number],
+    productIds: products.map((product) => product.id),
+    staff,
+    memberGlobalId: row.member_global_id,
+    orderAmount: row.first === 1 ? (body?.amount ?? null) : null,
+    productAmount: sumOf(products.map((product) => product.amount)),
+    operationId: row.operation_id,
+    runId: proof.runId,
+    auditSequence: proof.auditSequence,
+  };
+}
+
+/** The products of the licence type of this row; all of them where the platform did not name the type. */
+function licenceProducts(body: DesiredOrder, row: EventRow): CrmProduct[] {
+  const products = productsOf(buildAssets<PrivateMarker>(body.instances).assets);
+  if (row.license_type === null || row.license_type === "") return row.licences > 1 ? [] : products;
+  return products.filter((product) => product.licenseType === row.license_type);
+}
+
+/** The numbers fixed to the order's assets; of an adopted order those under which the platform showed its products. */
+async function numbersOf(
+  reading: Reading,
+  row: EventRow,
+  order: RecordKey,
+  customer: RecordKey,
+  products: readonly CrmProduct[],
+): Promise<string[]> {
+  const instances = JSON.stringify([...new Set(products.map((product) => product.assetId))]);
+  const fixed = await reading.db
+    .selectFrom("asset_number")
+    .select("wire_number")
+    .where("namespace", "=", order.namespace)
+    .where("order_id", "=", order.id)
+    .where("fixed_at", "is not", null)
+    .where(sql<boolean>`instance_id in (select value from json_each(${instances}))`)
+    .orderBy("wire_number")
+    .execute();
+  if (fixed.length > 0) return fixed.flatMap((item) => (item.wire_number === null ? [] : [item.wire_number]));
+  const shown = await sql<{ number: string }>`
+    select distinct substr(subject, 1, length(subject) - length(json_extract(body, '$.crmProductId')) - 1) as number from observation
+    where customer_namespace = ${customer.namespace} and customer_id = ${customer.id} and kind = 'product' and to_at is null
+      and json_extract(body, '$.channelOrderId') = ${row.channel_order_id} and json_extract(body, '$.licenseOrderId') = ${row.license_order_id}
+      and json_extract(body, '$.crmProductId') is not null
+    order by 1`.execute(reading.db);
+  return shown.rows.map((item) => item.number);
+}
+
+/** The run and the audit entry of an event: of its operation, or of the reading by which it was learned. */
+async function proofOf(
+  reading: Reading,
+  row: EventRow,
+  customer: RecordKey,
+): Promise<{ runId: string | null; auditSequence: number | null }> {
+  if (row.operation_id === null) {
+    const learned = await reading.db
+      .selectFrom("audit")
+      .select("sequence")
+      .where("subject", "=", `customer:${customer.namespace}/${customer.id}`)
+      .where("at", "=", row.at)
+      .where("kind", "in", ["learned", "examined"])
+      .orderBy("sequence")
+      .limit(1)
+      .executeTakeFirst();
+    return { runId: null, auditSequence: learned?.sequence ?? null };
+  }
+  const { rows } = await sql<{ run_id: string | null; sequence: number | null }>`
+    select o.run_id, (select max(a.sequence) from audit a where a.subject = o.subject and json_extract(a.body, '$.operation') = o.id
+      and json_extract(a.body, '$.state') = 'done') as sequence
+    from operation o where o.id = ${row.operation_id}`.execute(reading.db);
+  const [proof] = rows;
+  return { runId: proof?.run_id ?? null, auditSequence: proof?.sequence ?? null };
+}

@@ -1,0 +1,127 @@
+import { formatKey } from "../crm/keys.ts";
+import type { Comparison } from "./reconciliation.ts";
+import { notRead, waitNote, whyNot } from "./reconciliation.ts";
+import type { AssignmentCase, CustomerCase, ReconciliationView, ShownItem, StaffCase } from "./reconciliation-facts.ts";
+
+/** Every staff member and every assignment of a customer, then the assets that somebody else holds. */
+export function assignmentRows(item: CustomerCase, view: ReconciliationView): Comparison[] {
+  const rows = item.staff.flatMap((staff) => staffRow(item, staff));
+  const live = new Map(item.assignments.map((assignment) => [assignment.assetNumber, assignment]));
+  const claimed = new Set<string>();
+  const unmet: Comparison[] = [];
+  for (const staff of item.staff) {
+    for (const claim of isWanted(staff) ? staff.claims : []) {
+      const held = claim.numbers.find(
+        (number) => !claimed.has(number) && formatKey(live.get(number)?.staff ?? { namespace: "", id: "" }) === formatKey(staff.key),
+      );
+      if (held === undefined) unmet.push(unmetRow(staff, claim));
+      else claimed.add(held);
+    }
+  }
+  const people = new Map(item.staff.map((staff) => [formatKey(staff.key), staff]));
+  for (const assignment of item.assignments) {
+    rows.push(assignmentRow(item, assignment, people.get(formatKey(assignment.staff)), claimed.has(assignment.assetNumber), view));
+  }
+  rows.push(...unmet);
+  for (const [number, shown] of item.shown.assets) {
+    const holder = holderOf(shown);
+    if (holder === null || live.has(number)) continue;
+    rows.push({
+      level: "assignment",
+      verdict: "extra",
+      assetNumber: number,
+      memberGlobalId: holder,
+      inCrm: false,
+      sent: false,
+      shown: true,
+      details: ["held by a member that crm-sync did not assign it to"],
+      seenAt: shown.seenAt,
+    });
+  }
+  return rows;
+}
+
+function isWanted(staff: StaffCase): boolean {
+  return staff.crm !== null && staff.crm.state !== "absent";
+}
+
+function staffRow(item: CustomerCase, staff: StaffCase): Comparison[] {
+  const wanted = isWanted(staff);
+  const base = { level: "staff" as const, staff: staff.key, inCrm: wanted };
+  if (staff.member === null) {
+    return wanted ? [{ ...base, verdict: "missing", sent: false, shown: null, details: [whyNot(staff.crm)] }] : [];
+  }
+  const seen = item.shown.members.get(staff.member.memberGlobalId);
+  const shared = {
+    ...base,
+    sent: true,
+    memberGlobalId: staff.member.memberGlobalId,
+    at: staff.member.at,
+    seenAt: seen?.seenAt ?? item.read?.seenAt ?? null,
+  };
+  if (seen === undefined || seen.body["deleted"] === true) {
+    if (seen === undefined && item.read?.complete !== true) return [{ ...shared, verdict: "not-observable", shown: null, details: [notRead(item)] }];
+    if (!wanted) return [];
+    return [{ ...shared, verdict: "missing", shown: false, details: ["M5 does not show the member", ...waitNote(staff.crm)] }];
+  }
+  if (!wanted) return [{ ...shared, verdict: "extra", shown: true, details: ["the CRM no longer has this person; the account stays"] }];
+  return [{ ...shared, verdict: "matched", shown: true, details: waitNote(staff.crm) }];
+}
+
+function assignmentRow(
+  item: CustomerCase,
+  assignment: AssignmentCase,
+  staff: StaffCase | undefined,
+  wanted: boolean,
+  view: ReconciliationView,
+): Comparison {
+  const shown = item.shown.assets.get(assignment.assetNumber);
+  const base = {
+    level: "assignment" as const,
+    order: assignment.order ?? undefined,
+    licenseType: assignment.licenseType ?? undefined,
+    assetNumber: assignment.assetNumber,
+    staff: assignment.staff,
+    memberGlobalId: assignment.memberGlobalId,
+    inCrm: wanted,
+    sent: true,
+    operationId: assignment.operationId,
+    at: assignment.at,
+    seenAt: shown?.seenAt ?? item.read?.seenAt ?? null,
+  };
+  const notes = waitNote(staff?.crm ?? null);
+  if (shown === undefined) {
+    if (item.read?.complete !== true) return { ...base, verdict: "not-observable", shown: null, details: [notRead(item)] };
+    if (assignment.licenseType !== null && !view.visibleTypes.has(assignment.licenseType)) {
+      return { ...base, verdict: "not-observable", shown: null, details: [`the platform has shown no ${assignment.licenseType} yet (A43)`] };
+    }
+    return { ...base, verdict: "missing", shown: false, details: ["neither M6 nor E8 shows the asset number", ...notes] };
+  }
+  const holder = holderOf(shown);
+  if (holder === null) return { ...base, verdict: "missing", shown: false, details: ["nobody holds the asset number", ...notes] };
+  if (holder !== assignment.memberGlobalId) {
+    return { ...base, verdict: "different", shown: true, details: [`held by the member ${holder}`, ...notes] };
+  }
+  if (!wanted) return { ...base, verdict: "extra", shown: true, details: ["the CRM no longer gives it to this person", ...notes] };
+  return { ...base, verdict: "matched", shown: true, details: notes };
+}
+
+function unmetRow(staff: StaffCase, claim: StaffCase["claims"][number]): Comparison {
+  return {
+    level: "assignment",
+    verdict: "missing",
+    assetNumber: claim.numbers.length === 1 ? claim.numbers[0] : null,
+    staff: staff.key,
+    memberGlobalId: staff.member?.memberGlobalId,
+    inCrm: true,
+    sent: false,
+    shown: null,
+    details: [`${claim.claim}: ${whyNot(staff.crm)}`],
+  };
+}
+
+/** The member that holds an asset, as M6 or E8 showed it. */
+function holderOf(shown: ShownItem): string | null {
+  const { holder } = shown.body;
+  return typeof holder === "string" && holder !== "" ? holder : null;
+}

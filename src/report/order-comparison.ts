@@ -1,0 +1,223 @@
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { canonicalJson } from "../base/canonical-json.ts";
+import { differences, packageDifferences } from "./field-comparison.ts";
+import type { Agreement, Comparison } from "./reconciliation.ts";
+import { notRead, waitNote, whyNot } from "./reconciliation.ts";
+import type { CustomerCase, OrderCase, ReconciliationView, SentItem, ShownItem, WantedItem } from "./reconciliation-facts.ts";
+
+/** The three sides of one product or package under one asset number. */
+interface Sides {
+  id: string;
+  assetNumber: string | null;
+  licenseType: string;
+  wanted: WantedItem | undefined;
+  placed: WantedItem | undefined;
+  sent: SentItem | undefined;
+  shown: ShownItem | undefined;
+}
+
+/** Every order of a customer with its products and packages, then what the platform shows beside them. */
+export function orderRows(item: CustomerCase, view: ReconciliationView): Comparison[] {
+  const rows: Comparison[] = [];
+  const met = { product: new Set<string>(), package: new Set<string>() };
+  for (const order of item.orders) {
+    const parts = [
+      ...itemRows(item, order, "product", met.product, view),
+      ...itemRows(item, order, "package", met.package, view),
+    ];
+    const summary = orderSummary(order, parts);
+    if (summary !== undefined) rows.push(summary, ...parts);
+  }
+  for (const level of ["product", "package"] as const) {
+    for (const [subject, shown] of item.shown[level === "product" ? "products" : "packages"]) {
+      if (!met[level].has(subject)) rows.push(strayRow(level, subject, shown));
+    }
+  }
+  return rows;
+}
+
+/** An order is as meant when everything in it is. One that nobody wants and nobody placed is no row at all. */
+function orderSummary(order: OrderCase, parts: readonly Comparison[]): Comparison | undefined {
+  const wanted = isWanted(order);
+  if (!wanted && order.placed === null) return undefined;
+  const worst = (["missing", "different", "extra", "not-observable"] as const).find((verdict) =>
+    parts.some((part) => part.verdict === verdict),
+  );
+  const counted = new Map<Agreement, number>();
+  for (const part of parts) counted.set(part.verdict, (counted.get(part.verdict) ?? 0) + 1);
+  const seen = parts.flatMap((part) => (part.seenAt === undefined || part.seenAt === null ? [] : [part.seenAt])).sort();
+  return {
+    ...about(order),
+    level: "order",
+    verdict: parts.length === 0 ? (order.placed === null ? "missing" : "not-observable") : (worst ?? "matched"),
+    inCrm: wanted,
+    sent: order.placed !== null,
+    shown: parts.some((part) => part.shown === true) ? true : parts.some((part) => part.shown === null) ? null : false,
+    details: [
+      ...(order.placed === null ? [whyNot(order.crm)] : waitNote(order.crm)),
+      ...[...counted].filter(([verdict]) => verdict !== "matched").map(([verdict, count]) => `${count} ${verdict}`),
+    ],
+    seenAt: seen[0] ?? null,
+  };
+}
+
+function isWanted(order: OrderCase): boolean {
+  return order.crm !== null && order.crm.state !== "absent" && !order.cancelled;
+}
+
+function about(order: OrderCase): Pick<Comparison, "order" | "crmDate" | "channelOrderId" | "operationId" | "at"> {
+  return {
+    order: order.key,
+    crmDate: order.crmDate,
+    channelOrderId: order.placed?.channelOrderId,
+    operationId: order.placed?.operationId,
+    at: order.placed?.at,
+  };
+}
+
+function itemRows(
+  item: CustomerCase,
+  order: OrderCase,
+  level: "product" | "package",
+  met: Set<string>,
+  view: ReconciliationView,
+): Comparison[] {
+  const sides = sidesOf(order[level === "product" ? "products" : "packages"], isWanted(order));
+  const shownItems = item.shown[level === "product" ? "products" : "packages"];
+  const rows: Comparison[] = [];
+  for (const side of sides) {
+    const subject = side.assetNumber === null ? undefined : `${side.assetNumber}/${side.id}`;
+    const shown = subject === undefined ? undefined : shownItems.get(subject);
+    if (subject !== undefined && shown !== undefined) met.add(subject);
+    rows.push(compare(item, order, level, { ...side, shown }, view));
+  }
+  return rows;
+}
+
+function sidesOf(items: OrderCase["products"], wanted: boolean): Omit<Sides, "shown">[] {
+  const sides = new Map<string, Omit<Sides, "shown">>();
+  const at = (part: { id: string; assetNumber: string | null; licenseType: string }, key: string): Omit<Sides, "shown"> => {
+    const known = sides.get(key) ?? {
+      id: part.id,
+      assetNumber: part.assetNumber,
+      licenseType: part.licenseType,
+      wanted: undefined,
+      placed: undefined,
+      sent: undefined,
+    };
+    sides.set(key, known);
+    return known;
+  };
+  const keyOf = (part: WantedItem | SentItem): string =>
+    `${part.assetNumber ?? ""}\u0000${part.id}\u0000${part.assetNumber === null && "instanceId" in part ? part.instanceId : ""}`;
+  if (wanted) for (const part of items.wanted) at(part, keyOf(part)).wanted ??= part;
+  for (const part of items.sent) at(part, keyOf(part)).sent ??= part;
+  for (const part of items.placed) at(part, keyOf(part)).placed ??= part;
+  return [...sides].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)).map(([, side]) => side);
+}
+
+function compare(item: CustomerCase, order: OrderCase, level: "product" | "package", side: Sides, view: ReconciliationView): Comparison {
+  const { placed } = order;
+  const sent = side.sent !== undefined || (placed?.origin === "adopted" && side.placed !== undefined);
+  const base = {
+    ...about(order),
+    level,
+    licenseOrderId: placed?.licenceOrders.get(side.licenseType),
+    licenseType: side.licenseType,
+    assetNumber: side.assetNumber,
+    item: side.id,
+    inCrm: side.wanted !== undefined,
+    sent,
+    seenAt: side.shown?.seenAt ?? item.read?.seenAt ?? null,
+  };
+  const notes = side.wanted === undefined ? [goneNote(order)] : waitNote(order.crm);
+  if (side.shown === undefined) {
+    if (!sent) return { ...base, verdict: "missing", shown: null, details: [placed === null ? whyNot(order.crm) : "not sent: the order was placed without it"] };
+    const unseen = unseenVerdict(item, side, view);
+    return { ...base, ...unseen, details: [unseen.details, ...notes] };
+  }
+  if (!sent || placed === null) {
+    return { ...base, verdict: "extra", shown: true, details: ["the platform shows it, and this ledger does not know that it was sent", ...notes] };
+  }
+  if (side.wanted === undefined) return { ...base, verdict: "extra", shown: true, details: notes };
+  const expected = side.sent?.fields ?? adoptedFields(side.placed?.fields ?? {});
+  const envelope = { channelOrderId: placed.channelOrderId, licenseOrderId: placed.licenceOrders.get(side.licenseType), licenseType: side.licenseType };
+  const found =
+    level === "product" ? differences(expected, envelope, side.shown.body) : packageDifferences(expected, envelope, side.shown.body);
+  const amended = side.placed === undefined ? [] : changes(side.placed.fields, side.wanted.fields);
+  const adopted = placed.origin === "adopted" && side.sent === undefined ? ["adopted: compared with what the CRM says"] : [];
+  return {
+    ...base,
+    verdict: found.length + amended.length > 0 ? "different" : "matched",
+    shown: true,
+    details: [...found, ...amended, ...adopted, ...notes],
+  };
+}
+
+function goneNote(order: OrderCase): string {
+  if (order.cancelled) return "the order was cancelled in the CRM and stays placed";
+  if (order.crm === null || order.crm.state === "absent") return "the order is gone from the CRM and stays placed";
+  return "the CRM no longer has it in the order, which stays as it was placed";
+}
+
+function unseenVerdict(item: CustomerCase, side: Sides, view: ReconciliationView): { verdict: Agreement; shown: boolean | null; details: string } {
+  if (item.read?.complete !== true) return { verdict: "not-observable", shown: null, details: notRead(item) };
+  const assetShown = side.assetNumber !== null && item.shown.assets.has(side.assetNumber);
+  if (!assetShown && !view.visibleTypes.has(side.licenseType)) {
+    return { verdict: "not-observable", shown: null, details: `the platform has shown no ${side.licenseType} yet (A43)` };
+  }
+  return {
+    verdict: "missing",
+    shown: false,
+    details: assetShown ? "M7 does not show it under its asset" : "neither M6 nor E8 shows its asset number",
+  };
+}
+
+/** What of an adopted product can be compared without knowing how it was sent. */
+function adoptedFields(fields: JsonObject): JsonObject {
+  if (fields["number"] !== undefined) return { merchandiseNum: fields["number"], merchandiseName: fields["name"] };
+  return {
+    crmProductId: fields["id"],
+    productUri: fields["gmsPid"] ?? fields["appKey"],
+    productName: fields["name"],
+    gmsPid: fields["gmsPid"],
+    appKey: fields["appKey"],
+    limitConcurrent: fields["nodes"],
+    timeDurationExpression: fields["term"],
+    srcLicenseOrderId: fields["srcLicenseOrderId"],
+  };
+}
+
+/** What the CRM changed since the order was placed. */
+function changes(before: JsonObject, after: JsonObject): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return names
+    .filter((name) => textOf(before[name]) !== textOf(after[name]))
+    .map((name) => `CRM ${name}: placed with ${textOf(before[name])}, now ${textOf(after[name])}`);
+}
+
+function textOf(value: Json | undefined): string {
+  return value === undefined ? "nothing" : canonicalJson(value);
+}
+
+function strayRow(level: "product" | "package", subject: string, shown: ShownItem): Comparison {
+  const slash = subject.indexOf("/");
+  const text = (name: string): string | undefined => {
+    const value = shown.body[name];
+    return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+  };
+  return {
+    level,
+    verdict: "extra",
+    channelOrderId: text("channelOrderId"),
+    licenseOrderId: text("licenseOrderId"),
+    licenseType: text("licenseType"),
+    assetNumber: subject.slice(0, slash),
+    item: subject.slice(slash + 1),
+    inCrm: false,
+    sent: false,
+    shown: true,
+    details: ["the platform shows it, and it belongs to no order of this customer"],
+    seenAt: shown.seenAt,
+  };
+}

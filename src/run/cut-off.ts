@@ -1,0 +1,21 @@
+import { exitCodes } from "../base/errors.ts";
+import type { RunDependencies } from "./request.ts";
+
+/** Runs whose process died are ended with the state `cut-off`; what they left open is settled by the run that found them. */
+export async function endCutOffRuns(deps: RunDependencies): Promise<string[]> {
+  const runs = await deps.ledger.cutOffRuns();
+  for (const run of runs) {
+    const open = (await deps.ledger.openOperations()).filter((row) => row.runId === run.id);
+    deps.logger.warn(
+      { run: run.id, job: run.job, startedAt: run.startedAt, inDoubt: open.length },
+      "a run was cut off; what it left is taken up now",
+    );
+    await deps.ledger.finishRun(run.id, {
+      state: "cut-off",
+      exitCode: exitCodes.other,
+      balance: { operations: await deps.ledger.operationStates(run.id, []) },
+      summary: { inDoubt: open.map((row) => row.id) },
+    });
+  }
+  return runs.map((run) => run.id);
+}

@@ -1,0 +1,49 @@
+import { hashOf } from "../base/canonical-json.ts";
+import type { Logger } from "../base/logger.ts";
+import type { ApplyDependencies } from "../apply/dependencies.ts";
+import type { Observer } from "../apply/observe.ts";
+import type { NumberPool } from "../apply/pool.ts";
+import type { Settling } from "../apply/settle.ts";
+import type { Block } from "../plan/enterprise.ts";
+import type { Operation } from "../plan/operation.ts";
+
+/** What a pass over one customer has to know about its run. */
+export interface Pass {
+  runId: string;
+  signal: AbortSignal | undefined;
+  /** Read the staff and look at everything, also where nothing changed (resync). */
+  thorough: boolean;
+  /** Why nothing may be taken away in this run. */
+  revokesBlocked: Block | undefined;
+  /** The set of revokes that the limits released, or that a person approved; undefined: not judged yet. */
+  released: string | undefined;
+  /** The hold under which revokes, and grants that need them, are left alone. */
+  hold: string | undefined;
+  /** Apply only this saved plan: when the customer's plan of now differs, nothing is done. */
+  expected?: { fingerprint: string; hashes: readonly string[] } | undefined;
+}
+
+export type PassResult =
+  | { kind: "finished"; operations: number }
+  /** Something is taken away: the limits have to be judged over the whole run first. */
+  | { kind: "destructive"; count: number; setHash: string; operations: Operation[] }
+  | { kind: "waiting"; until: string }
+  | { kind: "stopped"; reason: "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale" };
+
+export interface ReconcileDependencies extends ApplyDependencies {
+  observer: Observer;
+  settling: Settling;
+  pool: NumberPool;
+  /** Told of every operation as it is planned and as it ends, for the run's tally and progress. */
+  tally: { planned(operation: Operation): void };
+  logger: Logger;
+}
+
+/** The set of revokes of a plan, as one hash: what limits are judged on and what a person approves. */
+export function destructionOf(operations: readonly Operation[]): { count: number; setHash: string } {
+  const destructive = operations.filter((operation) => operation.takesAway > 0);
+  return {
+    count: destructive.reduce((sum, operation) => sum + operation.takesAway, 0),
+    setHash: hashOf(destructive.map((operation) => operation.hash).sort()),
+  };
+}

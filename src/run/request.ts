@@ -1,0 +1,44 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Randomness } from "../base/ids.ts";
+import type { Logger } from "../base/logger.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { Source } from "../source/source.ts";
+import type { LimitsSettings, SettleSettings } from "./settings.ts";
+
+/** What a run works with. */
+export interface RunDependencies {
+  ledger: Ledger;
+  platform: Platform;
+  sources: readonly Source[];
+  settings: ContractSettings;
+  settle: SettleSettings;
+  ordersUnseen: "ask" | "resend";
+  concurrency: number;
+  clock: Clock;
+  random: Randomness;
+  logger: Logger;
+  /** Told how far a phase is; for a terminal. */
+  progress: (phase: string, done: number, total: number | undefined) => void;
+}
+
+/** What a run is asked to do. */
+export interface RunRequest {
+  job: string;
+  trigger: "schedule" | "hand";
+  streams: readonly Stream[];
+  limits: LimitsSettings;
+  /** Work on this customer only, thoroughly; or on one source's records. */
+  scope?: { customer?: RecordKey; order?: RecordKey; source?: string; since?: string } | undefined;
+  /** Read the sources first (the usual case). */
+  read: boolean;
+  /** Sources that a person says have really lost their records; believed for this run only. */
+  acceptShrink?: readonly string[] | undefined;
+  /** Apply only these saved plans, by customer. */
+  expected?: ReadonlyMap<string, { customer: RecordKey; fingerprint: string; hashes: readonly string[] }> | undefined;
+  signal?: AbortSignal | undefined;
+  header: JsonObject;
+}

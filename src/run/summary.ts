@@ -1,0 +1,65 @@
+import type { Json } from "../base/canonical-json.ts";
+import type { ExitCode } from "../base/errors.ts";
+import { exitCodes, Problem } from "../base/errors.ts";
+import type { RunState } from "../ledger/runs.ts";
+import type { Balance } from "./balance.ts";
+import type { StreamTally } from "./take-up.ts";
+
+/** What a sync run came to. */
+export interface RunSummary {
+  run: string;
+  job: string;
+  state: RunState;
+  exitCode: ExitCode;
+  balance: Balance;
+  sources: StreamTally[];
+  customers: {
+    worked: number;
+    finished: number;
+    waiting: number;
+    parked: number;
+    rejected: number;
+    unreadable: number;
+    stale: number;
+  };
+  held: { hold: string; customer: string; explanation: string }[];
+  openOperations: number;
+  cutOff: string[];
+}
+
+/** The worst thing that is true of a run decides its exit code. */
+export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
+  if (!summary.balance.adds) return exitCodes.doesNotBalance;
+  if (summary.openOperations > 0) return exitCodes.unknown;
+  if (summary.held.length > 0) return exitCodes.held;
+  if (failure instanceof Problem && failure.exitCode !== exitCodes.other) return failure.exitCode;
+  if (failure !== undefined || summary.state === "stopped") return exitCodes.other;
+  const sourceDown = summary.sources.some(
+    (tally) => tally.problem !== undefined || tally.shrunk !== undefined || !tally.complete,
+  );
+  if (sourceDown || summary.customers.unreadable > 0) return exitCodes.sourceDown;
+  const quarantined = summary.balance.streams.some((stream) => stream.quarantined > 0);
+  if (quarantined || summary.customers.rejected > 0 || summary.customers.stale > 0) return exitCodes.recordsRejected;
+  return exitCodes.ok;
+}
+
+/** A summary as the ledger keeps it. */
+export function summaryJson(summary: RunSummary): Json {
+  return {
+    sources: summary.sources.map((tally) => ({
+      source: tally.source,
+      stream: tally.stream,
+      extracted: tally.extracted,
+      unchanged: tally.unchanged,
+      changed: tally.changed,
+      quarantined: tally.quarantined,
+      absent: tally.absent,
+      complete: tally.complete,
+      shrunk: tally.shrunk ?? null,
+      problem: tally.problem?.message ?? null,
+    })),
+    customers: { ...summary.customers },
+    held: summary.held.map((hold) => ({ ...hold })),
+    openOperations: summary.openOperations,
+  };
+}

@@ -1,0 +1,317 @@
+import pLimit from "p-limit";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { streams as allStreams } from "../crm/model.ts";
+import { Observer } from "../apply/observe.ts";
+import { NumberPool } from "../apply/pool.ts";
+import { Settling } from "../apply/settle.ts";
+import type { RunState } from "../ledger/runs.ts";
+import type { Block } from "../plan/enterprise.ts";
+import { judgeLimits } from "../plan/limits.ts";
+import type { Destruction } from "../plan/limits.ts";
+import { reconcile } from "./reconcile.ts";
+import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+import type { RunSummary } from "./summary.ts";
+import { takeUpStream } from "./take-up.ts";
+import type { StreamTally } from "./take-up.ts";
+
+/** Customers that are taken from the ledger at once. */
+const page = 200;
+
+/** The phases of one sync run, in the order in which `runSync` calls them. */
+export class SyncRun {
+  readonly tallies: StreamTally[] = [];
+  readonly customers: RunSummary["customers"] = {
+    worked: 0,
+    finished: 0,
+    waiting: 0,
+    parked: 0,
+    rejected: 0,
+    unreadable: 0,
+    stale: 0,
+  };
+  readonly held: RunSummary["held"] = [];
+  readonly #deps: RunDependencies;
+  readonly #request: RunRequest;
+  readonly #run: string;
+  readonly #reconcile: ReconcileDependencies;
+  readonly #settling: Settling;
+  readonly #destructive = new Map<string, { customer: RecordKey; count: number; setHash: string }>();
+  readonly #waiting = new Map<string, { customer: RecordKey; until: string }>();
+  /** Why nothing may be taken away in this run. */
+  revokesBlocked: Block | undefined;
+
+  constructor(deps: RunDependencies, request: RunRequest, run: string, countPlanned: () => void) {
+    this.#deps = deps;
+    this.#request = request;
+    this.#run = run;
+    const apply = { ...deps, settle: deps.settle };
+    const observer = new Observer(deps.platform, deps.settings);
+    const pool = new NumberPool(apply);
+    this.#settling = new Settling(apply, observer, pool);
+    this.#reconcile = { ...apply, observer, pool, settling: this.#settling, tally: { planned: countPlanned } };
+  }
+
+  get #stopped(): boolean {
+    return this.#request.signal?.aborted === true;
+  }
+
+  /** Reads the job's streams of every source: customers first, then what depends on them. A source that fails stops no other. */
+  async readSources(): Promise<void> {
+    if (!this.#request.read) return;
+    const { ledger, settings, logger, progress } = this.#deps;
+    for (const stream of allStreams.filter((name) => this.#request.streams.includes(name))) {
+      for (const source of this.#deps.sources.filter((item) => item.streams.includes(stream))) {
+        if (this.#request.scope?.source !== undefined && source.name !== this.#request.scope.source) continue;
+        const last = await ledger.lastCompleteRead(source.name, stream, false);
+        const tally = await takeUpStream(
+          {
+            ledger,
+            settings,
+            logger,
+            limits: this.#request.limits,
+            acceptShrink: this.#request.acceptShrink?.includes(source.name) === true,
+            progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
+          },
+          source,
+          stream,
+          this.#run,
+          { since: this.#request.scope?.since ?? last?.cursor ?? undefined, signal: this.#request.signal },
+        );
+        this.tallies.push(tally);
+        this.#report(tally);
+      }
+    }
+    this.revokesBlocked = revokesBlockedBy(this.tallies);
+  }
+
+  #report(tally: StreamTally): void {
+    const { logger } = this.#deps;
+    const fields = {
+      run: this.#run,
+      source: tally.source,
+      stream: tally.stream,
+      extracted: tally.extracted,
+      unchanged: tally.unchanged,
+      changed: tally.changed,
+      quarantined: tally.quarantined,
+      absent: tally.absent,
+    };
+    if (tally.problem !== undefined) {
+      logger.error(
+        { ...fields, code: tally.problem.code, reason: tally.problem.message, cure: tally.problem.cure },
+        "source not read",
+      );
+    } else if (tally.shrunk !== undefined) logger.error({ ...fields, reason: tally.shrunk }, "source shrank");
+    else logger.info(fields, "source read");
+  }
+
+  /** Numbers whose E9 answer was lost are spent: the gap is recorded, nothing waits for it. */
+  async settlePool(): Promise<void> {
+    for (const row of await this.#deps.ledger.openOperations()) {
+      if (row.operation.customer.id === "") await this.#settling.settle(row, null, this.#request.signal);
+    }
+  }
+
+  #pass(fields: Partial<Pass>, key?: string): Pass {
+    const { scope, expected } = this.#request;
+    return {
+      runId: this.#run,
+      signal: this.#request.signal,
+      thorough: scope?.customer !== undefined || scope?.order !== undefined,
+      revokesBlocked: this.revokesBlocked,
+      released: undefined,
+      hold: undefined,
+      expected: key === undefined ? undefined : expected?.get(key),
+      ...fields,
+    };
+  }
+
+  /** Customers with something to do, in pages so that memory does not grow with their number. */
+  async *dirtyCustomers(): AsyncGenerator<RecordKey[]> {
+    const { scope, expected } = this.#request;
+    const { ledger } = this.#deps;
+    if (expected !== undefined) {
+      yield [...expected.values()].map((entry) => entry.customer);
+      return;
+    }
+    if (scope?.customer !== undefined) {
+      await ledger.markPending({ customer: scope.customer });
+      yield [scope.customer];
+      return;
+    }
+    if (scope?.order !== undefined) {
+      await ledger.markPending({ order: scope.order });
+      const customer = await ledger.customerOfOrder(scope.order);
+      if (customer !== undefined) yield [customer];
+      return;
+    }
+    if (scope?.source !== undefined)
+      await ledger.markPending({ source: scope.source, ...(scope.since === undefined ? {} : { since: scope.since }) });
+    let after: RecordKey | undefined;
+    for (;;) {
+      const keys = await ledger.dirtyCustomers(after, page);
+      if (keys.length === 0) return;
+      after = keys.at(-1);
+      yield keys;
+    }
+  }
+
+  async applyAll(): Promise<void> {
+    const limit = pLimit(this.#deps.concurrency);
+    const total =
+      this.#request.scope === undefined && this.#request.expected === undefined
+        ? await this.#deps.ledger.dirtyCount()
+        : undefined;
+    for await (const customers of this.dirtyCustomers()) {
+      await Promise.all(
+        customers.map((customer) =>
+          limit(async () => {
+            if (this.#stopped) return;
+            const key = formatKey(customer);
+            this.#count(customer, await reconcile(this.#reconcile, customer, this.#pass({}, key)));
+            this.customers.worked += 1;
+            this.#deps.progress("customers", this.customers.worked, total);
+          }),
+        ),
+      );
+      if (this.#stopped) return;
+    }
+  }
+
+  #count(customer: RecordKey, result: PassResult): void {
+    const key = formatKey(customer);
+    switch (result.kind) {
+      case "finished":
+        this.customers.finished += 1;
+        return;
+      case "destructive":
+        this.#destructive.set(key, { customer, count: result.count, setHash: result.setHash });
+        return;
+      case "waiting":
+        this.#waiting.set(key, { customer, until: result.until });
+        return;
+      case "stopped":
+        if (result.reason === "unknown")
+          this.#waiting.set(key, { customer, until: new Date(this.#deps.clock.now()).toISOString() });
+        if (result.reason === "parked") this.customers.parked += 1;
+        if (result.reason === "rejected") this.customers.rejected += 1;
+        if (result.reason === "stale") this.customers.stale += 1;
+        if (result.reason === "unreadable" || result.reason === "not-sent") this.customers.unreadable += 1;
+        return;
+    }
+  }
+
+  /** Judges everything that would be taken away, once, over the sum; then releases or holds each customer. */
+  async judge(): Promise<void> {
+    if (this.#destructive.size === 0 || this.#stopped) return;
+    const { ledger, logger } = this.#deps;
+    const items: Destruction[] = [];
+    for (const item of this.#destructive.values()) {
+      items.push({
+        customer: item.customer,
+        count: item.count,
+        live: await ledger.liveAssignments(item.customer),
+        approved: false,
+      });
+    }
+    const verdicts = judgeLimits(items, this.#request.limits.revokes, await ledger.liveAssignments());
+    for (const verdict of verdicts) {
+      const key = formatKey(verdict.customer);
+      const item = this.#destructive.get(key);
+      if (item === undefined || this.#stopped) continue;
+      if (verdict.released) {
+        this.#count(verdict.customer, await this.#second(verdict.customer, { released: item.setHash }));
+        continue;
+      }
+      const hold = await ledger.openHold({
+        scope: verdict.scope ?? "run",
+        customer: verdict.customer,
+        count: verdict.count,
+        allowed: verdict.allowed,
+        total: verdict.total,
+        setHash: item.setHash,
+        explanation: verdict.explanation ?? "",
+      });
+      logger.warn(
+        { hold: hold.id, customer: key, scope: hold.scope, count: hold.count, allowed: hold.allowed },
+        "held by a limit",
+      );
+      this.held.push({ hold: hold.id, customer: key, explanation: hold.explanation });
+      this.#count(verdict.customer, await this.#second(verdict.customer, { hold: hold.id }));
+    }
+  }
+
+  async #second(customer: RecordKey, fields: Partial<Pass>): Promise<PassResult> {
+    const result = await reconcile(this.#reconcile, customer, this.#pass(fields));
+    if (result.kind !== "destructive") return result;
+    await this.#deps.ledger.dropPlanned(customer, "the platform changed while the limits were judged", { held: false });
+    await this.#deferStale(customer);
+    return { kind: "stopped", reason: "stale" };
+  }
+
+  async #deferStale(customer: RecordKey): Promise<void> {
+    this.#deps.logger.info(
+      { customer: formatKey(customer) },
+      "the platform changed while the limits were judged; left to the next run",
+    );
+    await this.#deps.ledger.deferPending(
+      this.#run,
+      customer,
+      "customer.stale",
+      "the platform changed while the limits were judged; the next run plans anew",
+    );
+  }
+
+  /** Waits for settle times that are due soon, and settles what they were for; the rest stays for the next run or for a person. */
+  async waitForSettling(): Promise<void> {
+    const { clock, settle } = this.#deps;
+    const deadline = clock.monotonic() + settle.maxWaitMs;
+    while (this.#waiting.size > 0 && !this.#stopped) {
+      const next = Math.min(...[...this.#waiting.values()].map((item) => Date.parse(item.until)));
+      const pause = Math.max(50, next - clock.now());
+      if (clock.monotonic() + pause > deadline) break;
+      await clock.sleep(pause, this.#request.signal);
+      const due = [...this.#waiting.values()].filter((item) => Date.parse(item.until) <= clock.now());
+      for (const item of due) {
+        this.#waiting.delete(formatKey(item.customer));
+        this.#count(item.customer, await reconcile(this.#reconcile, item.customer, this.#pass({})));
+      }
+      if (this.#destructive.size > 0 && due.some((item) => this.#destructive.has(formatKey(item.customer))))
+        await this.#judgeLate(due);
+    }
+    this.customers.waiting = this.#waiting.size;
+  }
+
+  async #judgeLate(due: readonly { customer: RecordKey }[]): Promise<void> {
+    for (const { customer } of due) {
+      if (!this.#destructive.delete(formatKey(customer))) continue;
+      await this.#deps.ledger.dropPlanned(customer, "left to the next run", { held: false });
+      await this.#deferStale(customer);
+    }
+  }
+
+  /** Records that this run changed and did not come to are deferred, so that none is without an outcome. */
+  async deferUntouched(state: RunState): Promise<void> {
+    if (this.#deps.ledger.broken !== undefined) return;
+    const reason =
+      state === "done"
+        ? "left to the next run"
+        : state === "stopped"
+          ? "the run was stopped before it came to this record"
+          : "the run failed before it came to this record";
+    await this.#deps.ledger.deferPending(this.#run, undefined, state === "done" ? "run.scope" : `run.${state}`, reason);
+  }
+}
+
+/** Why nothing may be taken away in a run: a staff read that failed, is incomplete or shrank. */
+function revokesBlockedBy(tallies: readonly StreamTally[]): Block | undefined {
+  const doubtful = tallies.find(
+    (tally) =>
+      tally.stream === "staff" && (!tally.complete || tally.problem !== undefined || tally.shrunk !== undefined),
+  );
+  if (doubtful === undefined) return undefined;
+  const why = doubtful.shrunk ?? `the source ${doubtful.source} was not read completely`;
+  return { code: "revokes.blocked", reason: `nothing is taken away: ${why}`, again: true };
+}
