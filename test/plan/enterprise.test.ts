@@ -1,0 +1,275 @@
+import { describe, expect, it } from "vitest";
+import { needsOf } from "../../src/plan/plan.ts";
+import { asset, product } from "../crm/instances.ts";
+import {
+  customer,
+  customerKey,
+  enterpriseGlobalId,
+  lines,
+  linked,
+  order,
+  outcomes,
+  plan,
+  settingsWith,
+  settingsWithout,
+  situation,
+  staff,
+  wireOf,
+} from "./world.ts";
+
+const found = (...ids: string[]) =>
+  ids.map((id) => ({
+    enterpriseGlobalId: id,
+    customers: [{ customerId: `${id}-c`, isDefault: true, channelCode: "CH2", channelCustomerId: customerKey.id }],
+  }));
+const simple = order("1", { instances: [asset("a"), product("p", "a")] });
+
+describe("a customer that E3 does not show", () => {
+  it("gets an enterprise by E2, and all that follows is planned with it", () => {
+    const planned = plan({ orders: [simple], staff: [staff("ann", { assets: [{ instanceId: "a" }] })] });
+    expect(lines(planned)).toEqual([
+      "create-enterprise customer:crm/ALFKI",
+      "place-order order:crm/1",
+      "add-staff staff-of:crm/ALFKI",
+      'grant-assets staff:crm/ann ["crm","1","a",0]',
+    ]);
+    expect(outcomes(planned)).toEqual(["customers crm/ALFKI planned", "orders crm/1 planned", "staff crm/ann planned"]);
+    const [create] = planned.operations;
+    expect(create?.target).toEqual({ channelCustomerId: "ALFKI" });
+    expect(create && wireOf(create, situation({}).known)).toEqual({
+      crmCustomerId: "ALFKI",
+      customerName: "Alfreds Futterkiste",
+      branchName: "Branch One",
+      address: "Obere Str. 57",
+    });
+  });
+
+  it("needs no address for it", () => {
+    const [create] = plan({ customer: customer({ address: undefined }) }).operations;
+    expect(create && wireOf(create, situation({}).known)).toEqual({
+      crmCustomerId: "ALFKI",
+      customerName: "Alfreds Futterkiste",
+      branchName: "Branch One",
+    });
+  });
+
+  it("is bound by E1 where the configuration says so, with the purchaser's mobile as security mobile", () => {
+    const settings = settingsWith({ enterpriseCreation: "E1", channelCustomerIdTemplate: "X{id}" });
+    const [bind] = plan({}, { settings }).operations;
+    expect([bind?.kind, bind?.endpoint]).toEqual(["bind-enterprise", "E1"]);
+    expect(bind && wireOf(bind, situation({}).known, settings)).toEqual({
+      channelCode: "CH1",
+      channelCustomerId: "XALFKI",
+      customerName: "Alfreds Futterkiste",
+      branchName: "Branch One",
+      enterpriseName: "Alfreds Holding",
+      passwordMobile: "+49 30 0076545",
+    });
+  });
+
+  it("gets its address by an E4 after E1, which carries none", () => {
+    const settings = settingsWith({ enterpriseCreation: "E1" });
+    const [bind] = plan({}, { settings }).operations;
+    const after = bind?.after;
+    expect(after).toMatchObject({ branchName: "Branch One", address: null });
+    const own = customer();
+    const known = linked(own, {
+      acknowledged: { name: own.body.name.commitment, branchName: own.body.branchName, address: null },
+    });
+    expect(lines(plan({ customer: own, known }, { settings }))).toEqual(["update-enterprise customer:crm/ALFKI"]);
+  });
+
+  it("waits under E1 without a mobile number, but not once it is linked", () => {
+    const settings = settingsWith({ enterpriseCreation: "E1" });
+    const own = customer({ purchaserMobile: undefined });
+    expect(outcomes(plan({ customer: own }, { settings }))).toEqual([
+      "customers crm/ALFKI deferred customer.incomplete",
+    ]);
+    expect(outcomes(plan({ customer: own, known: linked(own) }, { settings }))).toEqual([
+      "customers crm/ALFKI planned",
+    ]);
+    expect(plan({ customer: own, observed: { enterprises: found("E-9") } }, { settings }).learned).toHaveLength(2);
+  });
+
+  it("waits while no channel code is set, and says which setting lacks; E3 was not asked", () => {
+    const planned = plan(
+      { orders: [simple], observed: { enterprises: undefined } },
+      { settings: settingsWithout("channelCode") },
+    );
+    expect(planned.operations).toEqual([]);
+    expect(planned.records[0]).toMatchObject({ stream: "customers", code: "assumption.missing", again: true });
+    expect(planned.records[0]?.reason).toContain("assumptions.channelCode (A9)");
+    expect(planned.records[1]).toMatchObject({ stream: "orders", code: "customer.blocked", again: true });
+    expect(planned.records[1]?.reason).toContain("assumptions.channelCode (A9)");
+  });
+
+  it("is not created before somebody looked", () => {
+    const planned = plan({ observed: { enterprises: undefined } });
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toEqual(["customers crm/ALFKI deferred customer.not-looked-up"]);
+  });
+});
+
+describe("a customer that E3 shows", () => {
+  it("once, is adopted with an E4, because nothing reads branch and address back", () => {
+    const planned = plan({ observed: { enterprises: found("E-9") } });
+    expect(lines(planned)).toEqual(["update-enterprise customer:crm/ALFKI"]);
+    expect(planned.learned).toEqual([
+      {
+        type: "linked",
+        customer: customerKey,
+        link: {
+          enterpriseGlobalId: "E-9",
+          channelCode: "CH2",
+          channelCustomerId: "ALFKI",
+          origin: "adopted",
+          examined: false,
+        },
+      },
+      { type: "platform-customers", enterpriseGlobalId: "E-9", customers: found("E-9")[0]?.customers },
+    ]);
+  });
+
+  it("once, keeps on getting that E4 until the platform acknowledged it", () => {
+    const known = linked(customer(), { acknowledged: undefined });
+    expect(lines(plan({ known }))).toEqual(["update-enterprise customer:crm/ALFKI"]);
+  });
+
+  it("twice, waits for a person, and nothing of it is sent", () => {
+    const planned = plan({ orders: [simple], staff: [staff("ann")], observed: { enterprises: found("E-8", "E-9") } });
+    expect(planned.operations).toEqual([]);
+    expect(planned.learned).toEqual([]);
+    expect(outcomes(planned)).toEqual([
+      "customers crm/ALFKI deferred enterprise.ambiguous",
+      "orders crm/1 deferred customer.blocked",
+      "staff crm/ann deferred customer.blocked",
+    ]);
+  });
+
+  it("has its assets read before its first order, unless E2 made it", () => {
+    const needs = (origin: "adopted" | "bound" | "created", examined: boolean) => {
+      const base = linked();
+      const link = base.link === undefined ? undefined : { ...base.link, origin, examined };
+      return needsOf(situation({ orders: [simple], known: { ...base, link } }), false).orders;
+    };
+    expect([needs("adopted", false), needs("bound", false), needs("created", false), needs("adopted", true)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe("a linked customer", () => {
+  const before = customer();
+
+  it("that is as it was needs nothing", () => {
+    const planned = plan({ customer: before, known: linked(before) });
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toEqual(["customers crm/ALFKI planned"]);
+  });
+
+  it.each([
+    [{ name: "Alfreds GmbH" }, "changed in the CRM: name"],
+    [{ branchName: "Branch Two" }, "changed in the CRM: branch"],
+    [{ address: "Neue Str. 1" }, "changed in the CRM: address"],
+    [{ name: "B", branchName: "B", address: "B" }, "changed in the CRM: name, branch, address"],
+  ])("gets an E4 when %o changed", (fields, reason) => {
+    const now = customer(fields, { version: 2 });
+    const [update, ...others] = plan({ customer: now, known: linked(before) }).operations;
+    expect(others).toEqual([]);
+    expect(update?.kind).toBe("update-enterprise");
+    expect(update?.reason).toBe(reason);
+    expect(update && wireOf(update, situation({}).known)).toEqual({
+      crmCustomerId: "ALFKI",
+      customerName: "Alfreds Futterkiste",
+      branchName: "Branch One",
+      address: "Obere Str. 57",
+      ...("name" in fields ? { customerName: fields.name } : {}),
+      ...("branchName" in fields ? { branchName: fields.branchName } : {}),
+      ...("address" in fields ? { address: fields.address } : {}),
+    });
+  });
+
+  it("gets none for fields that E4 does not carry", () => {
+    const now = customer({ adminEmail: "new@example.org", branchCode: "B2", enterpriseName: "New" }, { version: 2 });
+    expect(plan({ customer: now, known: linked(before) }).operations).toEqual([]);
+  });
+
+  it("whose address is gone keeps it on the platform, or gets an empty one, by choice", () => {
+    const now = customer({ address: undefined }, { version: 2 });
+    expect(plan({ customer: now, known: linked(before) }).operations).toEqual([]);
+    const settings = settingsWith({ emptyAddress: "empty" });
+    const [update] = plan({ customer: now, known: linked(before) }, { settings }).operations;
+    expect(update && wireOf(update, situation({}).known)).toMatchObject({ address: "" });
+    const renamed = customer({ address: undefined, name: "New" }, { version: 2 });
+    const [rename] = plan({ customer: renamed, known: linked(before) }).operations;
+    expect(Object.keys((rename && wireOf(rename, situation({}).known)) ?? {})).not.toContain("address");
+  });
+
+  it("goes on with orders and staff where no channel code is needed any more", () => {
+    const planned = plan(
+      { customer: before, known: linked(before), staff: [staff("ann")], observed: { members: [], assets: [] } },
+      { settings: settingsWithout("channelCode") },
+    );
+    expect(lines(planned)).toEqual(["add-staff staff-of:crm/ALFKI"]);
+  });
+
+  it("with another channel number than it is linked under says so, and its orders wait", () => {
+    const now = customer({ channelCustomerId: "OTHER" }, { version: 2 });
+    const planned = plan({ customer: now, known: linked(before), orders: [simple] });
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toEqual([
+      "customers crm/ALFKI deferred amendment.not-enabled",
+      "orders crm/1 deferred amendment.not-enabled",
+    ]);
+    expect(planned.records.map((record) => record.again)).toEqual([false, true]);
+    expect(planned.records[0]?.reason).toContain("is now OTHER, and the enterprise is linked under ALFKI");
+  });
+});
+
+describe("a customer whose record is not to be worked on", () => {
+  it("blocks what depends on it while it waits in quarantine, and is itself counted there", () => {
+    const own = customer({}, { state: "quarantined" });
+    const planned = plan({ customer: own, orders: [simple], staff: [staff("ann")], known: linked(own) });
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toEqual([
+      "orders crm/1 deferred customer.blocked",
+      "staff crm/ann deferred customer.blocked",
+    ]);
+  });
+
+  it("stays as it is on the platform when it is gone from the CRM, and says so", () => {
+    const own = customer({}, { state: "absent" });
+    expect(outcomes(plan({ customer: own, known: linked(own) }))).toEqual([
+      "customers crm/ALFKI deferred amendment.not-enabled",
+    ]);
+    expect(outcomes(plan({ customer: own }))).toEqual(["customers crm/ALFKI deferred customer.gone"]);
+    expect(needsOf(situation({ customer: own }), false).enterprises).toBe(false);
+  });
+
+  it("holds up orders and staff that came before it, and lets them go on later", () => {
+    const planned = plan({ customer: undefined, orders: [simple], staff: [staff("ann")] });
+    expect(planned.operations).toEqual([]);
+    expect(planned.records.map((record) => [record.stream, record.again])).toEqual([
+      ["orders", true],
+      ["staff", true],
+    ]);
+    expect(planned.records[0]?.reason).toContain("the CRM has not given the customer yet");
+  });
+});
+
+it("the enterprise of the reference is the linked one", () => {
+  const own = customer();
+  const [add] = plan({
+    customer: own,
+    known: linked(own),
+    staff: [staff("ann")],
+    observed: { members: [], assets: [] },
+  }).operations;
+  expect(add?.target).toEqual({ enterpriseGlobalId: { $ref: "enterpriseGlobalId" } });
+  expect(add && wireOf({ ...add, payload: add.target }, situation({ known: linked(own) }).known)).toEqual({
+    enterpriseGlobalId,
+  });
+});

@@ -1,0 +1,293 @@
+import type { z } from "zod";
+import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import { bindingsFrom } from "../../src/apply/bindings.ts";
+import { contractSettingsSchema } from "../../src/contract/settings.ts";
+import type { ContractSettings } from "../../src/contract/settings.ts";
+import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
+import type { RecordKey, Stream } from "../../src/crm/model.ts";
+import { privatise } from "../../src/ledger/private.ts";
+import { bind } from "../../src/plan/bind.ts";
+import { acknowledgedFields } from "../../src/plan/enterprise.ts";
+import type {
+  Assignment,
+  CustomerInput,
+  Desired,
+  DesiredCustomer,
+  DesiredOrder,
+  DesiredStaff,
+  FixedNumber,
+  Known,
+  Observed,
+  ObservedMember,
+  RecordState,
+} from "../../src/plan/input.ts";
+import type { Operation } from "../../src/plan/operation.ts";
+import { isPrivateMarker, markerKey } from "../../src/plan/operation.ts";
+import type { CustomerPlan, PlanOptions } from "../../src/plan/plan.ts";
+import { planCustomer } from "../../src/plan/plan.ts";
+
+export type CustomerFields = Partial<z.input<typeof customerSchema>>;
+export type OrderFields = Partial<z.input<typeof orderSchema>>;
+export type StaffFields = Partial<z.input<typeof staffSchema>>;
+
+/** What the ledger says about a record beside its content. */
+export interface Standing {
+  state?: RecordState;
+  pending?: boolean;
+  version?: number;
+}
+
+/** What a company has written down once it has answered every open question. */
+export const answers = {
+  channelCode: "CH1",
+  timeCodecs: { assetLimit: "epoch_ms", productLimit: "yyyymmdd", productTrialEnd: "epoch_s", featureTrialEnd: "iso" },
+  sentinels: { productUsage: 0, productTrialEnd: -1, featureTrialEnd: null },
+  timeUnits: { YEAR: "year", MONTH: "month", DAY: "day", NONE: "none" },
+  productTypes: ["tool", "webapp"],
+  rootParentMerchandiseNum: "ROOT",
+};
+
+export function settingsWith(changes: JsonObject = {}): ContractSettings {
+  return contractSettingsSchema.parse({ ...answers, ...changes });
+}
+
+/** The same without one answer: `channelCode`, `timeCodecs.assetLimit`. */
+export function settingsWithout(key: string): ContractSettings {
+  const [top = "", member] = key.split(".");
+  const entries = Object.entries(answers).flatMap(([name, value]): [string, unknown][] => {
+    if (name !== top) return [[name, value]];
+    if (member === undefined) return [];
+    return [[name, Object.fromEntries(Object.entries(value).filter(([inner]) => inner !== member))]];
+  });
+  return contractSettingsSchema.parse(Object.fromEntries(entries));
+}
+
+export const customerKey: RecordKey = { namespace: "crm", id: "ALFKI" };
+export const enterpriseGlobalId = "ENT-1";
+
+const values = new Map<string, Json>();
+
+function desired<Body>(stream: Stream, record: object & RecordKey, standing: Standing): Desired<Body> {
+  const ref = `${stream}/${record.namespace}/${record.id}`;
+  const version = standing.version ?? 1;
+  const split = privatise(stream, JSON.parse(JSON.stringify(record)) as JsonObject, `salt of ${ref}`, ref, version);
+  for (const [field, value] of Object.entries({ ...split.values, ...split.secrets })) {
+    if (value !== undefined) values.set(markerKey({ $private: ref, field, version }), value);
+  }
+  return {
+    key: { namespace: record.namespace, id: record.id },
+    version,
+    bodyHash: split.bodyHash,
+    state: standing.state ?? "current",
+    pending: standing.pending ?? true,
+    body: JSON.parse(split.body) as Body,
+  };
+}
+
+/** Alfreds, with everything that an order needs. */
+export function customer(fields: CustomerFields = {}, standing: Standing = {}): Desired<DesiredCustomer> {
+  const record = customerSchema.parse({
+    ...customerKey,
+    name: "Alfreds Futterkiste",
+    enterpriseName: "Alfreds Holding",
+    customerType: "company",
+    branchCode: "B1",
+    branchName: "Branch One",
+    address: "Obere Str. 57",
+    adminName: "Maria Anders",
+    adminAccount: "maria",
+    adminEmail: "maria@example.org",
+    adminMobile: "+49 30 0074321",
+    purchaserMobile: "+49 30 0076545",
+    ...fields,
+  });
+  return desired("customers", record, standing);
+}
+
+/** An order of Alfreds; `instances` are the caller's. */
+export function order(id: string, fields: OrderFields, standing: Standing = {}): Desired<DesiredOrder> {
+  return desired("orders", orderSchema.parse({ id, customerId: customerKey.id, ...fields }), standing);
+}
+
+/** A staff member of Alfreds, by account name. */
+export function staff(userName: string, fields: StaffFields = {}, standing: Standing = {}): Desired<DesiredStaff> {
+  return desired(
+    "staff",
+    staffSchema.parse({ id: userName, customerId: customerKey.id, userName, name: `Name of ${userName}`, ...fields }),
+    standing,
+  );
+}
+
+export interface Situation {
+  customer?: Desired<DesiredCustomer> | undefined;
+  orders?: Desired<DesiredOrder>[];
+  staff?: Desired<DesiredStaff>[];
+  known?: Partial<Known>;
+  observed?: Partial<Observed>;
+  quarantinedInScope?: number;
+}
+
+/** An empty ledger's view of a customer whose enterprise E3 does not show, changed by what the situation says. */
+export function situation(given: Situation): CustomerInput {
+  const clear = new Map<string, string>();
+  for (const [key, value] of values) if (typeof value === "string") clear.set(key, value);
+  return {
+    customer: customerKey,
+    desiredCustomer: "customer" in given ? given.customer : customer(),
+    orders: given.orders ?? [],
+    staff: given.staff ?? [],
+    known: {
+      link: undefined,
+      platformCustomers: [],
+      acknowledged: undefined,
+      placedOrders: new Map(),
+      numbers: [],
+      staffLinks: new Map(),
+      assignments: [],
+      protectedMembers: new Set(),
+      enterpriseCode: undefined,
+      ...given.known,
+    },
+    observed: { enterprises: [], members: undefined, assets: undefined, ...given.observed },
+    privateValues: clear,
+    quarantinedInScope: given.quarantinedInScope ?? 0,
+  };
+}
+
+/** What is known of a customer whose enterprise was made and agrees with the CRM. */
+export function linked(own: Desired<DesiredCustomer> = customer(), more: Partial<Known> = {}): Partial<Known> {
+  return {
+    link: {
+      enterpriseGlobalId,
+      channelCode: "CH1",
+      channelCustomerId: customerKey.id,
+      origin: "created",
+      examined: true,
+    },
+    platformCustomers: [
+      { customerId: "C-default", isDefault: true, channelCode: "CH1", channelCustomerId: customerKey.id },
+      { customerId: "C-industry", isDefault: false, channelCode: "CH1", channelCustomerId: customerKey.id },
+    ],
+    acknowledged: acknowledgedFields(own.body),
+    ...more,
+  };
+}
+
+/** The link of a staff record whose member's id is `M-<user name>`. */
+export function staffLink(person: Desired<DesiredStaff>, memberGlobalId = memberOf(person)): Known["staffLinks"] {
+  return new Map([
+    [
+      `${person.key.namespace}/${person.key.id}`,
+      {
+        key: person.key,
+        memberGlobalId,
+        origin: "created",
+        nameCommitments: { userName: person.body.userName.commitment, name: person.body.name.commitment },
+      },
+    ],
+  ]);
+}
+
+export function staffLinks(...people: Desired<DesiredStaff>[]): Known["staffLinks"] {
+  return new Map(people.flatMap((person) => [...staffLink(person)]));
+}
+
+export function memberOf(person: { key: RecordKey }): string {
+  return `M-${person.key.id}`;
+}
+
+export function assignment(
+  person: { key: RecordKey },
+  assetNumber: string,
+  fields: Partial<Assignment> = {},
+): Assignment {
+  return { assetNumber, staff: person.key, memberGlobalId: memberOf(person), origin: "granted", ...fields };
+}
+
+/** A row of M5; the enterprise code is `X7`. */
+export function member(userName: string, fields: Partial<ObservedMember> = {}): ObservedMember {
+  return {
+    globalId: `M-${userName}`,
+    userName: `${userName}X7`,
+    name: `Name of ${userName}`,
+    deleted: false,
+    assetNums: [],
+    ...fields,
+  };
+}
+
+/** M5 and M6 that agree: who holds which number. Members without a number hold nothing; `null` is nobody. */
+export function shown(members: readonly string[], holders: Record<string, string | null> = {}): Partial<Observed> {
+  const held = Object.entries(holders);
+  return {
+    members: members.map((name) =>
+      member(name, { assetNums: held.filter(([, holder]) => holder === name).map(([number]) => number) }),
+    ),
+    assets: held.map(([assetNum, holder]) => ({
+      assetNum,
+      assetId: `id-${assetNum}`,
+      holder: holder === null ? null : `M-${holder}`,
+      borrowed: false,
+    })),
+  };
+}
+
+/** Numbers fixed to the slots of one instance, from slot 0. */
+export function fixed(orderId: string, instanceId: string, ...numbers: string[]): FixedNumber[] {
+  return numbers.map((number, slot) => ({ number, orderId, namespace: "crm", instanceId, slot }));
+}
+
+/** Orders that were placed as they are in the CRM now. */
+export function placed(...orders: Desired<DesiredOrder>[]): Known["placedOrders"] {
+  return new Map(
+    orders.map((item) => [
+      `${item.key.namespace}/${item.key.id}`,
+      { key: item.key, channelOrderId: item.key.id, bodyHash: item.bodyHash, version: item.version, origin: "placed" },
+    ]),
+  );
+}
+
+export function plan(given: Situation | CustomerInput, options: Partial<PlanOptions> = {}): CustomerPlan {
+  const input = "privateValues" in given ? given : situation(given);
+  return planCustomer(input, { settings: settingsWith(), canSeal: true, revokesBlocked: undefined, ...options });
+}
+
+/** The bound payload of an operation, as the service gets it. Throws where a value is missing. */
+export function wireOf(operation: Operation, known: Known, settings: ContractSettings = settingsWith()): unknown {
+  const bound = bind(
+    operation.payload,
+    bindingsFrom(known, settings, {
+      privateValue: (marker) => values.get(markerKey(marker)),
+      initialPassword: (person) => `password of ${person}`,
+    }),
+  );
+  if (!bound.ok) throw new Error(`missing: ${JSON.stringify(bound.missing)}`);
+  return JSON.parse(JSON.stringify(bound.wire)) as unknown;
+}
+
+/** An operation as one line: kind, subject and what a person would look at first. */
+export function line(operation: Operation): string {
+  const show = (value: Json | undefined): string => {
+    if (isPrivateMarker(value)) return `{${value.field}}`;
+    return typeof value === "string" ? value : JSON.stringify(value);
+  };
+  const { payload } = operation;
+  const list = payload["deleteAssets"];
+  const added = payload["addAssets"];
+  if (Array.isArray(list) && Array.isArray(added)) {
+    const numbers = operation.takesAway > 0 ? list : (operation.after ?? []);
+    return `${operation.kind} ${operation.subject} ${Array.isArray(numbers) ? numbers.map(show).join(" ") : ""}`.trim();
+  }
+  return `${operation.kind} ${operation.subject}`;
+}
+
+export function lines(planned: CustomerPlan): string[] {
+  return planned.operations.map(line);
+}
+
+/** What a plan says about its records: `staff crm/ann deferred asset.not-ordered`. */
+export function outcomes(planned: CustomerPlan): string[] {
+  return planned.records.map((record) =>
+    [record.stream, `${record.key.namespace}/${record.key.id}`, record.outcome, record.code].filter(Boolean).join(" "),
+  );
+}
