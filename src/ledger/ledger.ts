@@ -215,9 +215,7 @@ export class Ledger extends JournalLedger {
    * taken for done on the other. `accept` changes the tie by a person's word.
    */
   async requirePlatform(platform: string, accept = false): Promise<void> {
-    const known = this.#database
-      .prepare<[], { value: string }>("select value from meta where key = 'platform'")
-      .get()?.value;
+    const known = this.meta("platform");
     if (known === platform) return;
     if (known !== undefined && !accept) {
       throw new Problem({
@@ -227,11 +225,14 @@ export class Ledger extends JournalLedger {
         exitCode: exitCodes.ledgerRefused,
       });
     }
-    await this.#writer.write(() => {
-      this.#database
-        .prepare("insert into meta (key, value) values ('platform', ?) on conflict (key) do update set value = excluded.value")
+    await this.write(() => {
+      this.database
+        .prepare(
+          "insert into meta (key, value) values ('platform', ?) on conflict (key) do update set value = excluded.value",
+        )
         .run(platform);
-      this.#audit.append({ at: this.#now(), kind: "platform", subject: "ledger", body: { platform, before: known ?? null } });
+      const body = { platform, before: known ?? null };
+      this.tables.audit.append({ at: this.now, kind: "platform", subject: "ledger", body });
     });
   }
 
