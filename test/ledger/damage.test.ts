@@ -12,7 +12,8 @@ import {
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import type { Kysely, Migration } from "kysely";
+import type { Kysely } from "kysely";
+import type { Migration } from "kysely/migration";
 import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";

@@ -1,0 +1,256 @@
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import Database from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { sha256 } from "../../src/base/canonical-json.ts";
+import { auditHash, verifyChain } from "../../src/ledger/audit.ts";
+import type { AuditHead, AuditRow } from "../../src/ledger/audit.ts";
+import { headsPath, readKeptHeads } from "../../src/ledger/audit-heads.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import { openLedger, sqlite } from "./opened.ts";
+
+async function append(ledger: Ledger, count: number, from = 0): Promise<void> {
+  await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      ledger.audit({ kind: `kind-${index % 3}`, subject: `order:crm/${from + index}`, body: { number: from + index } }),
+    ),
+  );
+}
+
+async function endRun(ledger: Ledger): Promise<AuditHead> {
+  const run = await ledger.startRun({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+  const head = await ledger.finishRun(run, { state: "done", exitCode: 0, balance: null, summary: null });
+  if (head === undefined) throw new Error("the run left no head");
+  return head;
+}
+
+/** Takes the guards away, as somebody would who owns the file. */
+function unguarded(path: string): Database.Database {
+  const database = sqlite(path);
+  database.exec(
+    "drop trigger audit_refuses_update; drop trigger audit_refuses_delete; drop trigger audit_appends_only",
+  );
+  return database;
+}
+
+function rowsOf(ledger: Ledger): AuditRow[] {
+  return [...ledger.auditRows()];
+}
+
+/** Numbers from a seed, so that a tampering that is not found can be made again. */
+function dice(seed: number): (below: number) => number {
+  let drawn = 0;
+  return (below) => Number.parseInt(sha256(`${seed} ${(drawn += 1)}`).slice(0, 8), 16) % below;
+}
+
+describe("the table of audit entries", () => {
+  it.each([
+    ["update audit set body = '{}' where sequence = 2", "never changed"],
+    ["update or replace audit set sequence = 9 where sequence = 2", "never changed"],
+    ["delete from audit where sequence = 3", "never deleted"],
+    ["delete from audit", "never deleted"],
+    [
+      "insert into audit select sequence + 1, format, at, kind, subject, body, previous, hash from audit where sequence = 3",
+      "only appended",
+    ],
+    [
+      "insert or replace into audit select sequence, format, at, kind, subject, '{}', previous, hash from audit where sequence = 2",
+      "only appended",
+    ],
+    [
+      "insert into audit select 5, format, at, kind, subject, body, hash, hash from audit where sequence = 3",
+      "only appended",
+    ],
+    ["insert into audit values (0, 1, '', '', '', '{}', '', '')", "only appended"],
+  ])("refuses %s", async (statement, reason) => {
+    const { ledger, path } = await openLedger();
+    await append(ledger, 3);
+    expect(() => sqlite(path).exec(statement)).toThrow(reason);
+    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 3 });
+  });
+});
+
+describe("verifying", () => {
+  it("finds a thousand random tamperings and names the first bad entry, and raises no false alarm", async () => {
+    const { ledger } = await openLedger();
+    await append(ledger, 60);
+    const good = rowsOf(ledger);
+    const kept = [...heads].map((sequence) => ({ sequence, hash: good[sequence - 1]?.hash ?? "" }));
+    const missed: string[] = [];
+    for (let seed = 0; seed < 1_000; seed += 1) {
+      const roll = dice(seed);
+      const rows = good.map((row) => ({ ...row }));
+      const { what, bad } = tamper(rows, roll);
+      const verdict = verifyChain(rows, kept);
+      if (verdict.good || verdict.firstBad !== bad)
+        missed.push(`seed ${seed}: ${what}, expected ${bad}, got ${JSON.stringify(verdict)}`);
+      const subset = kept.filter(() => roll(2) === 0);
+      const untouched = verifyChain(
+        good.map((row) => ({ ...row })),
+        subset,
+      );
+      if (!untouched.good) missed.push(`seed ${seed}: false alarm ${JSON.stringify(untouched)}`);
+    }
+    expect(missed).toEqual([]);
+  });
+
+  it("finds tampering in the file itself, past the guards", async () => {
+    for (const statement of [
+      "update audit set at = '2020-01-01T00:00:00.000Z' where sequence = 4",
+      "update audit set subject = 'order:crm/other' where sequence = 4",
+      "delete from audit where sequence = 4",
+      "update audit set format = 2 where sequence = 4",
+      "update audit set previous = hash where sequence = 4",
+    ]) {
+      const { ledger, path } = await openLedger();
+      await append(ledger, 9);
+      unguarded(path).exec(statement);
+      expect(ledger.verifyAudit(), statement).toMatchObject({ good: false, firstBad: 4 });
+    }
+  });
+
+  it("finds a cut up to the last kept head, and says what a cut after it means: nothing", async () => {
+    const { ledger, path } = await openLedger();
+    await append(ledger, 5);
+    const head = await endRun(ledger);
+    expect(head.sequence).toBe(6);
+    await append(ledger, 4, 10);
+    const database = unguarded(path);
+    database.exec("delete from audit where sequence > 8");
+    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 8, keptHeads: 1, head: { sequence: 8 } });
+    database.exec("delete from audit where sequence > 6");
+    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 6 });
+    database.exec("delete from audit where sequence > 5");
+    const verdict = ledger.verifyAudit();
+    expect(verdict).toMatchObject({ good: false, firstBad: 6 });
+    expect(verdict.good ? "" : verdict.why).toContain("cut off");
+    database.exec("delete from audit");
+    expect(ledger.verifyAudit()).toMatchObject({ good: false, firstBad: 1 });
+  });
+
+  it("finds a chain that was written anew from some entry on, by the heads that were kept", async () => {
+    const { ledger, path } = await openLedger();
+    await append(ledger, 5);
+    await endRun(ledger);
+    await append(ledger, 5, 10);
+    await endRun(ledger);
+    for (const [from, firstBad] of [
+      [8, 12],
+      [3, 6],
+      [1, 6],
+    ] as const) {
+      const rewritten = rowsOf(ledger).map((row) => ({ ...row }));
+      rewriteFrom(rewritten, from);
+      expect(verifyChain(rewritten, [])).toMatchObject({ good: true });
+      expect(verifyChain(rewritten, readKeptHeads(headsPath(path)))).toMatchObject({ good: false, firstBad });
+    }
+  });
+
+  it("finds a chain that was written anew even when the program then kept the new head of the same entry", async () => {
+    const { ledger, path } = await openLedger();
+    await append(ledger, 5);
+    await endRun(ledger);
+    const rewritten = rowsOf(ledger).map((row) => ({ ...row }));
+    rewriteFrom(rewritten, 2);
+    const last = rewritten.at(-1);
+    appendFileSync(
+      headsPath(path),
+      `${JSON.stringify({ sequence: 6, hash: last?.hash, at: "2026-10-01T08:00:00.000Z" })}\n`,
+    );
+    expect(verifyChain(rewritten, readKeptHeads(headsPath(path)))).toMatchObject({ good: false, firstBad: 6 });
+  });
+
+  it("takes lines of the heads file that are no heads for nothing", async () => {
+    const { ledger, path } = await openLedger();
+    await append(ledger, 2);
+    await endRun(ledger);
+    writeFileSync(
+      headsPath(path),
+      `${readFileSync(headsPath(path), "utf8")}rubbish\n{"sequence":1}\n{"sequence":9,"ha`,
+    );
+    expect(ledger.verifyAudit()).toMatchObject({ good: true, keptHeads: 1 });
+  });
+
+  it("walks the chain in the order of writing, across connections that wrote in turns", async () => {
+    const { ledger, path } = await openLedger();
+    const { ledger: other } = await openLedger({ path });
+    for (let turn = 0; turn < 5; turn += 1) {
+      await append(ledger, 3, turn * 10);
+      await append(other, 3, turn * 10 + 5);
+    }
+    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 30 });
+    expect(ledger.auditHead()).toEqual(other.auditHead());
+  });
+});
+
+function rewriteFrom(rows: AuditRow[], from: number): void {
+  let previous = rows[from - 2]?.hash ?? "";
+  for (const row of rows.slice(from - 1)) {
+    if (row.sequence === from) row.body = '{"forged":true}';
+    row.previous = previous;
+    row.hash = auditHash(row);
+    previous = row.hash;
+  }
+}
+
+/** Entries whose hashes were kept outside. */
+const heads = new Set([7, 23, 41, 60]);
+
+/**
+ * One tampering that a person could do to the rows; `bad` is the first entry that does not fit. An entry that was forged together with its hash
+ * is given away by the head that was kept of it, else by the entry after it.
+ */
+function tamper(rows: AuditRow[], roll: (below: number) => number): { what: string; bad: number } {
+  const place = roll(rows.length);
+  const row = rows[place];
+  if (row === undefined) throw new Error("no row");
+  const sequence = place + 1;
+  switch (roll(8)) {
+    case 0: {
+      const columns = ["at", "kind", "subject", "body", "previous", "hash"] as const;
+      const column = columns[roll(columns.length)] ?? "body";
+      row[column] = flip(row[column], roll);
+      return { what: `one character of ${column}`, bad: sequence };
+    }
+    case 1:
+      row.format += 1 + roll(3);
+      return { what: "format", bad: sequence };
+    case 2:
+      row.sequence += 1 + roll(3);
+      return { what: "sequence", bad: sequence };
+    case 3:
+      rows.splice(place, 1);
+      return { what: "deleted", bad: sequence };
+    case 4: {
+      const forged = { ...row, body: '{"forged":true}' };
+      rows.splice(place, 0, { ...forged, hash: auditHash(forged) });
+      for (const later of rows.slice(place + 1)) later.sequence += 1;
+      return { what: "inserted", bad: heads.has(sequence) ? sequence : sequence + 1 };
+    }
+    case 5: {
+      const other = (place + 1 + roll(rows.length - 1)) % rows.length;
+      const [first, second] = [Math.min(place, other), Math.max(place, other)];
+      const left = rows[first];
+      const right = rows[second];
+      if (left === undefined || right === undefined) throw new Error("no row");
+      rows[first] = { ...right, sequence: first + 1 };
+      rows[second] = { ...left, sequence: second + 1 };
+      return { what: "swapped", bad: first + 1 };
+    }
+    case 6: {
+      rows.splice(place);
+      return { what: "cut off", bad: place + 1 };
+    }
+    default: {
+      row.body = '{"forged":true}';
+      row.hash = auditHash(row);
+      return { what: "changed with its hash", bad: heads.has(sequence) ? sequence : sequence + 1 };
+    }
+  }
+}
+
+function flip(text: string, roll: (below: number) => number): string {
+  if (text === "") return "0";
+  const place = roll(text.length);
+  const other = String.fromCharCode(text.charCodeAt(place) ^ 1);
+  return text.slice(0, place) + other + text.slice(place + 1);
+}

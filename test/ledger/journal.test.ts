@@ -1,0 +1,311 @@
+import { describe, expect, it } from "vitest";
+import type { KnownChange } from "../../src/plan/changes.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import { count, doneWith, intend, key, openLedger, sqlite, update } from "./opened.ts";
+
+async function reopened(path: string): Promise<Ledger> {
+  return (await openLedger({ path })).ledger;
+}
+
+const linked = (customer: string, enterpriseGlobalId: string): KnownChange => ({
+  type: "linked",
+  customer: key(customer),
+  link: { enterpriseGlobalId, channelCode: "crm", channelCustomerId: customer, origin: "created", examined: true },
+});
+
+describe("intents", () => {
+  it("are one at a time for a customer and subject, whatever state the open one is in", async () => {
+    const { ledger, path } = await openLedger();
+    const id = await intend(ledger, update("1"));
+    for (const state of ["unknown", "parked"] as const) {
+      await expect(intend(ledger, update("1"))).rejects.toThrow("UNIQUE");
+      await ledger.conclude(id, { state, changes: [], audit: { kind: state, body: {} } });
+    }
+    await expect(intend(ledger, update("1"))).rejects.toThrow("UNIQUE");
+    await intend(ledger, update("2"));
+    await intend(ledger, update("1", { subject: "order:crm/1" }));
+    await ledger.conclude(id, { state: "dropped", changes: [], audit: { kind: "not-applied", body: {} } });
+    await intend(ledger, update("1"));
+    expect(count(path, "attempt")).toBe(4);
+  });
+
+  it("come back as they were written, with nonce and time of each attempt", async () => {
+    const { ledger, path, time } = await openLedger();
+    const planned = update("1", { takesAway: 3, before: { name: "x" } });
+    const id = await intend(ledger, planned, { size: 5 });
+    ledger.close();
+    const again = await reopened(path);
+    const row = await again.operation(id);
+    expect(row).toMatchObject({ id, state: "sending", context: { size: 5 }, attempts: 1 });
+    expect(row?.operation).toEqual(planned);
+    const [attempt] = await again.attempts(id);
+    expect(attempt).toMatchObject({
+      number: 1,
+      startedAt: new Date(time.at).toISOString(),
+      finishedAt: null,
+      outcome: null,
+    });
+  });
+
+  it("are sent again only from unknown, with an attempt of its own", async () => {
+    const { ledger } = await openLedger();
+    const planned = update("1");
+    const id = await intend(ledger, planned);
+    const again = () => ledger.intend({ operation: planned, id, runId: null, wireHash: "w", nonce: "n", context: {} });
+    await expect(again()).rejects.toMatchObject({ code: "journal.moved-on" });
+    await ledger.conclude(id, {
+      state: "unknown",
+      attempt: { outcome: "unknown" },
+      changes: [],
+      audit: { kind: "unknown", body: {} },
+    });
+    await again();
+    expect((await ledger.attempts(id)).map((attempt) => [attempt.number, attempt.outcome])).toEqual([
+      [1, "unknown"],
+      [2, null],
+    ]);
+    await ledger.conclude(id, doneWith());
+    await expect(again()).rejects.toMatchObject({ code: "journal.moved-on" });
+    expect(await ledger.attempts(id)).toHaveLength(2);
+  });
+
+  it("that were planned before begin with their own row; a held one is not sent", async () => {
+    const { ledger } = await openLedger();
+    const [id = ""] = await ledger.storePlanned({
+      runId: "r",
+      state: "planned",
+      operations: [update("1", { takesAway: 1 })],
+    });
+    const [held = ""] = await ledger.storePlanned({
+      runId: "r",
+      state: "planned",
+      operations: [update("2", { takesAway: 1 })],
+    });
+    expect(await ledger.holdPlanned(key("2"), "h-1", { revokesOnly: true })).toBe(1);
+    const send = (which: string, customer: string) =>
+      ledger.intend({ operation: update(customer), id: which, runId: "r", wireHash: "w", nonce: "n", context: {} });
+    expect(await send(id, "1")).toBe(id);
+    await expect(send(held, "2")).rejects.toMatchObject({ code: "journal.moved-on" });
+    expect((await ledger.openOperations()).map((row) => row.id)).toEqual([id]);
+  });
+});
+
+describe("conclusions", () => {
+  it("commit outcome, what is known by it and the audit entry together", async () => {
+    const { ledger, path } = await openLedger();
+    const id = await intend(ledger, update("1"));
+    await ledger.conclude(id, doneWith([linked("1", "E1")]));
+    expect((await ledger.operation(id))?.state).toBe("done");
+    expect((await ledger.known(key("1"))).link?.enterpriseGlobalId).toBe("E1");
+    const body = sqlite(path).prepare<[], string>("select body from audit").pluck().get() ?? "";
+    expect(JSON.parse(body)).toMatchObject({
+      operation: id,
+      endpoint: "E4",
+      customer: "crm/1",
+      state: "done",
+      note: "done",
+    });
+  });
+
+  it.each(["in the changes", "in the audit entry"])("leave nothing at all when something throws %s", async (where) => {
+    const { ledger, path } = await openLedger();
+    const first = await intend(ledger, update("1"));
+    await ledger.conclude(first, doneWith([linked("1", "E1")]));
+    const id = await intend(ledger, update("2"));
+    // E1 is linked to the first customer; and an audit entry cannot hold what JSON cannot.
+    const conclusion =
+      where === "in the changes"
+        ? doneWith([{ type: "enterprise-code", enterpriseGlobalId: "E2", code: "c" }, linked("2", "E1")])
+        : { ...doneWith([linked("2", "E2")]), audit: { kind: "x", body: { number: Number.NaN } } };
+    await expect(ledger.conclude(id, conclusion)).rejects.toThrow();
+    expect((await ledger.operation(id))?.state).toBe("sending");
+    expect((await ledger.attempts(id))[0]?.finishedAt).toBeNull();
+    expect((await ledger.known(key("2"))).link).toBeUndefined();
+    expect(count(path, "enterprise_code")).toBe(0);
+    expect(count(path, "audit")).toBe(1);
+    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 1 });
+    await ledger.conclude(id, doneWith([linked("2", "E2")]));
+  });
+
+  it("are final", async () => {
+    const { ledger } = await openLedger();
+    for (const state of ["done", "rejected", "dropped"] as const) {
+      const id = await intend(ledger, update(state));
+      await ledger.conclude(id, { ...doneWith(), state });
+      await expect(ledger.conclude(id, doneWith())).rejects.toMatchObject({ code: "journal.already-concluded" });
+      expect((await ledger.operation(id))?.state).toBe(state);
+    }
+  });
+
+  it("that rest on an older look at the operation are refused", async () => {
+    const { ledger } = await openLedger();
+    const id = await intend(ledger, update("1"));
+    const unknown = { ...doneWith(), state: "unknown" as const };
+    await ledger.conclude(id, { ...unknown, expected: { state: "sending", attempts: 1 } });
+    await expect(
+      ledger.conclude(id, { ...doneWith(), expected: { state: "sending", attempts: 1 } }),
+    ).rejects.toMatchObject({ code: "journal.moved-on" });
+    await ledger.intend({ operation: update("1"), id, runId: null, wireHash: "w", nonce: "n", context: {} });
+    await ledger.conclude(id, unknown);
+    await expect(
+      ledger.conclude(id, { ...doneWith(), expected: { state: "unknown", attempts: 1 } }),
+    ).rejects.toMatchObject({ code: "journal.moved-on" });
+    expect((await ledger.operation(id))?.state).toBe("unknown");
+  });
+});
+
+describe("what is open", () => {
+  it("is listed in the order in which it was begun, and its customers are to be looked at", async () => {
+    const { ledger, time } = await openLedger();
+    const ids: string[] = [];
+    for (const customer of ["3", "1", "2"]) {
+      time.at += 1;
+      ids.push(await intend(ledger, update(customer)));
+    }
+    expect((await ledger.openOperations()).map((row) => row.id)).toEqual(ids);
+    expect(await ledger.dirtyCustomers(undefined, 10)).toEqual([key("1"), key("2"), key("3")]);
+    expect(await ledger.dirtyCustomers(key("1"), 1)).toEqual([key("2")]);
+    await ledger.conclude(ids[1] ?? "", { ...doneWith(), state: "parked" });
+    expect(await ledger.dirtyCustomers(undefined, 10)).toEqual([key("2"), key("3")]);
+  });
+
+  it("makes a different value of the same subject wait for the settle time", async () => {
+    const { ledger, time } = await openLedger();
+    expect(await ledger.quietUntil("customer:crm/1", 1000)).toBe(1000);
+    const id = await intend(ledger, update("1"));
+    time.at += 500;
+    await ledger.conclude(id, { ...doneWith(), attempt: { outcome: "unknown" }, state: "unknown" });
+    expect(await ledger.quietUntil("customer:crm/1", 1000)).toBe(time.at + 1000);
+    expect(await ledger.quietUntil("customer:crm/2", 1000)).toBe(1000);
+  });
+});
+
+describe("asset numbers", () => {
+  const wanted = (instanceId: string, quantity: number, given: string[] = []) => ({
+    instanceId,
+    quantity,
+    given,
+    wireNumber: (digits: string) => `A-${digits}`,
+  });
+  const taken = (...numbers: string[]): KnownChange => ({ type: "numbers-taken", numbers, operationId: "op" });
+
+  it("are fixed to an instance once and for good", async () => {
+    const { ledger, path } = await openLedger();
+    await ledger.learn(key("1"), [taken("8000000001", "8000000002", "8000000003")]);
+    expect(await ledger.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({ lacking: 0, clashing: [] });
+    expect(await ledger.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({ lacking: 0, clashing: [] });
+    expect(await ledger.poolSize()).toBe(1);
+    expect(await ledger.fixNumbers(key("P"), [wanted("I", 3)])).toEqual({ lacking: 2, clashing: [] });
+    const rows = sqlite(path).prepare("select wire_number, order_id, slot from asset_number order by number").all();
+    expect(rows).toEqual([
+      { wire_number: "A-8000000001", order_id: "O", slot: 0 },
+      { wire_number: "A-8000000002", order_id: "O", slot: 1 },
+      { wire_number: "A-8000000003", order_id: "P", slot: 0 },
+    ]);
+  });
+
+  it("are not handed out twice when the service hands them out twice", async () => {
+    const { ledger } = await openLedger();
+    await ledger.learn(key("1"), [taken("8000000001")]);
+    await ledger.fixNumbers(key("O"), [wanted("I", 1)]);
+    await ledger.learn(key("1"), [taken("8000000001", "8000000002")]);
+    expect(await ledger.poolSize()).toBe(1);
+    expect(await ledger.fixNumbers(key("P"), [wanted("I", 2)])).toEqual({ lacking: 1, clashing: [] });
+  });
+
+  it("that the CRM gave to one asset are given to no other, by the CRM or from the pool", async () => {
+    const { ledger, path } = await openLedger();
+    expect(await ledger.fixNumbers(key("O"), [wanted("I", 1, ["A-8000000001"])])).toEqual({ lacking: 0, clashing: [] });
+    expect(await ledger.fixNumbers(key("P"), [wanted("I", 1, ["A-8000000001"])])).toEqual({
+      lacking: 0,
+      clashing: ["A-8000000001"],
+    });
+    await ledger.learn(key("1"), [taken("8000000001", "8000000002")]);
+    expect(await ledger.fixNumbers(key("Q"), [wanted("I", 1)])).toEqual({ lacking: 0, clashing: [] });
+    const wires = sqlite(path).prepare("select wire_number from asset_number where order_id = 'Q'").pluck().all();
+    expect(wires).toEqual(["A-8000000002"]);
+    expect(await ledger.poolSize()).toBe(0);
+  });
+});
+
+describe("slots", () => {
+  const slot = (minute: number): string => new Date(Date.UTC(2026, 9, 1, 8, minute)).toISOString();
+
+  it("fire once, and only forward", async () => {
+    const { ledger } = await openLedger();
+    expect(await ledger.claimSlot("j", slot(1))).toBe(true);
+    expect(await ledger.claimSlot("j", slot(1))).toBe(false);
+    expect(await ledger.claimSlot("j", slot(3))).toBe(true);
+    expect(await ledger.claimSlot("j", slot(2))).toBe(false);
+    expect(await ledger.claimSlot("k", slot(2))).toBe(true);
+    expect(await ledger.lastSlot("j")).toBe(slot(3));
+  });
+
+  it("that fired stay fired when the clock was set back, and the others may still fire", async () => {
+    const { ledger, path } = await openLedger();
+    for (const minute of [1, 3, 5]) await ledger.claimSlot("j", slot(minute));
+    await ledger.rewindSlot("j", slot(0));
+    expect(await ledger.lastSlot("j")).toBe(slot(0));
+    ledger.close();
+    const again = await reopened(path);
+    const claims: boolean[] = [];
+    for (const minute of [1, 2, 3, 4, 5, 6]) claims.push(await again.claimSlot("j", slot(minute)));
+    expect(claims).toEqual([false, true, false, true, false, true]);
+  });
+
+  it("are never set forward by a rewinding", async () => {
+    const { ledger } = await openLedger();
+    await ledger.claimSlot("j", slot(1));
+    await ledger.rewindSlot("j", slot(9));
+    expect(await ledger.lastSlot("j")).toBe(slot(1));
+  });
+
+  it("are claimed by one of two programs", async () => {
+    const { ledger, path } = await openLedger();
+    const other = await reopened(path);
+    const claims = await Promise.all([ledger.claimSlot("j", slot(1)), other.claimSlot("j", slot(1))]);
+    expect(claims.filter((claimed) => claimed)).toHaveLength(1);
+  });
+
+  it("are forgotten one by one after 400 days", async () => {
+    const { ledger, path } = await openLedger();
+    await ledger.claimSlot("j", slot(1));
+    await ledger.claimSlot("j", new Date(Date.UTC(2027, 10, 20)).toISOString());
+    expect(count(path, "fired_slot")).toBe(1);
+  });
+});
+
+describe("holds", () => {
+  const hold = (customer: string, setHash: string) => ({
+    scope: "enterprise" as const,
+    customer: key(customer),
+    count: 9,
+    allowed: 5,
+    total: 20,
+    setHash,
+    explanation: "9 of 20",
+  });
+
+  it("are one for a customer; another set takes the place of the one before", async () => {
+    const { ledger } = await openLedger();
+    const first = await ledger.openHold(hold("1", "x"));
+    expect((await ledger.openHold(hold("1", "x"))).id).toBe(first.id);
+    const second = await ledger.openHold(hold("1", "y"));
+    expect((await ledger.openHolds()).map((row) => row.id)).toEqual([second.id]);
+  });
+
+  it("are decided once, by a reason that stands in the chain", async () => {
+    const { ledger, path } = await openLedger();
+    const { id } = await ledger.openHold(hold("1", "x"));
+    await ledger.decideHold(id, "rejected", "they are still needed");
+    await expect(ledger.decideHold(id, "approved", "no")).rejects.toMatchObject({ code: "hold.decided", exitCode: 64 });
+    await expect(ledger.decideHold("h-none", "approved", "no")).rejects.toMatchObject({ code: "hold.unknown" });
+    expect(await ledger.holdRejected(key("1"), "x")).toBe(true);
+    expect(await ledger.holdRejected(key("1"), "y")).toBe(false);
+    const kinds = sqlite(path).prepare("select kind from audit order by sequence").pluck().all();
+    expect(kinds).toEqual(["held", "hold-rejected"]);
+    expect(sqlite(path).prepare("select body from audit where sequence = 2").pluck().get()).toContain(
+      "they are still needed",
+    );
+  });
+});

@@ -1,0 +1,236 @@
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
+import { sha256 } from "../../src/base/canonical-json.ts";
+import type { Stream } from "../../src/crm/model.ts";
+import { privateFields } from "../../src/crm/model.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import { isPrivateMarker } from "../../src/plan/operation.ts";
+import type { PrivateMarker } from "../../src/plan/operation.ts";
+import { doneWith, intend, key, openLedger, sealSecret, sqlite, update } from "./opened.ts";
+
+/** Stands in every private value; what must be found nowhere else. */
+const canary = "Kanarienvogel";
+const secretCanary = "Geheimkanarie";
+
+function record(stream: Stream, id: string): JsonObject {
+  const fields: JsonObject = { namespace: "crm", id };
+  for (const field of privateFields[stream]) fields[field] = `${canary} ${field} ${id}`;
+  if (stream === "customers") return { ...fields, customerType: "company", branchCode: "B", branchName: "Branch" };
+  if (stream === "staff") return { ...fields, customerId: "C", password: `${secretCanary}-${id}`, assets: [] };
+  return {
+    ...fields,
+    customerId: "C",
+    cancelled: false,
+    instances: [
+      { kind: "asset", id: "A", licenseType: "cloud_account" },
+      {
+        kind: "product",
+        id: "P",
+        parentId: "A",
+        name: "Product",
+        passwords: [`${secretCanary}-1`, `${secretCanary}-2`],
+      },
+    ],
+  };
+}
+
+async function takeUp(ledger: Ledger, stream: Stream, id: string): Promise<void> {
+  const read = await ledger.startRead("run-1", "erp", stream);
+  const body = record(stream, id);
+  await ledger.takeUp("erp", stream, read, "run-1", [
+    {
+      record: {
+        rawHash: sha256(JSON.stringify(body)),
+        place: "erp.csv:1",
+        key: key(id),
+        customer: key(stream === "customers" ? id : "C"),
+        record: body,
+        raw: JSON.stringify({ name: `${canary} raw` }),
+      },
+    },
+    {
+      rejection: {
+        rawHash: sha256(`bad ${stream}`),
+        place: "erp.csv:2",
+        key: key(`${id}-bad`),
+        customer: key("C"),
+        field: "name",
+        code: "too-long",
+        message: "the name is too long",
+        expected: undefined,
+        raw: JSON.stringify({ name: `${canary} bad` }),
+      },
+    },
+  ]);
+  await ledger.finishRead(read, { complete: true, whole: true, rows: 2, bad: 1 });
+}
+
+function marker(value: unknown): PrivateMarker {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    const json = JSON.parse(JSON.stringify(value));
+    if (isPrivateMarker(json)) return json;
+  }
+  throw new Error(`no marker: ${JSON.stringify(value)}`);
+}
+
+/** A ledger that has seen one record of each stream, and an operation of each outcome about them. */
+async function full(): Promise<{ ledger: Ledger; path: string }> {
+  const { ledger, path } = await openLedger();
+  await takeUp(ledger, "customers", "C");
+  await takeUp(ledger, "orders", "O");
+  await takeUp(ledger, "staff", "S");
+  const loaded = await ledger.load(key("C"));
+  const payload = JSON.parse(JSON.stringify({ customer: loaded.desiredCustomer?.body, staff: loaded.staff[0]?.body }));
+  const done = await intend(ledger, update("C", { payload }));
+  await ledger.conclude(done, doneWith());
+  const rejected = await ledger.intend({
+    operation: update("C", { payload }),
+    runId: null,
+    wireHash: "0".repeat(64),
+    nonce: "0".repeat(32),
+    context: {},
+    sealed: [{ ref: "initial-password/crm/S", version: 1, salt: "salt", values: { password: `${secretCanary}-new` } }],
+  });
+  await ledger.conclude(rejected, {
+    state: "rejected",
+    attempt: { outcome: "rejected", code: "13004" },
+    answer: JSON.stringify({ message: `${canary} in an answer` }),
+    changes: [],
+    audit: { kind: "rejected", body: {} },
+  });
+  await ledger.recordOutcomes("run-1", [
+    { stream: "orders", key: key("O"), outcome: "deferred", code: "x", reason: "waits", again: true },
+  ]);
+  return { ledger, path };
+}
+
+function tablesOf(path: string): string[] {
+  return sqlite(path, { readonly: true })
+    .prepare<[], string>("select name from sqlite_schema where type = 'table' and name not like 'sqlite%'")
+    .pluck()
+    .all();
+}
+
+describe("private values", () => {
+  it("are in one table and in no other", async () => {
+    const { path } = await full();
+    const database = sqlite(path, { readonly: true });
+    const holding: string[] = [];
+    for (const table of tablesOf(path)) {
+      const text = JSON.stringify(database.prepare(`select * from ${table}`).all());
+      if (text.includes(canary)) holding.push(table);
+      expect(text, table).not.toContain(secretCanary);
+    }
+    expect(holding).toEqual(["private_value"]);
+  });
+
+  it("are on no page of the file that belongs to another table or index", async () => {
+    const { ledger, path } = await full();
+    ledger.close();
+    const copy = `${path}.copy`;
+    sqlite(path).exec(`vacuum into '${copy}'`);
+    expect(readFileSync(copy, "latin1")).toContain(canary);
+    const database = sqlite(copy);
+    database.exec("delete from private_value; vacuum");
+    database.close();
+    expect(readFileSync(copy, "latin1")).not.toContain(canary);
+  });
+
+  it("compare by salted commitments that differ between records and fields", async () => {
+    const { ledger } = await openLedger();
+    await takeUp(ledger, "customers", "C");
+    await takeUp(ledger, "customers", "D");
+    const one = marker((await ledger.load(key("C"))).desiredCustomer?.body.adminName);
+    const bodies = sqlite(ledger.path).prepare<[], string>("select body from record_version order by id").pluck().all();
+    const commitments = bodies.flatMap((body) =>
+      [...body.matchAll(/"commitment":"([0-9a-f]+)"/gu)].map((match) => match[1]),
+    );
+    expect(new Set(commitments).size).toBe(commitments.length);
+    expect(ledger.privateValue(one)).toBe(`${canary} adminName C`);
+  });
+
+  it("are not handed out when they no longer fit their commitment, were erased, or are of another version", async () => {
+    const { ledger, path } = await openLedger();
+    await takeUp(ledger, "customers", "C");
+    const name = marker((await ledger.load(key("C"))).desiredCustomer?.body.name);
+    expect(ledger.privateValue(name)).toBe(`${canary} name C`);
+    expect(ledger.privateValue({ ...name, version: 2 })).toBeUndefined();
+    expect(ledger.privateValue({ ...name, field: "address" })).toBeUndefined();
+    sqlite(path).exec("update private_value set body = replace(body, 'name C', 'name X')");
+    expect(ledger.privateValue(name)).toBeUndefined();
+    sqlite(path).exec("update private_value set body = null");
+    expect(ledger.privateValue(name)).toBeUndefined();
+  });
+});
+
+describe("passwords", () => {
+  it("are sealed on disk, in the write-ahead log too, and opened with the key only", async () => {
+    const { ledger, path } = await full();
+    const bytes = [path, `${path}-wal`].filter((file) => existsSync(file)).map((file) => readFileSync(file, "latin1"));
+    expect(bytes.join("")).not.toContain(secretCanary);
+    const staff = (await ledger.load(key("C"))).staff[0];
+    const password = marker(staff?.body.password);
+    expect(ledger.privateValue(password)).toBe(`${secretCanary}-S`);
+    const kept = await ledger.latestSealed("initial-password/crm/S");
+    expect(kept.values).toEqual({ password: `${secretCanary}-new` });
+
+    const wrong = await openLedger({ path, sealSecret: "another key of some length" });
+    expect(() => wrong.ledger.privateValue(password)).toThrow("cannot be opened with the configured key");
+    const none = await openLedger({ path, sealSecret: undefined });
+    expect(none.ledger.privateValue(password)).toBeUndefined();
+    expect(sealSecret).not.toContain(secretCanary);
+  });
+
+  it("are wiped when they have done their work", async () => {
+    const { ledger } = await full();
+    const staff = (await ledger.load(key("C"))).staff[0];
+    const password = marker(staff?.body.password);
+    await ledger.wipeSealed(password.$private, password.version);
+    expect(ledger.privateValue(password)).toBeUndefined();
+    expect(ledger.privateValue(marker(staff?.body.name))).toBe(`${canary} name S`);
+    await ledger.wipeSealed("initial-password/crm/S", 1);
+    expect(await ledger.latestSealed("initial-password/crm/S")).toEqual({
+      values: undefined,
+      version: 1,
+      nextVersion: 2,
+    });
+  });
+
+  it("are not stored at all without a key: the record is set aside and says so", async () => {
+    const { ledger, path } = await openLedger({ sealSecret: undefined });
+    await takeUp(ledger, "staff", "S");
+    const codes = sqlite(path).prepare("select code from quarantine order by code").pluck().all();
+    expect(codes).toEqual(["no-sealing-key", "too-long"]);
+    expect([path, `${path}-wal`].map((file) => readFileSync(file, "latin1")).join("")).not.toContain(secretCanary);
+    const planned = update("C");
+    await expect(
+      ledger.intend({
+        operation: planned,
+        runId: null,
+        wireHash: "0",
+        nonce: "0",
+        context: {},
+        sealed: [{ ref: "r", version: 1, salt: "s", values: { password: secretCanary } }],
+      }),
+    ).rejects.toThrow("without a sealing key");
+    expect(await ledger.openOperations()).toEqual([]);
+  });
+
+  it("of different records or times have different sealed forms", async () => {
+    const { ledger, path } = await openLedger();
+    const values = { password: "the same" };
+    for (const version of [1, 2]) {
+      await ledger.intend({
+        operation: update(`${version}`),
+        runId: null,
+        wireHash: "0",
+        nonce: "0",
+        context: {},
+        sealed: [{ ref: "r", version, salt: "s", values }],
+      });
+    }
+    const sealed = sqlite(path).prepare("select sealed from private_value where ref = 'r'").pluck().all();
+    expect(new Set(sealed).size).toBe(2);
+  });
+});

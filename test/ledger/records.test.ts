@@ -1,0 +1,282 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
+import { sha256 } from "../../src/base/canonical-json.ts";
+import type { Stream } from "../../src/crm/model.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import { key, openLedger, sqlite } from "./opened.ts";
+
+interface Row {
+  id: string;
+  body?: JsonObject;
+  /** A row that cannot be used; `nameless`: not even its id can be read. */
+  bad?: string;
+  nameless?: boolean;
+  /** Something in the raw row that the mapping leaves out. */
+  extra?: string;
+  customer?: string;
+}
+
+/** One reading of a source, as a run makes it: what is as it was is marked, the rest is mapped and taken up. */
+async function read(
+  ledger: Ledger,
+  rows: readonly Row[],
+  options: { source?: string; stream?: Stream; whole?: boolean; confirmations?: number; run?: string } = {},
+): Promise<{ unchanged: number; changed: number; quarantined: number; absent: number; mapped: number }> {
+  const { source = "erp", stream = "customers", whole = true, confirmations = 3, run = "run-1" } = options;
+  const number = await ledger.startRead(run, source, stream);
+  const hashOf = (row: Row): string => sha256(JSON.stringify([source, row]));
+  const seen = await ledger.markSeen(source, stream, number, rows.map(hashOf));
+  const fresh = rows.filter((row) => !seen.unchanged.has(hashOf(row)) && !seen.quarantined.has(hashOf(row)));
+  const taken = await ledger.takeUp(
+    source,
+    stream,
+    number,
+    run,
+    fresh.map((row) => {
+      const common = { rawHash: hashOf(row), place: `${source}.csv:1`, raw: JSON.stringify(row) };
+      const owner = key(row.customer ?? row.id);
+      if (row.bad !== undefined) {
+        const known = row.nameless !== true;
+        return {
+          rejection: {
+            ...common,
+            key: known ? key(row.id) : undefined,
+            customer: known ? owner : undefined,
+            field: "name",
+            code: "missing",
+            message: row.bad,
+            expected: "a text",
+          },
+        };
+      }
+      return { record: { ...common, key: key(row.id), customer: owner, record: { id: row.id, ...row.body } } };
+    }),
+  );
+  await ledger.finishRead(number, { complete: true, whole, rows: rows.length, bad: 0 });
+  const absent = whole ? (await ledger.closeWholeRead(source, stream, number, confirmations)).absent : 0;
+  return {
+    unchanged: taken.unchanged + rows.filter((row) => seen.unchanged.has(hashOf(row))).length,
+    changed: taken.changed,
+    quarantined: taken.quarantined + rows.filter((row) => seen.quarantined.has(hashOf(row))).length,
+    absent,
+    mapped: fresh.length,
+  };
+}
+
+function stateOf(path: string, id: string, stream = "customers"): Record<string, unknown> | undefined {
+  return sqlite(path, { readonly: true })
+    .prepare<[string, string], Record<string, unknown>>(
+      "select state, version, pending, source, missed from record where stream = ? and id = ?",
+    )
+    .get(stream, id);
+}
+
+function openReasons(path: string): string[] {
+  return sqlite(path, { readonly: true })
+    .prepare<[], string>(
+      "select source || ' ' || code || ' ' || coalesce(record_id, '-') from quarantine where state <> 'resolved' order by 1",
+    )
+    .pluck()
+    .all();
+}
+
+const a = { id: "A", body: { branch: "1" } };
+const b = { id: "B", body: { branch: "1" } };
+
+describe("records that are read again", () => {
+  it("cost no mapping and no version while their raw form is as it was", async () => {
+    const { ledger, path } = await openLedger();
+    expect(await read(ledger, [a, b])).toMatchObject({ changed: 2, unchanged: 0, mapped: 2 });
+    expect(await read(ledger, [a, b])).toMatchObject({ changed: 0, unchanged: 2, mapped: 0 });
+    expect(stateOf(path, "A")).toMatchObject({ version: 1, state: "current" });
+  });
+
+  it("get a version when their content changed, and wait to be planned", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a]);
+    await ledger.recordOutcomes("run-1", [{ stream: "customers", key: key("A"), outcome: "planned" }]);
+    expect(stateOf(path, "A")).toMatchObject({ pending: 0 });
+    expect(await read(ledger, [{ ...a, body: { branch: "2" } }])).toMatchObject({ changed: 1 });
+    expect(stateOf(path, "A")).toMatchObject({ version: 2, pending: 1 });
+    const versions = sqlite(path)
+      .prepare("select version, to_at is null as now from record_version order by version")
+      .all();
+    expect(versions).toEqual([
+      { version: 1, now: 0 },
+      { version: 2, now: 1 },
+    ]);
+  });
+
+  it("are unchanged when only what the mapping leaves out changed", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a]);
+    await ledger.recordOutcomes("run-1", [{ stream: "customers", key: key("A"), outcome: "planned" }]);
+    expect(await read(ledger, [{ ...a, extra: "x" }])).toMatchObject({ changed: 0, unchanged: 1, mapped: 1 });
+    expect(stateOf(path, "A")).toMatchObject({ version: 1, pending: 0 });
+    expect(await read(ledger, [{ ...a, extra: "x" }])).toMatchObject({ unchanged: 1, mapped: 0 });
+  });
+
+  it("wake what was deferred because of the customer", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a]);
+    await read(ledger, [{ id: "O", customer: "A" }], { stream: "orders" });
+    await ledger.recordOutcomes("run-1", [
+      { stream: "orders", key: key("O"), outcome: "deferred", code: "customer.no-address", reason: "r", again: false },
+    ]);
+    expect(stateOf(path, "O", "orders")).toMatchObject({ pending: 0 });
+    await read(ledger, [{ ...a, body: { branch: "1", place: "2" } }]);
+    expect(stateOf(path, "O", "orders")).toMatchObject({ pending: 1 });
+  });
+});
+
+describe("an id that stands twice in one read", () => {
+  it.each(["in one batch", "beside one that is as it was"])(
+    "is quarantined with the record, until one of the two goes (%s)",
+    async (how) => {
+      const { ledger, path } = await openLedger();
+      const other = { ...a, body: { branch: "9" } };
+      if (how !== "in one batch") await read(ledger, [a]);
+      expect(await read(ledger, [a, other])).toMatchObject({ quarantined: 1 });
+      expect(openReasons(path)).toEqual(["erp duplicate-id A"]);
+      expect(stateOf(path, "A")).toMatchObject({ state: "quarantined" });
+      await read(ledger, [a, other]);
+      expect(stateOf(path, "A")).toMatchObject({ state: "quarantined" });
+      await read(ledger, [a]);
+      expect(openReasons(path)).toEqual([]);
+      expect(stateOf(path, "A")).toMatchObject({ state: "current", pending: 1 });
+    },
+  );
+
+  it("does no harm when both rows are the same", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a, { ...a }]);
+    expect(openReasons(path)).toEqual([]);
+    expect(stateOf(path, "A")).toMatchObject({ state: "current", version: 1 });
+  });
+});
+
+describe("a record that two sources claim", () => {
+  it("is blocked for both, and released when the second source lets go", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a]);
+    expect(await read(ledger, [a], { source: "portal" })).toMatchObject({ quarantined: 1 });
+    expect(openReasons(path)).toEqual(["portal claimed-twice A"]);
+    expect(stateOf(path, "A")).toMatchObject({ state: "quarantined", source: "erp" });
+    expect(await read(ledger, [a])).toMatchObject({ quarantined: 1 });
+    expect(await read(ledger, [a], { source: "portal" })).toMatchObject({ quarantined: 1, mapped: 0 });
+    await read(ledger, [b], { source: "portal" });
+    expect(openReasons(path)).toEqual([]);
+    expect(stateOf(path, "A")).toMatchObject({ state: "current", pending: 1, source: "erp" });
+  });
+
+  it("goes over to the second source when the first lets go for good", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a, b]);
+    await read(ledger, [a], { source: "portal" });
+    for (let reading = 0; reading < 3; reading += 1) await read(ledger, [b]);
+    expect(stateOf(path, "A")).toMatchObject({ state: "absent" });
+    expect(await read(ledger, [a], { source: "portal" })).toMatchObject({ changed: 1 });
+    expect(openReasons(path)).toEqual([]);
+    expect(stateOf(path, "A")).toMatchObject({ state: "current", source: "portal", pending: 1 });
+  });
+
+  it("stays blocked when somebody retries it while both have it", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a]);
+    await read(ledger, [a], { source: "portal" });
+    const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
+    expect(await ledger.retryQuarantine(id)).toBe(true);
+    expect(await read(ledger, [a], { source: "portal" })).toMatchObject({ quarantined: 1, mapped: 1 });
+    expect(stateOf(path, "A")).toMatchObject({ state: "quarantined" });
+  });
+});
+
+describe("a record that cannot be used", () => {
+  const bad = { id: "A", bad: "the name is missing" };
+
+  it("is quarantined alone, once, and blocks only its own record", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a, b]);
+    expect(await read(ledger, [bad, b])).toMatchObject({ quarantined: 1, unchanged: 1 });
+    expect(await read(ledger, [bad, b])).toMatchObject({ quarantined: 1, unchanged: 1, mapped: 0 });
+    expect(openReasons(path)).toEqual(["erp missing A"]);
+    expect(stateOf(path, "A")).toMatchObject({ state: "quarantined", version: 1 });
+    expect(stateOf(path, "B")).toMatchObject({ state: "current" });
+  });
+
+  it("is released by a usable form, and by its old form coming back", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a]);
+    await read(ledger, [bad]);
+    expect(await read(ledger, [a])).toMatchObject({ changed: 1 });
+    expect(stateOf(path, "A")).toMatchObject({ state: "current", version: 1, pending: 1 });
+    await read(ledger, [bad]);
+    await read(ledger, [{ ...a, body: { branch: "2" } }]);
+    expect(openReasons(path)).toEqual([]);
+    expect(stateOf(path, "A")).toMatchObject({ state: "current", version: 2 });
+  });
+
+  it("never counts as gone while its bad form is there", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a, b]);
+    for (let reading = 0; reading < 6; reading += 1) expect(await read(ledger, [bad, b])).toMatchObject({ absent: 0 });
+    expect(stateOf(path, "A")).toMatchObject({ state: "quarantined", missed: 0 });
+  });
+
+  it("takes nothing for gone while its id cannot be read: it may be any of those that are missing", async () => {
+    const { ledger, path } = await openLedger();
+    const nameless = { id: "?", bad: "no id", nameless: true };
+    await read(ledger, [a, b]);
+    for (let reading = 0; reading < 6; reading += 1)
+      expect(await read(ledger, [b, nameless])).toMatchObject({ absent: 0 });
+    expect(stateOf(path, "A")).toMatchObject({ state: "current", missed: 0 });
+    for (let reading = 0; reading < 3; reading += 1) await read(ledger, [b]);
+    expect(stateOf(path, "A")).toMatchObject({ state: "absent" });
+  });
+
+  it("is mapped again when somebody asks for it", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [bad]);
+    const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
+    expect(await read(ledger, [bad])).toMatchObject({ mapped: 0 });
+    expect(await ledger.retryQuarantine(id)).toBe(true);
+    expect(await ledger.retryQuarantine(id)).toBe(false);
+    expect(await read(ledger, [bad])).toMatchObject({ mapped: 1, quarantined: 1 });
+    expect(openReasons(path)).toEqual(["erp missing A"]);
+  });
+});
+
+describe("a record that is missing", () => {
+  it("is gone only after three whole, complete reads without it, and comes back when it is there again", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a, b]);
+    expect(await read(ledger, [b])).toMatchObject({ absent: 0 });
+    expect(await read(ledger, [b])).toMatchObject({ absent: 0 });
+    expect(stateOf(path, "A")).toMatchObject({ state: "current", missed: 2 });
+    expect(await read(ledger, [b])).toMatchObject({ absent: 1 });
+    expect(stateOf(path, "A")).toMatchObject({ state: "absent", pending: 1 });
+    expect(await read(ledger, [a, b])).toMatchObject({ changed: 1 });
+    expect(stateOf(path, "A")).toMatchObject({ state: "current", missed: 0, version: 1 });
+  });
+
+  it("begins to be missed anew when it was there in between", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a, b]);
+    await read(ledger, [b]);
+    await read(ledger, [b]);
+    await read(ledger, [a, b]);
+    await read(ledger, [b]);
+    expect(stateOf(path, "A")).toMatchObject({ state: "current", missed: 1 });
+  });
+
+  it("is not missed by reads that are not whole, nor by other sources and streams", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a, b]);
+    for (let reading = 0; reading < 4; reading += 1) {
+      await read(ledger, [b], { whole: false });
+      await read(ledger, [{ id: "C" }], { source: "portal" });
+      await read(ledger, [{ id: "D" }], { stream: "orders" });
+    }
+    expect(stateOf(path, "A")).toMatchObject({ state: "current", missed: 0 });
+  });
+});
