@@ -17,12 +17,15 @@ const unknown = words.filter((word) => !["--json", "--reset"].includes(word));
 
 async function main(): Promise<ExitCode> {
   if (unknown.length > 0) {
-    output.note(`the demo does not know ${unknown.join(" ")}\n  → npm run demo, npm run demo -- --json, or npm run demo -- --reset`);
+    output.note(
+      `the demo does not know ${unknown.join(" ")}\n  → npm run demo, npm run demo -- --json, or npm run demo -- --reset`,
+    );
     return exitCodes.usage;
   }
   if (words.includes("--reset")) {
     for (const name of ["ledger.db", "sandbox.db"]) {
-      for (const suffix of ["", "-wal", "-shm", ".lock", ".lock-journal", ".heads"]) rmSync(join(state, `${name}${suffix}`), { force: true });
+      for (const suffix of ["", "-wal", "-shm", ".lock", ".lock-journal", ".heads"])
+        rmSync(join(state, `${name}${suffix}`), { force: true });
     }
     output.line(`${here}/state: the ledger and the sandbox are gone; the sample and the reports are as they were`);
     output.line("next: npm run demo");
@@ -33,7 +36,13 @@ async function main(): Promise<ExitCode> {
   if (!existsSync(key)) writeFileSync(key, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 });
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort(new Error("stopped")));
-  return await demonstrate({ config: join(directory, "crm-sync.yaml"), reports: join(state, "reports"), here }, json, process.env, output, stop.signal);
+  return await demonstrate(
+    { config: join(directory, "crm-sync.yaml"), reports: join(state, "reports"), here },
+    json,
+    process.env,
+    output,
+    stop.signal,
+  );
 }
 
 try {

@@ -103,7 +103,7 @@ const statements = [
     namespace text not null, staff_id text not null, from_at text not null, to_at text,
     customer_namespace text not null, customer_id text not null, enterprise_global_id text not null,
     member_global_id text not null, origin text not null check (origin in ('created', 'adopted')),
-    name_commitments text not null,
+    particulars text not null,
     primary key (namespace, staff_id, from_at)
   ) strict, without rowid`,
   `create unique index staff_link_current on staff_link (namespace, staff_id) where to_at is null`,

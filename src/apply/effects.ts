@@ -201,7 +201,7 @@ export function staffAdded(customer: RecordKey, context: AddStaffContext, match:
         enterpriseGlobalId: context.enterpriseGlobalId,
         memberGlobalId: added.globalId,
         origin: "created" as const,
-        nameCommitments: { userName: person.userName, name: person.name },
+        particulars: person.particulars,
       },
     ];
   });

@@ -37,11 +37,20 @@ export const orderContext = z.object({
 });
 export type OrderContext = z.infer<typeof orderContext>;
 
+/** Commitments to what M1 is told of a person. */
+export const particulars = z.object({
+  userName: z.string(),
+  name: z.string(),
+  remark: z.string().nullable(),
+  mobile: z.string().nullable(),
+  departmentId: z.string().nullable(),
+});
+
 export const addStaffContext = z.object({
   enterpriseGlobalId: z.string(),
   /** Members that the platform showed before the call (A29). */
   shownBefore: z.array(z.string()),
-  staff: z.array(z.object({ key: recordKey, userName: z.string(), name: z.string() })),
+  staff: z.array(z.object({ key: recordKey, particulars })),
 });
 export type AddStaffContext = z.infer<typeof addStaffContext>;
 

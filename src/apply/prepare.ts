@@ -19,7 +19,14 @@ import type { WriteCall, WriteOutcome } from "../platform/outcome.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { StaffMatch } from "./effects.ts";
 import { enterpriseMade, matchAddedStaff, orderPlaced, privilegesSet, staffAdded } from "./effects.ts";
-import { addStaffContext, enterpriseContext, orderContextOf, privilegeContext, updateContext } from "./intent.ts";
+import {
+  addStaffContext,
+  enterpriseContext,
+  orderContextOf,
+  particulars,
+  privilegeContext,
+  updateContext,
+} from "./intent.ts";
 
 /** What the outcome of a call means for the ledger. */
 export interface Conclusive {
@@ -215,17 +222,11 @@ function prepareStaff(
 ): Prepared | { code: string; reason: string } {
   const request = addStaffRequestSchema.safeParse(wire);
   if (!request.success) return invalid(request.error.issues);
-  const planned = z
-    .array(z.object({ staff: z.string(), userName: z.string(), name: z.string() }))
-    .parse(operation.after);
+  const planned = z.array(particulars.extend({ staff: z.string() })).parse(operation.after);
   const context = addStaffContext.parse({
     enterpriseGlobalId: target["enterpriseGlobalId"],
     shownBefore: [...(options.shownBefore ?? [])],
-    staff: planned.map((person, index) => ({
-      key: keyOf(operation, index),
-      userName: person.userName,
-      name: person.name,
-    })),
+    staff: planned.map((person, index) => ({ key: keyOf(operation, index), particulars: person })),
   });
   const sent = request.data.userList.map((person, index) => ({
     key: keyOf(operation, index),

@@ -91,7 +91,7 @@ export class ChangeTables {
           change.enterpriseGlobalId,
           change.memberGlobalId,
           change.origin,
-          JSON.stringify(change.nameCommitments),
+          JSON.stringify(change.particulars),
         );
         return;
       case "enterprise-code":
@@ -191,7 +191,7 @@ function prepareStatements(database: Sqlite) {
     ),
     staffLink: database.prepare(
       `insert into staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id, member_global_id,
-         origin, name_commitments) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         origin, particulars) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     enterpriseCode: database.prepare(
       `insert into enterprise_code (enterprise_global_id, code, learned_at) values (?, ?, ?) on conflict do nothing`,

@@ -136,7 +136,7 @@ export class KnownTables {
               key,
               memberGlobalId: row.member_global_id,
               origin: row.origin,
-              nameCommitments: parse<StaffLink["nameCommitments"]>(row.name_commitments),
+              particulars: parse<StaffLink["particulars"]>(row.particulars),
             },
           ];
         }),
@@ -248,10 +248,10 @@ function prepareStatements(database: Sqlite) {
         staff_id: string;
         member_global_id: string;
         origin: StaffLink["origin"];
-        name_commitments: string;
+        particulars: string;
       }
     >(
-      `select namespace, staff_id, member_global_id, origin, name_commitments from staff_link
+      `select namespace, staff_id, member_global_id, origin, particulars from staff_link
        where customer_namespace = ? and customer_id = ? and to_at is null order by namespace, staff_id`,
     ),
     assignments: database.prepare<

@@ -194,7 +194,7 @@ export interface StaffLinkTable {
   enterprise_global_id: string;
   member_global_id: string;
   origin: StaffLink["origin"];
-  name_commitments: string;
+  particulars: string;
 }
 
 export interface AssignmentTable {

@@ -1,6 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Known, KnownPlatformCustomer, Link } from "./input.ts";
+import type { Known, KnownPlatformCustomer, Link, StaffParticulars } from "./input.ts";
 
 /** What becomes known by an outcome or a reading. Applied in the transaction of that outcome. */
 export type KnownChange =
@@ -28,7 +28,7 @@ export type KnownChange =
       enterpriseGlobalId: string;
       memberGlobalId: string;
       origin: "created" | "adopted";
-      nameCommitments: { userName: string; name: string };
+      particulars: StaffParticulars;
     }
   | { type: "enterprise-code"; enterpriseGlobalId: string; code: string }
   | {

@@ -71,12 +71,20 @@ export interface FixedNumber {
   slot: number;
 }
 
+/** Commitments to what the CRM said of a staff member when the account was made or adopted; `null` where it said nothing. */
+export interface StaffParticulars {
+  userName: string;
+  name: string;
+  remark: string | null;
+  mobile: string | null;
+  departmentId: string | null;
+}
+
 export interface StaffLink {
   key: RecordKey;
   memberGlobalId: string;
   origin: "created" | "adopted";
-  /** Commitments to userName and name as they were sent or adopted. */
-  nameCommitments: { userName: string; name: string };
+  particulars: StaffParticulars;
 }
 
 export interface Assignment {

@@ -5,7 +5,7 @@ import type { ContractSettings } from "../contract/settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { KnownChange } from "./changes.ts";
 import type { Block } from "./enterprise.ts";
-import type { CustomerInput, Desired, DesiredStaff, ObservedMember } from "./input.ts";
+import type { CustomerInput, Desired, DesiredStaff, ObservedMember, StaffParticulars } from "./input.ts";
 import { marker } from "./order-records.ts";
 import type { Operation, PrivateMarker } from "./operation.ts";
 import { markerKey, operation } from "./operation.ts";
@@ -64,14 +64,11 @@ export function planStaff(input: CustomerInput, settings: ContractSettings, opti
               },
             },
       );
-      const renamed =
-        staff.state === "current" &&
-        (link.nameCommitments.name !== staff.body.name.commitment ||
-          link.nameCommitments.userName !== staff.body.userName.commitment);
-      if (renamed) {
+      const changed = staff.state === "current" ? changedParticulars(link.particulars, particularsOf(staff.body)) : [];
+      if (changed.length > 0) {
         notes.set(key, {
           code: "amendment.not-enabled",
-          reason: "amendment not enabled: the staff member's name changed in the CRM",
+          reason: `amendment not enabled: the staff member's ${changed.join(" and ")} changed in the CRM`,
           again: false,
         });
       }
@@ -105,7 +102,7 @@ export function planStaff(input: CustomerInput, settings: ContractSettings, opti
         enterpriseGlobalId,
         memberGlobalId: membership.memberGlobalId,
         origin: "adopted",
-        nameCommitments: { userName: staff.body.userName.commitment, name: staff.body.name.commitment },
+        particulars: particularsOf(staff.body),
       });
     }
   }
@@ -234,8 +231,7 @@ function additions(
         before: null,
         after: batch.map((staff) => ({
           staff: formatKey(staff.key),
-          userName: staff.body.userName.commitment,
-          name: staff.body.name.commitment,
+          ...particularsOf(staff.body),
         })),
       }),
     );
@@ -260,4 +256,28 @@ function newStaff(staff: Desired<DesiredStaff>, settings: ContractSettings): Jso
 /** A password that is generated when the payload is bound; `staff` is the record's key. */
 export function initialPassword(staff: string): JsonObject {
   return { $initialPassword: staff };
+}
+
+/** What M1 is told of a person besides the password, as commitments. */
+export function particularsOf(body: DesiredStaff): StaffParticulars {
+  return {
+    userName: body.userName.commitment,
+    name: body.name.commitment,
+    remark: body.remark?.commitment ?? null,
+    mobile: body.mobile?.commitment ?? null,
+    departmentId: body.departmentId ?? null,
+  };
+}
+
+const particularNames: Record<keyof StaffParticulars, string> = {
+  userName: "account name",
+  name: "name",
+  remark: "note",
+  mobile: "mobile number",
+  departmentId: "department",
+};
+
+function changedParticulars(before: StaffParticulars, now: StaffParticulars): string[] {
+  const fields: (keyof StaffParticulars)[] = ["userName", "name", "remark", "mobile", "departmentId"];
+  return fields.filter((field) => before[field] !== now[field]).map((field) => particularNames[field]);
 }

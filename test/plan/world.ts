@@ -21,6 +21,7 @@ import type {
   ObservedMember,
   RecordState,
 } from "../../src/plan/input.ts";
+import { particularsOf } from "../../src/plan/staff.ts";
 import type { Operation } from "../../src/plan/operation.ts";
 import { isPrivateMarker, markerKey } from "../../src/plan/operation.ts";
 import type { CustomerPlan, PlanOptions } from "../../src/plan/plan.ts";
@@ -182,7 +183,7 @@ export function staffLink(person: Desired<DesiredStaff>, memberGlobalId = member
         key: person.key,
         memberGlobalId,
         origin: "created",
-        nameCommitments: { userName: person.body.userName.commitment, name: person.body.name.commitment },
+        particulars: particularsOf(person.body),
       },
     ],
   ]);

@@ -1,0 +1,310 @@
+import { describe, expect, it } from "vitest";
+import { needsOf } from "../../src/plan/plan.ts";
+import {
+  customer,
+  lines,
+  linked,
+  member,
+  outcomes,
+  plan,
+  settingsWith,
+  shown,
+  situation,
+  staff,
+  staffLink,
+  staffLinks,
+  wireOf,
+} from "./world.ts";
+import type { Situation } from "./world.ts";
+
+const own = customer();
+const people = (given: Situation): Situation => ({ customer: own, ...given, known: linked(own, given.known) });
+
+describe("a staff record", () => {
+  it("that M5 does not show is added by M1, with all that the CRM says and a generated password", () => {
+    const ann = staff("ann", { remark: "north", departmentId: "9007199254740993", mobile: "+49 170 1" });
+    const planned = plan(people({ staff: [ann, staff("bob")], observed: shown([]) }));
+    expect(lines(planned)).toEqual(["add-staff staff-of:crm/ALFKI"]);
+    const [add] = planned.operations;
+    expect(add?.records).toEqual([
+      { stream: "staff", namespace: "crm", id: "ann" },
+      { stream: "staff", namespace: "crm", id: "bob" },
+    ]);
+    expect(add && wireOf(add, situation(people({})).known)).toEqual({
+      userList: [
+        {
+          userName: "ann",
+          password: "password of crm/ann",
+          departmentId: "9007199254740993",
+          name: "Name of ann",
+          remark: "north",
+          passwordMobile: "+49 170 1",
+        },
+        { userName: "bob", password: "password of crm/bob", name: "Name of bob" },
+      ],
+    });
+  });
+
+  it("gets the default department where the CRM names none, as a number", () => {
+    const settings = settingsWith({ defaultDepartmentId: "42" });
+    const [add] = plan(people({ staff: [staff("ann")], observed: shown([]) }), { settings }).operations;
+    expect(add && wireOf(add, situation(people({})).known)).toMatchObject({ userList: [{ departmentId: 42 }] });
+  });
+
+  it("brings its own password where the configuration takes it from the CRM, and waits without one", () => {
+    const settings = settingsWith({ passwordSource: "crm" });
+    const planned = plan(
+      people({ staff: [staff("ann", { password: "Canary-77" }), staff("bob")], observed: shown([]) }),
+      { settings },
+    );
+    expect(planned.operations[0] && wireOf(planned.operations[0], situation(people({})).known)).toMatchObject({
+      userList: [{ password: "Canary-77" }],
+    });
+    expect(outcomes(planned)).toContain("staff crm/bob deferred staff.no-password");
+  });
+
+  it("waits where no key seals passwords, and everything else goes on", () => {
+    const bob = staff("bob", { assets: [{ assetNumber: "N1" }] });
+    const planned = plan(
+      people({
+        staff: [staff("ann"), bob],
+        known: { staffLinks: staffLink(bob) },
+        observed: shown(["bob"], { N1: null }),
+      }),
+      { canSeal: false },
+    );
+    expect(lines(planned)).toEqual(["grant-assets staff:crm/bob N1"]);
+    expect(planned.records.find((item) => item.key.id === "ann")).toMatchObject({
+      code: "staff.no-sealing-key",
+      again: true,
+    });
+  });
+
+  it("goes in calls of 100 at most, in one order, each person once", () => {
+    const many = Array.from({ length: 201 }, (_, index) => staff(`user${String(index).padStart(3, "0")}`));
+    const planned = plan(people({ staff: many, observed: shown([]) }));
+    expect(planned.operations.map((item) => item.records.length)).toEqual([100, 100, 1]);
+    expect(planned.operations.flatMap((item) => item.records.map((record) => record.id))).toEqual(
+      many.map((item) => item.key.id),
+    );
+    expect(new Set(planned.operations.map((item) => item.hash)).size).toBe(3);
+    expect(plan(people({ staff: many.slice(0, 100), observed: shown([]) })).operations).toHaveLength(1);
+  });
+
+  it("that is gone from the CRM or in quarantine is not added", () => {
+    const planned = plan(
+      people({
+        staff: [staff("ann", {}, { state: "absent" }), staff("bob", {}, { state: "quarantined" })],
+        observed: shown([]),
+      }),
+    );
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toEqual(["customers crm/ALFKI planned", "staff crm/ann planned"]);
+  });
+
+  it("is not taken for new where the staff list was not read", () => {
+    const planned = plan(people({ staff: [staff("ann")], observed: { members: undefined, assets: undefined } }));
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toContain("staff crm/ann deferred staff.not-read");
+  });
+});
+
+describe("a staff record that the platform shows already", () => {
+  const adopted = (userName: string, id: string) =>
+    expect.objectContaining({
+      type: "staff-linked",
+      memberGlobalId: id,
+      origin: "adopted",
+      staff: { namespace: "crm", id: userName },
+    });
+
+  it("is adopted by its account name with the known enterprise code", () => {
+    const planned = plan(
+      people({
+        staff: [staff("ann")],
+        known: { enterpriseCode: "X7" },
+        observed: { members: [member("ann", { name: "Somebody" })], assets: [] },
+      }),
+    );
+    expect(planned.operations).toEqual([]);
+    expect(planned.learned).toEqual([adopted("ann", "M-ann")]);
+  });
+
+  it("is adopted by its bare account name", () => {
+    const planned = plan(
+      people({
+        staff: [staff("ann")],
+        observed: { members: [member("ann", { userName: "ann", name: "Somebody" })], assets: [] },
+      }),
+    );
+    expect(planned.learned).toEqual([adopted("ann", "M-ann")]);
+  });
+
+  it("is adopted by account and person's name together where the code is not known", () => {
+    const of = (name: string) =>
+      plan(people({ staff: [staff("ann")], observed: { members: [member("ann", { name })], assets: [] } }));
+    expect(of("Name of ann").learned).toEqual([adopted("ann", "M-ann")]);
+    expect(of("Another").learned).toEqual([]);
+    expect(lines(of("Another"))).toEqual(["add-staff staff-of:crm/ALFKI"]);
+  });
+
+  it("is told apart from one whose name goes on: ann, anna and annabel", () => {
+    const members = [member("anna"), member("annabel"), member("ann")];
+    for (const enterpriseCode of [undefined, "X7"]) {
+      const planned = plan(
+        people({
+          staff: [staff("ann"), staff("anna"), staff("annabel")],
+          known: { enterpriseCode },
+          observed: { members, assets: [] },
+        }),
+      );
+      expect(planned.learned).toEqual([
+        adopted("ann", "M-ann"),
+        adopted("anna", "M-anna"),
+        adopted("annabel", "M-annabel"),
+      ]);
+    }
+    const alone = plan(
+      people({ staff: [staff("ann")], observed: { members: [member("anna"), member("annabel")], assets: [] } }),
+    );
+    expect(alone.learned).toEqual([]);
+    expect(lines(alone)).toEqual(["add-staff staff-of:crm/ALFKI"]);
+  });
+
+  it("is not found behind a suffix longer than an enterprise code can be", () => {
+    const members = [member("ann", { userName: `ann${"x".repeat(21)}` })];
+    expect(plan(people({ staff: [staff("ann")], observed: { members, assets: [] } })).learned).toEqual([]);
+    const settings = settingsWith({ enterpriseCodeMaxLength: 21 });
+    expect(
+      plan(people({ staff: [staff("ann")], observed: { members, assets: [] } }), { settings }).learned,
+    ).toHaveLength(1);
+  });
+
+  it("twice, bare and with the code, waits for a person", () => {
+    const members = [member("ann"), member("ann", { userName: "ann", globalId: "M-2" })];
+    const planned = plan(
+      people({ staff: [staff("ann")], known: { enterpriseCode: "X7" }, observed: { members, assets: [] } }),
+    );
+    expect([planned.operations, planned.learned]).toEqual([[], []]);
+    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
+      code: "staff.ambiguous",
+      again: true,
+    });
+  });
+
+  it("as the same member as another record fits, is adopted by neither", () => {
+    const planned = plan(
+      people({
+        staff: [staff("ann"), staff("annX7")],
+        known: { enterpriseCode: "X7" },
+        observed: { members: [member("ann")], assets: [] },
+      }),
+    );
+    expect([planned.operations, planned.learned]).toEqual([[], []]);
+    expect(outcomes(planned)).toEqual([
+      "customers crm/ALFKI planned",
+      "staff crm/ann deferred staff.ambiguous",
+      "staff crm/annX7 deferred staff.ambiguous",
+    ]);
+  });
+
+  it("as a member that belongs to another record, is not adopted", () => {
+    const other = staff("other");
+    const planned = plan(
+      people({
+        staff: [staff("ann"), other],
+        known: { enterpriseCode: "X7", staffLinks: staffLink(other, "M-ann") },
+        observed: { members: [member("ann")], assets: [] },
+      }),
+    );
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toContain("staff crm/ann deferred staff.member-taken");
+  });
+
+  it("as a deleted row only, is absent there and is added", () => {
+    const planned = plan(
+      people({ staff: [staff("ann")], observed: { members: [member("ann", { deleted: true })], assets: [] } }),
+    );
+    expect(lines(planned)).toEqual(["add-staff staff-of:crm/ALFKI"]);
+  });
+
+  it("shares no account name with another record of the customer", () => {
+    const planned = plan(people({ staff: [staff("ann"), staff("ann", { id: "second" })], observed: shown([]) }));
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toEqual([
+      "customers crm/ALFKI planned",
+      "staff crm/ann deferred staff.same-account",
+      "staff crm/second deferred staff.same-account",
+    ]);
+  });
+});
+
+describe("a linked staff record", () => {
+  const ann = staff("ann");
+
+  it("is not looked for by name again", () => {
+    const planned = plan(
+      people({
+        staff: [ann],
+        known: { staffLinks: staffLink(ann, "M-9") },
+        observed: { members: [member("other", { globalId: "M-9" })], assets: [] },
+      }),
+    );
+    expect([planned.operations, planned.learned]).toEqual([[], []]);
+    expect(outcomes(planned)).toContain("staff crm/ann planned");
+  });
+
+  it.each([
+    [{ name: "Ann Other" }],
+    [{ userName: "ann2" }],
+    [{ remark: "another note" }],
+    [{ mobile: "13900000009" }],
+    [{ departmentId: "99" }],
+  ])("that is described otherwise now (%o) is shown as not enabled, and its assets go on", (fields) => {
+    const now = staff("ann", { ...fields, id: "ann", assets: [{ assetNumber: "N1" }] }, { version: 2 });
+    const planned = plan(
+      people({ staff: [now], known: { staffLinks: staffLink(ann) }, observed: shown(["ann"], { N1: null }) }),
+    );
+    expect(lines(planned)).toEqual(["grant-assets staff:crm/ann N1"]);
+    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
+      code: "amendment.not-enabled",
+      again: false,
+    });
+  });
+
+  it("whose account somebody deleted waits, and is not added a second time", () => {
+    for (const members of [[], [member("ann", { deleted: true })]]) {
+      const planned = plan(
+        people({
+          staff: [staff("ann", { assets: [{ assetNumber: "N1" }] })],
+          known: { staffLinks: staffLink(ann) },
+          observed: { members, assets: [] },
+        }),
+      );
+      expect(planned.operations).toEqual([]);
+      expect(outcomes(planned)).toContain("staff crm/ann deferred staff.not-shown");
+    }
+  });
+});
+
+describe("the staff and the asset numbers of an enterprise", () => {
+  it("are read only where a staff record waits, or where everything is to be looked at", () => {
+    const needs = (pending: boolean, thorough: boolean, state: "current" | "quarantined" = "current") =>
+      needsOf(situation(people({ staff: [staff("ann", {}, { pending, state })] })), thorough).staff;
+    expect([needs(true, false), needs(false, false), needs(false, true), needs(true, false, "quarantined")]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect(needsOf(situation({ staff: [staff("ann")] }), true).staff).toBe(false);
+    expect(needsOf(situation(people({})), true).staff).toBe(false);
+  });
+
+  it("leave a customer alone whose staff did not change", () => {
+    const ann = staff("ann", {}, { pending: false });
+    const planned = plan(people({ staff: [ann], known: { staffLinks: staffLinks(ann) } }));
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toEqual(["customers crm/ALFKI planned"]);
+  });
+});
