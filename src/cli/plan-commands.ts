@@ -15,7 +15,7 @@ import { readPlanFile, writePlanFile } from "./plan-file.ts";
 import { planText } from "./plan-text.ts";
 import { scopeOf } from "./run-commands.ts";
 import type { Scope } from "./run-commands.ts";
-import { printRun, runJson } from "./run-summary.ts";
+import { showRun } from "./run-summary.ts";
 
 export async function planCommand(invocation: Invocation, given: Scope, out: string | undefined): Promise<ExitCode> {
   return await withWorkplace(invocation, async (workplace) => {
@@ -130,15 +130,11 @@ export async function applyCommand(invocation: Invocation, file: string | undefi
         header: { ...workplace.runHeader(), plan: saved?.header.run },
       });
       await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary, workplace.platform());
-      const calls = await dependencies.ledger.writingCallsOf(summary.run);
-      if (workplace.json) workplace.output.json(runJson(summary, calls));
-      else {
-        printRun(workplace.output, summary, calls);
-        if (summary.customers.stale > 0) {
-          workplace.output.line(
-            `refused: ${summary.customers.stale} customer(s) changed since the plan was made; plan anew with \`crm-sync plan --out FILE\``,
-          );
-        }
+      await showRun(workplace, summary);
+      if (summary.customers.stale > 0 && !workplace.json) {
+        workplace.output.line(
+          `refused: ${summary.customers.stale} customer(s) changed since the plan was made; plan anew with \`crm-sync plan --out FILE\``,
+        );
       }
       return summary.exitCode;
     });

@@ -9,7 +9,7 @@ import { tellPeople } from "../run/tell.ts";
 import { underRunLock, withWorkplace } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { parseKey, usage } from "./keys.ts";
-import { printRun, printVerify, runJson, verifyJson } from "./run-summary.ts";
+import { printVerify, showRun, verifyJson } from "./run-summary.ts";
 import type { Workplace } from "./workplace.ts";
 
 /** Executes one job under the run lock and tells people what changed. What the schedule runs and what `run JOB` runs is this. */
@@ -52,9 +52,7 @@ export async function executeJob(
       );
       exit = summary.exitCode;
       await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary, workplace.platform());
-      const calls = await dependencies.ledger.writingCallsOf(summary.run);
-      if (options.print && json) output.json(runJson(summary, calls));
-      else if (options.print) printRun(output, summary, calls);
+      if (options.print) await showRun(workplace, summary);
     }
     return exit;
   });
@@ -121,9 +119,7 @@ export async function resyncCommand(invocation: Invocation, given: Scope): Promi
       });
       await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary, workplace.platform());
       await requireKnown(workplace, scope);
-      const calls = await dependencies.ledger.writingCallsOf(summary.run);
-      if (workplace.json) workplace.output.json(runJson(summary, calls));
-      else printRun(workplace.output, summary, calls);
+      await showRun(workplace, summary);
       return summary.exitCode;
     });
   });

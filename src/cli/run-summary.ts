@@ -7,9 +7,40 @@ import type { VerifySummary } from "../run/verify-run.ts";
 import type { Output } from "./output.ts";
 import { safeLines, viewOf } from "./output.ts";
 import { balanceText } from "../report/runs.ts";
+import type { Workplace } from "./workplace.ts";
+
+/** Records that wait for the same reason. */
+export interface Deferral {
+  code: string;
+  reason: string;
+  count: number;
+  /** One of them, such as `order crm/10248`. */
+  example: string;
+}
+
+const mostShown = 10;
+
+/** Groups what waits by reason, the most frequent first. */
+export function deferralsOf(rows: readonly { record: string; code: string; reason: string }[]): Deferral[] {
+  const groups = new Map<string, Deferral>();
+  for (const { record, code, reason } of rows) {
+    const group = groups.get(`${code} ${reason}`);
+    if (group === undefined) groups.set(`${code} ${reason}`, { code, reason, count: 1, example: record });
+    else group.count += 1;
+  }
+  return [...groups.values()].sort((a, b) => b.count - a.count);
+}
+
+/** Prints what a run came to and what waits now, for people or for machines. */
+export async function showRun(workplace: Workplace, summary: RunSummary): Promise<void> {
+  const calls = await (await workplace.ledger()).writingCallsOf(summary.run);
+  const deferrals = deferralsOf(await (await workplace.queries()).deferred());
+  if (workplace.json) workplace.output.json(runJson(summary, calls, deferrals));
+  else printRun(workplace.output, summary, calls, deferrals);
+}
 
 /** The counts of a run that machines read. */
-export function runJson(summary: RunSummary, writingCalls: number): Json {
+export function runJson(summary: RunSummary, writingCalls: number, deferrals: readonly Deferral[] = []): Json {
   return {
     run: summary.run,
     job: summary.job,
@@ -18,6 +49,7 @@ export function runJson(summary: RunSummary, writingCalls: number): Json {
     writingCalls,
     balance: balanceJson(summary.balance),
     summary: summaryJson(summary),
+    deferred: deferrals.map((item): Json => ({ ...item })),
   };
 }
 
@@ -38,7 +70,12 @@ export function exitMeaning(code: number): string {
   return meanings[code] ?? `exit ${code}`;
 }
 
-export function printRun(output: Output, summary: RunSummary, writingCalls: number): void {
+export function printRun(
+  output: Output,
+  summary: RunSummary,
+  writingCalls: number,
+  deferrals: readonly Deferral[] = [],
+): void {
   output.line(`run ${summary.run} of ${summary.job}: ${summary.state}`);
   for (const tally of summary.sources) {
     if (tally.problem !== undefined)
@@ -59,6 +96,10 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
   );
   for (const hold of summary.held)
     output.line(safeLines(`held: ${hold.hold} for ${hold.customer}: ${hold.explanation}`));
+  for (const { count, example, reason } of deferrals.slice(0, mostShown))
+    output.line(safeLines(`deferred: ${count === 1 ? example : `${count} records such as ${example}`}: ${reason}`));
+  if (deferrals.length > mostShown)
+    output.line(`deferred: ${deferrals.length - mostShown} more reason(s): \`crm-sync status\``);
   output.line(`writing calls: ${writingCalls}`);
   output.line(`exit ${summary.exitCode}: ${exitMeaning(summary.exitCode)}`);
 }

@@ -1,4 +1,5 @@
 import { exitCodes, messageOf } from "../base/errors.ts";
+import { formatKey } from "../crm/keys.ts";
 import type { RunState } from "../ledger/runs.ts";
 import { balanceJson, balanceOf } from "./balance.ts";
 import { endCutOffRuns } from "./cut-off.ts";
@@ -51,6 +52,7 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     states: await ledger.operationStates(run, carriedIn),
   });
   const open = await ledger.openOperations();
+  const holds = (await ledger.openHolds()).filter((hold) => hold.state === "open");
   const summary: RunSummary = {
     run,
     job: request.job,
@@ -59,7 +61,7 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     balance,
     sources: work.tallies,
     customers: work.customers,
-    held: work.held,
+    held: holds.map((hold) => ({ hold: hold.id, customer: formatKey(hold.customer), explanation: hold.explanation })),
     openOperations: open.length,
     cutOff,
   };

@@ -22,6 +22,7 @@ export interface RunSummary {
     unreadable: number;
     stale: number;
   };
+  /** What waits for approval when the run ends, also from runs before. */
   held: { hold: string; customer: string; explanation: string }[];
   openOperations: number;
   cutOff: string[];

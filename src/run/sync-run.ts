@@ -31,7 +31,6 @@ export class SyncRun {
     unreadable: 0,
     stale: 0,
   };
-  readonly held: RunSummary["held"] = [];
   readonly #deps: RunDependencies;
   readonly #request: RunRequest;
   readonly #run: string;
@@ -238,7 +237,6 @@ export class SyncRun {
         { hold: hold.id, customer: key, scope: hold.scope, count: hold.count, allowed: hold.allowed },
         "held by a limit",
       );
-      this.held.push({ hold: hold.id, customer: key, explanation: hold.explanation });
       this.#count(verdict.customer, await this.#second(verdict.customer, { hold: hold.id }));
     }
   }
