@@ -52,6 +52,23 @@ export class IntakeLedger extends LedgerCore {
     });
   }
 
+  /** A random text of this ledger that raw forms are hashed with; it lives in the private table, and erasing it makes the hashes say nothing. */
+  async rawSalt(): Promise<string> {
+    const find = this.database.prepare<[], { salt: string }>(
+      "select salt from private_value where ref = 'raw-salt' and version = 1",
+    );
+    const known = find.get()?.salt;
+    if (known !== undefined) return known;
+    await this.write(() =>
+      this.database
+        .prepare(
+          "insert into private_value (ref, version, salt, created_at) values ('raw-salt', 1, ?, ?) on conflict do nothing",
+        )
+        .run(this.random.hex(16), this.now),
+    );
+    return find.get()?.salt ?? "";
+  }
+
   async closeWholeRead(
     source: string,
     stream: Stream,

@@ -64,6 +64,7 @@ export async function takeUpStream(
   };
   try {
     const mapping = await source.mapping(stream, options.signal);
+    const salt = await ledger.rawSalt();
     const earlier = await ledger.lastCompleteRead(source.name, stream, true);
     const reading = source.read(stream, {
       ...(options.since === undefined ? {} : { since: options.since }),
@@ -93,7 +94,7 @@ export async function takeUpStream(
         }
         return tally;
       }
-      await takeUpBatch(deps, source.name, stream, read, run, mapping, next.value, tally);
+      await takeUpBatch(deps, source.name, stream, read, run, mapping, salt, next.value, tally);
       deps.progress(tally.extracted);
     }
   } catch (error) {
@@ -133,10 +134,11 @@ async function takeUpBatch(
   read: number,
   run: string,
   mapping: StreamMapping,
+  salt: string,
   items: readonly SourceItem[],
   tally: StreamTally,
 ): Promise<void> {
-  const hashed = items.map((item) => ({ item, hash: hashOfItem(item, mapping.fingerprint) }));
+  const hashed = items.map((item) => ({ item, hash: hashOfItem(item, salt + mapping.fingerprint) }));
   const seen = await deps.ledger.markSeen(
     source,
     stream,
@@ -157,6 +159,7 @@ async function takeUpBatch(
   tally.quarantined += taken.quarantined;
 }
 
+/** The hash by which a raw form is known again. Salted by the ledger, because raw forms hold private values and may hold secrets. */
 function hashOfItem(item: SourceItem, fingerprint: string): string {
   if ("raw" in item) return sha256(`${fingerprint}\n${canonicalJson(item.raw.value)}`);
   return sha256(
