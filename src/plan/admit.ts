@@ -110,13 +110,14 @@ function productFault<Passwords>(
       expected: settings.productTypes.join(", "),
     };
   }
-  const unit = settings.timeUnits?.[product.timeUnit];
+  const { timeUnits = {} } = settings;
+  const unit = Object.hasOwn(timeUnits, product.timeUnit) ? timeUnits[product.timeUnit] : undefined;
   if (settings.timeUnits !== undefined && unit === undefined) {
     return {
       field: at("timeUnit"),
       code: "unlisted-word",
       message: `product ${product.id} has the time unit ${quoted(product.timeUnit)}, which assumptions.timeUnits does not list`,
-      expected: Object.keys(settings.timeUnits).join(", "),
+      expected: Object.keys(timeUnits).join(", "),
     };
   }
   const term = parseTerm(product.term);
