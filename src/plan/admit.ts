@@ -41,8 +41,8 @@ function admitOrder(order: Order, settings: ContractSettings): AdmissionFault | 
  * The first fault of an order's instances themselves, whatever tree they make: words that the configured lists do not have, terms that
  * disagree, trials without an end. The lists may have been set or cut after a record was taken up, so an order is checked before it is placed too.
  */
-export function instancesFault<Passwords>(
-  instances: readonly InstanceWith<Passwords>[],
+export function instancesFault(
+  instances: readonly InstanceWith<unknown>[],
   settings: ContractSettings,
 ): AdmissionFault | undefined {
   for (const instance of instances) {
@@ -52,10 +52,7 @@ export function instancesFault<Passwords>(
   return undefined;
 }
 
-function instanceFault<Passwords>(
-  instance: InstanceWith<Passwords>,
-  settings: ContractSettings,
-): AdmissionFault | undefined {
+function instanceFault(instance: InstanceWith<unknown>, settings: ContractSettings): AdmissionFault | undefined {
   switch (instance.kind) {
     case "product":
       return productFault(instance, settings);
@@ -89,8 +86,8 @@ function packageFault(item: Extract<Instance, { kind: "package" }>): AdmissionFa
   };
 }
 
-function productFault<Passwords>(
-  product: Extract<InstanceWith<Passwords>, { kind: "product" }>,
+function productFault(
+  product: Extract<InstanceWith<unknown>, { kind: "product" }>,
   settings: ContractSettings,
 ): AdmissionFault | undefined {
   const at = (field: string): string => `instances[${product.id}].${field}`;

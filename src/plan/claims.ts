@@ -146,7 +146,7 @@ function slotsOf(input: CustomerInput, orderOperations: readonly Operation[]): M
     const key = formatKey(order);
     if (!input.known.placedOrders.has(key) && !planned.has(`order:${key}`)) continue;
     const payload = assetNumberReference(order, fixed.instanceId, fixed.slot);
-    const token = String(payload.of);
+    const token = payload.of;
     seen.add(token);
     push(slots, JSON.stringify([fixed.namespace, fixed.instanceId]), { token, number: fixed.number, payload });
   }
@@ -156,7 +156,7 @@ function slotsOf(input: CustomerInput, orderOperations: readonly Operation[]): M
     for (const asset of plannedAssets(item.after)) {
       for (let slot = 0; slot < asset.quantity; slot += 1) {
         const payload = assetNumberReference(record, asset.id, slot);
-        const token = String(payload.of);
+        const token = payload.of;
         if (seen.has(token)) continue;
         push(slots, JSON.stringify([record.namespace, asset.id]), { token, number: undefined, payload });
       }

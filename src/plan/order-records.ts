@@ -53,7 +53,11 @@ export class PayloadBuild {
 const endlessTrial = "it is a trial without an end";
 
 /** The reference to the number of one slot of an asset instance. */
-export function assetNumberReference(order: RecordKey, instanceId: string, slot: number): Reference & JsonObject {
+export function assetNumberReference(
+  order: RecordKey,
+  instanceId: string,
+  slot: number,
+): { $ref: "assetNumber"; of: string } {
   return { $ref: "assetNumber", of: JSON.stringify([order.namespace, order.id, instanceId, slot]) };
 }
 

@@ -39,7 +39,7 @@ export function planOrders(input: CustomerInput, settings: ContractSettings): Or
       const decided = decide(input, order, settings);
       if (decided === "nothing-to-do") return { key: order.key, operation: undefined, block: undefined };
       if (!("endpoint" in decided)) return { key: order.key, operation: undefined, block: decided };
-      const channelOrderId = String(decided.payload["channelOrderId"]);
+      const channelOrderId = channelOrderIdOf(order, settings);
       const owner = owners.get(channelOrderId);
       if (owner !== undefined) {
         return { key: order.key, operation: undefined, block: sameChannelNumber(channelOrderId, owner) };
@@ -47,6 +47,12 @@ export function planOrders(input: CustomerInput, settings: ContractSettings): Or
       owners.set(channelOrderId, formatKey(order.key));
       return { key: order.key, operation: decided, block: undefined };
     });
+}
+
+/** The channel order number of an order: the CRM's own, or the one the template makes (A16). */
+function channelOrderIdOf(order: Desired<DesiredOrder>, settings: ContractSettings): string {
+  const { namespace, id } = order.key;
+  return order.body.channelOrderId ?? fillTemplate(settings.channelOrderIdTemplate, { id, namespace });
 }
 
 function sameChannelNumber(channelOrderId: string, owner: string): Block {
@@ -122,9 +128,6 @@ function placement(input: CustomerInput, order: Desired<DesiredOrder>, settings:
     settings,
   );
   if (selection !== undefined) return selection;
-  const channelOrderId =
-    order.body.channelOrderId ??
-    fillTemplate(settings.channelOrderIdTemplate, { id: order.key.id, namespace: order.key.namespace });
   return operation("place-order", {
     customer: input.customer,
     subject: `order:${formatKey(order.key)}`,
@@ -132,7 +135,7 @@ function placement(input: CustomerInput, order: Desired<DesiredOrder>, settings:
     target: {},
     payload: {
       channelCode: settings.channelCode ?? "",
-      channelOrderId,
+      channelOrderId: channelOrderIdOf(order, settings),
       syncMode: settings.syncMode,
       orderList: records.map((record) => record.record),
     },
