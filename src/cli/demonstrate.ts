@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Json } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
@@ -57,26 +55,23 @@ export async function demonstrate(
     const waiting = [...queries.quarantine()];
     const deferred = await queries.deferred();
     const month = currentMonth(workplace);
-    mkdirSync(places.reports, { recursive: true });
     const files: string[] = [];
     for (const kind of ["orders", "reconciliation", "exceptions"] as const) {
-      const file = join(places.reports, `${kind}-${month}.csv`);
-      writeFileSync(file, await monthReport(workplace, kind, { period: month, format: "csv", by: "happened" }));
-      files.push(file);
+      files.push(await monthReport(workplace, kind, month, places.reports));
     }
     if (json) {
       output.json({
         ...asObject(runJson(summary, writingCalls)),
         writingCalls,
         verify: verifyJson(verified),
-        asMeant: agreement,
+        asMeant: agreement.map((line): Json => ({ ...line })),
         quarantine: waiting.map((row): Json => ({
           id: row.id,
           place: row.place,
           code: row.code,
           message: row.message,
         })),
-        deferred: deferred.map((row): Json => ({ ...row })),
+        deferred: deferred.map((row): Json => ({ record: row.record, code: row.code, reason: row.reason })),
         ledger: workplace.ledgerPath,
         reports: files,
       });
@@ -96,7 +91,7 @@ export async function demonstrate(
       for (const line of agreement) {
         const rest = line.total - line.matched;
         output.line(
-          `  ${line.what.padEnd(12)} ${String(line.matched).padStart(6)} of ${line.total}${rest === 0 ? "" : `; ${rest} not, see the reconciliation report`}`,
+          `  ${line.what.padEnd(12)} ${String(line.matched).padStart(6)} of ${line.total}${rest === 0 ? "" : `; ${rest} not: they wait as said above, or the reconciliation report says why`}`,
         );
       }
       output.line("");

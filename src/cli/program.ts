@@ -271,7 +271,9 @@ export async function main(
     .description("bring the ledger to this version")
     .option("--accept-platform", "the services of this configuration are the ledger's own, at a new address", false)
     .addHelpText("after", example("crm-sync migrate"))
-    .action((options) => run(async (call) => (await import("./ledger-commands.ts")).migrateCommand(call, options.acceptPlatform))());
+    .action((options) =>
+      run(async (call) => (await import("./ledger-commands.ts")).migrateCommand(call, options.acceptPlatform))(),
+    );
 
   program
     .command("sandbox")

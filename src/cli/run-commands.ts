@@ -34,8 +34,7 @@ export async function executeJob(
       if (options.print && json) output.json(verifyJson(summary));
       else if (options.print) printVerify(output, summary);
     } else if (job.kind === "report") {
-      const { writeReports } = await import("./report-files.ts");
-      exit = await writeReports(workplace, job, options.slot);
+      exit = await executeReport(workplace, job, trigger, options);
     } else {
       const summary = await runSync(
         { ...dependencies, sources: dependencies.sources.filter((source) => job.sources.includes(source.name)) },
@@ -56,6 +55,36 @@ export async function executeJob(
     }
     return exit;
   });
+}
+
+async function executeReport(
+  workplace: Workplace,
+  job: BoundJob,
+  trigger: "schedule" | "hand",
+  options: { slot?: string; print: boolean },
+): Promise<ExitCode> {
+  const { writeReports } = await import("./report-files.ts");
+  const ledger = await workplace.ledger();
+  const run = await ledger.startRun({
+    job: job.id,
+    kind: "report",
+    trigger,
+    scope: null,
+    header: workplace.runHeader(),
+  });
+  const end = async (state: "done" | "failed", exitCode: ExitCode, files: string[]): Promise<void> => {
+    await ledger.finishRun(run, { state, exitCode, balance: null, summary: { files } });
+  };
+  try {
+    const files = await writeReports(workplace, job, options.slot);
+    await end("done", exitCodes.ok, files);
+    if (options.print && workplace.json) workplace.output.json({ run, files });
+    else if (options.print) for (const file of files) workplace.output.line(`${file} written`);
+    return exitCodes.ok;
+  } catch (error) {
+    await end("failed", exitCodes.other, []);
+    throw error;
+  }
 }
 
 export async function runCommand(

@@ -248,7 +248,9 @@ export class Workplace {
     if (this.header.profiles.includes("sandbox")) return "the sandbox";
     const name = (url: string): string => {
       const { protocol, hostname, host, pathname } = new URL(url);
-      return /^(?:localhost|127\.|\[::1\])/u.test(hostname) ? "this machine" : `${protocol}//${host}${pathname.replace(/\/+$/u, "")}`;
+      return /^(?:localhost|127\.|\[::1\])/u.test(hostname)
+        ? "this machine"
+        : `${protocol}//${host}${pathname.replace(/\/+$/u, "")}`;
     };
     return [...new Set([name(this.config.orderService.baseUrl), name(this.config.memberCenter.baseUrl)])].join(" and ");
   }
