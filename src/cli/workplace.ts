@@ -257,6 +257,7 @@ export class Workplace {
 
   async runDependencies(): Promise<RunDependencies> {
     const ledger = await this.ledger();
+    await ledger.identity();
     await ledger.requirePlatform(this.platformName);
     return {
       ledger,
