@@ -72,7 +72,7 @@ export async function operationsOfRecord(
   return { total: counted?.total ?? 0, newest };
 }
 
-async function operationFacts(reading: Reading, row: OperationTable): Promise<OperationFacts> {
+export async function operationFacts(reading: Reading, row: OperationTable): Promise<OperationFacts> {
   const attempts = await reading.db
     .selectFrom("attempt")
     .selectAll()

@@ -43,9 +43,12 @@ export async function* orderEvents(
   time: { from: string; to: string; by: "happened" | "crm-date" },
 ): AsyncGenerator<OrderEvent, void, void> {
   const crmDate = sql<string | null>`json_extract(v.body, '$.placedAt')`;
-  const placedAt = time.by === "happened" ? sql<string>`p.from_at` : sql<string>`coalesce(${crmDate}, p.from_at)`;
+  const placedAt =
+    time.by === "happened"
+      ? sql<string>`p.from_at`
+      : sql<string>`coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', ${crmDate}), p.from_at)`;
   const query = sql<EventRow>`
-    select p.from_at as at, p.origin as event, p.namespace, p.order_id as id, coalesce(l.sequence, 0) as sequence, '' as asset_number,
+    select p.from_at as at, p.origin as event, p.namespace as namespace, p.order_id as id, coalesce(l.sequence, 0) as sequence, '' as asset_number,
       p.customer_namespace, p.customer_id, k.enterprise_global_id, ${crmDate} as crm_date, p.channel_order_id, l.license_type, l.license_order_id,
       l.sequence is null or l.sequence = (select min(sequence) from licence_order f where f.namespace = p.namespace and f.order_id = p.order_id) as first,
       (select count(*) from licence_order c where c.namespace = p.namespace and c.order_id = p.order_id) as licences,
@@ -83,7 +86,8 @@ async function eventOf(reading: Reading, row: EventRow): Promise<OrderEvent> {
   const proof = await proofOf(reading, row, customer);
   const body = row.body === null ? undefined : stored<DesiredOrder>(row.body);
   const products = body === undefined ? [] : licenceProducts(body, row);
-  const staff = row.staff_namespace === null || row.staff_id === null ? null : { namespace: row.staff_namespace, id: row.staff_id };
+  const staff =
+    row.staff_namespace === null || row.staff_id === null ? null : { namespace: row.staff_namespace, id: row.staff_id };
   return {
     at: row.at,
     event: row.event,
@@ -96,7 +100,8 @@ async function eventOf(reading: Reading, row: EventRow): Promise<OrderEvent> {
       row.license_order_id === null
         ? null
         : { sequence: row.sequence, licenseType: row.license_type ?? "", licenseOrderId: row.license_order_id },
-    assetNumbers: staff === null && order !== null ? await numbersOf(reading, row, order, customer, products) : [row.asset_number],
+    assetNumbers:
+      staff === null && order !== null ? await numbersOf(reading, row, order, customer, products) : [row.asset_number],
     productIds: products.map((product) => product.id),
     staff,
     memberGlobalId: row.member_global_id,

@@ -8,6 +8,9 @@ import type {
   RunFacts,
   RunStory,
 } from "../report/facts.ts";
+import type { ReportRequest } from "../report/document.ts";
+import { requireFormat } from "../report/document.ts";
+import type { AgreementCount } from "../report/reconciliation.ts";
 import type { StatusFacts } from "../report/status.ts";
 import type { Sqlite } from "./database.ts";
 import { openDatabase } from "./database.ts";
@@ -16,6 +19,7 @@ import { holds, openStates, operationById, operations } from "./queries-journal.
 import type { OperationFilter } from "./queries-journal.ts";
 import { deferred, quarantine, quarantineById, runs, runStory } from "./queries-records.ts";
 import type { DeferredFacts, QuarantineFilter } from "./queries-records.ts";
+import { agreement, reportChunks } from "./queries-report.ts";
 import { status } from "./queries-status.ts";
 import { Reading } from "./query-base.ts";
 
@@ -112,6 +116,20 @@ export class Queries {
   /** A run with its readings, and how its operations and records ended. */
   async run(id: string): Promise<RunStory | undefined> {
     return await this.snapshot(() => runStory(this.#reading, id));
+  }
+
+  /**
+   * A report as chunks of text, all of one state of the ledger: the same ledger and request give the same bytes. Throws a Problem for a format
+   * that is not built.
+   */
+  async *report(request: ReportRequest, format: string): AsyncGenerator<string, void, void> {
+    const built = requireFormat(format);
+    yield* this.#reading.oneState(reportChunks(this.#reading, request, built));
+  }
+
+  /** How much of each kind of thing the platform shows as meant: the totals of the reconciliation over everything. */
+  async agreement(): Promise<AgreementCount[]> {
+    return await this.snapshot(() => agreement(this.#reading));
   }
 
   async auditHead(): Promise<AuditHeadFacts | undefined> {

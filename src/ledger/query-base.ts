@@ -32,6 +32,18 @@ export class Reading {
     }
   }
 
+  /** The same for what is streamed: one state from the first chunk to the last. */
+  async *oneState<T>(chunks: AsyncIterable<T>): AsyncGenerator<T, void, void> {
+    if (this.#streams === 0 && !this.#database.inTransaction) this.#database.exec("begin");
+    this.#snapshots += 1;
+    try {
+      yield* chunks;
+    } finally {
+      this.#snapshots -= 1;
+      this.#endTransaction();
+    }
+  }
+
   /** Yields the rows of a query one by one as SQLite finds them, so that memory does not grow with their number. */
   *rows<Row>(query: { compile(): CompiledQuery<Row> }): Generator<Row, void, void> {
     const { sql, parameters } = query.compile();

@@ -27,7 +27,9 @@ export interface CrmPackage {
 export function productsOf(assets: readonly Asset<PrivateMarker>[]): CrmProduct[] {
   return assets.flatMap((asset) => [
     ...asset.products.map((product) => crmProduct(asset, product, null)),
-    ...packagesUnder(asset.packages).flatMap((item) => item.products.map((product) => crmProduct(asset, product, item.number))),
+    ...packagesUnder(asset.packages).flatMap((item) =>
+      item.products.map((product) => crmProduct(asset, product, item.number)),
+    ),
   ]);
 }
 
@@ -48,7 +50,11 @@ function packagesUnder(packages: readonly Package<PrivateMarker>[]): Package<Pri
   return packages.flatMap((item) => [item, ...packagesUnder(item.children)]);
 }
 
-function crmProduct(asset: Asset<PrivateMarker>, product: Product<PrivateMarker>, packageNumber: string | null): CrmProduct {
+function crmProduct(
+  asset: Asset<PrivateMarker>,
+  product: Product<PrivateMarker>,
+  packageNumber: string | null,
+): CrmProduct {
   const { id, parentId: _parentId, passwords: _passwords, amount, features, ...fields } = product;
   return {
     id,

@@ -1,6 +1,6 @@
 import { formatKey } from "../crm/keys.ts";
-import type { Comparison } from "./reconciliation.ts";
-import { notRead, waitNote, whyNot } from "./reconciliation.ts";
+import type { Comparison } from "./comparison.ts";
+import { notRead, waitNote, whyNot } from "./comparison.ts";
 import type { AssignmentCase, CustomerCase, ReconciliationView, ShownItem, StaffCase } from "./reconciliation-facts.ts";
 
 /** Every staff member and every assignment of a customer, then the assets that somebody else holds. */
@@ -12,7 +12,9 @@ export function assignmentRows(item: CustomerCase, view: ReconciliationView): Co
   for (const staff of item.staff) {
     for (const claim of isWanted(staff) ? staff.claims : []) {
       const held = claim.numbers.find(
-        (number) => !claimed.has(number) && formatKey(live.get(number)?.staff ?? { namespace: "", id: "" }) === formatKey(staff.key),
+        (number) =>
+          !claimed.has(number) &&
+          formatKey(live.get(number)?.staff ?? { namespace: "", id: "" }) === formatKey(staff.key),
       );
       if (held === undefined) unmet.push(unmetRow(staff, claim));
       else claimed.add(held);
@@ -20,7 +22,15 @@ export function assignmentRows(item: CustomerCase, view: ReconciliationView): Co
   }
   const people = new Map(item.staff.map((staff) => [formatKey(staff.key), staff]));
   for (const assignment of item.assignments) {
-    rows.push(assignmentRow(item, assignment, people.get(formatKey(assignment.staff)), claimed.has(assignment.assetNumber), view));
+    rows.push(
+      assignmentRow(
+        item,
+        assignment,
+        people.get(formatKey(assignment.staff)),
+        claimed.has(assignment.assetNumber),
+        view,
+      ),
+    );
   }
   rows.push(...unmet);
   for (const [number, shown] of item.shown.assets) {
@@ -60,11 +70,17 @@ function staffRow(item: CustomerCase, staff: StaffCase): Comparison[] {
     seenAt: seen?.seenAt ?? item.read?.seenAt ?? null,
   };
   if (seen === undefined || seen.body["deleted"] === true) {
-    if (seen === undefined && item.read?.complete !== true) return [{ ...shared, verdict: "not-observable", shown: null, details: [notRead(item)] }];
+    if (seen === undefined && item.read?.complete !== true)
+      return [{ ...shared, verdict: "not-observable", shown: null, details: [notRead(item)] }];
     if (!wanted) return [];
-    return [{ ...shared, verdict: "missing", shown: false, details: ["M5 does not show the member", ...waitNote(staff.crm)] }];
+    return [
+      { ...shared, verdict: "missing", shown: false, details: ["M5 does not show the member", ...waitNote(staff.crm)] },
+    ];
   }
-  if (!wanted) return [{ ...shared, verdict: "extra", shown: true, details: ["the CRM no longer has this person; the account stays"] }];
+  if (!wanted)
+    return [
+      { ...shared, verdict: "extra", shown: true, details: ["the CRM no longer has this person; the account stays"] },
+    ];
   return [{ ...shared, verdict: "matched", shown: true, details: waitNote(staff.crm) }];
 }
 
@@ -91,18 +107,31 @@ function assignmentRow(
   };
   const notes = waitNote(staff?.crm ?? null);
   if (shown === undefined) {
-    if (item.read?.complete !== true) return { ...base, verdict: "not-observable", shown: null, details: [notRead(item)] };
+    if (item.read?.complete !== true)
+      return { ...base, verdict: "not-observable", shown: null, details: [notRead(item)] };
     if (assignment.licenseType !== null && !view.visibleTypes.has(assignment.licenseType)) {
-      return { ...base, verdict: "not-observable", shown: null, details: [`the platform has shown no ${assignment.licenseType} yet (A43)`] };
+      return {
+        ...base,
+        verdict: "not-observable",
+        shown: null,
+        details: [`the platform has shown no ${assignment.licenseType} yet (A43)`],
+      };
     }
-    return { ...base, verdict: "missing", shown: false, details: ["neither M6 nor E8 shows the asset number", ...notes] };
+    return {
+      ...base,
+      verdict: "missing",
+      shown: false,
+      details: ["neither M6 nor E8 shows the asset number", ...notes],
+    };
   }
   const holder = holderOf(shown);
-  if (holder === null) return { ...base, verdict: "missing", shown: false, details: ["nobody holds the asset number", ...notes] };
+  if (holder === null)
+    return { ...base, verdict: "missing", shown: false, details: ["nobody holds the asset number", ...notes] };
   if (holder !== assignment.memberGlobalId) {
     return { ...base, verdict: "different", shown: true, details: [`held by the member ${holder}`, ...notes] };
   }
-  if (!wanted) return { ...base, verdict: "extra", shown: true, details: ["the CRM no longer gives it to this person", ...notes] };
+  if (!wanted)
+    return { ...base, verdict: "extra", shown: true, details: ["the CRM no longer gives it to this person", ...notes] };
   return { ...base, verdict: "matched", shown: true, details: notes };
 }
 

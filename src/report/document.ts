@@ -90,7 +90,10 @@ export async function* renderReport(
   }
   if (chunk.length > 0) yield write.rows(chunk, count);
   count += chunk.length;
-  yield write.end({ rows: count, ...Object.fromEntries([...totals].sort(([left], [right]) => (left < right ? -1 : 1))) });
+  yield write.end({
+    rows: count,
+    ...Object.fromEntries([...totals].sort(([left], [right]) => (left < right ? -1 : 1))),
+  });
 }
 
 interface ChunkWriter {
@@ -105,7 +108,11 @@ function csvWriter(shape: ReportShape, header: ReportHeader): ChunkWriter {
     begin: csvLines([columns]),
     rows: (rows) => csvLines(rows.map((row) => columns.map((column) => row[column] ?? null))),
     end: (totals) => {
-      const cells = ["#end", ...headerCells(header), ...Object.entries(totals).map(([name, count]) => `${name}: ${count}`)];
+      const cells = [
+        "#end",
+        ...headerCells(header),
+        ...Object.entries(totals).map(([name, count]) => `${name}: ${count}`),
+      ];
       const width = columns.length;
       const last = cells.length > width ? [...cells.slice(0, width - 1), cells.slice(width - 1).join("; ")] : cells;
       return csvLines([[...last, ...Array.from({ length: width - last.length }, () => "")]]);

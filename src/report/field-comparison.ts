@@ -34,14 +34,20 @@ const packageFields: readonly (readonly [sent: string, shown: string])[] = [
 export function differences(sent: JsonObject, envelope: Envelope, shown: JsonObject): string[] {
   const trial = textOf(sent["trial"]) === "1";
   const compared = productFields.filter(([name]) => name !== "trialEndDate" || trial);
-  return [...envelopeDifferences(envelope, shown), ...compared.flatMap(([name, as]) => difference(name, sent[name], shown[as]))];
+  return [
+    ...envelopeDifferences(envelope, shown),
+    ...compared.flatMap(([name, as]) => difference(name, sent[name], shown[as])),
+  ];
 }
 
 /** The same for a package. The parent of a root package was sent as a sentinel and is not compared (A24). */
 export function packageDifferences(sent: JsonObject, envelope: Envelope, shown: JsonObject): string[] {
   const root = sent["root"] === true;
   const compared = packageFields.filter(([name]) => name !== "parentMerchandiseNum" || !root);
-  return [...envelopeDifferences(envelope, shown), ...compared.flatMap(([name, as]) => difference(name, sent[name], shown[as]))];
+  return [
+    ...envelopeDifferences(envelope, shown),
+    ...compared.flatMap(([name, as]) => difference(name, sent[name], shown[as])),
+  ];
 }
 
 function envelopeDifferences(envelope: Envelope, shown: JsonObject): string[] {

@@ -1,9 +1,16 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import { differences, packageDifferences } from "./field-comparison.ts";
-import type { Agreement, Comparison } from "./reconciliation.ts";
-import { notRead, waitNote, whyNot } from "./reconciliation.ts";
-import type { CustomerCase, OrderCase, ReconciliationView, SentItem, ShownItem, WantedItem } from "./reconciliation-facts.ts";
+import type { Agreement, Comparison } from "./comparison.ts";
+import { notRead, waitNote, whyNot } from "./comparison.ts";
+import type {
+  CustomerCase,
+  OrderCase,
+  ReconciliationView,
+  SentItem,
+  ShownItem,
+  WantedItem,
+} from "./reconciliation-facts.ts";
 
 /** The three sides of one product or package under one asset number. */
 interface Sides {
@@ -96,7 +103,10 @@ function itemRows(
 
 function sidesOf(items: OrderCase["products"], wanted: boolean): Omit<Sides, "shown">[] {
   const sides = new Map<string, Omit<Sides, "shown">>();
-  const at = (part: { id: string; assetNumber: string | null; licenseType: string }, key: string): Omit<Sides, "shown"> => {
+  const at = (
+    part: { id: string; assetNumber: string | null; licenseType: string },
+    key: string,
+  ): Omit<Sides, "shown"> => {
     const known = sides.get(key) ?? {
       id: part.id,
       assetNumber: part.assetNumber,
@@ -116,7 +126,13 @@ function sidesOf(items: OrderCase["products"], wanted: boolean): Omit<Sides, "sh
   return [...sides].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)).map(([, side]) => side);
 }
 
-function compare(item: CustomerCase, order: OrderCase, level: "product" | "package", side: Sides, view: ReconciliationView): Comparison {
+function compare(
+  item: CustomerCase,
+  order: OrderCase,
+  level: "product" | "package",
+  side: Sides,
+  view: ReconciliationView,
+): Comparison {
   const { placed } = order;
   const sent = side.sent !== undefined || (placed?.origin === "adopted" && side.placed !== undefined);
   const base = {
@@ -132,20 +148,41 @@ function compare(item: CustomerCase, order: OrderCase, level: "product" | "packa
   };
   const notes = side.wanted === undefined ? [goneNote(order)] : waitNote(order.crm);
   if (side.shown === undefined) {
-    if (!sent) return { ...base, verdict: "missing", shown: null, details: [placed === null ? whyNot(order.crm) : "not sent: the order was placed without it"] };
+    if (!sent)
+      return {
+        ...base,
+        verdict: "missing",
+        shown: null,
+        details: [
+          placed === null ? whyNot(order.crm) : "not sent: the order was placed without it",
+          ...(placed === null ? [] : notes),
+        ],
+      };
     const unseen = unseenVerdict(item, side, view);
     return { ...base, ...unseen, details: [unseen.details, ...notes] };
   }
   if (!sent || placed === null) {
-    return { ...base, verdict: "extra", shown: true, details: ["the platform shows it, and this ledger does not know that it was sent", ...notes] };
+    return {
+      ...base,
+      verdict: "extra",
+      shown: true,
+      details: ["the platform shows it, and this ledger does not know that it was sent", ...notes],
+    };
   }
   if (side.wanted === undefined) return { ...base, verdict: "extra", shown: true, details: notes };
   const expected = side.sent?.fields ?? adoptedFields(side.placed?.fields ?? {});
-  const envelope = { channelOrderId: placed.channelOrderId, licenseOrderId: placed.licenceOrders.get(side.licenseType), licenseType: side.licenseType };
+  const envelope = {
+    channelOrderId: placed.channelOrderId,
+    licenseOrderId: placed.licenceOrders.get(side.licenseType),
+    licenseType: side.licenseType,
+  };
   const found =
-    level === "product" ? differences(expected, envelope, side.shown.body) : packageDifferences(expected, envelope, side.shown.body);
+    level === "product"
+      ? differences(expected, envelope, side.shown.body)
+      : packageDifferences(expected, envelope, side.shown.body);
   const amended = side.placed === undefined ? [] : changes(side.placed.fields, side.wanted.fields);
-  const adopted = placed.origin === "adopted" && side.sent === undefined ? ["adopted: compared with what the CRM says"] : [];
+  const adopted =
+    placed.origin === "adopted" && side.sent === undefined ? ["adopted: compared with what the CRM says"] : [];
   return {
     ...base,
     verdict: found.length + amended.length > 0 ? "different" : "matched",
@@ -160,11 +197,19 @@ function goneNote(order: OrderCase): string {
   return "the CRM no longer has it in the order, which stays as it was placed";
 }
 
-function unseenVerdict(item: CustomerCase, side: Sides, view: ReconciliationView): { verdict: Agreement; shown: boolean | null; details: string } {
+function unseenVerdict(
+  item: CustomerCase,
+  side: Sides,
+  view: ReconciliationView,
+): { verdict: Agreement; shown: boolean | null; details: string } {
   if (item.read?.complete !== true) return { verdict: "not-observable", shown: null, details: notRead(item) };
   const assetShown = side.assetNumber !== null && item.shown.assets.has(side.assetNumber);
   if (!assetShown && !view.visibleTypes.has(side.licenseType)) {
-    return { verdict: "not-observable", shown: null, details: `the platform has shown no ${side.licenseType} yet (A43)` };
+    return {
+      verdict: "not-observable",
+      shown: null,
+      details: `the platform has shown no ${side.licenseType} yet (A43)`,
+    };
   }
   return {
     verdict: "missing",

@@ -1,45 +1,10 @@
-import type { RecordKey } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
 import { assignmentRows } from "./assignment-comparison.ts";
+import type { Comparison, Level } from "./comparison.ts";
+import { levels, notRead, waitNote, whyNot } from "./comparison.ts";
 import type { ReportPeriod, ReportRow, ReportShape } from "./document.ts";
 import { orderRows } from "./order-comparison.ts";
-import type { CrmStanding, CustomerCase, ReconciliationView } from "./reconciliation-facts.ts";
-
-/**
- * - `matched`: the CRM wants it, it was sent or given, and the platform shows it; every sent field that M7 shows is equal.
- * - `missing`: wanted or sent, and not there.
- * - `extra`: there, and not wanted or not ours.
- * - `different`: there, with other values than were sent, or sent with other values than the CRM has now.
- * - `not-observable`: nothing can show it, or it was never read back.
- */
-export type Agreement = "matched" | "missing" | "extra" | "different" | "not-observable";
-
-export const levels = ["enterprise", "order", "product", "package", "staff", "assignment"] as const;
-export type Level = (typeof levels)[number];
-
-/** One thing compared over its three sides: the CRM, what was sent, what is shown. */
-export interface Comparison {
-  level: Level;
-  verdict: Agreement;
-  order?: RecordKey | undefined;
-  crmDate?: string | null | undefined;
-  channelOrderId?: string | undefined;
-  licenseOrderId?: string | undefined;
-  licenseType?: string | undefined;
-  assetNumber?: string | null | undefined;
-  item?: string | undefined;
-  staff?: RecordKey | undefined;
-  memberGlobalId?: string | undefined;
-  inCrm: boolean;
-  sent: boolean;
-  /** Null: it cannot be seen, or was never looked at. */
-  shown: boolean | null;
-  details: readonly string[];
-  operationId?: string | null | undefined;
-  /** When it was sent, given or linked. */
-  at?: string | null | undefined;
-  seenAt?: string | null | undefined;
-}
+import type { CustomerCase, ReconciliationView } from "./reconciliation-facts.ts";
 
 export const reconciliationShape: ReportShape = {
   columns: [
@@ -74,18 +39,16 @@ export function compareCustomer(item: CustomerCase, view: ReconciliationView): C
     ...enterpriseRows(item),
     ...orderRows(item, view),
     ...assignmentRows(item, view),
-    ...item.unusable.map(
-      (record): Comparison => ({
-        level: record.level,
-        verdict: "missing",
-        order: record.level === "order" ? record.key : undefined,
-        staff: record.level === "staff" ? record.key : undefined,
-        inCrm: true,
-        sent: false,
-        shown: null,
-        details: [`waits in quarantine: ${record.message}`],
-      }),
-    ),
+    ...item.unusable.map((record): Comparison => ({
+      level: record.level,
+      verdict: "missing",
+      order: record.level === "order" ? record.key : undefined,
+      staff: record.level === "staff" ? record.key : undefined,
+      inCrm: true,
+      sent: false,
+      shown: null,
+      details: [`waits in quarantine: ${record.message}`],
+    })),
   ];
 }
 
@@ -95,18 +58,36 @@ function enterpriseRows(item: CustomerCase): Comparison[] {
   const notes = ["name, branch and address: no endpoint reads them back"];
   if (item.link === null) {
     if (wanted) {
-      rows.push({ level: "enterprise", verdict: "missing", inCrm: true, sent: false, shown: null, details: [whyNot(item.crm)] });
+      rows.push({
+        level: "enterprise",
+        verdict: "missing",
+        inCrm: true,
+        sent: false,
+        shown: null,
+        details: [whyNot(item.crm)],
+      });
     }
     return rows;
   }
   const seen = item.shown.enterprises.get(item.link.enterpriseGlobalId);
-  const base = { level: "enterprise" as const, inCrm: wanted, sent: true, at: item.link.at, seenAt: seen?.seenAt ?? item.read?.seenAt };
+  const base = {
+    level: "enterprise" as const,
+    inCrm: wanted,
+    sent: true,
+    at: item.link.at,
+    seenAt: seen?.seenAt ?? item.read?.seenAt,
+  };
   if (seen === undefined) {
     const looked = item.read?.complete === true;
     const details = looked ? ["E3 does not show the enterprise"] : [notRead(item)];
     rows.push({ ...base, verdict: looked ? "missing" : "not-observable", shown: looked ? false : null, details });
   } else if (!wanted) {
-    rows.push({ ...base, verdict: "extra", shown: true, details: ["the CRM no longer has the customer; its enterprise stays", ...notes] });
+    rows.push({
+      ...base,
+      verdict: "extra",
+      shown: true,
+      details: ["the CRM no longer has the customer; its enterprise stays", ...notes],
+    });
   } else {
     rows.push({ ...base, verdict: "matched", shown: true, details: [...waitNote(item.crm), ...notes] });
   }
@@ -123,23 +104,6 @@ function enterpriseRows(item: CustomerCase): Comparison[] {
     });
   }
   return rows;
-}
-
-/** Why something that the CRM wants was not sent. */
-export function whyNot(crm: CrmStanding | null): string {
-  if (crm === null) return "not sent";
-  if (crm.state === "quarantined") return "not sent: the record waits in quarantine";
-  return crm.waits === null ? "not sent yet" : `not sent: ${crm.waits}`;
-}
-
-/** A record whose newest form is not what was compared says so. */
-export function waitNote(crm: CrmStanding | null): string[] {
-  if (crm?.state === "quarantined") return ["the newest form of the record waits in quarantine; compared is the last usable one"];
-  return crm?.waits === undefined || crm.waits === null ? [] : [`waits: ${crm.waits}`];
-}
-
-export function notRead(item: CustomerCase): string {
-  return item.read === null ? "never read back: crm-sync run verify" : "the last reading back did not come to its end";
 }
 
 /** One comparison as a row of the report. */
@@ -166,7 +130,10 @@ export function reconciliationRow(item: CustomerCase, row: Comparison, asOf: str
     operation: row.operationId ?? null,
     sent_at: row.at ?? null,
     seen_at: seenAt,
-    age_hours: seenAt === null || asOf === null ? null : Math.max(0, Math.floor((Date.parse(asOf) - Date.parse(seenAt)) / 3_600_000)),
+    age_hours:
+      seenAt === null || asOf === null
+        ? null
+        : Math.max(0, Math.floor((Date.parse(asOf) - Date.parse(seenAt)) / 3_600_000)),
   };
 }
 
@@ -174,17 +141,23 @@ export function reconciliationRow(item: CustomerCase, row: Comparison, asOf: str
  * Whether a comparison belongs to a period: by when it was sent or given, or by the date of its order in the CRM. What has no such date (never
  * sent, or not ours) belongs to every period, so that nothing is left out of all of them.
  */
-export function inPeriod(row: Comparison, period: Pick<ReportPeriod, "from" | "to">, by: "happened" | "crm-date"): boolean {
+export function inPeriod(
+  row: Comparison,
+  period: Pick<ReportPeriod, "from" | "to">,
+  by: "happened" | "crm-date",
+): boolean {
   const date = by === "crm-date" ? (row.crmDate ?? row.at ?? null) : (row.at ?? null);
-  return date === null || (date >= period.from && date < period.to);
+  if (date === null) return true;
+  const at = Date.parse(date);
+  return at >= Date.parse(period.from) && at < Date.parse(period.to);
 }
 
 /** How much of one kind of thing is as meant. */
-export interface AgreementCount {
+export type AgreementCount = {
   what: "enterprises" | "orders" | "products" | "packages" | "staff" | "assignments";
   matched: number;
   total: number;
-}
+};
 
 const plural: Record<Level, AgreementCount["what"]> = {
   enterprise: "enterprises",

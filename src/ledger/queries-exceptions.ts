@@ -1,0 +1,144 @@
+import { sql } from "kysely";
+import type { ExceptionFacts } from "../report/exceptions.ts";
+import { holdFacts, openStates, operationFacts } from "./queries-journal.ts";
+import { quarantineFacts, readFacts, runFacts } from "./queries-records.ts";
+import type { Reading } from "./query-base.ts";
+import type { OperationTable } from "./tables.ts";
+
+/**
+ * Everything that did not go its way in a time (`from` belongs to it, `to` does not): what was open at some moment of it, and what ended badly
+ * in it. Kind by kind, each in the order of time.
+ */
+export async function* exceptions(
+  reading: Reading,
+  time: { from: string; to: string },
+): AsyncGenerator<ExceptionFacts, void, void> {
+  yield* quarantined(reading, time);
+  yield* deferred(reading, time);
+  for (const kind of ["rejected", "unknown", "settled", "numbers-lost"] as const) {
+    for (const row of reading.rows(operationsOf(reading, kind, time)))
+      yield { kind, row: await operationFacts(reading, row) };
+  }
+  yield* held(reading, time);
+  yield* sources(reading, time);
+  yield* runs(reading, time);
+}
+
+function* quarantined(reading: Reading, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
+  const query = reading.db
+    .selectFrom("quarantine")
+    .selectAll()
+    .where("first_seen", "<", time.to)
+    .where((where) => where.or([where("resolved_at", "is", null), where("resolved_at", ">=", time.from)]))
+    .orderBy("first_seen")
+    .orderBy("source")
+    .orderBy("stream")
+    .orderBy("place")
+    .orderBy("id");
+  for (const row of reading.rows(query)) yield { kind: "quarantined", row: quarantineFacts(row) };
+}
+
+function* deferred(reading: Reading, time: { to: string }): Generator<ExceptionFacts, void, void> {
+  const query = reading.db
+    .selectFrom("record")
+    .selectAll()
+    .where("deferred_code", "is not", null)
+    .where(sql<string>`coalesce(deferred_since, changed_at)`, "<", time.to)
+    .orderBy("stream")
+    .orderBy("namespace")
+    .orderBy("id");
+  for (const row of reading.rows(query)) {
+    yield {
+      kind: "deferred",
+      stream: row.stream,
+      key: { namespace: row.namespace, id: row.id },
+      customer: { namespace: row.customer_namespace, id: row.customer_id },
+      code: row.deferred_code ?? "",
+      reason: row.deferred_reason ?? "",
+      since: row.deferred_since ?? row.changed_at,
+    };
+  }
+}
+
+function operationsOf(
+  reading: Reading,
+  kind: "rejected" | "unknown" | "settled" | "numbers-lost",
+  time: { from: string; to: string },
+) {
+  const query = reading.db
+    .selectFrom("operation")
+    .selectAll()
+    .orderBy("created_at")
+    .orderBy("id")
+    .$castTo<OperationTable>();
+  const ended = query.where("updated_at", ">=", time.from).where("updated_at", "<", time.to);
+  switch (kind) {
+    case "rejected":
+      return ended.where("state", "=", "rejected");
+    case "unknown":
+      return query.where("state", "in", [...openStates]).where("created_at", "<", time.to);
+    case "settled":
+      return ended
+        .where("state", "in", ["done", "dropped"])
+        .where("kind", "<>", "take-asset-numbers")
+        .where((where) =>
+          where.exists(
+            where
+              .selectFrom("attempt")
+              .select("attempt.number")
+              .whereRef("attempt.operation_id", "=", "operation.id")
+              .where("attempt.outcome", "=", "unknown"),
+          ),
+        );
+    case "numbers-lost":
+      return ended
+        .where("state", "=", "dropped")
+        .where("kind", "=", "take-asset-numbers")
+        .where((where) =>
+          where.exists(
+            where
+              .selectFrom("audit")
+              .select("audit.sequence")
+              .where("audit.subject", "=", "pool")
+              .where("audit.kind", "=", "numbers-lost")
+              .where(sql<boolean>`json_extract(audit.body, '$.operation') = operation.id`),
+          ),
+        );
+  }
+}
+
+function* held(reading: Reading, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
+  const query = reading.db
+    .selectFrom("hold")
+    .selectAll()
+    .select(sql<number>`0`.as("operations"))
+    .where("created_at", "<", time.to)
+    .where((where) => where.or([where("decided_at", "is", null), where("decided_at", ">=", time.from)]))
+    .orderBy("created_at")
+    .orderBy("id");
+  for (const row of reading.rows(query)) yield { kind: "held", row: holdFacts(row) };
+}
+
+function* sources(reading: Reading, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
+  const query = reading.db
+    .selectFrom("source_read")
+    .selectAll()
+    .where("started_at", ">=", time.from)
+    .where("started_at", "<", time.to)
+    .where("finished_at", "is not", null)
+    .where((where) => where.or([where("complete", "=", 0), where("problem", "is not", null)]))
+    .orderBy("number");
+  for (const row of reading.rows(query)) yield { kind: "source-incomplete", row: readFacts(row) };
+}
+
+function* runs(reading: Reading, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
+  const query = reading.db
+    .selectFrom("run")
+    .selectAll()
+    .where("started_at", ">=", time.from)
+    .where("started_at", "<", time.to)
+    .where((where) => where.or([where("state", "in", ["failed", "cut-off"]), where("exit_code", "=", 6)]))
+    .orderBy("started_at")
+    .orderBy("id");
+  for (const row of reading.rows(query)) yield { kind: "run", row: runFacts(row) };
+}

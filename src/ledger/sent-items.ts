@@ -1,0 +1,79 @@
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { isReference } from "../plan/operation.ts";
+import type { SentItem } from "../report/reconciliation-facts.ts";
+import { isObject } from "./query-base.ts";
+
+/** What an E5 carried, flat: each product and each package under each of its asset numbers. */
+export interface SentOrder {
+  products: SentItem[];
+  packages: SentItem[];
+}
+
+/**
+ * Reads the unbound payload of an E5. `numberOf` gives the number that a slot was bound to; a slot without one was never sent. Values that the contract does not let
+ * anybody read back stay in `fields`; licence passwords do not.
+ */
+export function sentItems(payload: JsonObject, numberOf: (slot: string) => string | undefined): SentOrder {
+  const sent: SentOrder = { products: [], packages: [] };
+  for (const record of objects(payload["orderList"])) {
+    const licenseType = String(record["licenseType"] ?? "");
+    for (const asset of objects(record["assets"])) {
+      for (const assetNumber of numbersOf(asset["assetNos"], numberOf)) {
+        const add = {
+          product: productInto(sent.products, assetNumber, licenseType),
+          package: packageInto(sent.packages, assetNumber, licenseType),
+        };
+        for (const product of objects(asset["products"])) add.product(product);
+        visitPackages(objects(asset["merchandises"]), add, true);
+      }
+    }
+  }
+  return sent;
+}
+
+function visitPackages(
+  packages: readonly JsonObject[],
+  add: { product: (item: JsonObject) => void; package: (item: JsonObject, root: boolean) => void },
+  root: boolean,
+): void {
+  for (const item of packages) {
+    add.package(item, root);
+    for (const product of objects(item["licenseOrderProductList"])) add.product(product);
+    visitPackages(objects(item["children"]), add, false);
+  }
+}
+
+function productInto(items: SentItem[], assetNumber: string, licenseType: string): (product: JsonObject) => void {
+  return (product) => {
+    const { passwords: _passwords, ...fields } = product;
+    items.push({ id: String(product["crmProductId"] ?? ""), assetNumber, licenseType, fields });
+  };
+}
+
+function packageInto(
+  items: SentItem[],
+  assetNumber: string,
+  licenseType: string,
+): (item: JsonObject, root: boolean) => void {
+  return (item, root) => {
+    const { children: _children, licenseOrderProductList: _products, ...fields } = item;
+    items.push({ id: String(item["merchandiseNum"] ?? ""), assetNumber, licenseType, fields: { ...fields, root } });
+  };
+}
+
+function numbersOf(value: Json | undefined, numberOf: (slot: string) => string | undefined): string[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((item) => {
+    const number =
+      typeof item === "string"
+        ? item
+        : isReference(item) && item.$ref === "assetNumber"
+          ? numberOf(item.of)
+          : undefined;
+    return number === undefined ? [] : [number];
+  });
+}
+
+function objects(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}

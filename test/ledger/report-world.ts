@@ -1,0 +1,70 @@
+import type { ReportRequest } from "../../src/report/document.ts";
+import type { Queries } from "../../src/ledger/queries.ts";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
+import type { Operation } from "../../src/plan/operation.ts";
+import { customerRecord, key, LedgerWorld, orderRecord, shownOf, staffRecord } from "./world.ts";
+
+export const october: ReportRequest["period"] = {
+  label: "2026-10",
+  zone: "UTC",
+  from: "2026-10-01T00:00:00.000Z",
+  to: "2026-11-01T00:00:00.000Z",
+};
+
+export function request(kind: ReportRequest["kind"], fields: Partial<ReportRequest> = {}): ReportRequest {
+  return { kind, period: october, by: "happened", ...fields };
+}
+
+export async function reportText(queries: Queries, wanted: ReportRequest, format: string): Promise<string> {
+  let text = "";
+  for await (const chunk of queries.report(wanted, format)) text += chunk;
+  return text;
+}
+
+export interface ReportJson {
+  header: JsonObject;
+  rows: Record<string, string | number | boolean | null | string[]>[];
+  totals: Record<string, number>;
+}
+
+export async function reportJson(queries: Queries, wanted: ReportRequest): Promise<ReportJson> {
+  return JSON.parse(await reportText(queries, wanted, "json")) as ReportJson;
+}
+
+/** A customer whose one order is placed, whose one person holds its asset, and all of which the platform shows as sent. */
+export async function agreedWorld(): Promise<{
+  world: LedgerWorld;
+  operation: Operation;
+  shown: ReturnType<typeof shownOf>;
+}> {
+  const world = await LedgerWorld.open();
+  await world.read("customers", [{ customers: customerRecord("C1") }]);
+  await world.link(key("C1"), "E1");
+  await world.read("orders", [{ orders: orderRecord("O1", "C1") }]);
+  await world.read("staff", [{ staff: staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }) }]);
+  await world.addStaff(key("C1"), key("S1"), "M1");
+  const operation = await world.orderOperation(key("C1"), key("O1"));
+  await world.place(key("C1"), key("O1"));
+  await world.grant(key("C1"), key("S1"), "M1", "8000000001");
+  await world.ledger.recordOutcomes(world.run, [{ stream: "staff", key: key("S1"), outcome: "planned" }]);
+  const shown = [
+    ...shownOf(operation, "8000000001", "L-O1").filter((item) => item.kind !== "asset"),
+    { kind: "asset", subject: "8000000001", body: { assetId: "a1", holder: "M1", borrowed: false } },
+    { kind: "member", subject: "M1", body: { deleted: false, assetNums: ["8000000001"] } },
+    { kind: "enterprise", subject: "E1", body: { customers: [{ customerId: "E1-d", isDefault: true }] } },
+  ];
+  await world.observe(key("C1"), shown);
+  return { world, operation, shown };
+}
+
+/** The same observations with one body changed. */
+export function changed(
+  shown: ReturnType<typeof shownOf>,
+  kind: string,
+  subject: string,
+  fields: JsonObject,
+): ReturnType<typeof shownOf> {
+  return shown.map((item) =>
+    item.kind === kind && item.subject === subject ? { ...item, body: { ...item.body, ...fields } } : item,
+  );
+}
