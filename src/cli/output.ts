@@ -17,6 +17,8 @@ export interface Output {
   /** Takes the progress line away, so that what follows stands alone. */
   settle(): void;
   readonly columns: number;
+  /** Where a defect happened is shown too (`CRM_SYNC_TRACE=1`). */
+  readonly trace: boolean;
   /** A person watches stderr. */
   readonly interactive: boolean;
 }
@@ -29,7 +31,7 @@ interface Stream {
 
 const smallestPause = 80;
 
-export function createOutput(stdout: Stream, stderr: Stream, monotonic: () => number): Output {
+export function createOutput(stdout: Stream, stderr: Stream, monotonic: () => number, trace = false): Output {
   let shown = false;
   let last = -smallestPause;
   const live = stderr.isTTY === true && (stderr.columns ?? 0) > 0;
@@ -40,6 +42,7 @@ export function createOutput(stdout: Stream, stderr: Stream, monotonic: () => nu
   };
   return {
     columns: stdout.isTTY === true ? (stdout.columns ?? 0) : 0,
+    trace,
     interactive: stderr.isTTY === true,
     line(text) {
       clear();
@@ -93,8 +96,23 @@ export function problemJson(problem: Problem): Json {
   };
 }
 
+/** What the system refused about a file that a person named, as a problem; undefined for anything else. */
+function fileProblem(thrown: unknown): Problem | undefined {
+  if (!(thrown instanceof Error) || !("syscall" in thrown) || !("path" in thrown)) return undefined;
+  const { path } = thrown;
+  if (typeof path !== "string") return undefined;
+  return new Problem({
+    code: "file.refused",
+    message: `${path} cannot be used: ${thrown.message}`,
+    cure: "check that the folder exists, that the disk has room, and that this user may read and write there",
+    place: path,
+    cause: thrown,
+  });
+}
+
 /** Prints whatever ended a command early and gives its exit code. A defect of the program is said to be one. */
-export function reportFailure(output: Output, thrown: unknown, json: boolean): ExitCode {
+export function reportFailure(output: Output, failure: unknown, json: boolean): ExitCode {
+  const thrown = fileProblem(failure) ?? failure;
   const problems = thrown instanceof Problems ? thrown.problems : thrown instanceof Problem ? [thrown] : [];
   const [first] = problems;
   if (first === undefined) {
@@ -103,6 +121,7 @@ export function reportFailure(output: Output, thrown: unknown, json: boolean): E
     output.note(
       `crm-sync failed: ${printable(text)}\n  → this is a defect of the program; run again with CRM_SYNC_TRACE=1 and report what it prints`,
     );
+    if (output.trace && thrown instanceof Error) output.note(thrown.stack ?? "");
     return exitCodes.other;
   }
   if (json) output.json({ error: problemJson(first), problems: problems.map(problemJson) });

@@ -22,7 +22,12 @@ export async function main(
   environment: Environment,
   startHealth: StartHealth,
 ): Promise<ExitCode> {
-  const output = createOutput(process.stdout, process.stderr, () => performance.now());
+  const output = createOutput(
+    process.stdout,
+    process.stderr,
+    () => performance.now(),
+    environment["CRM_SYNC_TRACE"] === "1",
+  );
   const stop = new AbortController();
   let exit: ExitCode = exitCodes.ok;
   const onSignal = (signal: NodeJS.Signals): void => {
