@@ -33,7 +33,7 @@ export class Queries {
 
   constructor(path: string, database: Sqlite) {
     this.path = path;
-    this.#reading = new Reading(database);
+    this.#reading = new Reading(path, database);
   }
 
   /** Runs `work` on one state of the ledger, whatever a run writes meanwhile. May be nested. */
@@ -56,7 +56,7 @@ export class Queries {
   }
 
   async quarantineById(id: string): Promise<QuarantineFacts | undefined> {
-    return await quarantineById(this.#reading, id);
+    return await this.snapshot(() => quarantineById(this.#reading, id));
   }
 
   /** The raw form of a quarantined record, secrets blanked. It holds personal data. Undefined where it was erased. */
@@ -97,20 +97,20 @@ export class Queries {
   }
 
   async operation(id: string): Promise<OperationFacts | undefined> {
-    return await operationById(this.#reading, id);
+    return await this.snapshot(() => operationById(this.#reading, id));
   }
 
   async holds(
     filter: { states?: readonly HoldFacts["state"][]; customer?: RecordKey; id?: string } = {},
   ): Promise<HoldFacts[]> {
-    return await holds(this.#reading, filter);
+    return await this.snapshot(() => holds(this.#reading, filter));
   }
 
   /** Runs, newest first; `before` goes on from the last one of a page. */
   async runs(
     filter: { job?: string; limit?: number; before?: { startedAt: string; id: string } } = {},
   ): Promise<RunFacts[]> {
-    return await runs(this.#reading, { ...filter, limit: filter.limit ?? 20 });
+    return await this.snapshot(() => runs(this.#reading, { ...filter, limit: filter.limit ?? 20 }));
   }
 
   /** A run with its readings, and how its operations and records ended. */

@@ -1,6 +1,7 @@
 import type { CompiledQuery, Kysely } from "kysely";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { databaseProblem, isFatal, refused } from "./damage.ts";
 import type { Sqlite } from "./database.ts";
 import { kyselyOn } from "./database.ts";
 import type { LedgerTables } from "./tables.ts";
@@ -8,11 +9,13 @@ import type { LedgerTables } from "./tables.ts";
 /** What the queries read from: one read-only connection, through kysely and as it is. */
 export class Reading {
   readonly db: Kysely<LedgerTables>;
+  readonly #path: string;
   readonly #database: Sqlite;
   #snapshots = 0;
   #streams = 0;
 
-  constructor(database: Sqlite) {
+  constructor(path: string, database: Sqlite) {
+    this.#path = path;
     this.#database = database;
     this.db = kyselyOn<LedgerTables>(database);
   }
@@ -26,6 +29,8 @@ export class Reading {
     this.#snapshots += 1;
     try {
       return await work();
+    } catch (error) {
+      throw this.#named(error);
     } finally {
       this.#snapshots -= 1;
       this.#endTransaction();
@@ -38,6 +43,8 @@ export class Reading {
     this.#snapshots += 1;
     try {
       yield* chunks;
+    } catch (error) {
+      throw this.#named(error);
     } finally {
       this.#snapshots -= 1;
       this.#endTransaction();
@@ -51,10 +58,17 @@ export class Reading {
     this.#streams += 1;
     try {
       yield* statement.iterate(...parameters);
+    } catch (error) {
+      throw this.#named(error);
     } finally {
       this.#streams -= 1;
       this.#endTransaction();
     }
+  }
+
+  /** What SQLite says of the file, in words for people; a defect of the program stays what it is. */
+  #named(error: unknown): unknown {
+    return isFatal(error) ? databaseProblem(error, this.#path) : error;
   }
 
   #endTransaction(): void {
@@ -67,9 +81,21 @@ export class Reading {
   }
 }
 
-/** Reads a column that this program wrote as JSON. */
-export function stored<T>(text: string): T {
-  return JSON.parse(text) as T;
+/** Reads a column that this program wrote as JSON; `where` names the row for people, should it be damaged. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what this program writes into the column
+export function stored<T>(text: string, where = "a row of the ledger"): T {
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    return JSON.parse(text) as T;
+  } catch (error) {
+    throw refused(
+      "ledger.damaged",
+      where,
+      `the ledger is damaged: ${where} cannot be read`,
+      "restore it from a backup; nothing was repaired or sent",
+      error,
+    );
+  }
 }
 
 export function storedOrNull(text: string | null): Json {

@@ -16,7 +16,7 @@ export interface SentOrder {
 export function sentItems(payload: JsonObject, numberOf: (slot: string) => string | undefined): SentOrder {
   const sent: SentOrder = { products: [], packages: [] };
   for (const record of objects(payload["orderList"])) {
-    const licenseType = String(record["licenseType"] ?? "");
+    const licenseType = textOf(record["licenseType"]);
     for (const asset of objects(record["assets"])) {
       for (const assetNumber of numbersOf(asset["assetNos"], numberOf)) {
         const add = {
@@ -46,7 +46,7 @@ function visitPackages(
 function productInto(items: SentItem[], assetNumber: string, licenseType: string): (product: JsonObject) => void {
   return (product) => {
     const { passwords: _passwords, ...fields } = product;
-    items.push({ id: String(product["crmProductId"] ?? ""), assetNumber, licenseType, fields });
+    items.push({ id: textOf(product["crmProductId"]), assetNumber, licenseType, fields });
   };
 }
 
@@ -57,7 +57,7 @@ function packageInto(
 ): (item: JsonObject, root: boolean) => void {
   return (item, root) => {
     const { children: _children, licenseOrderProductList: _products, ...fields } = item;
-    items.push({ id: String(item["merchandiseNum"] ?? ""), assetNumber, licenseType, fields: { ...fields, root } });
+    items.push({ id: textOf(item["merchandiseNum"]), assetNumber, licenseType, fields: { ...fields, root } });
   };
 }
 
@@ -72,6 +72,10 @@ function numbersOf(value: Json | undefined, numberOf: (slot: string) => string |
           : undefined;
     return number === undefined ? [] : [number];
   });
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
 function objects(value: Json | undefined): JsonObject[] {

@@ -95,7 +95,7 @@ function versionLines(version: VersionFacts, newest: boolean): string[] {
       : [
           `changed: ${version.changed.slice(0, mostChanges).join(", ")}${version.changed.length > mostChanges ? ` and ${version.changed.length - mostChanges} more` : ""}`,
         ];
-  if (!newest) return changed.length === 0 ? [`${counted(version.fields.length, "field")}`] : changed.map(printable);
+  if (!newest) return changed.length === 0 ? [counted(version.fields.length, "field")] : changed.map(printable);
   const shown = version.fields.slice(0, mostFields).map(fieldText);
   const more =
     version.fields.length > mostFields

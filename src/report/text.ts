@@ -10,6 +10,7 @@ export const plainView: View = { terminal: false };
 
 /** Controls, escape sequences, bidirectional and invisible marks, and halves of surrogate pairs. */
 const unprintable =
+  // oxlint-disable-next-line no-control-regex -- what is looked for are control characters
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** A text from outside as a terminal may show it: on one line, with what could move the cursor or turn the line around written out. */

@@ -325,3 +325,16 @@ describe("quarantine, operations and runs", () => {
     await expect(openQueries(`${world.path}.none`)).rejects.toMatchObject({ code: "ledger.missing", exitCode: 65 });
   });
 });
+
+describe("a damaged ledger", () => {
+  it("is refused by name where a row cannot be read, and answers what does not need that row", async () => {
+    const world = await livelyWorld();
+    const queries = await world.queries();
+    const { default: Database } = await import("better-sqlite3");
+    const file = new Database(world.path);
+    file.prepare("update record_version set body = '{' where stream = 'orders' and id = 'O1'").run();
+    await expect(queries.explain("orders", key("O1"))).rejects.toMatchObject({ code: "ledger.damaged", exitCode: 65 });
+    file.close();
+    expect(await queries.runs()).toHaveLength(1);
+  });
+});

@@ -91,7 +91,7 @@ export function product(id: string, parentId: string, fields: JsonObject = {}): 
     term: "1-0-0",
     features: [],
     ...fields,
-  } as Order["instances"][number];
+  };
 }
 
 export function staffRecord(id: string, customerId: string, fields: Partial<Staff> = {}): Staff {
@@ -122,7 +122,12 @@ export class LedgerWorld {
     this.path = path;
     this.ledger = ledger;
     this.now = clock.now;
-    Object.defineProperty(this, "now", { get: () => clock.now, set: (value: number) => (clock.now = value) });
+    Object.defineProperty(this, "now", {
+      get: () => clock.now,
+      set: (value: number) => {
+        clock.now = value;
+      },
+    });
   }
 
   static async open(): Promise<LedgerWorld> {
@@ -177,7 +182,7 @@ export class LedgerWorld {
   ): Promise<void> {
     const read = await this.ledger.startRead(this.run, "erp", stream);
     const items = records.map((item, index) => {
-      const record = recordSchemas[stream].parse(Object.values(item)[0]) as Customer | Order | Staff;
+      const record = recordSchemas[stream].parse(Object.values(item)[0]);
       const key = { namespace: record.namespace, id: record.id };
       return {
         record: {
@@ -185,7 +190,7 @@ export class LedgerWorld {
           place: `${stream}.csv:${index + 2}`,
           key,
           customer: customerKeyOf(stream, record),
-          record: record as unknown as JsonObject,
+          record,
           raw: JSON.stringify({ raw: `${canary} raw` }),
         },
       };
@@ -413,7 +418,7 @@ export function shownOf(
   const showProduct = (sent: JsonObject): void => {
     shown.push({
       kind: "product",
-      subject: `${asset}/${String(sent["crmProductId"])}`,
+      subject: `${asset}/${textOf(sent["crmProductId"])}`,
       body: {
         id: "7",
         channelOrderId,
@@ -425,7 +430,7 @@ export function shownOf(
         appKey: null,
         productName: sent["productName"],
         limitConcurrent: sent["limitConcurrent"],
-        limitStartTime: sent["limitStartDate"] === undefined ? null : String(sent["limitStartDate"]),
+        limitStartTime: sent["limitStartDate"] === undefined ? null : textOf(sent["limitStartDate"]),
         limitEndTime: sent["limitEndDate"] ?? null,
         limitTimeDuration: sent["limitTimeDuration"],
         trial: sent["trial"],
@@ -445,7 +450,7 @@ export function shownOf(
         (merchandise["licenseOrderProductList"] as JsonObject[]).forEach(showProduct);
         shown.push({
           kind: "package",
-          subject: `${asset}/${String(merchandise["merchandiseNum"])}`,
+          subject: `${asset}/${textOf(merchandise["merchandiseNum"])}`,
           body: {
             merchandiseNum: merchandise["merchandiseNum"],
             merchandiseName: merchandise["merchandiseName"],
@@ -459,4 +464,8 @@ export function shownOf(
   }
   shown.push({ kind: "asset", subject: asset, body: { assetId: `id-${asset}`, holder: null, borrowed: false } });
   return shown;
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
