@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
+import { Problem } from "../base/errors.ts";
 import { meaningOf } from "../contract/codes.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { OperationContext } from "../ledger/journal.ts";
@@ -86,15 +87,18 @@ export async function deliver(
   }
   if (options.signal?.aborted === true) return { kind: "not-sent", reason: "the run was stopped" };
   const nonce = deps.random.hex(16);
-  const id = await ledger.intend({
-    operation,
-    id: options.existing?.id ?? options.plannedId,
-    runId: options.runId,
-    wireHash,
-    nonce,
-    context: options.existing?.context ?? prepared.context,
-    sealed: passwords.toSeal,
-  });
+  const id = await intended(
+    ledger.intend({
+      operation,
+      id: options.existing?.id ?? options.plannedId,
+      runId: options.runId,
+      wireHash,
+      nonce,
+      context: options.existing?.context ?? prepared.context,
+      sealed: passwords.toSeal,
+    }),
+  );
+  if (typeof id !== "string") return { kind: "blocked", ...id };
   const { outcome, conclude } = await prepared.send({
     nonce,
     body,
@@ -104,6 +108,16 @@ export async function deliver(
   return await record(deps, operation, id, outcome, conclude, options.existing);
 }
 
+/** The id of the intent, or why the ledger does not take it. */
+async function intended(intent: Promise<string>): Promise<string | { code: string; reason: string }> {
+  try {
+    return await intent;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "order.same-channel-number") throw error;
+    return { code: error.code, reason: `${error.message}; ${error.cure}` };
+  }
+}
+
 async function readyToPlace(
   deps: ApplyDependencies,
   pool: NumberPool,
@@ -111,16 +125,7 @@ async function readyToPlace(
   signal: AbortSignal | undefined,
 ): Promise<{ code: string; reason: string } | undefined> {
   const [order] = operation.records;
-  const channelOrderId = operation.payload["channelOrderId"];
-  if (order === undefined || typeof channelOrderId !== "string")
-    return { code: "order.unnamed", reason: "the order has no channel order number" };
-  const owner = await deps.ledger.channelOrderOwner(channelOrderId);
-  if (owner !== undefined && formatKey(owner) !== formatKey(order)) {
-    return {
-      code: "order.same-channel-number",
-      reason: `the channel order number ${channelOrderId} belongs to the order ${formatKey(owner)}; two orders may not share one`,
-    };
-  }
+  if (order === undefined) return { code: "order.unnamed", reason: "the operation names no order" };
   return await pool.fix(order, plannedAssets(operation.after), signal);
 }
 

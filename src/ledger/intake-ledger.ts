@@ -139,11 +139,6 @@ export class IntakeLedger extends LedgerCore {
     return await this.write(() => this.tables.numbers.fixNumbers(order, wanted, this.now));
   }
 
-  /** The order that was placed under this channel order number. */
-  async channelOrderOwner(channelOrderId: string): Promise<RecordKey | undefined> {
-    return this.read(() => this.tables.work.channelOrderOwner(channelOrderId));
-  }
-
   /** The customer that an enterprise is linked to. */
   async customerOfEnterprise(enterpriseGlobalId: string): Promise<RecordKey | undefined> {
     return this.read(() => this.tables.work.customerOfEnterprise(enterpriseGlobalId));
