@@ -1,0 +1,294 @@
+import type { Draws } from "./timeline.ts";
+
+/** One asset of an order: its licence type, products right under it, and packages with products of their own. */
+export interface CompanyAsset {
+  id: string;
+  licenseType: "cloud_account" | "softkey";
+  quantity: number;
+  products: string[];
+  /** Packages by id, each with its products; the second hangs under the first. */
+  packages: { id: string; parent: string; products: string[] }[];
+}
+
+export interface CompanyOrder {
+  id: string;
+  customer: string;
+  assets: CompanyAsset[];
+}
+
+export interface CompanyCustomer {
+  id: string;
+  name: string;
+  branch: string;
+  address: string | undefined;
+}
+
+export interface CompanyPerson {
+  id: string;
+  customer: string;
+  login: string;
+  name: string;
+  /** Asset instances that this person should hold. */
+  assets: string[];
+  /** Left the company; may come back. */
+  gone: boolean;
+}
+
+type Kind = "customers" | "orders" | "staff";
+
+/** What stands for personal data: all of it begins like this, and none of it may be seen outside the private table. */
+export const canary = /zqcanary/iu;
+
+/** The CRM of one seed: what it says now, and the edits that people make between the runs. */
+export class Company {
+  readonly customers: CompanyCustomer[] = [];
+  readonly orders: CompanyOrder[] = [];
+  readonly staff: CompanyPerson[] = [];
+  /** Records that cannot be read as they are now. */
+  readonly broken = new Set<string>();
+  /** Who ever lost an asset in the CRM, as `customer login instance`: only these may lose it on the platform. */
+  readonly taken = new Set<string>();
+  /** Who ever belonged to a customer, as `customer login`. */
+  readonly everStaff = new Set<string>();
+  readonly #draws: Draws;
+  #made = 0;
+
+  constructor(draws: Draws) {
+    this.#draws = draws;
+    const customers = draws.whole(1, 3);
+    for (let index = 0; index < customers; index += 1) this.#addCustomer();
+  }
+
+  #next(): number {
+    this.#made += 1;
+    return this.#made;
+  }
+
+  #addCustomer(): void {
+    const number = this.#next();
+    const customer: CompanyCustomer = {
+      id: `C${number}`,
+      name: `Zqcanary Works ${number}`,
+      branch: "North",
+      address: this.#draws.chance(0.85) ? `Zqcanary Road ${number}` : undefined,
+    };
+    this.customers.push(customer);
+    const orders = this.#draws.whole(0, 2);
+    for (let index = 0; index < orders; index += 1) this.#addOrder(customer.id);
+    const people = this.#draws.whole(0, 4);
+    for (let index = 0; index < people; index += 1) this.#addPerson(customer.id);
+  }
+
+  #addOrder(customer: string): void {
+    const order = `O${this.#next()}`;
+    const assets = Array.from({ length: this.#draws.whole(1, 3) }, (_, index): CompanyAsset => {
+      const id = `${order}-A${index + 1}`;
+      const asset: CompanyAsset = {
+        id,
+        licenseType: this.#draws.chance(0.7) ? "cloud_account" : "softkey",
+        quantity: this.#draws.chance(0.15) ? 2 : 1,
+        products: Array.from({ length: this.#draws.whole(1, 2) }, (_product, place) => `${id}-P${place + 1}`),
+        packages: [],
+      };
+      if (this.#draws.chance(0.3)) asset.packages.push({ id: `${id}-K1`, parent: id, products: [`${id}-K1-P1`] });
+      if (asset.packages.length > 0 && this.#draws.chance(0.5))
+        asset.packages.push({ id: `${id}-K2`, parent: `${id}-K1`, products: [`${id}-K2-P1`] });
+      return asset;
+    });
+    this.orders.push({ id: order, customer, assets });
+  }
+
+  #addPerson(customer: string): void {
+    const number = this.#next();
+    const person: CompanyPerson = {
+      id: `S${number}`,
+      customer,
+      login: `zqcanary${number}`,
+      name: `Zqcanary Person ${number}`,
+      assets: [],
+      gone: false,
+    };
+    this.staff.push(person);
+    this.everStaff.add(`${customer} ${person.login}`);
+    for (const free of this.#free(customer)) if (this.#draws.chance(0.4)) person.assets.push(free);
+  }
+
+  /** Instances of a customer's orders that nobody claims, of one number each. */
+  #free(customer: string): string[] {
+    const claimed = new Set(this.staff.filter((person) => !person.gone).flatMap((person) => person.assets));
+    return this.orders
+      .filter((order) => order.customer === customer)
+      .flatMap((order) => order.assets)
+      .filter((asset) => asset.quantity === 1 && !claimed.has(asset.id))
+      .map((asset) => asset.id);
+  }
+
+  #take(person: CompanyPerson, instance: string): void {
+    person.assets = person.assets.filter((item) => item !== instance);
+    this.taken.add(`${person.customer} ${person.login} ${instance}`);
+  }
+
+  /** One thing that somebody changes in the CRM. Gives its name, or undefined where the drawn one does not apply. */
+  edit(): string | undefined {
+    const draws = this.#draws;
+    const customer = draws.pick(this.customers);
+    const present = this.staff.filter((person) => !person.gone);
+    const person = draws.pick(present);
+    if (customer === undefined) return undefined;
+    switch (draws.whole(0, 12)) {
+      case 0:
+        this.#addOrder(customer.id);
+        return `new order for ${customer.id}`;
+      case 1:
+        customer.name = `Zqcanary Works ${this.#next()}`;
+        return `name of ${customer.id}`;
+      case 2:
+        customer.address = `Zqcanary Road ${this.#next()}`;
+        return `address of ${customer.id}`;
+      case 3:
+      case 4: {
+        if (person === undefined) return undefined;
+        const free = draws.pick(this.#free(person.customer));
+        if (free === undefined) return undefined;
+        person.assets.push(free);
+        return `${free} given to ${person.id}`;
+      }
+      case 5: {
+        const instance = person === undefined ? undefined : draws.pick(person.assets);
+        if (person === undefined || instance === undefined) return undefined;
+        this.#take(person, instance);
+        return `${instance} taken from ${person.id}`;
+      }
+      case 6: {
+        const instance = person === undefined ? undefined : draws.pick(person.assets);
+        if (person === undefined || instance === undefined) return undefined;
+        const other = draws.pick(present.filter((item) => item.customer === person.customer && item !== person));
+        if (other === undefined) return undefined;
+        this.#take(person, instance);
+        other.assets.push(instance);
+        return `${instance} from ${person.id} to ${other.id}`;
+      }
+      case 7:
+        if (person === undefined) return undefined;
+        for (const instance of person.assets) this.taken.add(`${person.customer} ${person.login} ${instance}`);
+        person.gone = true;
+        return `${person.id} gone`;
+      case 8: {
+        const gone = draws.pick(this.staff.filter((item) => item.gone));
+        if (gone === undefined) return undefined;
+        const free = new Set(this.#free(gone.customer));
+        gone.assets = gone.assets.filter((instance) => free.has(instance));
+        gone.gone = false;
+        return `${gone.id} back`;
+      }
+      case 9: {
+        const other = draws.pick(this.customers.filter((item) => item.id !== person?.customer));
+        if (person === undefined || other === undefined) return undefined;
+        for (const instance of person.assets) this.#take(person, instance);
+        person.customer = other.id;
+        this.everStaff.add(`${other.id} ${person.login}`);
+        const free = draws.pick(this.#free(other.id));
+        if (free !== undefined) person.assets.push(free);
+        return `${person.id} moved to ${other.id}`;
+      }
+      case 10: {
+        const keys = [...this.#keys()].filter((key) => !this.broken.has(key));
+        const key = draws.pick(keys);
+        if (key === undefined) return undefined;
+        this.broken.add(key);
+        return `${key} broken`;
+      }
+      case 11: {
+        const key = draws.pick([...this.broken]);
+        if (key === undefined) return undefined;
+        this.broken.delete(key);
+        return `${key} mended`;
+      }
+      default:
+        if (draws.chance(0.3)) this.#addCustomer();
+        else this.#addPerson(customer.id);
+        return "somebody new";
+    }
+  }
+
+  *#keys(): Generator<string> {
+    for (const customer of this.customers) yield `customers ${customer.id}`;
+    for (const order of this.orders) yield `orders ${order.id}`;
+    for (const person of this.staff) yield `staff ${person.id}`;
+  }
+
+  /** Everything is in order at last: nothing is broken, and every customer can be ordered for. */
+  mend(): void {
+    this.broken.clear();
+    for (const customer of this.customers) customer.address ??= `Zqcanary Road ${this.#next()}`;
+  }
+
+  /** The records of a stream as its source gives them. */
+  records(stream: Kind): { id: string; broken: boolean; value: object }[] {
+    const rows =
+      stream === "customers"
+        ? this.customers.map((customer) => ({ id: customer.id, value: customerRecord(customer) }))
+        : stream === "orders"
+          ? this.orders.map((order) => ({ id: order.id, value: orderRecord(order) }))
+          : this.staff
+              .filter((person) => !person.gone)
+              .map((person) => ({ id: person.id, value: staffRecord(person) }));
+    return rows.map((row) => ({ ...row, broken: this.broken.has(`${stream} ${row.id}`) }));
+  }
+}
+
+function customerRecord(customer: CompanyCustomer): object {
+  return {
+    id: customer.id,
+    name: customer.name,
+    customerType: "company",
+    branchCode: "N1",
+    branchName: customer.branch,
+    address: customer.address,
+    adminName: `Zqcanary Admin ${customer.id}`,
+    adminAccount: "zqcanaryadmin",
+    adminEmail: "zqcanary@example.com",
+    adminMobile: "+4917700700700",
+    purchaserMobile: "+4917700700700",
+  };
+}
+
+function orderRecord(order: CompanyOrder): object {
+  const product = (id: string, parentId: string): object => ({
+    kind: "product",
+    id,
+    parentId,
+    name: `Product ${id}`,
+    gmsPid: "PID-1",
+    type: "tool",
+    nodes: 3,
+    timeUnit: "YEAR",
+    timeUnitQuantity: 1,
+    term: "1-0-0",
+    features: [],
+  });
+  return {
+    id: order.id,
+    customerId: order.customer,
+    placedAt: "2026-03-01T08:00:00Z",
+    instances: order.assets.flatMap((asset) => [
+      { kind: "asset", id: asset.id, licenseType: asset.licenseType, quantity: asset.quantity },
+      ...asset.products.map((id) => product(id, asset.id)),
+      ...asset.packages.flatMap((item) => [
+        { kind: "package", id: item.id, parentId: item.parent, number: item.id, name: item.id, term: "1-0-0" },
+        ...item.products.map((id) => product(id, item.id)),
+      ]),
+    ]),
+  };
+}
+
+function staffRecord(person: CompanyPerson): object {
+  return {
+    id: person.id,
+    customerId: person.customer,
+    userName: person.login,
+    name: person.name,
+    mobile: "+4917700700700",
+    assets: person.assets.map((instanceId) => ({ instanceId })),
+  };
+}

@@ -1,0 +1,257 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import type { Clock } from "../../src/base/clock.ts";
+import { createIds } from "../../src/base/ids.ts";
+import { createLogger } from "../../src/base/logger.ts";
+import type { Logger } from "../../src/base/logger.ts";
+import { contractSettingsSchema } from "../../src/contract/settings.ts";
+import type { ContractSettings } from "../../src/contract/settings.ts";
+import { openDatabase } from "../../src/ledger/database.ts";
+import { Ledger } from "../../src/ledger/ledger.ts";
+import type { LedgerOptions } from "../../src/ledger/ledger.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
+import type { Platform } from "../../src/platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/settings.ts";
+import type { RunDependencies, RunRequest } from "../../src/run/request.ts";
+import { runSync } from "../../src/run/run.ts";
+import type { LimitsSettings } from "../../src/run/settings.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import type { Source } from "../../src/source/source.ts";
+import { callTimeoutMs, transportTo } from "./services.ts";
+import type { SimulatedServices } from "./services.ts";
+import type { Draws, Timeline } from "./timeline.ts";
+
+/** What the operator has configured; drawn once for each seed. */
+export interface Configuration {
+  ordersUnseen: "ask" | "resend";
+  settle: { timeMs: number; readings: number; maxWaitMs: number };
+  concurrency: number;
+  limits: LimitsSettings;
+}
+
+const profile: unknown = parse(readFileSync(join(import.meta.dirname, "../../config/profiles/sandbox.yaml"), "utf8"));
+
+function assumptionsOf(document: unknown): unknown {
+  return typeof document === "object" && document !== null && "assumptions" in document ? document.assumptions : {};
+}
+
+const baseAssumptions = contractSettingsSchema.parse(assumptionsOf(profile));
+const base = {
+  baseUrl: "http://127.0.0.1:1",
+  tokens: { authorization: { fixed: "sandbox-app-token" }, userToken: { fixed: "sandbox-user-token" } },
+  callsAtOnce: 4,
+  callsPerSecond: null,
+  callTimeoutMs,
+  turnTimeoutMs: 2_000,
+  readAttempts: 3,
+  backoffBaseMs: 50,
+  backoffCapMs: 400,
+  retryBudget: 20,
+  breakerFailures: 8,
+  breakerOpenMs: 1_000,
+};
+const orderServiceSettings = orderServiceSettingsSchema.parse({ ...base, appKey: "sandbox-app" });
+const memberCenterSettings = memberCenterSettingsSchema.parse(base);
+
+/** Settings about the services, with a small pool and small pages so that several calls are needed. */
+export const assumptions: ContractSettings = {
+  ...baseAssumptions,
+  poolBatch: 3,
+  staffPage: { base: 1, size: 3 },
+};
+
+const never = new Promise<never>(() => {});
+
+/** Whether the program lives. It dies at one drawn step: what it has not committed is lost, and nothing of it ever goes on. */
+export class Life {
+  /** Steps that were taken: commits, calls and sleeps, each before and after. */
+  steps = 0;
+  dead = false;
+  readonly #diesAt: number;
+  readonly #timeline: Timeline;
+  readonly #onDeath: (() => void)[] = [];
+  readonly #onStep: (step: number) => void;
+
+  constructor(timeline: Timeline, diesAt: number, onStep: (step: number) => void = () => {}) {
+    this.#timeline = timeline;
+    this.#diesAt = diesAt;
+    this.#onStep = onStep;
+  }
+
+  onDeath(act: () => void): void {
+    this.#onDeath.push(act);
+  }
+
+  /** One step. True: the program is dead, and the caller must go on no more. */
+  step(): boolean {
+    if (this.dead) return true;
+    this.#timeline.touch();
+    this.steps += 1;
+    this.#onStep(this.steps);
+    if (this.steps === this.#diesAt) this.die();
+    return this.dead;
+  }
+
+  die(): void {
+    if (this.dead) return;
+    this.dead = true;
+    for (const act of this.#onDeath) act();
+  }
+
+  /** Work that begins and ends with a step. A dead program never hears how it ended. */
+  async through<T>(work: () => Promise<T>): Promise<T> {
+    if (this.step()) return await never;
+    try {
+      const result = await work();
+      return this.step() ? await never : result;
+    } catch (error) {
+      if (this.step()) return await never;
+      throw error;
+    }
+  }
+}
+
+/** The real ledger, whose program can die: what waits for its commit then is gone, and its lock is free. */
+class MortalLedger extends Ledger {
+  readonly #life: Life;
+
+  private constructor(database: Awaited<ReturnType<typeof openDatabase>>, options: LedgerOptions, life: Life) {
+    super(database, options);
+    this.#life = life;
+    life.onDeath(() => {
+      this.releaseRunLock();
+      this.database.close();
+    });
+  }
+
+  static async openMortal(options: LedgerOptions, life: Life): Promise<MortalLedger> {
+    return new MortalLedger(await openDatabase(options.path, { migrate: true }), options, life);
+  }
+
+  protected override write<T>(work: () => T): Promise<T> {
+    return this.#life.through(() => super.write(work));
+  }
+}
+
+/** One process of the program: a ledger, clients, and a clock of its own. */
+export class Engine {
+  readonly life: Life;
+  readonly ledger: Ledger;
+  readonly platform: Platform;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly #deps: RunDependencies;
+  readonly #timeline: Timeline;
+
+  private constructor(fields: {
+    life: Life;
+    ledger: Ledger;
+    platform: Platform;
+    deps: RunDependencies;
+    timeline: Timeline;
+  }) {
+    this.life = fields.life;
+    this.ledger = fields.ledger;
+    this.platform = fields.platform;
+    this.clock = fields.deps.clock;
+    this.logger = fields.deps.logger;
+    this.#deps = fields.deps;
+    this.#timeline = fields.timeline;
+  }
+
+  static async start(options: {
+    path: string;
+    timeline: Timeline;
+    draws: Draws;
+    services: SimulatedServices;
+    source: Source;
+    configuration: Configuration;
+    /** How far the wall clock of the machine is off. */
+    offset: () => number;
+    diesAt: number;
+    onStep?: (step: number) => void;
+    log: (line: string) => void;
+  }): Promise<Engine> {
+    const { timeline, draws, services, configuration } = options;
+    const life = new Life(timeline, options.diesAt, options.onStep);
+    const machine = timeline.clock(options.offset);
+    const clock: Clock = { ...machine, sleep: (ms, signal) => life.through(() => machine.sleep(ms, signal)) };
+    const logger = createLogger({
+      level: "info",
+      destination: { write: (line: string) => (life.dead ? undefined : options.log(line)) },
+      now: clock.now,
+    });
+    const ledger = await MortalLedger.openMortal(
+      {
+        path: options.path,
+        clock,
+        ids: createIds(() => clock.now(), draws),
+        random: draws,
+        sealSecret: "zqcanary-sealing-key-0123456789",
+      },
+      life,
+    );
+    const transport = transportTo(services, (work) => life.through(work));
+    const platform = createPlatform(
+      { orderService: orderServiceSettings, memberCenter: memberCenterSettings, assumptions },
+      {
+        clock,
+        random: draws,
+        logger,
+        environment: {},
+        transports: { orderService: transport, memberCenter: transport },
+      },
+    );
+    const deps: RunDependencies = {
+      ledger,
+      platform,
+      sources: [options.source],
+      settings: assumptions,
+      settle: configuration.settle,
+      ordersUnseen: configuration.ordersUnseen,
+      concurrency: configuration.concurrency,
+      clock,
+      random: draws,
+      logger,
+      progress: () => {},
+    };
+    return new Engine({ life, ledger, platform, deps, timeline });
+  }
+
+  get deps(): RunDependencies {
+    return this.#deps;
+  }
+
+  /** One run with the lock held. Undefined where the program died in it. */
+  async run(request: RunRequest): Promise<RunSummary | undefined> {
+    let over = false;
+    let summary: RunSummary | undefined;
+    let problem: unknown;
+    this.ledger.takeRunLock();
+    runSync(this.#deps, request).then(
+      (value) => {
+        over = true;
+        summary = value;
+      },
+      (error: unknown) => {
+        over = true;
+        problem = error;
+      },
+    );
+    await this.#timeline.until(() => over || this.life.dead);
+    if (this.life.dead) return undefined;
+    this.ledger.releaseRunLock();
+    if (problem !== undefined) throw problem;
+    return summary;
+  }
+
+  /** Waits for something the engine does in virtual time. */
+  async wait<T>(work: Promise<T>): Promise<T> {
+    return await this.#timeline.wait(work);
+  }
+
+  close(): void {
+    if (!this.life.dead) this.ledger.close();
+  }
+}

@@ -1,0 +1,44 @@
+import { decide } from "../../src/apply/decide.ts";
+import { Observer } from "../../src/apply/observe.ts";
+import { Problem } from "../../src/base/errors.ts";
+import type { JournalRow } from "../../src/ledger/journal.ts";
+import { assumptions } from "./engine.ts";
+import type { Engine } from "./engine.ts";
+import type { SimulatedServices } from "./services.ts";
+
+/** Whether the platform itself holds what an operation meant. Only the person who can ask it knows this. */
+function isThere(row: JournalRow, services: SimulatedServices): boolean {
+  const { kind, payload } = row.operation;
+  if (kind === "place-order") return services.observation.batches(String(payload["channelOrderId"])).length > 0;
+  if (kind === "create-enterprise")
+    return (
+      services.store
+        .prepare("SELECT 1 FROM customers WHERE channel_customer_id = ?")
+        .get(row.operation.customer.id) !== undefined
+    );
+  return false;
+}
+
+/** A person who decides what waits for one, after a look at the platform, and approves what is held. Gives how many decisions were taken. */
+export async function decideAll(engine: Engine, services: SimulatedServices): Promise<number> {
+  const observer = new Observer(engine.platform, assumptions);
+  let decisions = 0;
+  for (const hold of await engine.wait(engine.ledger.openHolds())) {
+    await engine.wait(engine.ledger.decideHold(hold.id, "approved", "it is meant"));
+    decisions += 1;
+  }
+  for (const row of await engine.wait(engine.ledger.openOperations())) {
+    if (row.state !== "parked") continue;
+    const there = isThere(row, services);
+    for (const verdict of there ? (["applied", "not-applied"] as const) : (["not-applied", "applied"] as const)) {
+      try {
+        await engine.wait(decide(engine.deps, observer, row.id, verdict, "looked at the platform"));
+        decisions += 1;
+        break;
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+      }
+    }
+  }
+  return decisions;
+}

@@ -1,0 +1,241 @@
+import { TransportFailure } from "../../src/http/transport.ts";
+import type { Transport, TransportAnswer, TransportRequest } from "../../src/http/transport.ts";
+import { failure, Refusal } from "../../src/sandbox/answers.ts";
+import type { Answer } from "../../src/sandbox/answers.ts";
+import { createDeferred } from "../../src/sandbox/deferred.ts";
+import { createDoor } from "../../src/sandbox/door.ts";
+import { appliesCall, faultRuleSchema } from "../../src/sandbox/faults.ts";
+import type { Fault, FaultRule } from "../../src/sandbox/faults.ts";
+import { createObservation } from "../../src/sandbox/observation.ts";
+import type { Observation } from "../../src/sandbox/observation.ts";
+import { findOperation, routes } from "../../src/sandbox/operations.ts";
+import type { Call, OperationId, Platform } from "../../src/sandbox/operations.ts";
+import { faultyAnswer, faultyReply, replyOf } from "../../src/sandbox/replies.ts";
+import { createServices, parseBody } from "../../src/sandbox/services.ts";
+import { sandboxSettingsSchema } from "../../src/sandbox/settings.ts";
+import { openStore } from "../../src/sandbox/store.ts";
+import type { Store } from "../../src/sandbox/store.ts";
+import { createTokens } from "../../src/sandbox/tokens.ts";
+import type { Draws, Timeline } from "./timeline.ts";
+
+/** How long a caller waits for an answer, in virtual milliseconds. */
+export const callTimeoutMs = 1_000;
+/** Effects land at most this long after the request has left: below the settle time, as the operator has to see to. */
+export const latestEffectMs = 2_500;
+
+/** A call as the judge and the trace see it. */
+export interface SeenCall {
+  operation: OperationId;
+  path: string;
+  body: string | null;
+  fault: string | undefined;
+}
+
+type FaultMaker = (draws: Draws) => FaultRule;
+
+const onAnything: FaultMaker[] = [
+  () => ({ operation: "*", fault: "refused" }),
+  () => ({ operation: "*", fault: "resetBefore" }),
+  () => ({ operation: "*", fault: "appliedNoReply" }),
+  () => ({ operation: "*", fault: "appliedNoReply" }),
+  (draws) => ({ operation: "*", fault: "appliedLate", delayMs: draws.whole(0, latestEffectMs) }),
+  (draws) => ({ operation: "*", fault: "appliedLate", delayMs: draws.whole(callTimeoutMs, latestEffectMs) }),
+  (draws) => ({ operation: "*", fault: "slow", delayMs: draws.whole(0, latestEffectMs) }),
+  () => ({ operation: "*", fault: "resetMidReply" }),
+  () => ({ operation: "*", fault: "silence" }),
+  () => ({ operation: "*", fault: "silence", applied: true }),
+  (draws) => ({ operation: "*", fault: "code500", applied: draws.chance(0.5) }),
+  (draws) => ({ operation: "*", fault: "status299", applied: draws.chance(0.5) }),
+  (draws) => ({ operation: "*", fault: "http502", applied: draws.chance(0.5) }),
+  (draws) => ({ operation: "*", fault: "http503", applied: draws.chance(0.3) }),
+  () => ({ operation: "*", fault: "http429" }),
+  (draws) => ({ operation: "*", fault: "wrongJson", applied: draws.chance(0.5) }),
+  (draws) => ({ operation: "*", fault: "oddCode", applied: draws.chance(0.5) }),
+  () => ({ operation: "*", fault: "wrongShape" }),
+  () => ({ operation: "*", fault: "expiredToken" }),
+];
+const onOperation: Partial<Record<OperationId, FaultMaker[]>> = {
+  E5: [
+    () => ({ operation: "E5", fault: "e5MissingSequence" }),
+    () => ({ operation: "E5", fault: "e5DuplicateSequence" }),
+  ],
+  M1: [(draws) => ({ operation: "M1", fault: "partialM1", drop: draws.whole(1, 2) })],
+  M5: [(draws) => ({ operation: "M5", fault: "shortPage", drop: draws.whole(1, 2), shrinkTotal: draws.chance(0.3) })],
+  M6: [(draws) => ({ operation: "M6", fault: "shortPage", drop: draws.whole(1, 2) })],
+};
+
+/** Both remote services in this process: the sandbox's own code behind a road without sockets, in virtual time. */
+export class SimulatedServices {
+  readonly store: Store;
+  readonly observation: Observation;
+  readonly calls: SeenCall[] = [];
+  /** How many faults of each kind calls have met. */
+  readonly faults = new Map<string, number>();
+  /** Probability that a call meets a fault; 0 when faults have stopped. */
+  faultRate = 0;
+  /** Told of every call before it is applied. */
+  onApply: (operation: OperationId, call: Call) => void = () => {};
+  readonly #timeline: Timeline;
+  readonly #draws: Draws;
+  readonly #services: ReturnType<typeof createServices>;
+  readonly #door: ReturnType<typeof createDoor>;
+  readonly #deferred: ReturnType<typeof createDeferred>;
+  readonly #errorStatus: 200 | 299;
+
+  constructor(timeline: Timeline, draws: Draws) {
+    this.#timeline = timeline;
+    this.#draws = draws;
+    this.#errorStatus = draws.chance(0.5) ? 299 : 200;
+    const clock = timeline.clock();
+    const settings = sandboxSettingsSchema.parse({ errorStatus: this.#errorStatus });
+    this.store = openStore(":memory:");
+    const platform: Platform = {
+      store: this.store,
+      settings,
+      now: () => clock.now(),
+      enterpriseCode: (number) => `E${String(number).padStart(5, "0")}`,
+      defer: (kind, payload, delayMs) => this.#deferred.add(kind, payload, delayMs),
+    };
+    this.#services = createServices(platform);
+    this.#deferred = createDeferred(
+      this.store,
+      clock,
+      (kind, payload) => {
+        this.#timeline.touch();
+        this.#services.runDeferred(kind, payload);
+      },
+      this.#services.giveUpDeferred,
+    );
+    this.#door = createDoor(createTokens(this.store, settings, () => clock.now(), draws));
+    this.observation = createObservation(this.store);
+  }
+
+  get faultCount(): number {
+    return [...this.faults.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Writing calls that reached the services so far. */
+  get writingCalls(): number {
+    return this.calls.filter((call) => routes[call.operation].writes).length;
+  }
+
+  close(): void {
+    this.store.close();
+  }
+
+  /** Carries one request there and its answer back. Rejects as a transport does. */
+  carry(request: TransportRequest): Promise<TransportAnswer> {
+    this.#timeline.touch();
+    return new Promise((resolve, reject) => {
+      let stopListening = (): void => {};
+      const fail = (reason: string, written = true): void => {
+        timeOut();
+        stopListening();
+        reject(new TransportFailure({ written, reason }));
+      };
+      const timeOut = this.#timeline.after(callTimeoutMs, () => fail("the call took too long"));
+      const { signal } = request;
+      if (signal !== undefined) {
+        const stop = (): void => fail("stopped");
+        if (signal.aborted) {
+          stop();
+          return;
+        }
+        signal.addEventListener("abort", stop, { once: true });
+        stopListening = () => signal.removeEventListener("abort", stop);
+      }
+      this.#timeline.after(this.#draws.whole(0, 20), () => {
+        void this.#serve(request, fail).then((answer) => {
+          if (answer === undefined) return;
+          timeOut();
+          stopListening();
+          resolve(answer);
+        });
+      });
+    });
+  }
+
+  async #serve(
+    request: TransportRequest,
+    fail: (reason: string, written?: boolean) => void,
+  ): Promise<TransportAnswer | undefined> {
+    this.#timeline.touch();
+    const cut = request.path.indexOf("?");
+    const path = cut < 0 ? request.path : request.path.slice(0, cut);
+    const query = new URLSearchParams(cut < 0 ? "" : request.path.slice(cut + 1));
+    const found = findOperation(request.method, path);
+    if (found === undefined) throw new Error(`no ${request.method} ${path}`);
+    const operation = found.id;
+    const fault = this.#drawFault(operation);
+    if (fault === "unreachable") {
+      fail("ECONNREFUSED", false);
+      return undefined;
+    }
+    this.calls.push({ operation, path, body: request.body, fault: fault?.fault });
+    const text = request.body ?? "";
+    const failingEntries = fault?.fault === "partialM1" ? fault.drop : 0;
+    const call: Call = { parameters: found.parameters, query, body: parseBody(text), text, failingEntries };
+    const answer = (): Answer => {
+      const headers: Record<string, string> = {};
+      for (let index = 0; index + 1 < request.headers.length; index += 2)
+        headers[(request.headers[index] ?? "").toLowerCase()] = request.headers[index + 1] ?? "";
+      try {
+        this.#door(routes[operation].service, headers, text !== "", query);
+      } catch (error) {
+        if (error instanceof Refusal) return failure(error.code, error.reason);
+        throw error;
+      }
+      this.onApply(operation, call);
+      return this.#services.run(operation, call);
+    };
+    if (fault === undefined) return onWire(replyOf(answer(), this.#errorStatus));
+    if (fault.fault === "refused") {
+      fail("ECONNRESET");
+      return undefined;
+    }
+    if (fault.fault === "slow") await this.#timeline.sleep(fault.delayMs);
+    const truth = appliesCall(fault) ? answer() : undefined;
+    switch (fault.fault) {
+      case "resetBefore":
+      case "appliedNoReply":
+      case "resetMidReply":
+        fail("ECONNRESET");
+        return undefined;
+      case "appliedLate":
+        this.onApply(operation, call);
+        this.#services.runLater(operation, call, fault.delayMs);
+        return undefined;
+      case "silence":
+        return undefined;
+      default:
+    }
+    const reply = faultyReply(fault, operation, truth, this.#errorStatus);
+    return onWire(reply ?? replyOf(faultyAnswer(fault, truth ?? failure("500", "fault")), this.#errorStatus));
+  }
+
+  #drawFault(operation: OperationId): Fault | "unreachable" | undefined {
+    const rate = routes[operation].writes ? this.faultRate : this.faultRate / 2;
+    if (!this.#draws.chance(rate)) return undefined;
+    const count = (name: string): void => void this.faults.set(name, (this.faults.get(name) ?? 0) + 1);
+    if (this.#draws.chance(0.08)) {
+      count("unreachable");
+      return "unreachable";
+    }
+    const own = onOperation[operation];
+    const makers = own !== undefined && this.#draws.chance(0.25) ? own : onAnything;
+    const make = this.#draws.pick(makers);
+    if (make === undefined) return undefined;
+    const fault = faultRuleSchema.parse(make(this.#draws));
+    count(fault.fault);
+    return fault;
+  }
+}
+
+function onWire(reply: { status: number; headers?: Record<string, string>; body: string }): TransportAnswer {
+  return { status: reply.status, retryAfter: reply.headers?.["retry-after"], text: reply.body };
+}
+
+/** The transport of one engine: `gate` lets nothing through once the engine is dead. */
+export function transportTo(services: SimulatedServices, gate: <T>(work: () => Promise<T>) => Promise<T>): Transport {
+  return { send: (request) => gate(() => services.carry(request)), close: () => Promise.resolve() };
+}

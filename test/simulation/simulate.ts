@@ -1,0 +1,304 @@
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDatabase } from "../../src/ledger/database.ts";
+import { streams } from "../../src/crm/model.ts";
+import type { RunRequest } from "../../src/run/request.ts";
+import { limitsSettingsSchema } from "../../src/run/settings.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { identifierOf, rowOf } from "../../src/sandbox/identifiers.ts";
+import { canary, Company } from "./company.ts";
+import { companySource } from "./crm-source.ts";
+import type { ReadingMood } from "./crm-source.ts";
+import { Engine } from "./engine.ts";
+import type { Configuration } from "./engine.ts";
+import { judge } from "./judge.ts";
+import { decideAll } from "./person.ts";
+import { SimulatedServices } from "./services.ts";
+import { Draws, Timeline } from "./timeline.ts";
+
+/** What one seed came to. */
+export interface SeedResult {
+  seed: number;
+  kills: number;
+  faults: number;
+  /** Operations whose outcome was found out afterwards, by reading or by a person. */
+  settled: number;
+  runs: number;
+  twice: string[];
+  lost: string[];
+  wrong: string[];
+  /** Of everything that happened: equal for equal seeds. */
+  trace: string;
+  /** What happened, line by line, where it was asked for. */
+  story: string[];
+}
+
+/** Where ledgers lie: in memory where the machine has such a place, since a kill here loses nothing that was committed. */
+export function simulationFolder(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "crm-sync-simulation-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Makes the empty ledger that every seed begins with a copy of. */
+export async function emptyLedger(folder: string): Promise<string> {
+  const path = join(folder, "empty.db");
+  if (!existsSync(path)) (await openDatabase(path, { migrate: true })).close();
+  return path;
+}
+
+const leastFaults = 5;
+const mostRuns = 14;
+
+/** Runs one seed from the first look at the CRM to the last verdict. */
+export async function simulate(seed: number, folder: string, options: { story?: boolean } = {}): Promise<SeedResult> {
+  const simulation = new Simulation(seed, folder, options.story === true);
+  try {
+    return await simulation.run(await emptyLedger(folder));
+  } finally {
+    simulation.close();
+  }
+}
+
+class Simulation {
+  readonly #seed: number;
+  readonly #path: string;
+  readonly #draws: Draws;
+  readonly #timeline = new Timeline();
+  readonly #services: SimulatedServices;
+  readonly #company: Company;
+  readonly #configuration: Configuration;
+  readonly #trace = createHash("sha256");
+  readonly #story: string[] | undefined;
+  readonly #wrong: string[] = [];
+  #engine: Engine | undefined;
+  #mood: ReadingMood = "whole";
+  #offset = 0;
+  #kills = 0;
+  #runs = 0;
+  #called = 0;
+
+  constructor(seed: number, folder: string, story: boolean) {
+    this.#seed = seed;
+    this.#path = join(folder, `${process.pid}-${seed}.db`);
+    this.#story = story ? [] : undefined;
+    const draws = new Draws(seed);
+    this.#draws = draws;
+    this.#company = new Company(draws);
+    this.#services = new SimulatedServices(this.#timeline, draws);
+    this.#configuration = {
+      ordersUnseen: draws.chance(0.5) ? "resend" : "ask",
+      settle: { timeMs: 4_000, readings: draws.whole(1, 3), maxWaitMs: draws.chance(0.8) ? 30_000 : 1_000 },
+      concurrency: draws.whole(1, 3),
+      limits: limitsSettingsSchema.parse({
+        revokes: { enterprise: { floor: draws.pick([0, 1, 5]) }, run: { floor: draws.pick([1, 20]) } },
+        sourceShrink: 0.6,
+        absenceReads: draws.whole(1, 2),
+      }),
+    };
+    this.#services.onApply = (operation, call) => {
+      if (operation === "M9") this.#watchRevokes(call.parameters[0] ?? "", call.body);
+    };
+  }
+
+  async run(empty: string): Promise<SeedResult> {
+    copyFileSync(empty, this.#path);
+    this.#note(`configuration ${JSON.stringify(this.#configuration)}`);
+    await this.#troubledTimes();
+    await this.#quietTimes();
+    const settled = await this.#settledOperations();
+    const verdict = judge(this.#company, this.#services, this.#path);
+    return {
+      seed: this.#seed,
+      kills: this.#kills,
+      faults: this.#services.faultCount,
+      settled,
+      runs: this.#runs,
+      twice: verdict.twice,
+      lost: verdict.lost,
+      wrong: [...this.#wrong, ...verdict.wrong],
+      trace: this.#trace.digest("hex"),
+      story: this.#story ?? [],
+    };
+  }
+
+  close(): void {
+    this.#engine?.close();
+    this.#services.close();
+    for (const ending of ["", "-wal", "-shm", ".heads", ".lock", ".lock-journal"])
+      rmSync(this.#path + ending, { force: true });
+  }
+
+  #note(line: string): void {
+    const text = `${Math.floor(this.#timeline.elapsed)} ${line}`;
+    this.#trace.update(text);
+    this.#story?.push(text);
+  }
+
+  /** Runs with faults, kills, stops, edits and jumps of the clock, until enough has gone wrong. */
+  async #troubledTimes(): Promise<void> {
+    const draws = this.#draws;
+    const troubled = draws.whole(2, 4);
+    for (let round = 0; round < troubled || (this.#services.faultCount < leastFaults && round < mostRuns); round += 1) {
+      if (round > 0) {
+        for (let edits = draws.whole(0, 3); edits > 0; edits -= 1) {
+          const edit = this.#company.edit();
+          if (edit !== undefined) this.#note(`edit: ${edit}`);
+        }
+      }
+      this.#services.faultRate = draws.pick([0.05, 0.15, 0.3, 0.6]) ?? 0.3;
+      this.#mood = draws.chance(0.85) ? "whole" : draws.chance(0.5) ? "cut" : "empty";
+      const diesAt = draws.chance(0.6) ? draws.whole(1, draws.pick([20, 80, 250]) ?? 80) : Number.POSITIVE_INFINITY;
+      const jumpsAt = draws.chance(0.3) ? draws.whole(1, 100) : undefined;
+      await this.#oneRun({ diesAt, jumpsAt, stopsAt: draws.chance(0.1) ? draws.whole(1, 150) : undefined });
+      this.#noteCalls();
+      if (draws.chance(0.3)) await this.#ask();
+      if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 8_000));
+    }
+    this.#services.faultRate = 0;
+    this.#mood = "whole";
+  }
+
+  /** No more faults: two runs, with a person between, reach what is wished; the third makes no writing call. */
+  async #quietTimes(): Promise<void> {
+    this.#company.mend();
+    await this.#timeline.pass(60_000);
+    this.#note("faults have stopped");
+    for (const last of [false, false, true]) {
+      const before = this.#services.writingCalls;
+      const summary = await this.#oneRun({
+        diesAt: Number.POSITIVE_INFINITY,
+        jumpsAt: undefined,
+        stopsAt: undefined,
+      });
+      this.#noteCalls();
+      if (summary?.state !== "done") this.#wrong.push(`a run without faults ended ${summary?.state ?? "dead"}`);
+      const calls = this.#services.calls.slice(0).length;
+      const writes = this.#services.writingCalls - before;
+      if (last && writes > 0) this.#wrong.push(`the third run made ${writes} writing calls (${calls} calls in all)`);
+      if (!last) await this.#ask();
+    }
+  }
+
+  async #oneRun(fate: {
+    diesAt: number;
+    jumpsAt: number | undefined;
+    stopsAt: number | undefined;
+  }): Promise<RunSummary | undefined> {
+    const draws = this.#draws;
+    this.#runs += 1;
+    const stop = new AbortController();
+    let engine = this.#engine;
+    if (engine === undefined || engine.life.dead || draws.chance(0.7) || fate.diesAt < Number.POSITIVE_INFINITY) {
+      engine?.close();
+      if (draws.chance(0.2)) this.#jump();
+      engine = await this.#start(fate, stop);
+    }
+    this.#engine = engine;
+    const request: RunRequest = {
+      job: "everything",
+      trigger: "schedule",
+      streams,
+      limits: this.#configuration.limits,
+      read: true,
+      acceptShrink: this.#services.faultRate === 0 ? ["crm"] : [],
+      signal: stop.signal,
+      header: {},
+    };
+    const summary = await engine.run(request);
+    if (summary === undefined) {
+      this.#kills += 1;
+      this.#note(`killed at step ${engine.life.steps}`);
+      return undefined;
+    }
+    this.#note(`run ${summary.state} exit ${summary.exitCode} after ${engine.life.steps} steps`);
+    if (!summary.balance.adds)
+      this.#wrong.push(`run ${summary.run} does not balance: ${JSON.stringify(summary.balance)}`);
+    return summary;
+  }
+
+  async #start(
+    fate: { diesAt: number; jumpsAt: number | undefined; stopsAt: number | undefined },
+    stop: AbortController,
+  ): Promise<Engine> {
+    return await Engine.start({
+      path: this.#path,
+      timeline: this.#timeline,
+      draws: this.#draws,
+      services: this.#services,
+      source: companySource(this.#company, () => this.#mood),
+      configuration: this.#configuration,
+      offset: () => this.#offset,
+      diesAt: fate.diesAt,
+      onStep: (step) => {
+        if (step === fate.jumpsAt) this.#jump();
+        if (step === fate.stopsAt) stop.abort(new Error("asked to stop"));
+      },
+      log: (line) => {
+        this.#note(line.trim());
+        if (canary.test(line)) this.#wrong.push(`the log holds something private: ${line}`);
+      },
+    });
+  }
+
+  /** The wall clock of the machine is set. */
+  #jump(): void {
+    const hour = 3_600_000;
+    const by = this.#draws.pick([-24 * hour, -hour, -5_000, 5_000, hour, 24 * hour]) ?? 0;
+    this.#offset += by;
+    this.#note(`the clock jumps by ${by / 1000} s`);
+  }
+
+  /** A person looks at what waits for one. */
+  async #ask(): Promise<void> {
+    const rate = this.#services.faultRate;
+    this.#services.faultRate = 0;
+    const engine = this.#engine;
+    if (engine !== undefined && !engine.life.dead) {
+      const decisions = await decideAll(engine, this.#services);
+      if (decisions > 0) this.#note(`a person took ${decisions} decisions`);
+    }
+    this.#noteCalls();
+    this.#services.faultRate = rate;
+  }
+
+  #noteCalls(): void {
+    const { calls } = this.#services;
+    for (const call of calls.slice(this.#called))
+      this.#trace.update(`${call.operation} ${call.path} ${call.fault ?? ""} ${call.body ?? ""}`);
+    this.#called = calls.length;
+  }
+
+  /** Nothing is taken from anybody who did not lose it in the CRM. */
+  #watchRevokes(member: string, body: unknown): void {
+    const { deleteAssets } = typeof body === "object" && body !== null && "deleteAssets" in body ? body : {};
+    if (!Array.isArray(deleteAssets)) return;
+    const held = this.#services.store.prepare<[string, number], { customer: string; login: string; instance: string }>(
+      `SELECT DISTINCT customers.channel_customer_id AS customer, staff.user_name AS login,
+         substr(products.crm_product_id, 1, instr(products.crm_product_id, '-P') - 1) AS instance
+       FROM assets JOIN staff ON staff.id = assets.holder_id JOIN customers ON customers.enterprise_id = assets.enterprise_id
+       JOIN products ON products.asset_id = assets.id AND products.merchandise_id IS NULL
+       WHERE assets.asset_number = ? AND staff.id = ? AND assets.removed_by IS NULL`,
+    );
+    for (const number of deleteAssets) {
+      for (const row of held.all(String(number), rowOf("member", member) ?? -1)) {
+        if (this.#company.taken.has(`${row.customer} ${row.login} ${row.instance}`)) continue;
+        this.#wrong.push(
+          `${row.instance} is taken from ${row.login} (${identifierOf("member", rowOf("member", member) ?? 0)}), which nobody meant`,
+        );
+      }
+    }
+  }
+
+  async #settledOperations(): Promise<number> {
+    const engine = this.#engine;
+    if (engine === undefined) return 0;
+    const rows = engine.ledger.auditRows();
+    const unknown = new Set<string>();
+    for (const row of rows) {
+      if (row.kind === "unknown" || row.kind === "parked") unknown.add(row.subject + row.kind);
+    }
+    return unknown.size;
+  }
+}
