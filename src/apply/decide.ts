@@ -16,7 +16,7 @@ import { evidenceWith } from "./settle.ts";
 
 export type PersonsVerdict = "applied" | "not-applied";
 
-export type DecisionDependencies = Pick<ApplyDependencies, "ledger" | "clock" | "settle" | "logger">;
+export type DecisionDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle" | "logger">;
 
 /** What a decision did. */
 export interface Decision {

@@ -19,7 +19,7 @@ export type Reading =
   /** Something only a person can judge, such as an order that is shown in part; `effect` is what it would mean if it was applied. */
   | { kind: "odd"; reason: string; detail: JsonObject; effect?: Effect | undefined };
 
-type Dependencies = Pick<ApplyDependencies, "ledger">;
+type Dependencies = Pick<ApplyDependencies, "ledger" | "settings">;
 
 /** Reads what proves an operation. Rejects where the platform gave nothing: a failed reading is never "unseen". */
 export async function readEvidence(
@@ -177,7 +177,9 @@ async function readStaff(
     rows: rows.filter((member) => member.name === person.name && member.userName.startsWith(person.userName)),
   }));
   const suffixes = new Set(
-    hits.flatMap(({ person, rows: found }) => found.map((member) => member.userName.slice(person.userName.length))),
+    hits
+      .flatMap(({ person, rows: found }) => found.map((member) => member.userName.slice(person.userName.length)))
+      .filter((suffix) => suffix.length <= deps.settings.enterpriseCodeMaxLength),
   );
   const code = knownCode ?? (suffixes.size === 1 ? [...suffixes][0] : undefined);
   const added = hits.flatMap(({ person, rows: found }) =>
@@ -190,6 +192,13 @@ async function readStaff(
     return { kind: "odd", reason: "the platform shows a new staff member twice", detail };
   if (added.length === 0 && suffixes.size > 1)
     return { kind: "odd", reason: "new staff members fit the names, but with different suffixes", detail };
+  if (knownCode === undefined && added.length > 0 && added.length < people.length) {
+    return {
+      kind: "odd",
+      reason: "only some of the staff are shown, and the enterprise code is not known yet, so they may be other people",
+      detail,
+    };
+  }
   const effect = staffAdded(customer, context, { added, refused: [], code });
   if (added.length === people.length) return { kind: "applied", effect, detail };
   return { kind: "unseen", detail, partEffect: added.length === 0 ? undefined : effect };

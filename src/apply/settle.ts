@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Conclusion } from "../ledger/ledger.ts";
@@ -36,7 +37,7 @@ export function evidenceWith(row: JournalRow, reading: { at: string; seen: boole
     readings: all.map((item) => ({
       at: item.at,
       seen: item.seen,
-      detail: JSON.parse(JSON.stringify(item.detail)) as Json,
+      detail: toJson(item.detail),
     })),
   };
 }

@@ -1,0 +1,270 @@
+import { describe, expect, it } from "vitest";
+import { deliver } from "../../src/apply/deliver.ts";
+import type { FaultRule } from "../../src/sandbox/faults.ts";
+import { ApplyWorld, customer, customerRecord, orderRecord, staffRecord } from "./world.ts";
+
+async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
+  const world = await ApplyWorld.start(options);
+  await world.makeEnterprise();
+  await world.take("orders", orderRecord("O1", ["cloud_account", "normal_recover_usbkey"]));
+  return world;
+}
+
+describe("an operation that works", () => {
+  it("E2 makes the enterprise, links it and protects the members it came with", async () => {
+    const world = await ApplyWorld.start();
+    const enterprise = await world.makeEnterprise();
+    const known = await world.ledger.known(customer);
+    expect(known.link).toMatchObject({ enterpriseGlobalId: enterprise, origin: "created", examined: true });
+    expect(known.protectedMembers.size).toBe(2);
+    expect(known.platformCustomers).toHaveLength(2);
+    expect(known.acknowledged).toBeDefined();
+    expect(world.effects("E2")).toBe(1);
+  });
+
+  it("E1 binds the customer where the settings say so", async () => {
+    const world = await ApplyWorld.start({ assumptions: { enterpriseCreation: "E1" } });
+    await world.take("customers", customerRecord());
+    expect(await world.carryOut("bind-enterprise")).toMatchObject({ kind: "done" });
+    expect((await world.ledger.known(customer)).link).toMatchObject({ origin: "bound", examined: false });
+    expect(world.effects("E1")).toBe(1);
+  });
+
+  it("E4 sends what changed, and it counts as acknowledged", async () => {
+    const world = await ApplyWorld.start();
+    await world.makeEnterprise();
+    await world.take("customers", customerRecord({ branchName: "Other branch" }));
+    expect(await world.carryOut("update-enterprise")).toMatchObject({ kind: "done" });
+    expect(world.effects("E4")).toBe(1);
+    expect((await world.plan()).filter((operation) => operation.kind === "update-enterprise")).toEqual([]);
+  });
+
+  it("E9 and E5 place the order with numbers of its own, keep its licence orders and wipe its passwords", async () => {
+    const world = await withOrder();
+    expect(await world.carryOut("place-order")).toMatchObject({ kind: "done" });
+    const known = await world.ledger.known(customer);
+    expect([...known.placedOrders.keys()]).toEqual(["crm/O1"]);
+    expect(known.numbers).toHaveLength(3);
+    const rows = world
+      .sqlite()
+      .prepare("select sequence, license_type, license_order_id <> '' as named from licence_order order by sequence")
+      .all();
+    expect(rows).toEqual([
+      { sequence: 1, license_type: "cloud_account", named: 1 },
+      { sequence: 2, license_type: "normal_recover_usbkey", named: 1 },
+    ]);
+    const sealed = world.sqlite().prepare("select count(*) from private_value where sealed is not null").pluck().get();
+    expect(sealed).toBe(0);
+    expect(world.sandbox.state()).toMatchObject({ assets: 3, shellNumbers: 5 });
+    expect(await world.ledger.poolSize()).toBe(2);
+    expect(world.sandbox.batches("O1")).toHaveLength(1);
+  });
+
+  it("M1 adds staff with generated passwords that are sealed, and learns the enterprise code", async () => {
+    const world = await ApplyWorld.start();
+    await world.makeEnterprise();
+    await world.take("staff", staffRecord("S1"), staffRecord("S2"));
+    expect(await world.carryOut("add-staff")).toEqual({ kind: "done", refused: [] });
+    const known = await world.ledger.known(customer);
+    expect([...known.staffLinks.values()].map((link) => link.origin)).toEqual(["created", "created"]);
+    expect(known.enterpriseCode).toBe("E00001");
+    const { values } = await world.ledger.latestSealed("initial-password/crm/S1");
+    expect(values?.["password"]).toMatch(/^[A-Za-z2-9]{16}$/u);
+    expect(world.log.join("")).not.toContain(String(values?.["password"]));
+    expect(world.effects("M1")).toBe(1);
+  });
+
+  it("M9 grants, and revokes what it granted", async () => {
+    const world = await withOrder();
+    await world.carryOut("place-order");
+    await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }));
+    await world.carryOut("add-staff");
+    expect(await world.carryOut("grant-assets")).toMatchObject({ kind: "done" });
+    expect((await world.ledger.known(customer)).assignments).toHaveLength(1);
+    expect(world.sandbox.state().assignments).toBe(1);
+    await world.take("staff", staffRecord("S1", { assets: [] }));
+    expect(await world.carryOut("revoke-assets")).toMatchObject({ kind: "done" });
+    expect((await world.ledger.known(customer)).assignments).toEqual([]);
+    expect(world.sandbox.state().assignments).toBe(0);
+  });
+
+  it("leaves a whole chain of evidence, with no private value in it", async () => {
+    const world = await withOrder();
+    await world.carryOut("place-order");
+    await world.take("staff", staffRecord("S1"));
+    await world.carryOut("add-staff");
+    expect(world.ledger.verifyAudit()).toMatchObject({ good: true });
+    const text = JSON.stringify(
+      ["operation", "attempt", "audit", "staff_link", "record_version"].map((table) =>
+        world.sqlite().prepare(`select * from ${table}`).all(),
+      ),
+    );
+    for (const word of [
+      "Customer One",
+      "Street 1",
+      "Ada",
+      "ada@",
+      "123456789",
+      "Person S1",
+      "userS1",
+      "555123456",
+      "Licence-Secret",
+    ])
+      expect(text).not.toContain(word);
+    expect(world.log.join("")).not.toMatch(/Customer One|Person S1|userS1|Licence-Secret/u);
+  });
+});
+
+describe("the order in which things are written", () => {
+  it("has the intent on disk before the first byte leaves", async () => {
+    const world = await withOrder();
+    const seen: unknown[] = [];
+    const real = world.deps.platform.orderService;
+    const watched = world.with({
+      orderService: {
+        ...real,
+        placeOrders: async (request, call) => {
+          seen.push(
+            world
+              .sqlite()
+              .prepare("select state, wire_hash is not null as hashed from operation where endpoint = 'E5'")
+              .get(),
+          );
+          seen.push(
+            world.sqlite().prepare("select nonce from attempt order by started_at desc limit 1").pluck().get() ===
+              call.nonce,
+          );
+          return await real.placeOrders(request, call);
+        },
+      },
+    });
+    await watched.carryOut("place-order");
+    expect(seen).toEqual([{ state: "sending", hashed: 1 }, true]);
+  });
+
+  it("sends nothing once the ledger is broken", async () => {
+    const world = await withOrder();
+    const operation = await world.planned("place-order");
+    await world.fixNumbers(operation);
+    const before = world.sandbox.counts().writingCalls;
+    world.sqlite().exec("update operation set payload = 'x'");
+    const damaged = String(world.sqlite().prepare("select id from operation").pluck().get());
+    await expect(world.ledger.operation(damaged)).rejects.toThrow("damaged");
+    await expect(deliver(world.deps, world.pool, operation, { runId: "run" })).rejects.toThrow("damaged");
+    expect(world.sandbox.counts().writingCalls).toBe(before);
+  });
+});
+
+/** What a fault makes of a call: whether the service applied it, and what we know right after. */
+const faults: [name: string, rule: Omit<FaultRule, "operation">, applied: boolean, outcome: string][] = [
+  ["applied, the reply lost", { fault: "appliedNoReply" }, true, "unknown"],
+  ["applied, half a reply", { fault: "resetMidReply" }, true, "unknown"],
+  ["applied, JSON that stops in the middle", { fault: "wrongJson" }, true, "unknown"],
+  ["applied, data that is not the operation's", { fault: "wrongShape" }, true, "unknown"],
+  ["applied, too late for us", { fault: "slow", delayMs: 3_000 }, true, "unknown"],
+  ["reset before anything was read", { fault: "refused" }, false, "unknown"],
+  ["reset before anything happened", { fault: "resetBefore" }, false, "unknown"],
+  ["no reply ever", { fault: "silence" }, false, "unknown"],
+  ["business code 500", { fault: "code500" }, false, "unknown"],
+  ["HTTP 502 with a page", { fault: "http502" }, false, "unknown"],
+  ["HTTP 503", { fault: "http503" }, false, "unknown"],
+  ["a code that nobody lists", { fault: "oddCode" }, false, "unknown"],
+  ["HTTP 299 with a refusal", { fault: "status299", code: "13004" }, false, "rejected"],
+];
+
+describe("an order that meets a fault", () => {
+  it.each(faults)(
+    "%s: the journal says what is known, and the order is there once in the end",
+    async (_name, rule, applied, outcome) => {
+      const world = await withOrder({ answerMs: 300 });
+      world.sandbox.faults.add({ operation: "E5", times: 1, ...rule });
+      const delivery = await world.carryOut("place-order");
+      expect(delivery.kind).toBe(outcome);
+      if (outcome === "rejected") {
+        expect((await world.states())["E5"]).toBe("rejected");
+        expect(world.effects("E5")).toBe(0);
+        return;
+      }
+      if (delivery.kind !== "unknown") return;
+      const row = await world.row(delivery.id);
+      expect(row.state).toBe("unknown");
+      expect(row.settleAfter).not.toBeNull();
+      while (applied && world.effects("E5") === 0) await world.deps.clock.sleep(50);
+      const settled = await world.settleInTime(delivery.id);
+      expect(settled.kind).toBe(applied ? "done" : "parked");
+      if (applied) {
+        const licences = world.sqlite().prepare("select license_order_id from licence_order").pluck().all();
+        expect(licences).toHaveLength(2);
+        expect((await world.ledger.known(customer)).placedOrders.size).toBe(1);
+      } else {
+        expect((await world.row(delivery.id)).outcomeMessage).toContain("a person decides");
+        expect((await world.ledger.known(customer)).placedOrders.size).toBe(0);
+      }
+      expect(world.effects("E5")).toBe(applied ? 1 : 0);
+      expect(world.calls("E5")).toBe(1);
+      expect(world.nothingTwice).toBe(true);
+      expect(world.ledger.verifyAudit()).toMatchObject({ good: true });
+    },
+  );
+
+  it.each(["e5MissingSequence", "e5DuplicateSequence"] as const)(
+    "%s: an answer that does not match what was sent proves nothing; reading does",
+    async (fault) => {
+      const world = await withOrder();
+      world.sandbox.faults.add({ operation: "E5", fault, times: 1 });
+      const id = await world.carryOutUnknown("place-order");
+      expect((await world.row(id)).outcomeMessage).toMatch(/sequence/u);
+      expect((await world.settle(id)).kind).toBe("done");
+      expect(world.sqlite().prepare("select count(distinct license_order_id) from licence_order").pluck().get()).toBe(
+        2,
+      );
+      expect(world.effects("E5")).toBe(1);
+    },
+  );
+
+  it("that comes late is not taken for missing", async () => {
+    const world = await withOrder({ answerMs: 150, ordersUnseen: "resend" });
+    world.sandbox.faults.add({ operation: "E5", fault: "appliedLate", delayMs: 1_500, times: 1 });
+    const id = await world.carryOutUnknown("place-order");
+    expect((await world.settle(id)).kind).toBe("waiting");
+    while (world.effects("E5") === 0) await world.deps.clock.sleep(50);
+    expect((await world.settle(id)).kind).toBe("done");
+    expect(world.calls("E5")).toBe(1);
+    expect(world.nothingTwice).toBe(true);
+  });
+
+  it("is not sent where nobody listens, and is planned anew", async () => {
+    const world = await withOrder();
+    const operation = await world.planned("place-order");
+    await world.fixNumbers(operation);
+    await world.sandbox.refuseConnections();
+    const delivery = await deliver(world.deps, world.pool, operation, { runId: "run" });
+    expect(delivery.kind).toBe("not-sent");
+    await world.sandbox.acceptConnections();
+    expect((await world.states())["E5"]).toBe("dropped");
+    expect(await world.carryOut("place-order")).toMatchObject({ kind: "done" });
+    expect(world.effects("E5")).toBe(1);
+  });
+
+  it("is not sent once the run was stopped, and leaves no trace in the journal", async () => {
+    const world = await withOrder();
+    const operation = await world.planned("place-order");
+    await world.fixNumbers(operation);
+    const signal = AbortSignal.abort();
+    expect(await deliver(world.deps, world.pool, operation, { runId: "run", signal })).toMatchObject({
+      kind: "not-sent",
+    });
+    expect((await world.states())["E5"]).toBeUndefined();
+    expect(world.calls("E5")).toBe(0);
+  });
+
+  it("waits while its channel order number belongs to another order", async () => {
+    const world = await withOrder();
+    await world.carryOut("place-order");
+    await world.take("orders", orderRecord("O2"));
+    const other = await world.planned("place-order");
+    const same = { ...other, payload: { ...other.payload, channelOrderId: "O1" } };
+    expect(await world.deliver(same)).toMatchObject({ kind: "blocked", code: "order.same-channel-number" });
+    expect(world.calls("E5")).toBe(1);
+  });
+});

@@ -1,0 +1,398 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { pino } from "pino";
+import { onTestFinished } from "vitest";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
+import { sha256 } from "../../src/base/canonical-json.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { createIds, systemRandomness } from "../../src/base/ids.ts";
+import type { ContractSettings } from "../../src/contract/settings.ts";
+import { contractSettingsSchema } from "../../src/contract/settings.ts";
+import { customerKeyOf } from "../../src/crm/keys.ts";
+import type { Customer, Order, RecordKey, Staff, Stream } from "../../src/crm/model.ts";
+import { recordSchemas } from "../../src/crm/model.ts";
+import type { ApplyDependencies } from "../../src/apply/dependencies.ts";
+import { deliver } from "../../src/apply/deliver.ts";
+import type { Delivery } from "../../src/apply/deliver.ts";
+import { Observer } from "../../src/apply/observe.ts";
+import { NumberPool } from "../../src/apply/pool.ts";
+import { correlationOf, plannedOrder } from "../../src/apply/prepare.ts";
+import { Settling } from "../../src/apply/settle.ts";
+import type { Settled } from "../../src/apply/settle.ts";
+import { Ledger } from "../../src/ledger/ledger.ts";
+import type { JournalRow } from "../../src/ledger/journal.ts";
+import type { Operation, OperationKind } from "../../src/plan/operation.ts";
+import { planCustomer } from "../../src/plan/plan.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
+import type { Platform } from "../../src/platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/settings.ts";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+
+/** The clock of the machine, and jumps over time that nobody waits for. */
+export class JumpClock implements Clock {
+  #ahead = 0;
+  now = (): number => systemClock.now() + this.#ahead;
+  monotonic = (): number => systemClock.monotonic();
+  sleep = (ms: number, signal?: AbortSignal): Promise<void> => systemClock.sleep(ms, signal);
+  jump(ms: number): void {
+    this.#ahead += ms;
+  }
+}
+
+export const settleMs = 60_000;
+
+export interface WorldOptions {
+  ordersUnseen?: "ask" | "resend";
+  assumptions?: JsonObject;
+  /** Longest wait for an answer, in milliseconds. */
+  answerMs?: number;
+}
+
+const assumptions = {
+  channelCode: "crm",
+  timeCodecs: {
+    assetLimit: "epoch_ms",
+    productLimit: "epoch_ms",
+    productTrialEnd: "epoch_s",
+    featureTrialEnd: "epoch_ms",
+  },
+  sentinels: { productUsage: 0, productTrialEnd: 0, featureTrialEnd: 0 },
+  rootParentMerchandiseNum: "",
+  timeUnits: { YEAR: "year" },
+  productTypes: ["tool"],
+  poolBatch: 5,
+};
+
+export function key(id: string): RecordKey {
+  return { namespace: "crm", id };
+}
+
+export const customer = key("C1");
+
+export function customerRecord(fields: Partial<Customer> = {}): Customer {
+  return {
+    namespace: "crm",
+    id: "C1",
+    name: "Customer One",
+    customerType: "company",
+    branchCode: "B1",
+    branchName: "Branch",
+    address: "Street 1",
+    adminName: "Ada",
+    adminAccount: "ada",
+    adminEmail: "ada@example.com",
+    adminMobile: "123456789",
+    purchaserMobile: "987654321",
+    ...fields,
+  };
+}
+
+/** An order with one asset record for each licence type: two products, one of them with a licence password, and a package with one. */
+export function orderRecord(
+  id: string,
+  licenseTypes: ("cloud_account" | "normal_recover_usbkey")[] = ["cloud_account"],
+): Order {
+  const product = (name: string, parentId: string, fields: JsonObject = {}): JsonObject => ({
+    kind: "product",
+    id: `${name}-${parentId}`,
+    parentId,
+    name,
+    gmsPid: `gms-${name}`,
+    type: "tool",
+    nodes: 3,
+    timeUnit: "YEAR",
+    timeUnitQuantity: 1,
+    term: "1-0-0",
+    ...fields,
+  });
+  return recordSchemas.orders.parse({
+    id,
+    customerId: "C1",
+    instances: licenseTypes.flatMap((licenseType, index) => {
+      const asset = `A${index}-${id}`;
+      return [
+        { kind: "asset", id: asset, licenseType, quantity: index + 1 },
+        product("P1", asset),
+        product("P2", asset, { passwords: ["Licence-Secret-1"] }),
+        { kind: "package", id: `K-${asset}`, parentId: asset, number: "M-1", name: "Suite", term: "1-0-0" },
+        product("P3", `K-${asset}`),
+      ];
+    }),
+  });
+}
+
+export function staffRecord(id: string, fields: Partial<Staff> = {}): Staff {
+  return {
+    namespace: "crm",
+    id,
+    customerId: "C1",
+    userName: `user${id}`,
+    name: `Person ${id}`,
+    mobile: "555123456",
+    assets: [],
+    ...fields,
+  };
+}
+
+/** Ledger, platform and sandbox over real HTTP, with everything that carries operations out. */
+export class ApplyWorld {
+  readonly sandbox: Sandbox;
+  readonly ledger: Ledger;
+  readonly path: string;
+  readonly clock: JumpClock;
+  readonly settings: ContractSettings;
+  readonly deps: ApplyDependencies;
+  readonly observer: Observer;
+  readonly pool: NumberPool;
+  readonly settling: Settling;
+  readonly log: string[];
+
+  private constructor(parts: {
+    sandbox: Sandbox;
+    ledger: Ledger;
+    clock: JumpClock;
+    deps: ApplyDependencies;
+    log: string[];
+  }) {
+    this.sandbox = parts.sandbox;
+    this.ledger = parts.ledger;
+    this.path = parts.ledger.path;
+    this.clock = parts.clock;
+    this.deps = parts.deps;
+    this.settings = parts.deps.settings;
+    this.log = parts.log;
+    this.observer = new Observer(this.deps.platform, this.settings);
+    this.pool = new NumberPool(this.deps);
+    this.settling = new Settling(this.deps, this.observer, this.pool);
+  }
+
+  static async start(options: WorldOptions = {}): Promise<ApplyWorld> {
+    const clock = new JumpClock();
+    const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
+    onTestFinished(() => sandbox.close());
+    const log: string[] = [];
+    const logger = pino({ level: "info" }, { write: (line: string) => void log.push(line) });
+    const settings = contractSettingsSchema.parse({ ...assumptions, ...options.assumptions });
+    const platform = platformOf(sandbox, settings, logger, options.answerMs ?? 2_000);
+    onTestFinished(() => platform.close());
+    const folder = mkdtempSync(join(tmpdir(), "apply-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const ledger = await openAt(join(folder, "ledger.db"), clock);
+    const deps: ApplyDependencies = {
+      ledger,
+      platform,
+      settings,
+      settle: { timeMs: settleMs, readings: 3, maxWaitMs: 30_000 },
+      ordersUnseen: options.ordersUnseen ?? "ask",
+      clock,
+      random: systemRandomness,
+      logger,
+    };
+    return new ApplyWorld({ sandbox, ledger, clock, deps, log });
+  }
+
+  /** The same ledger and services for a program that starts after this one was killed. */
+  async restarted(): Promise<ApplyWorld> {
+    const ledger = await openAt(this.path, this.clock);
+    return new ApplyWorld({ ...this, ledger, deps: { ...this.deps, ledger } });
+  }
+
+  /** This world with services that answer otherwise. */
+  with(platform: Partial<Platform>): ApplyWorld {
+    return new ApplyWorld({ ...this, deps: { ...this.deps, platform: { ...this.deps.platform, ...platform } } });
+  }
+
+  /** Takes records up as a reading of their source does. */
+  async take(stream: Stream, ...records: (Customer | Order | Staff)[]): Promise<void> {
+    const read = await this.ledger.startRead("run", "erp", stream);
+    const items = records.map((given) => {
+      const record = recordSchemas[stream].parse(given);
+      return {
+        record: {
+          rawHash: sha256(JSON.stringify(record)),
+          place: "erp.csv:1",
+          key: { namespace: record.namespace, id: record.id },
+          customer: customerKeyOf(stream, record),
+          record: JSON.parse(JSON.stringify(record)) as JsonObject,
+          raw: "{}",
+        },
+      };
+    });
+    await this.ledger.takeUp("erp", stream, read, "run", items);
+    await this.ledger.finishRead(read, { complete: true, whole: false, rows: records.length, bad: 0 });
+  }
+
+  /** Reads what the plan needs and plans the customer. */
+  async plan(): Promise<Operation[]> {
+    for (;;) {
+      const loaded = await this.ledger.load(customer);
+      const { link } = loaded.known;
+      const observed =
+        link === undefined
+          ? { enterprises: await this.observer.enterprises(customer, "C1"), members: undefined, assets: undefined }
+          : {
+              enterprises: undefined,
+              members: await this.observer.members(customer, link.enterpriseGlobalId),
+              assets: await this.observer.assets(customer, link.enterpriseGlobalId),
+            };
+      const plan = planCustomer(
+        { ...loaded, observed },
+        { settings: this.settings, canSeal: this.ledger.canSeal, revokesBlocked: undefined },
+      );
+      if (plan.learned.length === 0) return plan.operations;
+      await this.ledger.learn(customer, plan.learned);
+    }
+  }
+
+  async planned(kind: OperationKind): Promise<Operation> {
+    const operations = await this.plan();
+    const found = operations.find((operation) => operation.kind === kind);
+    if (found === undefined)
+      throw new Error(`no ${kind} in ${operations.map((operation) => operation.kind).join(", ")}`);
+    return found;
+  }
+
+  async deliver(operation: Operation): Promise<Delivery> {
+    const { link } = await this.ledger.known(customer);
+    const members = link === undefined ? [] : await this.observer.members(customer, link.enterpriseGlobalId);
+    return await deliver(this.deps, this.pool, operation, {
+      runId: "run",
+      shownBefore: members.map((member) => member.globalId),
+    });
+  }
+
+  async carryOut(kind: OperationKind): Promise<Delivery> {
+    return await this.deliver(await this.planned(kind));
+  }
+
+  /** Gives an order its numbers, so that nothing but E5 is left to send. */
+  async fixNumbers(order: Operation): Promise<void> {
+    const [record] = order.records;
+    if (record === undefined) throw new Error("the operation names no order");
+    const problem = await this.pool.fix(record, plannedOrder.parse(order.after).assets, undefined);
+    if (problem !== undefined) throw new Error(problem.reason);
+  }
+
+  /** Carries an operation out whose outcome is then unknown, and answers its id. */
+  async carryOutUnknown(kind: OperationKind): Promise<string> {
+    const delivery = await this.carryOut(kind);
+    if (delivery.kind !== "unknown") throw new Error(`${kind} is ${JSON.stringify(delivery)}`);
+    return delivery.id;
+  }
+
+  /** An enterprise that E2 made and E3 shows, ready for orders and staff. */
+  async makeEnterprise(): Promise<string> {
+    await this.take("customers", customerRecord());
+    await this.carryOut("create-enterprise");
+    return await this.lookUp();
+  }
+
+  /** E3, as a run does after E2. */
+  async lookUp(): Promise<string> {
+    const [found] = await this.observer.enterprises(customer, "C1");
+    if (found === undefined) throw new Error("E3 shows no enterprise");
+    await this.ledger.learn(customer, [{ type: "platform-customers", ...found }]);
+    await this.ledger.confirmCorrelation(correlationOf(this.settings));
+    return found.enterpriseGlobalId;
+  }
+
+  async row(id: string): Promise<JournalRow> {
+    const row = await this.ledger.operation(id);
+    if (row === undefined) throw new Error(`no operation ${id}`);
+    return row;
+  }
+
+  async settle(id: string): Promise<Settled> {
+    return await this.settling.settle(await this.row(id), "run");
+  }
+
+  /** Settles until it is no longer a matter of time, jumping over every wait. */
+  async settleInTime(id: string): Promise<Settled> {
+    for (let reading = 0; reading < 12; reading += 1) {
+      const settled = await this.settle(id);
+      if (settled.kind !== "waiting") return settled;
+      this.clock.jump(Math.max(0, Date.parse(settled.until) - this.clock.now()) + 1);
+    }
+    throw new Error("it waits for ever");
+  }
+
+  async states(): Promise<Record<string, string>> {
+    const database = this.sqlite();
+    const rows = database
+      .prepare<[], { endpoint: string; state: string }>("select endpoint, state from operation order by id")
+      .all();
+    return Object.fromEntries(rows.map((row) => [row.endpoint, row.state]));
+  }
+
+  sqlite(): Database.Database {
+    const database = new Database(this.path);
+    onTestFinished(() => {
+      database.close();
+    });
+    return database;
+  }
+
+  effects(operation: string): number {
+    return this.sandbox.counts().effects[operation] ?? 0;
+  }
+
+  calls(operation: string): number {
+    return this.sandbox.counts().calls[operation] ?? 0;
+  }
+
+  get nothingTwice(): boolean {
+    return Object.values(this.sandbox.duplicates()).every((list) => list.length === 0);
+  }
+}
+
+async function openAt(path: string, clock: Clock): Promise<Ledger> {
+  const ledger = await Ledger.open({
+    path,
+    clock,
+    ids: createIds(() => clock.now(), systemRandomness),
+    random: systemRandomness,
+    sealSecret: "a sealing key of some length",
+  });
+  onTestFinished(() => ledger.close());
+  return ledger;
+}
+
+function platformOf(
+  sandbox: Sandbox,
+  settings: ContractSettings,
+  logger: ApplyDependencies["logger"],
+  answerMs: number,
+): Platform {
+  const { credentials } = sandbox;
+  const shared = {
+    callsAtOnce: 16,
+    callsPerSecond: null,
+    backoffBaseMs: 1,
+    backoffCapMs: 2,
+    readAttempts: 2,
+    breakerFailures: 1000,
+    headersTimeoutMs: answerMs,
+    bodyTimeoutMs: answerMs,
+  };
+  return createPlatform(
+    {
+      orderService: orderServiceSettingsSchema.parse({
+        ...shared,
+        baseUrl: sandbox.orderServiceBaseUrl,
+        appKey: credentials.appKey,
+        tokens: { authorization: { fixed: credentials.authorization } },
+      }),
+      memberCenter: memberCenterSettingsSchema.parse({
+        ...shared,
+        baseUrl: sandbox.memberCenterBaseUrl,
+        tokens: { authorization: { fixed: credentials.clientToken }, userToken: { fixed: credentials.userToken } },
+      }),
+      assumptions: settings,
+    },
+    { clock: systemClock, random: systemRandomness, logger, environment: {} },
+  );
+}
