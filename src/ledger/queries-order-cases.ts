@@ -126,22 +126,28 @@ async function placedOrders(reading: Reading, customer: RecordKey): Promise<Read
     .where("p.customer_id", "=", customer.id)
     .where("p.to_at", "is", null)
     .execute();
+  const licences = await reading.db
+    .selectFrom("licence_order as l")
+    .innerJoin("placed_order as p", (join) =>
+      join.onRef("p.namespace", "=", "l.namespace").onRef("p.order_id", "=", "l.order_id"),
+    )
+    .select(["l.namespace", "l.order_id", "l.license_type", "l.license_order_id"])
+    .where("p.customer_namespace", "=", customer.namespace)
+    .where("p.customer_id", "=", customer.id)
+    .where("p.to_at", "is", null)
+    .orderBy("l.sequence")
+    .execute();
+  const licencesOf = Map.groupBy(licences, (row) => formatKey({ namespace: row.namespace, id: row.order_id }));
   const known = new Map<string, KnownOrder>();
   for (const row of rows) {
-    const licences = await reading.db
-      .selectFrom("licence_order")
-      .select(["license_type", "license_order_id"])
-      .where("namespace", "=", row.namespace)
-      .where("order_id", "=", row.order_id)
-      .orderBy("sequence")
-      .execute();
-    known.set(formatKey({ namespace: row.namespace, id: row.order_id }), {
+    const key = formatKey({ namespace: row.namespace, id: row.order_id });
+    known.set(key, {
       placed: {
         at: row.from_at,
         origin: row.origin,
         channelOrderId: row.channel_order_id,
         operationId: row.operation_id,
-        licenceOrders: byType(licences),
+        licenceOrders: byType(licencesOf.get(key) ?? []),
       },
       body: row.body,
       payload: row.payload,

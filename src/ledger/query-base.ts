@@ -1,10 +1,12 @@
-import type { CompiledQuery, Kysely } from "kysely";
+import type { CompiledQuery, SqliteDatabase } from "kysely";
+import { Kysely, SqliteDialect } from "kysely";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { databaseProblem, isFatal, refused } from "./damage.ts";
 import type { Sqlite } from "./database.ts";
-import { kyselyOn } from "./database.ts";
 import type { LedgerTables } from "./tables.ts";
+
+const mostPrepared = 200;
 
 /** What the queries read from: one read-only connection, through kysely and as it is. */
 export class Reading {
@@ -17,7 +19,7 @@ export class Reading {
   constructor(path: string, database: Sqlite) {
     this.#path = path;
     this.#database = database;
-    this.db = kyselyOn<LedgerTables>(database);
+    this.db = new Kysely<LedgerTables>({ dialect: new SqliteDialect({ database: remembering(database) }) });
   }
 
   /**
@@ -79,6 +81,21 @@ export class Reading {
   close(): void {
     if (this.#database.open) this.#database.close();
   }
+}
+
+/** The same few questions are asked for every customer of a report: each is prepared once. */
+function remembering(database: Sqlite): SqliteDatabase {
+  const prepared = new Map<string, ReturnType<SqliteDatabase["prepare"]>>();
+  return {
+    close: () => database.close(),
+    prepare: (sql) => {
+      const known = prepared.get(sql);
+      if (known !== undefined) return known;
+      const statement = database.prepare(sql);
+      if (prepared.size < mostPrepared) prepared.set(sql, statement);
+      return statement;
+    },
+  };
 }
 
 /** Reads a column that this program wrote as JSON; `where` names the row for people, should it be damaged. */

@@ -3,6 +3,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { ReportRow, ReportShape } from "./document.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts, ReadFacts, RunFacts } from "./facts.ts";
 import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
+import { recordName } from "./text.ts";
 
 /** Something that did not go its way in a period, as the ledger tells it. */
 export type ExceptionFacts =
@@ -53,7 +54,7 @@ export function exceptionRow(facts: ExceptionFacts): ReportRow {
         kind: "deferred",
         since: facts.since,
         customer: formatKey(facts.customer),
-        record: `${facts.stream} ${formatKey(facts.key)}`,
+        record: recordName(facts.stream, facts.key),
         code: facts.code,
         reason: facts.reason,
         next: nextForDeferral(facts.code),
@@ -108,7 +109,7 @@ function quarantinedRow(row: QuarantineFacts): ReportRow {
     since: row.firstSeen,
     until: row.resolvedAt,
     customer: row.customer === null ? null : formatKey(row.customer),
-    record: row.key === null ? `${row.stream} (id not readable) ${row.id}` : `${row.stream} ${formatKey(row.key)}`,
+    record: row.key === null ? `${row.stream} ${row.id} (id not readable)` : recordName(row.stream, row.key),
     source: row.source,
     place: row.place,
     field: row.field,

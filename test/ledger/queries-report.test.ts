@@ -285,7 +285,7 @@ describe("the report of exceptions", () => {
       code: "missing",
       reason: "the field branchCode is missing",
     });
-    expect(row("deferred")).toMatchObject({ record: "orders crm/O4", reason: "amendment not enabled: lines changed" });
+    expect(row("deferred")).toMatchObject({ record: "order crm/O4", reason: "amendment not enabled: lines changed" });
     expect(row("rejected")).toMatchObject({ operation: rejected, code: "13004", record: "order:crm/O2", attempts: 1 });
     expect(row("parked")).toMatchObject({
       next: `look on the platform, then crm-sync settle ${parked} --applied|--not-applied --reason TEXT`,
