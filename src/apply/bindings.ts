@@ -41,7 +41,7 @@ export function bindingsFrom(
           return undefined;
       }
     },
-    privateValue: values.privateValue,
-    initialPassword: values.initialPassword,
+    privateValue: (marker) => values.privateValue(marker),
+    initialPassword: (staff) => values.initialPassword(staff),
   };
 }

@@ -33,6 +33,21 @@ export function canonicalJson(value: Json): string {
   return `${text}}`;
 }
 
+/** Reads JSON. Throws a SyntaxError for what is none. */
+export const parseJson: (text: string) => Json = JSON.parse;
+
+/** Reads JSON that has to be an object. Throws a TypeError for anything else. */
+export function parseJsonObject(text: string): JsonObject {
+  const value = parseJson(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new TypeError("it is no JSON object");
+}
+
+/** Plain data as JSON. Members that JSON cannot hold are left out. */
+export function toJson(value: unknown): Json {
+  return parseJson(JSON.stringify(value));
+}
+
 /** SHA-256 of a text (UTF-8), 64 lower-case hex characters. */
 export function sha256(text: string): string {
   return hash("sha256", text, "hex");

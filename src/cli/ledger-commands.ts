@@ -1,6 +1,7 @@
 import { copyFileSync, createWriteStream, existsSync } from "node:fs";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
+import { parseJson } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { headsPath } from "../ledger/audit-heads.ts";
@@ -60,7 +61,7 @@ export async function auditExportCommand(invocation: Invocation, out: string | u
     let entries = 0;
     for (const row of ledger.auditRows()) {
       entries += 1;
-      const line = JSON.stringify({ ...row, body: JSON.parse(row.body) });
+      const line = JSON.stringify({ ...row, body: parseJson(row.body) });
       if (!target.write(`${line}\n`)) await once(target, "drain");
     }
     if (out !== undefined) {

@@ -1,4 +1,4 @@
-import type { Json } from "../base/canonical-json.ts";
+import { toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
@@ -12,15 +12,10 @@ import type { Invocation } from "./command.ts";
 import { parseKey, usage } from "./keys.ts";
 import { viewOf } from "./output.ts";
 
-/** Facts of the ledger are plain data already; this says so to the compiler by way of JSON itself. */
-function json(facts: unknown): Json {
-  return JSON.parse(JSON.stringify(facts));
-}
-
 export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
     const facts = await (await workplace.queries()).status();
-    if (workplace.json) workplace.output.json(json(facts));
+    if (workplace.json) workplace.output.json(toJson(facts));
     else workplace.output.line(statusText(facts, toInstant(workplace.clock.now()), viewOf(workplace.output)));
     return ok;
   });
@@ -29,7 +24,7 @@ export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
 export async function runsCommand(invocation: Invocation, last: number): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
     const runs = await (await workplace.queries()).runs({ limit: last });
-    if (workplace.json) workplace.output.json(json(runs));
+    if (workplace.json) workplace.output.json(toJson(runs));
     else workplace.output.line(runsText(runs, viewOf(workplace.output)));
     return ok;
   });
@@ -41,7 +36,7 @@ export async function runShowCommand(invocation: Invocation, id: string): Promis
     const wanted = id === "last" ? (await queries.runs({ limit: 1 }))[0]?.id : id;
     const story = wanted === undefined ? undefined : await queries.run(wanted);
     if (story === undefined) throw notFound("run", id, "`crm-sync runs` lists them");
-    if (workplace.json) workplace.output.json(json(story));
+    if (workplace.json) workplace.output.json(toJson(story));
     else workplace.output.line(runText(story, viewOf(workplace.output)));
     return ok;
   });
@@ -62,7 +57,7 @@ export async function explainCommand(invocation: Invocation, kind: string, id: s
       throw usage(`there are no records of the kind ${JSON.stringify(kind)}`, "use customer, order or staff");
     const key = parseKey(id, workplace.config.namespace);
     const facts = await (await workplace.queries()).explain(stream, key);
-    if (workplace.json) workplace.output.json(json(facts));
+    if (workplace.json) workplace.output.json(toJson(facts));
     else workplace.output.line(explainText(facts, toInstant(workplace.clock.now()), viewOf(workplace.output)));
     return facts.record === null && facts.quarantine.length === 0 ? exitCodes.usage : ok;
   });
@@ -71,7 +66,7 @@ export async function explainCommand(invocation: Invocation, kind: string, id: s
 export async function quarantineListCommand(invocation: Invocation): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
     const rows = [...(await workplace.queries()).quarantine()];
-    if (workplace.json) workplace.output.json(json(rows));
+    if (workplace.json) workplace.output.json(toJson(rows));
     else workplace.output.line(quarantineListText(rows, viewOf(workplace.output)));
     return ok;
   });
@@ -83,7 +78,7 @@ export async function quarantineShowCommand(invocation: Invocation, id: string, 
     const row = await queries.quarantineById(id);
     if (row === undefined) throw notFound("quarantined record", id, "`crm-sync quarantine list` lists them");
     const form = raw ? await queries.rawForm(id) : undefined;
-    if (workplace.json) workplace.output.json(json(form === undefined ? row : { ...row, raw: form }));
+    if (workplace.json) workplace.output.json(toJson(form === undefined ? row : { ...row, raw: form }));
     else workplace.output.line(quarantineText(row, form));
     return ok;
   });
@@ -108,7 +103,7 @@ export async function settleListCommand(invocation: Invocation): Promise<ExitCod
     const queries = await workplace.queries();
     const rows = [];
     for await (const row of queries.unsettled()) rows.push(row);
-    if (workplace.json) workplace.output.json(json(rows));
+    if (workplace.json) workplace.output.json(toJson(rows));
     else {
       workplace.output.line(unsettledText(rows, viewOf(workplace.output)));
       for (const row of rows) workplace.output.line(`\n${operationText(row)}`);

@@ -31,6 +31,7 @@ export async function executeJob(
     if (job.kind === "verify") {
       const summary = await runVerify(dependencies, { job: job.id, trigger, signal, header });
       exit = summary.exitCode;
+      await tellPeople(workplace.notifyDependencies(dependencies.ledger), undefined, workplace.platform());
       if (options.print && json) output.json(verifyJson(summary));
       else if (options.print) printVerify(output, summary);
     } else if (job.kind === "report") {

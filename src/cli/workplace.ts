@@ -294,7 +294,7 @@ export class Workplace {
   async close(): Promise<void> {
     this.output.settle();
     this.#ledger?.close();
-    await this.#queries?.close();
+    this.#queries?.close();
     for (const source of this.#sources ?? []) await source.close();
     await this.#platform?.close();
     await this.sandbox?.close();

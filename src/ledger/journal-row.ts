@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { parseJson } from "../base/canonical-json.ts";
 import { streams } from "../crm/model.ts";
 import type { Endpoint, Operation, OperationKind, RecordReference, Stage } from "../plan/operation.ts";
 import { operationKinds } from "../plan/operation.ts";
@@ -136,7 +137,7 @@ export function journalRow(row: OperationRow): JournalRow {
 
 function stored(row: OperationRow, column: string, text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch (error) {
     throw unreadableRow("operation", row.id, column, error);
   }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { parseJsonObject } from "../base/canonical-json.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
@@ -298,8 +299,7 @@ export class Ledger extends JournalLedger {
       .get(ref);
     if (row === undefined) return { values: undefined, version: 0, nextVersion: 1 };
     const usable = row.sealed !== null && this.sealing !== undefined;
-    const values =
-      usable && row.sealed !== null ? (JSON.parse(this.sealing?.open(row.sealed) ?? "{}") as JsonObject) : undefined;
+    const values = usable && row.sealed !== null ? parseJsonObject(this.sealing?.open(row.sealed) ?? "{}") : undefined;
     return { values, version: row.version, nextVersion: row.version + 1 };
   }
 

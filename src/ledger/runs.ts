@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { parseJson, parseJsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
 
@@ -193,7 +194,7 @@ export class RunTables {
 }
 
 function parse(text: string): Json {
-  return JSON.parse(text) as Json;
+  return parseJson(text);
 }
 
 function runFromRow(row: RunTableRow): RunRow {
@@ -209,7 +210,7 @@ function runFromRow(row: RunTableRow): RunRow {
     exitCode: row.exit_code,
     balance: row.balance === null ? null : parse(row.balance),
     summary: row.summary === null ? null : parse(row.summary),
-    header: JSON.parse(row.header) as JsonObject,
+    header: parseJsonObject(row.header),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Json } from "../base/canonical-json.ts";
+import { parseJson } from "../base/canonical-json.ts";
 import type { Sqlite } from "./database.ts";
 
 /** How far back fired slots are remembered one by one, in milliseconds: 400 days. */
@@ -35,7 +36,7 @@ export class SlotTables {
     return new Map(
       this.#statements.notices
         .all()
-        .map((row) => [row.key, { since: row.since, body: JSON.parse(row.body) as Json, sent: row.sent_at !== null }]),
+        .map((row) => [row.key, { since: row.since, body: parseJson(row.body), sent: row.sent_at !== null }]),
     );
   }
 

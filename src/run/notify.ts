@@ -11,7 +11,16 @@ import type { NotifySettings } from "./settings.ts";
 export interface Notice {
   /** The same state has the same key in every run, such as `hold:rev_0mb3` or `source-down:crm`. */
   key: string;
-  kind: "source-down" | "hold" | "unknown" | "quarantine" | "does-not-balance" | "breaker" | "settings" | "run-failed";
+  kind:
+    | "source-down"
+    | "hold"
+    | "unknown"
+    | "quarantine"
+    | "does-not-balance"
+    | "breaker"
+    | "settings"
+    | "service-down"
+    | "run-failed";
   /** One sentence. No personal data and no secret: ids, counts and names of sources only. */
   summary: string;
   /** What to type or do next. */
@@ -88,6 +97,7 @@ const kinds: readonly Notice["kind"][] = [
   "does-not-balance",
   "breaker",
   "settings",
+  "service-down",
   "run-failed",
 ];
 

@@ -1,3 +1,4 @@
+import { toJson } from "../base/canonical-json.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
@@ -56,6 +57,7 @@ class CustomerPass {
   readonly #customer: RecordKey;
   readonly #pass: Pass;
   readonly #outcomes = new Map<string, RecordOutcome>();
+  readonly #final = new Set<string>();
   readonly #announced = new Map<string, Operation>();
   readonly #delivered = new Set<string>();
   readonly #look: CustomerLook;
@@ -149,7 +151,7 @@ class CustomerPass {
     await ledger.learn(this.#customer, plan.learned, {
       kind: "learned",
       subject: `customer:${formatKey(this.#customer)}`,
-      body: { changes: plan.learned.map((change) => JSON.parse(JSON.stringify(change))) },
+      body: { changes: plan.learned.map(toJson) },
     });
     this.#deps.logger.info({ customer: formatKey(this.#customer), adopted }, "learned from the platform");
     return "again";
@@ -307,13 +309,11 @@ class CustomerPass {
     return true;
   }
 
+  /** What an attempt came to stands: a later plan of this pass, which still holds the operation, does not make it "planned" again. */
   #note(outcome: RecordOutcome, final = false): void {
     const key = `${outcome.stream} ${formatKey(outcome.key)}`;
-    const earlier = this.#outcomes.get(key);
-    if (!final && earlier?.code === "operation.rejected") return;
-    if (!final && earlier?.code === "staff.refused") return;
-    if (!final && earlier?.outcome === "deferred" && outcome.outcome === "planned" && earlier.code === "settle-time")
-      return;
+    if (!final && this.#final.has(key)) return;
+    if (final) this.#final.add(key);
     this.#outcomes.set(key, outcome);
   }
 

@@ -217,10 +217,5 @@ function mapItem(
   const customer = customerKeyOf(stream, record);
   const fault = admit(mapped.value, settings);
   if (fault !== undefined) return { rejection: { rawHash, place: raw.place, key, customer, ...fault, raw: kept } };
-  return { record: { rawHash, place: raw.place, key, customer, record: asJson(record), raw: kept } };
-}
-
-/** A canonical record as JSON: it was checked by its schema and holds nothing else. */
-function asJson(record: object): JsonObject {
-  return record as JsonObject;
+  return { record: { rawHash, place: raw.place, key, customer, record: { ...record }, raw: kept } };
 }

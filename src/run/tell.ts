@@ -1,3 +1,4 @@
+import type { Json } from "../base/canonical-json.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Platform } from "../platform/platform.ts";
 import { notifyChanges } from "./notify.ts";
@@ -56,6 +57,7 @@ export async function noticesOf(
       cure: `crm-sync run show ${summary.run}`,
     });
   }
+  notices.push(...(await runNotices(ledger)));
   const state = platform.state();
   for (const [service, { breaker }] of Object.entries(state)) {
     if (breaker.state === "open")
@@ -67,6 +69,38 @@ export async function noticesOf(
       });
   }
   return notices;
+}
+
+/** What the last run of each job came to. What a person did by hand told its outcome already. */
+async function runNotices(ledger: Ledger): Promise<Notice[]> {
+  const notices: Notice[] = [];
+  for (const [job, run] of await ledger.lastRunByJob()) {
+    if (run.kind === "plan" || job === "apply" || job === "resync") continue;
+    const cure = `crm-sync run show ${run.id}`;
+    if (run.state === "failed" || run.state === "cut-off") {
+      const how = run.state === "failed" ? "failed" : "was cut off";
+      notices.push({ key: `run-failed:${job}`, kind: "run-failed", summary: `the last run of ${job} ${how}`, cure });
+    }
+    const unreached = unreachedIn(run.summary);
+    if (unreached > 0) {
+      notices.push({
+        key: `service-down:${job}`,
+        kind: "service-down",
+        summary: `customers could not be worked on in the last run of ${job}, because a service did not answer or did not let it in: ${unreached}`,
+        cure: `crm-sync check; ${cure}`,
+      });
+    }
+  }
+  return notices;
+}
+
+/** Customers that a run could not read or send to, from its summary: `customers.unreadable` of a sync, `failed` of a verify. */
+function unreachedIn(summary: Json): number {
+  if (typeof summary !== "object" || summary === null || Array.isArray(summary)) return 0;
+  const { customers, failed } = summary;
+  if (typeof failed === "number") return failed;
+  if (typeof customers !== "object" || customers === null || Array.isArray(customers)) return 0;
+  return typeof customers["unreadable"] === "number" ? customers["unreadable"] : 0;
 }
 
 /** Tells people what started or stopped needing one. */
