@@ -293,8 +293,9 @@ export class Workplace {
 
   async close(): Promise<void> {
     this.output.settle();
-    this.#ledger?.close();
+    // The connection that may write closes last, so that nothing is left beside the file.
     this.#queries?.close();
+    this.#ledger?.close();
     for (const source of this.#sources ?? []) await source.close();
     await this.#platform?.close();
     await this.sandbox?.close();
