@@ -4,8 +4,8 @@ import type { FieldFacts } from "../report/explain.ts";
 import { isObject } from "./query-base.ts";
 
 /**
- * The body of a canonical record as a flat list of fields, `instances[P1].nodes`. Elements of a list are named by their id, else by their position. What is private
- * stands as a marker in the ledger already and is only named here.
+ * The body of a canonical record as a flat list of fields, `instances[P1].nodes`. Elements of a list are named by their id, else by their code
+ * behind their parent's id, else by their position. What is private stands as a marker in the ledger already and is only named here.
  */
 export function fieldsOf(body: JsonObject): FieldFacts[] {
   const fields: FieldFacts[] = [];
@@ -25,13 +25,11 @@ export function fieldsOf(body: JsonObject): FieldFacts[] {
 }
 
 function elementName(item: Json, index: number): string {
-  if (isObject(item)) {
-    for (const key of ["id", "code"]) {
-      const name = item[key];
-      if (typeof name === "string") return name;
-    }
-  }
-  return String(index);
+  if (!isObject(item)) return String(index);
+  const { id, code, parentId } = item;
+  if (typeof id === "string") return id;
+  if (typeof code !== "string") return String(index);
+  return typeof parentId === "string" ? `${parentId}/${code}` : code;
 }
 
 /** Names of the fields that are not the same in two versions, in the order of the names. */

@@ -96,16 +96,21 @@ function versionLines(version: VersionFacts, newest: boolean): string[] {
           `changed: ${version.changed.slice(0, mostChanges).join(", ")}${version.changed.length > mostChanges ? ` and ${version.changed.length - mostChanges} more` : ""}`,
         ];
   if (!newest) return changed.length === 0 ? [counted(version.fields.length, "field")] : changed.map(printable);
-  const shown = version.fields.slice(0, mostFields).map(fieldText);
-  const more =
-    version.fields.length > mostFields
-      ? [`… and ${version.fields.length - mostFields} more fields (--json shows all)`]
-      : [];
-  return [...changed, ...shown, ...more].map(printable);
+  const lines = fieldLines(version.fields);
+  const more = lines.length > mostFields ? [`… and ${lines.length - mostFields} more (--json shows all)`] : [];
+  return [...changed, ...lines.slice(0, mostFields), ...more].map(printable);
 }
 
-function fieldText(field: FieldFacts): string {
-  return "private" in field ? `${field.name}: (private)` : `${field.name}: ${valueText(field.value)}`;
+/** One line for each field, and one for all fields of one element of a list. */
+function fieldLines(fields: readonly FieldFacts[]): string[] {
+  const lines = new Map<string, string[]>();
+  for (const field of fields) {
+    const value = "private" in field ? "(private)" : valueText(field.value);
+    const [, element, rest] = /^(\w+\[[^\]]*\])\.(.+)$/.exec(field.name) ?? [];
+    if (element === undefined || rest === undefined) lines.set(field.name, [value]);
+    else if (rest !== "id") lines.set(element, [...(lines.get(element) ?? []), `${rest} ${value}`]);
+  }
+  return [...lines].map(([name, values]) => `${name}: ${values.join(", ")}`);
 }
 
 function until(to: string | null): string {
@@ -184,7 +189,7 @@ function shownText(body: Json): string {
 
 function dependentLines(facts: ExplainFacts): string[] {
   const lines = facts.dependents.map(
-    (row) => `${row.count} ${row.stream} ${row.state}${row.code === null ? "" : `, deferred: ${row.code}`}`,
+    (row) => `${row.stream}: ${row.count} ${row.state}${row.code === null ? "" : `, deferred: ${row.code}`}`,
   );
   for (const record of facts.waiting) {
     const why = record.deferred?.reason ?? "waits in quarantine";

@@ -183,6 +183,29 @@ describe("explain", () => {
     expect(text).not.toContain(canary);
   });
 
+  it("names a change in one of several features with the same code", async () => {
+    const world = await livelyWorld();
+    const features = (value: string) =>
+      ["P1-O1", "P2-O1"].map((parentId) => ({
+        kind: "feature" as const,
+        parentId,
+        code: "F",
+        name: "Feature",
+        value: parentId === "P1-O1" ? value : "on",
+        valueType: "switch",
+        trial: false,
+      }));
+    const order = orderRecord("O1", "C1");
+    for (const value of ["on", "off"]) {
+      world.now += 1_000;
+      await world.read("orders", [{ orders: { ...order, instances: [...order.instances, ...features(value)] } }]);
+    }
+    const queries = await world.queries();
+    const facts = await queries.explain("orders", key("O1"));
+    expect(facts.versions[0]?.changed).toEqual(["instances[P1-O1/F].value"]);
+    expect(explainText(facts, now)).toContain("instances[P1-O1/F]: code F, kind feature, name Feature");
+  });
+
   it("leads from a record in quarantine to its entry, and from an unknown id to what may be meant", async () => {
     const world = await livelyWorld();
     const queries = await world.queries();
