@@ -142,6 +142,21 @@ describe("a journal row that nobody can read", () => {
   });
 });
 
+describe("a conclusion on a journal row that nobody can read", () => {
+  it("fails with the whole group it stands in, and ends the writing", async () => {
+    const { ledger, path } = await openLedger();
+    const id = await intend(ledger, update("1"));
+    sqlite(path).exec("update operation set payload = 'x'");
+    const outcomes = await Promise.allSettled([
+      ledger.conclude(id, doneWith()),
+      ledger.audit({ kind: "note", subject: "s", body: {} }),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected"]);
+    expect(ledger.broken?.code).toBe("ledger.damaged");
+    expect(count(path, "audit")).toBe(0);
+  });
+});
+
 describe("a ledger that cannot be written", () => {
   it("ends with a clear stop when another program holds it too long", async () => {
     const { ledger, path } = await openLedger({ busyTimeoutMs: 50 });

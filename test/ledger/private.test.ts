@@ -35,9 +35,9 @@ function record(stream: Stream, id: string): JsonObject {
   };
 }
 
-async function takeUp(ledger: Ledger, stream: Stream, id: string): Promise<void> {
+async function takeUp(ledger: Ledger, stream: Stream, id: string, fields: JsonObject = {}): Promise<void> {
   const read = await ledger.startRead("run-1", "erp", stream);
-  const body = record(stream, id);
+  const body = { ...record(stream, id), ...fields };
   await ledger.takeUp("erp", stream, read, "run-1", [
     {
       record: {
@@ -139,8 +139,8 @@ describe("private values", () => {
 
   it("compare by salted commitments that differ between records and fields", async () => {
     const { ledger } = await openLedger();
-    await takeUp(ledger, "customers", "C");
-    await takeUp(ledger, "customers", "D");
+    await takeUp(ledger, "customers", "C", { adminAccount: "same", address: "same" });
+    await takeUp(ledger, "customers", "D", { adminAccount: "same" });
     const one = marker((await ledger.load(key("C"))).desiredCustomer?.body.adminName);
     const bodies = sqlite(ledger.path).prepare<[], string>("select body from record_version order by id").pluck().all();
     const commitments = bodies.flatMap((body) =>
