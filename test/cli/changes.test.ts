@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { callerOf } from "../sandbox/caller.ts";
-import { canary, document, world } from "../support/cli.ts";
+import { canary } from "../support/cli-records.ts";
+import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
 async function synchronised(): Promise<World> {
@@ -12,7 +13,10 @@ async function synchronised(): Promise<World> {
 
 /** The assets that the platform shows (M6) of a customer's enterprise, with their holders, in order of their numbers. */
 async function shown(w: World, customer: string): Promise<{ assetNum: string; holder: string | null }[]> {
-  const [link] = w.rows<{ id: string }>("select enterprise_global_id as id from link where to_at is null and customer_id = ?", customer);
+  const [link] = w.rows<{ id: string }>(
+    "select enterprise_global_id as id from link where to_at is null and customer_id = ?",
+    customer,
+  );
   const reply = await callerOf(w.sandbox.url).member("GET", `/enterprise/${link?.id ?? ""}/asset/assetNums`);
   return reply.data.map((row: { assetNum: string; cloudAccountGlobalId: string | null }) => ({
     assetNum: row.assetNum,
@@ -69,7 +73,9 @@ describe("one edited line of the CRM", () => {
     const after = await shown(w, "C1");
     expect(new Set(before.map((asset) => asset.holder)).size).toBe(2);
     expect(new Set(after.map((asset) => asset.holder)).size).toBe(1);
-    const kinds = w.rows<{ kind: string }>("select kind from operation where kind like '%-assets' order by created_at desc, id desc limit 2");
+    const kinds = w.rows<{ kind: string }>(
+      "select kind from operation where kind like '%-assets' order by created_at desc, id desc limit 2",
+    );
     expect(kinds.map((row) => row.kind)).toEqual(["grant-assets", "revoke-assets"]);
   });
 
@@ -91,7 +97,11 @@ describe("what cannot be amended yet", () => {
       "a changed order line",
       (w) => {
         const [order] = w.orders;
-        if (order !== undefined) order.products = [{ id: "O1-A1-P", asset: "O1-A1", nodes: 9 }, { id: "O1-A2-P", asset: "O1-A2" }];
+        if (order !== undefined)
+          order.products = [
+            { id: "O1-A1-P", asset: "O1-A1", nodes: 9 },
+            { id: "O1-A2-P", asset: "O1-A2" },
+          ];
       },
       { words: ["order", "O1"], reason: /amendment not enabled: the order's lines changed/u },
     ],
@@ -121,22 +131,25 @@ describe("what cannot be amended yet", () => {
     ],
   ];
 
-  it.each(amendments)("is %s: it is deferred and shown in plan, summary, status and explain", async (_what, edit, expected) => {
-    const w = await synchronised();
-    edit(w);
-    w.write();
-    const planned = await w.run("plan");
-    expect(planned.code).toBe(0);
-    expect(planned.stdout).toMatch(expected.reason);
-    const { result, calls } = await w.writes(() => w.run("run", "everything"));
-    expect(calls).toEqual({});
-    expect(result.code).toBe(0);
-    expect(result.stdout).toMatch(expected.reason);
-    expect((await w.run("status")).stdout).toMatch(expected.reason);
-    const explained = await w.run("explain", ...expected.words);
-    expect(explained.code).toBe(0);
-    expect(explained.stdout).toMatch(expected.reason);
-  });
+  it.each(amendments)(
+    "is %s: it is deferred and shown in plan, summary, status and explain",
+    async (_what, edit, expected) => {
+      const w = await synchronised();
+      edit(w);
+      w.write();
+      const planned = await w.run("plan");
+      expect(planned.code).toBe(0);
+      expect(planned.stdout).toMatch(expected.reason);
+      const { result, calls } = await w.writes(() => w.run("run", "everything"));
+      expect(calls).toEqual({});
+      expect(result.code).toBe(0);
+      expect(result.stdout).toMatch(expected.reason);
+      expect((await w.run("status")).stdout).toMatch(expected.reason);
+      const explained = await w.run("explain", ...expected.words);
+      expect(explained.code).toBe(0);
+      expect(explained.stdout).toMatch(expected.reason);
+    },
+  );
 
   it("is not forgotten by later runs, and goes away when the CRM takes the change back", async () => {
     const w = await synchronised();

@@ -1,6 +1,7 @@
 import { rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { document, expectDecent, startCli, temporaryFolder, world, worldConfiguration } from "../support/cli.ts";
+import { worldConfiguration } from "../support/cli-records.ts";
+import { document, expectDecent, startCli, temporaryFolder, world } from "../support/cli.ts";
 
 describe("check", () => {
   it("is content with a world that is in order, and writes nothing", async () => {
@@ -83,38 +84,39 @@ memberCenter:
 }
 
 describe("a configuration with mistakes", () => {
-  const mistakes: [string, (text: string) => string, { line: RegExp; key: string; found: string; expected: RegExp }][] = [
+  const mistakes: [string, (text: string) => string, { line: RegExp; key: string; found: string; expected: RegExp }][] =
     [
-      "an unknown key",
-      (text) => text.replace("zone: UTC", "zone: UTC\nretries: 3"),
-      { line: /crm-sync\.yaml:5:1/u, key: "retries", found: "retries", expected: /unknown|is no key|expected/iu },
-    ],
-    [
-      "a zone that does not exist",
-      (text) => text.replace("zone: UTC", "zone: Europe/Atlantis"),
-      { line: /crm-sync\.yaml:4:\d+/u, key: "zone", found: "Europe/Atlantis", expected: /time zone/u },
-    ],
-    [
-      "a number out of range",
-      (text) => `${text}limits: { sourceShrink: 20 }\n`,
-      { line: /crm-sync\.yaml:\d+:\d+/u, key: "limits.sourceShrink", found: "20", expected: /1/u },
-    ],
-    [
-      "a mapping without a required field",
-      (text) => text.replace("          branchName: branch\n", ""),
-      { line: /crm-sync\.yaml:\d+:\d+/u, key: "branchName", found: "missing", expected: /required/u },
-    ],
-    [
-      "a schedule that is none",
-      (text) => `${text}jobs: { staff: { schedule: "every hour" } }\n`,
-      { line: /crm-sync\.yaml:\d+:\d+/u, key: "jobs.staff.schedule", found: "every hour", expected: /five fields/u },
-    ],
-    [
-      "the same key twice",
-      (text) => `${text}zone: UTC\n`,
-      { line: /crm-sync\.yaml:72:1/u, key: "key", found: "", expected: /twice/u },
-    ],
-  ];
+      [
+        "an unknown key",
+        (text) => text.replace("zone: UTC", "zone: UTC\nretries: 3"),
+        { line: /crm-sync\.yaml:5:1/u, key: "retries", found: "retries", expected: /unknown|is no key|expected/iu },
+      ],
+      [
+        "a zone that does not exist",
+        (text) => text.replace("zone: UTC", "zone: Europe/Atlantis"),
+        { line: /crm-sync\.yaml:4:\d+/u, key: "zone", found: "Europe/Atlantis", expected: /time zone/u },
+      ],
+      [
+        "a number out of range",
+        (text) => `${text}limits: { sourceShrink: 20 }\n`,
+        { line: /crm-sync\.yaml:\d+:\d+/u, key: "limits.sourceShrink", found: "20", expected: /1/u },
+      ],
+      [
+        "a mapping without a required field",
+        (text) => text.replace("          branchName: branch\n", ""),
+        { line: /crm-sync\.yaml:\d+:\d+/u, key: "branchName", found: "missing", expected: /required/u },
+      ],
+      [
+        "a schedule that is none",
+        (text) => `${text}jobs: { staff: { schedule: "every hour" } }\n`,
+        { line: /crm-sync\.yaml:\d+:\d+/u, key: "jobs.staff.schedule", found: "every hour", expected: /five fields/u },
+      ],
+      [
+        "the same key twice",
+        (text) => `${text}zone: UTC\n`,
+        { line: /crm-sync\.yaml:72:1/u, key: "key", found: "", expected: /twice/u },
+      ],
+    ];
 
   it.each(mistakes)("is refused with its place for %s, and nothing is started", async (_name, spoil, expected) => {
     const w = await world();
@@ -192,12 +194,42 @@ describe("the words of a command line", () => {
       return ended.stdout;
     };
     const top = await help();
-    const commands = [...top.matchAll(/^ {2}([a-z]+)(?: |$)/gmu)].map(([, name]) => name ?? "").filter((name) => name !== "help");
+    const commands = [...top.matchAll(/^ {2}([a-z]+)(?: |$)/gmu)]
+      .map(([, name]) => name ?? "")
+      .filter((name) => name !== "help");
     expect(commands).toEqual(
-      expect.arrayContaining(["check", "plan", "apply", "run", "resync", "serve", "status", "runs", "explain", "quarantine", "settle", "approve", "reject", "staff", "report", "audit", "migrate", "sandbox", "init"]),
+      expect.arrayContaining([
+        "check",
+        "plan",
+        "apply",
+        "run",
+        "resync",
+        "serve",
+        "status",
+        "runs",
+        "explain",
+        "quarantine",
+        "settle",
+        "approve",
+        "reject",
+        "staff",
+        "report",
+        "audit",
+        "migrate",
+        "sandbox",
+        "init",
+      ]),
     );
-    for (const name of commands.filter((command) => !["quarantine", "staff", "audit"].includes(command))) await help(name);
-    for (const words of [["quarantine", "retry"], ["staff", "password"], ["audit", "verify"], ["settle", "list"], ["run", "show"]]) await help(...words);
+    for (const name of commands.filter((command) => !["quarantine", "staff", "audit"].includes(command)))
+      await help(name);
+    for (const words of [
+      ["quarantine", "retry"],
+      ["staff", "password"],
+      ["audit", "verify"],
+      ["settle", "list"],
+      ["run", "show"],
+    ])
+      await help(...words);
   });
 
   it("makes a configuration to start from and never writes over one", async () => {

@@ -1,6 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { company, customerLine, world } from "../support/cli.ts";
+import { company, customerLine } from "../support/cli-records.ts";
+import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
 /** Runs everything and expects this outcome; answers what the run said. */
@@ -56,10 +57,16 @@ describe("what has to wait for something else is deferred, and comes back by its
 
   it("everything of a customer that waits in quarantine, until the customer is mended", async () => {
     const w = await world({ records: company(2, 1) });
-    const spoiled = w.customers.map((customer) => (customer.id === "C1" ? { ...customerLine(customer), name: undefined } : customerLine(customer)));
+    const spoiled = w.customers.map((customer) =>
+      customer.id === "C1" ? { ...customerLine(customer), name: undefined } : customerLine(customer),
+    );
     writeFileSync(w.path("data/customers.ndjson"), spoiled.map((line) => `${JSON.stringify(line)}\n`).join(""));
     await runs(w, { code: 3, calls: { E2: 1, E5: 1, E9: 1, M1: 1, M9: 1 } });
-    for (const [kind, id] of [["customer", "C1"], ["order", "O1"], ["staff", "S1-1"]] as const) {
+    for (const [kind, id] of [
+      ["customer", "C1"],
+      ["order", "O1"],
+      ["staff", "S1-1"],
+    ] as const) {
       const story = await w.run("explain", kind, id);
       expect(story.stdout, `${kind} ${id}`).toMatch(/crm\/C1/u);
     }
@@ -86,9 +93,6 @@ describe("what has to wait for something else is deferred, and comes back by its
 
   it("one source is down: the others go on", async () => {
     const w = await world({ records: company(1, 1) });
-    writeFileSync(w.path("crm-sync.yaml"), "");
-    w.write();
-    const { rmSync } = await import("node:fs");
     rmSync(w.path("data/staff.ndjson"));
     const said = await runs(w, { code: 7, calls: { E2: 1, E5: 1, E9: 1 } });
     expect(said).toMatch(/source hr\/staff: .*staff\.ndjson/u);

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { company, document, staffLine, world } from "../support/cli.ts";
+import { company, staffLine } from "../support/cli-records.ts";
+import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
 async function synchronised(customers: number, people: number): Promise<World> {
@@ -113,7 +114,9 @@ describe("more than a limit allows", () => {
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
     expect(result.code).toBe(4);
     expect(calls).toEqual({});
-    expect(result.stdout).toContain("25 of 25 (100.0 %) assignments of the whole run would be taken away; 20 are allowed");
+    expect(result.stdout).toContain(
+      "25 of 25 (100.0 %) assignments of the whole run would be taken away; 20 are allowed",
+    );
     expect(result.stdout.match(/^held: /gmu)).toHaveLength(5);
   });
 });
@@ -161,7 +164,9 @@ describe("a source that cannot be believed", () => {
     w.staff[1] = { ...w.staff[1], assets: [] } as World["staff"][number];
     if (ofOther !== undefined) ofOther.assets = [];
     w.write();
-    const records = w.staff.map((person) => (person === bad ? { ...staffLine(person), name: "x".repeat(31) } : staffLine(person)));
+    const records = w.staff.map((person) =>
+      person === bad ? { ...staffLine(person), name: "x".repeat(31) } : staffLine(person),
+    );
     writeFileSync(w.path("data/staff.ndjson"), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
     expect(result.code, result.stdout).toBe(3);

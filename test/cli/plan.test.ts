@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { canary, document, documents, world } from "../support/cli.ts";
+import { canary } from "../support/cli-records.ts";
+import { document, documents, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
 /** A plan file with one thing done to it, under a new name. */
@@ -32,7 +33,13 @@ describe("plan", () => {
     const all = documents(ended);
     expect(all.map((item) => item.type)).toEqual(["customer", "total"]);
     expect(all[0].customer).toBe("crm/C2");
-    expect(all[0].operations.map((operation: { endpoint: string }) => operation.endpoint)).toEqual(["E2", "E5", "M1", "M9", "M9"]);
+    expect(all[0].operations.map((operation: { endpoint: string }) => operation.endpoint)).toEqual([
+      "E2",
+      "E5",
+      "M1",
+      "M9",
+      "M9",
+    ]);
     expect(all[1]).toMatchObject({ customers: 1, operations: 5, writingCalls: 0 });
   });
 

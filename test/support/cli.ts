@@ -3,15 +3,30 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import {
+  canary,
+  company,
+  customerLine,
+  lines,
+  orderLine,
+  staffLine,
+  worldConfiguration,
+  worldJobs,
+} from "./cli-records.ts";
+import type { Records } from "./cli-records.ts";
 
 const project = join(import.meta.dirname, "../..");
 const launcher = join(project, "bin/crm-sync");
+
+/** What JSON.parse gives: each test says what it expects of it. */
+export type Parsed = ReturnType<typeof JSON.parse>;
 
 /** How one command line ended. */
 export interface Ended {
@@ -32,52 +47,12 @@ export interface Running {
   says(text: string | RegExp): Promise<void>;
 }
 
-export interface Person {
-  id: string;
-  customer: string;
-  login: string;
-  name: string;
-  assets?: ({ instance: string } | { number: string })[];
-}
-
-export interface CustomerRow {
-  id: string;
-  name: string;
-  branch?: string;
-  address?: string | null;
-}
-
-export interface OrderRow {
-  id: string;
-  customer: string;
-  cancelled?: boolean;
-  /** Ids of its assets, each with one product `${asset}-P` unless `products` says otherwise. */
-  assets: string[];
-  products?: { id: string; asset: string; nodes?: number }[];
-}
-
-/** Texts that stand for personal data and secrets. None of them may ever be seen outside the private table. */
-export const canary = {
-  name: "Zqcanary Works",
-  address: "Zqcanary Road 7",
-  admin: "Zqcanary Boss",
-  account: "zqcanaryboss",
-  email: "zqcanary@example.com",
-  mobile: "+4917700700700",
-  login: "zqcanarylogin",
-  person: "Zqcanary Person",
-  seal: "zqcanary-sealing-key-0123456789abcdef",
-  password: "zqcanary-password",
-} as const;
 const canaryPattern = /zqcanary|\+4917700700700|sandbox-app-token|sandbox-user-token/iu;
 
 /** A CRM, its configuration, a sandbox and the command line, in a folder that goes with the test. */
-export interface World {
+export interface World extends Records {
   readonly folder: string;
   readonly sandbox: Sandbox;
-  customers: CustomerRow[];
-  orders: OrderRow[];
-  staff: Person[];
   /** What is added to the end of the configuration. */
   extra: string;
   environment: Record<string, string | undefined>;
@@ -175,24 +150,40 @@ export function expectDecent(words: readonly string[], ended: Pick<Ended, "stdou
   // eslint-disable-next-line no-control-regex
   expect.soft(/\u001b|\r/u.exec(said)?.[0], `${command} writes terminal codes into a pipe`).toBeUndefined();
   if (!words.includes("--json")) return;
-  for (const line of ended.stdout.split("\n").filter((text) => text !== "")) {
-    expect.soft(() => JSON.parse(line) as unknown, `${command} prints a line that is no JSON: ${line}`).not.toThrow();
+  expect.soft(() => documentsIn(ended.stdout), `${command} prints what is no JSON: ${ended.stdout}`).not.toThrow();
+}
+
+/** One document over several lines, or a document on each line. */
+function documentsIn(stdout: string): Parsed[] {
+  try {
+    return [JSON.parse(stdout)];
+  } catch {
+    return stdout
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line));
   }
 }
 
-/** Lines of JSON on stdout. */
-export function documents(ended: Ended): ReturnType<typeof JSON.parse>[] {
-  return ended.stdout
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line));
+/** The JSON documents on stdout. */
+export function documents(ended: Ended): Parsed[] {
+  return documentsIn(ended.stdout);
 }
 
 /** The one JSON document on stdout. */
-export function document(ended: Ended): ReturnType<typeof JSON.parse> {
+export function document(ended: Ended): Parsed {
   const all = documents(ended);
   expect(all, `one document was expected:\n${ended.stdout}\n${ended.stderr}`).toHaveLength(1);
   return all[0];
+}
+
+/** Waits for something that another process brings about; rejects when it does not within 15 seconds. */
+export async function until(what: string, holds: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 600; tries += 1) {
+    if (holds()) return;
+    await sleep(25);
+  }
+  throw new Error(`it never came to this: ${what}`);
 }
 
 /** A folder that goes with the test. */
@@ -202,139 +193,8 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-const configuration = `ledger:
-  path: ledger.db
-  sealKey: env:SEAL_KEY
-zone: UTC
-log: { level: warn }
-sources:
-  crm:
-    kind: file
-    directory: data
-    streams:
-      customers:
-        files: customers.ndjson
-        key: id
-        mapping:
-          id: id
-          name: name
-          customerType: { value: company }
-          branchCode: { value: B1 }
-          branchName: branch
-          address: address
-          adminName: admin.name
-          adminAccount: admin.account
-          adminEmail: admin.email
-          adminMobile: admin.mobile
-          purchaserMobile: admin.mobile
-      orders:
-        files: orders.ndjson
-        key: id
-        mapping:
-          id: id
-          customerId: customer
-          cancelled: cancelled
-          placedAt: placedAt
-          instances:
-            - kind: asset
-              each: assets
-              fields:
-                id: id
-                licenseType: { value: cloud_account }
-            - kind: product
-              each: products
-              fields:
-                id: id
-                parentId: asset
-                name: name
-                gmsPid: pid
-                type: { value: tool }
-                nodes: nodes
-                timeUnit: { value: YEAR }
-                timeUnitQuantity: { value: 1 }
-                term: { value: 1-0-0 }
-  hr:
-    kind: file
-    directory: data
-    streams:
-      staff:
-        files: staff.ndjson
-        key: id
-        mapping:
-          id: id
-          customerId: customer
-          userName: login
-          name: name
-          mobile: mobile
-          assets:
-            - each: assets
-              when: { path: number, present: true }
-              fields: { assetNumber: number }
-            - each: assets
-              when: { path: instance, present: true }
-              fields: { instanceId: instance }
-`;
-
-/** The configuration of `world()`, for tests that change it. */
-export const worldConfiguration = configuration;
-
-/** The job of `world()` that does everything in one run. */
-const jobs = `jobs:
-  everything: { kind: sync, streams: [customers, orders, staff] }
-`;
-
-function lines(records: readonly object[]): string {
-  return records.map((record) => `${JSON.stringify(record)}\n`).join("");
-}
-
-export function customerLine(customer: CustomerRow): object {
-  const { id, name, branch = "Branch", address = canary.address } = customer;
-  const { admin, account, email, mobile } = canary;
-  return { id, name, branch, ...(address === null ? {} : { address }), admin: { name: admin, account, email, mobile } };
-}
-
-export function orderLine(order: OrderRow): object {
-  const products = order.products ?? order.assets.map((asset) => ({ id: `${asset}-P`, asset }));
-  return {
-    id: order.id,
-    customer: order.customer,
-    cancelled: order.cancelled ?? false,
-    placedAt: "2026-10-05T08:00:00Z",
-    assets: order.assets.map((id) => ({ id })),
-    products: products.map((product) => ({ name: `Product ${product.id}`, pid: "PID-1", nodes: 3, ...product })),
-  };
-}
-
-export function staffLine(person: Person): object {
-  return { mobile: canary.mobile, assets: [], ...person };
-}
-
-/** `count` customers C1…, each with one order O1… of `assets` assets (O1-A1…) and as many people (S1-1…) who hold one each. */
-export function company(count: number, assets: number): Pick<World, "customers" | "orders" | "staff"> {
-  const numbers = (length: number): number[] => Array.from({ length }, (_, index) => index + 1);
-  return {
-    customers: numbers(count).map((n) => ({ id: `C${n}`, name: `${canary.name} ${n}` })),
-    orders: numbers(count).map((n) => ({
-      id: `O${n}`,
-      customer: `C${n}`,
-      assets: numbers(assets).map((a) => `O${n}-A${a}`),
-    })),
-    staff: numbers(count).flatMap((n) =>
-      numbers(assets).map((a) => ({
-        id: `S${n}-${a}`,
-        customer: `C${n}`,
-        login: `${canary.login}${n}x${a}`,
-        name: `${canary.person} ${n} ${a}`,
-        assets: [{ instance: `O${n}-A${a}` }],
-      })),
-    ),
-  };
-}
-
 /** Makes a world: by default two customers with one order of two assets each, and two people each. */
-export async function world(
-  options: { records?: Pick<World, "customers" | "orders" | "staff">; sandbox?: Partial<SandboxOptions> } = {},
-): Promise<World> {
+export async function world(options: { records?: Records; sandbox?: Partial<SandboxOptions> } = {}): Promise<World> {
   const folder = temporaryFolder();
   const sandbox = await startSandbox({
     store: ":memory:",
@@ -357,7 +217,10 @@ export async function world(
     path,
     write() {
       mkdirSync(path("data"), { recursive: true });
-      writeFileSync(path("crm-sync.yaml"), `${configuration}${made.extra.includes("jobs:") ? "" : jobs}${made.extra}`);
+      writeFileSync(
+        path("crm-sync.yaml"),
+        `${worldConfiguration}${made.extra.includes("jobs:") ? "" : worldJobs}${made.extra}`,
+      );
       writeFileSync(path("data/customers.ndjson"), lines(made.customers.map(customerLine)));
       writeFileSync(path("data/orders.ndjson"), lines(made.orders.map(orderLine)));
       writeFileSync(path("data/staff.ndjson"), lines(made.staff.map(staffLine)));

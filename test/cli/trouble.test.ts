@@ -1,0 +1,212 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { canary, company } from "../support/cli-records.ts";
+import { document, documents, expectDecent, startCli, until, world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+
+/** What the sandbox shows after a run that did everything. */
+async function finishes(w: World, customers: number): Promise<void> {
+  const ended = await w.run("run", "everything");
+  expect(ended.code, ended.stdout + ended.stderr).toBe(0);
+  expect(w.sandbox.state()).toMatchObject({ enterprises: customers, assignments: customers });
+  expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
+}
+
+describe("a ledger that cannot be written", () => {
+  it("because another program has it locked: a clear stop before any call, and the next run goes on", async () => {
+    const w = await world({ records: company(1, 1) });
+    expect((await w.run("migrate")).code).toBe(0);
+    const other = new Database(w.path("ledger.db"));
+    other.exec("begin immediate");
+    const { result, calls } = await w.writes(() => w.run("run", "everything"));
+    expect(result.code).not.toBe(0);
+    expect(calls).toEqual({});
+    expect(result.stderr).toMatch(/lock|busy/iu);
+    expect(result.stderr).not.toContain("defect");
+    other.exec("rollback");
+    other.close();
+    await finishes(w, 1);
+  });
+
+  it.runIf(process.getuid?.() === 0 && process.platform === "linux")(
+    "because the disk is full: a clear stop, no call after it, and the next run goes on once there is room",
+    async () => {
+      const w = await world({ records: company(12, 1) });
+      mkdirSync(w.path("small"));
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=700k", "tmpfs", w.path("small")]);
+      onTestFinished(() => void execFileSync("umount", ["-l", w.path("small")]));
+      w.environment["CRM_SYNC__ledger__path"] = "small/ledger.db";
+      const full = await w.run("run", "everything");
+      expect(full.code, full.stdout).not.toBe(0);
+      expect(full.stderr).toMatch(/full|room|space/iu);
+      expect(full.stderr).not.toContain("defect");
+      expect(w.sandbox.state().assignments).toBeLessThan(12);
+      execFileSync("mount", ["-o", "remount,size=40m", w.path("small")]);
+      await finishes(w, 12);
+      expect((await w.run("audit", "verify")).code).toBe(0);
+    },
+  );
+});
+
+describe("signals", () => {
+  it("the first lets calls come to their end, the second ends it at once, and nothing is done twice afterwards", async () => {
+    const w = await world({ records: company(6, 1), sandbox: { latencyMs: 400 } });
+    w.environment["CRM_SYNC__concurrency__customers"] = "2";
+    const running = w.start("run", "everything");
+    await until("an order is on its way", () => (w.sandbox.counts().calls["E5"] ?? 0) > 0);
+    running.child.kill("SIGINT");
+    await running.says("once more ends it at once");
+    running.child.kill("SIGINT");
+    const ended = await running.ended;
+    expect([ended.code, ended.signal]).toEqual([130, null]);
+    expectDecent(["run"], ended);
+    await finishes(w, 6);
+  });
+
+  it("one SIGINT ends a run with its balance, and with exit code 1 because it did not come to its end", async () => {
+    const w = await world({ records: company(6, 1), sandbox: { latencyMs: 50 } });
+    w.environment["CRM_SYNC__concurrency__customers"] = "1";
+    const running = w.start("run", "everything");
+    await until("an order is on its way", () => (w.sandbox.counts().calls["E5"] ?? 0) > 0);
+    running.child.kill("SIGINT");
+    const ended = await running.ended;
+    expect(ended.code, ended.stdout).toBe(1);
+    expect(ended.stdout).toContain(": stopped");
+    expect(ended.stdout).not.toContain("DOES NOT");
+    expect(ended.stdout).toContain("exit 1: the run did not come to its end; the next one goes on from here");
+    expect(w.rows("select id from operation where state = 'sending'")).toEqual([]);
+    await finishes(w, 6);
+  });
+
+  it("a second run that starts meanwhile ends within two seconds, with 75 and without a call", async () => {
+    const w = await world({ records: company(8, 1), sandbox: { latencyMs: 400 } });
+    w.environment["CRM_SYNC__concurrency__customers"] = "1";
+    const running = w.start("run", "everything");
+    await until("the run is on", () => (w.sandbox.counts().calls["E3"] ?? 0) > 0);
+    for (const words of [["run", "staff"], ["plan"], ["resync", "--customer", "C1"], ["--json", "apply"]]) {
+      const second = await w.run(...words);
+      expect(second.code, words.join(" ")).toBe(75);
+      expect(second.stderr, words.join(" ")).toContain("another run");
+      expect(running.child.exitCode, "the first run is still on").toBeNull();
+    }
+    running.child.kill("SIGTERM");
+    await running.ended;
+    expect(w.rows("select distinct job from run")).toEqual([{ job: "everything" }]);
+  });
+
+  it("a reader that goes away, such as head -1, is no error", async () => {
+    const w = await world({ records: company(40, 1) });
+    await w.run("run", "everything");
+    const bin = join(import.meta.dirname, "../../bin/crm-sync");
+    const shell = (line: string): string =>
+      execFileSync("/bin/bash", ["-c", `set -o pipefail; ${line} 2>err.txt | head -1; echo "\${PIPESTATUS[0]}"`], {
+        cwd: w.folder,
+        env: { ...process.env, SEAL_KEY: canary.seal },
+        encoding: "utf8",
+      });
+    const [first, code] = shell(`${bin} --sandbox=${w.sandbox.url} audit export`).trimEnd().split("\n");
+    expect(JSON.parse(first ?? "")).toMatchObject({ sequence: 1 });
+    expect(code).toBe("0");
+    expect(readFileSync(w.path("err.txt"), "utf8")).toBe("");
+  });
+});
+
+describe("for machines", () => {
+  it("every command gives JSON on stdout, and nothing else", { timeout: 120_000 }, async () => {
+    const w = await world({ records: company(1, 1) });
+    const bad = {
+      ...company(1, 1).staff[0],
+      id: "S1-2",
+      login: `${canary.login}y`,
+      name: "x".repeat(31),
+    } as World["staff"][number];
+    w.staff.push(bad);
+    w.write();
+    const commands: [string[], number][] = [
+      [["plan"], 2],
+      [["run", "everything"], 3],
+      [["resync", "--customer", "C1"], 3],
+      [["apply"], 3],
+      [["run", "verify"], 0],
+      [["check"], 0],
+      [["status"], 0],
+      [["runs"], 0],
+      [["run", "show", "last"], 0],
+      [["explain", "customer", "C1"], 0],
+      [["explain", "order", "O1"], 0],
+      [["explain", "staff", "S1-2"], 0],
+      [["explain", "order", "nowhere"], 64],
+      [["quarantine", "list"], 0],
+      [["quarantine", "retry", "all"], 0],
+      [["settle", "list"], 0],
+      [["report", "orders", "--period", "2026-10", "--format", "json"], 0],
+      [["report", "reconciliation", "--period", "2026-10", "--format", "json"], 0],
+      [["report", "exceptions", "--period", "2026-10", "--format", "json"], 0],
+      [["audit", "verify"], 0],
+      [["audit", "head"], 0],
+      [["audit", "export"], 0],
+      [["migrate"], 0],
+      [["run", "nothing"], 64],
+      [["quarantine", "show", "q-nowhere"], 64],
+    ];
+    for (const [words, code] of commands) {
+      const ended = await w.run("--json", ...words);
+      expect.soft(ended.code, `${words.join(" ")}: ${ended.stdout}${ended.stderr}`).toBe(code);
+      expect.soft(documents(ended).length, words.join(" ")).toBeGreaterThan(0);
+    }
+    const [row] = document(await w.run("--json", "quarantine", "list"));
+    const shown = document(await w.run("--json", "quarantine", "show", row.id));
+    expect(shown).toMatchObject({ id: row.id, field: "name" });
+    const raw = await w.start("--json", "quarantine", "show", row.id, "--raw").ended;
+    expect(document(raw).raw, "the raw form is shown to whoever asks for it").toContain(canary.login);
+  });
+});
+
+describe("what is private", () => {
+  it("is in no table but private_value, in no log and in no plan file", async () => {
+    const w = await world({ records: company(2, 2) });
+    const configured = readFileSync(w.path("crm-sync.yaml"), "utf8");
+    writeFileSync(w.path("crm-sync.yaml"), configured.replace("log: { level: warn }", "log: { level: trace }"));
+    w.sandbox.faults.add({ operation: "M1", fault: "oddCode", times: 1 });
+    w.sandbox.faults.add({ operation: "E2", fault: "http502", times: 1 });
+    w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", times: 1 });
+    const [first] = w.customers;
+    await w.run("plan", "--out", "plan.ndjson");
+    await w.run("run", "everything");
+    if (first !== undefined) first.name = `${canary.name} renamed`;
+    writeFileSync(
+      w.path("data/staff.ndjson"),
+      `${readFileSync(w.path("data/staff.ndjson"), "utf8")}{"id":"S9","name":"${canary.person}","login":\n`,
+    );
+    await w.run("run", "everything");
+    await w.run("run", "verify");
+    await w.run("audit", "export", "--out", "audit.ndjson");
+    const tables = w.rows<{ name: string }>(
+      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'",
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const text = JSON.stringify(w.rows(`select * from "${name}"`));
+      if (/zqcanary|\+4917700700700/iu.test(text)) found.push(name);
+      expect.soft(/sandbox-(?:app|user)-token/u.test(text), `${name} holds a token`).toBe(false);
+    }
+    expect(found).toEqual(["private_value"]);
+    for (const file of readdirSync(w.folder).filter((name) => !name.startsWith("ledger.db") && name !== "data")) {
+      const text = readFileSync(w.path(file), "utf8");
+      expect.soft(/zqcanary|\+4917700700700|sandbox-(?:app|user)-token/iu.exec(text)?.[0], file).toBeUndefined();
+    }
+  });
+
+  it("is in no message about a configuration or a source that is wrong", async () => {
+    const w = await world({ records: company(1, 1) });
+    const configured = readFileSync(w.path("crm-sync.yaml"), "utf8");
+    writeFileSync(w.path("crm-sync.yaml"), configured.replace("sealKey: env:SEAL_KEY", `sealKey: ${canary.password}`));
+    const clear = await startCli(["check"], { folder: w.folder, environment: w.environment }).ended;
+    expectDecent(["check"], clear);
+    expect(clear.code).toBe(78);
+    expect(clear.stderr).toContain("`ledger.sealKey` is a value that is not shown");
+  });
+});
