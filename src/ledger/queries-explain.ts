@@ -50,7 +50,7 @@ async function recordOf(reading: Reading, stream: Stream, key: RecordKey): Promi
 }
 
 /** A row of the record table as people get it. */
-export function recordFacts(row: RecordTable): RecordFacts {
+function recordFacts(row: RecordTable): RecordFacts {
   return {
     stream: row.stream,
     key: { namespace: row.namespace, id: row.id },
@@ -161,7 +161,7 @@ async function auditOf(
   return { total: counted?.total ?? 0, newest: rows.map(auditFacts) };
 }
 
-export function auditFacts(row: AuditTable): AuditFacts {
+function auditFacts(row: AuditTable): AuditFacts {
   return {
     sequence: row.sequence,
     at: row.at,

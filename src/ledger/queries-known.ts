@@ -231,7 +231,7 @@ async function assignmentsOf(
   return (await query.limit(mostObservations).execute()).map(assignmentFacts);
 }
 
-export function assignmentFacts(row: AssignmentTable): AssignmentFacts {
+function assignmentFacts(row: AssignmentTable): AssignmentFacts {
   return {
     assetNumber: row.asset_number,
     staff: { namespace: row.namespace, id: row.staff_id },
@@ -278,7 +278,7 @@ async function observationsOf(
   return (await query.execute()).map(observationFacts);
 }
 
-export function observationFacts(row: ObservationTable): ObservationFacts {
+function observationFacts(row: ObservationTable): ObservationFacts {
   return {
     kind: row.kind,
     subject: row.subject,

@@ -15,7 +15,7 @@ export interface CrmProduct {
 }
 
 /** A package of an order as the CRM gives it. */
-export interface CrmPackage {
+interface CrmPackage {
   number: string;
   name: string;
   parentNumber: string | null;

@@ -4,14 +4,14 @@ import type { SentItem } from "../report/reconciliation-facts.ts";
 import { isObject } from "./query-base.ts";
 
 /** What an E5 carried, flat: each product and each package under each of its asset numbers. */
-export interface SentOrder {
+interface SentOrder {
   products: SentItem[];
   packages: SentItem[];
 }
 
 /**
- * Reads the unbound payload of an E5. `numberOf` gives the number that a slot was bound to; a slot without one was never sent. Values that the contract does not let
- * anybody read back stay in `fields`; licence passwords do not.
+ * Reads the unbound payload of an E5. `numberOf` gives the number that a slot was bound to; a slot without one was never sent. Values that the
+ * contract does not let anybody read back stay in `fields`; licence passwords do not.
  */
 export function sentItems(payload: JsonObject, numberOf: (slot: string) => string | undefined): SentOrder {
   const sent: SentOrder = { products: [], packages: [] };

@@ -8,7 +8,7 @@ const formulaStart = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
  * A text as a spreadsheet may open it: one that would be taken for a formula begins with an apostrophe. Numbers are written as they are. Every
  * text is quoted, so that a separator of another country inside it does not begin a new cell.
  */
-export function neutralised(text: string): string {
+function neutralised(text: string): string {
   return formulaStart.test(text) ? `'${text}` : text;
 }
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { csvLines } from "./csv.ts";
@@ -163,10 +163,4 @@ function rowJson(shape: ReportShape, row: ReportRow): JsonObject {
 
 function isList(cell: ReportCell): cell is readonly string[] {
   return Array.isArray(cell);
-}
-
-/** A value of the ledger as one cell. */
-export function cellOf(value: Json | undefined): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value : canonicalJson(value);
 }

@@ -38,7 +38,7 @@ export interface VersionFacts {
   changed: string[];
 }
 
-export interface LinkFacts {
+interface LinkFacts {
   enterpriseGlobalId: string;
   channelCode: string;
   channelCustomerId: string;
@@ -57,7 +57,7 @@ export interface PlacedFacts {
   licenceOrders: { sequence: number; licenseType: string; licenseOrderId: string; platformCustomerId: string }[];
 }
 
-export interface NumberFacts {
+interface NumberFacts {
   number: string;
   instanceId: string;
   slot: number;
@@ -65,7 +65,7 @@ export interface NumberFacts {
   fixedAt: string;
 }
 
-export interface StaffLinkFacts {
+interface StaffLinkFacts {
   memberGlobalId: string;
   enterpriseGlobalId: string;
   origin: "created" | "adopted";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
-import type { RunFacts, RunStory } from "./facts.ts";
-import { readsTable } from "./status.ts";
+import type { ReadFacts, RunFacts, RunStory } from "./facts.ts";
 import { renderTable } from "./table.ts";
 import type { View } from "./text.ts";
 import { ageOf, instantText, plainView, printable, section, textOf } from "./text.ts";
@@ -34,6 +33,32 @@ export function runsText(runs: readonly RunFacts[], view: View = plainView): str
   );
 }
 
+/** Readings of sources as a table. */
+export function readsTable(reads: readonly ReadFacts[], now: string | undefined, view: View): string | undefined {
+  if (reads.length === 0) return undefined;
+  return renderTable(
+    [
+      { title: "source" },
+      { title: "stream" },
+      { title: "rows", align: "right" },
+      { title: "bad", align: "right" },
+      { title: "read" },
+      { title: now === undefined ? "started" : "ago" },
+      { title: "problem" },
+    ],
+    reads.map((read) => [
+      read.source,
+      read.stream,
+      read.rows,
+      read.bad,
+      read.finishedAt === null ? "not ended" : read.complete ? (read.whole ? "whole" : "changes only") : "incomplete",
+      now === undefined ? instantText(read.startedAt) : ageOf(read.startedAt, now),
+      read.problem,
+    ]),
+    view,
+  );
+}
+
 /** The balance of a run as it is kept in the ledger. */
 const balanceSchema = z.object({
   streams: z.array(
@@ -60,10 +85,10 @@ const balanceSchema = z.object({
   }),
   adds: z.boolean(),
 });
-export type BalanceFigures = z.infer<typeof balanceSchema>;
+type BalanceFigures = z.infer<typeof balanceSchema>;
 
 /** Reads the balance that the ledger keeps of a run; undefined where a run has none (verify, reports, one that was cut off). */
-export function balanceFigures(balance: Json): BalanceFigures | undefined {
+function balanceFigures(balance: Json): BalanceFigures | undefined {
   const parsed = balanceSchema.safeParse(balance);
   return parsed.success ? parsed.data : undefined;
 }

@@ -1,9 +1,11 @@
 import type { Stream } from "../crm/model.ts";
 import type { AuditHeadFacts, HoldFacts, OperationFacts, ReadFacts, RunFacts } from "./facts.ts";
 import { nextForOperation, nextForQuarantine } from "./next-steps.ts";
+import { readsTable } from "./runs.ts";
 import { renderTable } from "./table.ts";
 import type { View } from "./text.ts";
 import { ageOf, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
+import { holdsText } from "./waiting.ts";
 
 /** The state of the ledger at a glance. */
 export interface StatusFacts {
@@ -34,7 +36,7 @@ export interface StatusFacts {
 }
 
 /** Something that waits for a person: what it is and what to type. */
-export interface Attention {
+interface Attention {
   what: string;
   next: string;
 }
@@ -100,6 +102,7 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   lines.push(...section("waits in quarantine", tableLines(quarantineTable(facts, now, view))));
   lines.push(...section("deferred", tableLines(deferredTable(facts, now, view))));
   lines.push(...section("operations", operationLines(facts, now, view)));
+  if (facts.holds.length > 0) lines.push(...section("held by a limit", holdsText(facts.holds, view).split("\n")));
   const attention = attentionOf(facts);
   if (attention.length === 0) lines.push("", "nothing waits for a person");
   else
@@ -144,32 +147,6 @@ function lastRunsTable(facts: StatusFacts, now: string, view: View): string | un
       instantText(run.startedAt),
       ageOf(run.startedAt, now),
       slots.get(run.job),
-    ]),
-    view,
-  );
-}
-
-/** Readings of sources as a table. */
-export function readsTable(reads: readonly ReadFacts[], now: string | undefined, view: View): string | undefined {
-  if (reads.length === 0) return undefined;
-  return renderTable(
-    [
-      { title: "source" },
-      { title: "stream" },
-      { title: "rows", align: "right" },
-      { title: "bad", align: "right" },
-      { title: "read" },
-      { title: now === undefined ? "started" : "ago" },
-      { title: "problem" },
-    ],
-    reads.map((read) => [
-      read.source,
-      read.stream,
-      read.rows,
-      read.bad,
-      read.finishedAt === null ? "not ended" : read.complete ? (read.whole ? "whole" : "changes only") : "incomplete",
-      now === undefined ? instantText(read.startedAt) : ageOf(read.startedAt, now),
-      read.problem,
     ]),
     view,
   );

@@ -100,7 +100,9 @@ describe("status", () => {
       setHash: "s",
       explanation: "9 of 9 assignments of this enterprise would be taken away; 5 are allowed",
     });
-    const waits = attentionOf(await queries.status());
+    const facts = await queries.status();
+    expect(statusText(facts, now)).toMatch(new RegExp(`${hold.id} +crm/C1 +open`));
+    const waits = attentionOf(facts);
     expect(waits.map((item) => item.next)).toEqual([
       "crm-sync settle list",
       `crm-sync approve ${hold.id} --reason TEXT, or crm-sync reject ${hold.id} --reason TEXT`,
