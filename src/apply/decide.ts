@@ -13,6 +13,7 @@ import type { Reading } from "./evidence.ts";
 import { orderContext, privilegeContext, updateContext } from "./intent.ts";
 import type { Observer } from "./observe.ts";
 import { evidenceWith } from "./settle.ts";
+import { settleTimeLeft } from "./settle-time.ts";
 
 export type PersonsVerdict = "applied" | "not-applied";
 
@@ -217,12 +218,12 @@ async function notApplied(deps: DecisionDependencies, row: JournalRow, reading: 
 async function refuseTooEarly(deps: DecisionDependencies, row: JournalRow): Promise<void> {
   const last = (await deps.ledger.attempts(row.id)).at(-1);
   if (last === undefined) return;
-  const until = Date.parse(last.finishedAt ?? last.startedAt) + deps.settle.timeMs;
-  if (until <= deps.clock.now()) return;
+  const left = await settleTimeLeft(deps, row.id, Date.parse(last.finishedAt ?? last.startedAt));
+  if (left === 0) return;
   throw refusal(
     "settle.too-early",
     row,
-    `it may still land until ${toInstant(until)}, so it cannot be called not applied yet`,
+    `it may still land until ${toInstant(deps.clock.now() + left)}, so it cannot be called not applied yet`,
     "decide again after that time (settle.timeMs)",
   );
 }

@@ -14,6 +14,7 @@ import type { Reading } from "./evidence.ts";
 import type { Observer } from "./observe.ts";
 import type { NumberPool } from "./pool.ts";
 import { correlationOf } from "./prepare.ts";
+import { settleTimeLeft } from "./settle-time.ts";
 
 export type Settled =
   | { kind: "done"; id: string }
@@ -122,12 +123,18 @@ export class Settling {
 
   /** What is shown in part may still be on its way to being whole; a person is asked once the settle time is over. */
   async #odd(row: JournalRow, reading: Extract<Reading, { kind: "odd" }>): Promise<Settled> {
-    const settleAfter = row.settleAfter ?? row.updatedAt;
-    if (Date.parse(settleAfter) <= this.#deps.clock.now()) return await this.#park(row, reading.reason, reading.detail);
+    const left = await this.#left(row);
+    if (left === 0) return await this.#park(row, reading.reason, reading.detail);
     const evidence = this.#evidence(row, false, reading.detail);
     await this.#deps.ledger.noteEvidence(row.id, evidence);
     row.evidence = evidence;
-    return { kind: "waiting", id: row.id, until: settleAfter };
+    return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
+  }
+
+  /** Milliseconds until its settle time is over. */
+  async #left(row: JournalRow): Promise<number> {
+    const { settle } = this.#deps;
+    return await settleTimeLeft(this.#deps, row.id, Date.parse(row.settleAfter ?? row.updatedAt) - settle.timeMs);
   }
 
   async #unseen(
@@ -139,15 +146,12 @@ export class Settling {
     const { ledger, clock, settle } = this.#deps;
     const evidence = this.#evidence(row, false, reading.detail);
     const readings = evidenceSchema.parse(evidence).readings.filter((item) => !item.seen);
-    const settleAfter = row.settleAfter ?? row.updatedAt;
-    const over = Date.parse(settleAfter) <= clock.now();
-    if (!over || readings.length < settle.readings) {
+    const left = await this.#left(row);
+    if (left > 0 || readings.length < settle.readings) {
       await ledger.noteEvidence(row.id, evidence);
       row.evidence = evidence;
-      const next = over
-        ? clock.now() + Math.ceil(settle.timeMs / Math.max(1, settle.readings))
-        : Date.parse(settleAfter);
-      return { kind: "waiting", id: row.id, until: toInstant(next) };
+      const pause = left > 0 ? left : Math.ceil(settle.timeMs / Math.max(1, settle.readings));
+      return { kind: "waiting", id: row.id, until: toInstant(clock.now() + pause) };
     }
     switch (row.operation.kind) {
       case "create-enterprise":

@@ -238,8 +238,25 @@ export class JournalLedger extends IntakeLedger {
     return await this.write(() => this.tables.journal.hold(customer, hold, this.now, which.revokesOnly));
   }
 
-  /** Until when a different value of a state-setting call must wait, because one with an unknown outcome may still land. */
-  async quietUntil(subject: string, settleMs: number): Promise<number> {
-    return this.read(() => this.tables.journal.lastUncertain(subject)) + settleMs;
+  /** When the last call on a subject ended with an unknown outcome, epoch milliseconds; 0 where there was none. */
+  async lastUncertain(subject: string): Promise<number> {
+    return this.read(() => this.tables.journal.lastUncertain(subject));
+  }
+
+  /**
+   * When a time of ours that lies in the future was first met: the clock was set back since, and what was to be counted from that time is counted
+   * from here. Epoch milliseconds. Kept, so that the next process goes on counting.
+   */
+  async noticed(key: string, future: number): Promise<number> {
+    const name = `clock-set-back ${key}`;
+    const now = Date.parse(this.now);
+    const [keptFuture, keptAt] = (this.meta(name) ?? "").split(" ").map(Number);
+    if (keptFuture === future && keptAt !== undefined && keptAt <= now) return keptAt;
+    await this.write(() =>
+      this.database
+        .prepare("insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value")
+        .run(name, `${future} ${now}`),
+    );
+    return now;
   }
 }

@@ -5,6 +5,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { deliver } from "../apply/deliver.ts";
 import type { Delivery } from "../apply/deliver.ts";
 import { examineOrders } from "../apply/examine.ts";
+import { settleTimeLeft } from "../apply/settle-time.ts";
 import type { RecordOutcome } from "../ledger/work.ts";
 import type { Block } from "../plan/enterprise.ts";
 import type { CustomerInput } from "../plan/input.ts";
@@ -236,10 +237,10 @@ class CustomerPass {
   }
 
   async #carryOut(operation: Operation): Promise<Extract<PassResult, { kind: "stopped" }>["reason"] | undefined> {
-    const { ledger, clock, settle, pool } = this.#deps;
+    const { ledger, pool } = this.#deps;
     if (operation.kind === "update-enterprise") {
-      const quiet = await ledger.quietUntil(operation.subject, settle.timeMs);
-      if (quiet > clock.now()) {
+      const since = await ledger.lastUncertain(operation.subject);
+      if (since > 0 && (await settleTimeLeft(this.#deps, operation.subject, since)) > 0) {
         this.#deferRecords(
           operation,
           "settle-time",

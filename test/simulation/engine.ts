@@ -79,6 +79,11 @@ export class Life {
     this.#onStep = onStep;
   }
 
+  /** It will die, or was made to meet something, at a step that may still come. */
+  get doomed(): boolean {
+    return this.#diesAt < Number.POSITIVE_INFINITY;
+  }
+
   onDeath(act: () => void): void {
     this.#onDeath.push(act);
   }

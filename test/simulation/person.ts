@@ -24,6 +24,7 @@ export async function decideAll(engine: Engine, services: SimulatedServices): Pr
   const observer = new Observer(engine.platform, assumptions);
   let decisions = 0;
   for (const hold of await engine.wait(engine.ledger.openHolds())) {
+    if (hold.state !== "open") continue;
     await engine.wait(engine.ledger.decideHold(hold.id, "approved", "it is meant"));
     decisions += 1;
   }

@@ -15,7 +15,7 @@ import { Engine } from "./engine.ts";
 import type { Configuration } from "./engine.ts";
 import { judge } from "./judge.ts";
 import { decideAll } from "./person.ts";
-import { SimulatedServices } from "./services.ts";
+import { latestEffectMs, SimulatedServices } from "./services.ts";
 import { Draws, Timeline } from "./timeline.ts";
 
 /** What one seed came to. */
@@ -48,6 +48,19 @@ export async function emptyLedger(folder: string): Promise<string> {
   return path;
 }
 
+/** What happens to a process, at which of its steps. */
+interface Fate {
+  diesAt: number;
+  jumpsAt: number | undefined;
+  stopsAt: number | undefined;
+}
+
+const nothingHappens: Fate = { diesAt: Number.POSITIVE_INFINITY, jumpsAt: undefined, stopsAt: undefined };
+
+function isFated(fate: Fate): boolean {
+  return fate.diesAt < Number.POSITIVE_INFINITY || fate.jumpsAt !== undefined || fate.stopsAt !== undefined;
+}
+
 const leastFaults = 5;
 const mostRuns = 14;
 
@@ -75,6 +88,7 @@ class Simulation {
   #engine: Engine | undefined;
   #mood: ReadingMood = "whole";
   #offset = 0;
+  #setForward = false;
   #kills = 0;
   #runs = 0;
   #called = 0;
@@ -167,11 +181,7 @@ class Simulation {
     this.#note("faults have stopped");
     for (const last of [false, false, true]) {
       const before = this.#services.writingCalls;
-      const summary = await this.#oneRun({
-        diesAt: Number.POSITIVE_INFINITY,
-        jumpsAt: undefined,
-        stopsAt: undefined,
-      });
+      const summary = await this.#oneRun(nothingHappens);
       this.#noteCalls();
       if (summary?.state !== "done") this.#wrong.push(`a run without faults ended ${summary?.state ?? "dead"}`);
       const calls = this.#services.calls.slice(0).length;
@@ -181,18 +191,18 @@ class Simulation {
     }
   }
 
-  async #oneRun(fate: {
-    diesAt: number;
-    jumpsAt: number | undefined;
-    stopsAt: number | undefined;
-  }): Promise<RunSummary | undefined> {
+  async #oneRun(fate: Fate): Promise<RunSummary | undefined> {
     const draws = this.#draws;
     this.#runs += 1;
     const stop = new AbortController();
     let engine = this.#engine;
-    if (engine === undefined || engine.life.dead || draws.chance(0.7) || fate.diesAt < Number.POSITIVE_INFINITY) {
+    if (engine === undefined || engine.life.dead || engine.life.doomed || draws.chance(0.6) || isFated(fate)) {
       engine?.close();
       if (draws.chance(0.2)) this.#jump();
+      // A process that begins knows of the time before it only what the wall clock says. One that was set forward while a call was on its way
+      // makes it believe that the settle time is over; this is the one thing that nothing here can find out.
+      if (this.#setForward) await this.#timeline.pass(latestEffectMs);
+      this.#setForward = false;
       engine = await this.#start(fate, stop);
     }
     this.#engine = engine;
@@ -218,10 +228,7 @@ class Simulation {
     return summary;
   }
 
-  async #start(
-    fate: { diesAt: number; jumpsAt: number | undefined; stopsAt: number | undefined },
-    stop: AbortController,
-  ): Promise<Engine> {
+  async #start(fate: Fate, stop: AbortController): Promise<Engine> {
     return await Engine.start({
       path: this.#path,
       timeline: this.#timeline,
@@ -247,6 +254,7 @@ class Simulation {
     const hour = 3_600_000;
     const by = this.#draws.pick([-24 * hour, -hour, -5_000, 5_000, hour, 24 * hour]) ?? 0;
     this.#offset += by;
+    if (by > 0) this.#setForward = true;
     this.#note(`the clock jumps by ${by / 1000} s`);
   }
 
