@@ -18,7 +18,7 @@ import type {
 } from "../plan/input.ts";
 import type { PrivateMarker } from "../plan/operation.ts";
 import { markerKey } from "../plan/operation.ts";
-import { unreadableRow } from "./damage.ts";
+import { stored } from "./query-base.ts";
 import type { Sqlite } from "./database.ts";
 import { commitmentTo } from "./private.ts";
 import type { SealingKey } from "./private.ts";
@@ -71,9 +71,9 @@ export class KnownTables {
 
   #reveal(row: DesiredRow, into: Map<string, string>): void {
     const ref = `${row.stream}/${row.namespace}/${row.id}`;
-    const stored = this.#statements.privateBody.get(ref, row.version);
-    if (stored?.body === null || stored === undefined) return;
-    const values = parse<JsonObject>(stored.body);
+    const secret = this.#statements.privateBody.get(ref, row.version);
+    if (secret?.body === null || secret === undefined) return;
+    const values = stored<JsonObject>(secret.body);
     for (const [field, value] of Object.entries(values)) {
       if (typeof value === "string") into.set(markerKey({ $private: ref, field, version: row.version }), value);
     }
@@ -104,7 +104,7 @@ export class KnownTables {
         channelCustomerId: row.channel_customer_id,
       })),
       acknowledged:
-        acknowledged === undefined ? undefined : parse<NonNullable<Known["acknowledged"]>>(acknowledged.fields),
+        acknowledged === undefined ? undefined : stored<NonNullable<Known["acknowledged"]>>(acknowledged.fields),
       placedOrders: new Map(
         run.placedOrders.all(namespace, id).map((row): [string, PlacedOrder] => {
           const key = { namespace: row.namespace, id: row.order_id };
@@ -136,7 +136,7 @@ export class KnownTables {
               key,
               memberGlobalId: row.member_global_id,
               origin: row.origin,
-              particulars: parse<StaffLink["particulars"]>(row.particulars),
+              particulars: stored<StaffLink["particulars"]>(row.particulars),
             },
           ];
         }),
@@ -156,17 +156,13 @@ export class KnownTables {
   privateValue(marker: PrivateMarker): JsonObject[string] {
     const row = this.#statements.privateBody.get(marker.$private, marker.version);
     if (row === undefined || row.salt === null) return undefined;
-    let value = row.body === null ? undefined : parse<JsonObject>(row.body)[marker.field];
+    let value = row.body === null ? undefined : stored<JsonObject>(row.body)[marker.field];
     if (value === undefined && row.sealed !== null && this.#seal !== undefined) {
-      value = parse<JsonObject>(this.#seal.open(row.sealed))[marker.field];
+      value = stored<JsonObject>(this.#seal.open(row.sealed))[marker.field];
     }
     if (value === undefined || commitmentTo(row.salt, marker.field, value) !== marker.commitment) return undefined;
     return value;
   }
-}
-
-function parse<T>(text: string): T {
-  return JSON.parse(text) as T;
 }
 
 function desired<Body>(row: DesiredRow): Desired<Body> {
@@ -176,7 +172,7 @@ function desired<Body>(row: DesiredRow): Desired<Body> {
     bodyHash: row.body_hash,
     state: row.state,
     pending: row.pending === 1,
-    body: parse<Body>(row.body),
+    body: stored<Body>(row.body),
   };
 }
 

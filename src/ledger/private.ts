@@ -90,7 +90,8 @@ export function privatise(
     body["instances"] = body["instances"].map((instance) => {
       if (!isObject(instance) || instance["passwords"] === undefined) return instance;
       const copy = { ...instance };
-      replace(copy, "passwords", `instances[${String(instance["id"])}].passwords`, secrets);
+      const id = typeof instance["id"] === "string" ? instance["id"] : "";
+      replace(copy, "passwords", `instances[${id}].passwords`, secrets);
       return copy;
     });
   }

@@ -1,4 +1,3 @@
-import type { JsonObject } from "../base/canonical-json.ts";
 import { canonicalJson, sha256 } from "../base/canonical-json.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
