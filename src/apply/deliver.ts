@@ -15,6 +15,7 @@ import { attemptEnd, keptAnswer } from "./outcome.ts";
 import { generatePassword } from "./password.ts";
 import type { NumberPool } from "./pool.ts";
 import { plannedOrder, prepare } from "./prepare.ts";
+import { settleTimeBegins } from "./settle-time.ts";
 import type { Conclusive, PlannedOrder } from "./prepare.ts";
 
 /** What became of one operation that was to be carried out. */
@@ -243,6 +244,7 @@ async function doubt(
   answer: string | undefined,
 ): Promise<Delivery> {
   const settleAfter = toInstant(deps.clock.now() + deps.settle.timeMs);
+  settleTimeBegins(deps, id, operation.subject);
   await deps.ledger.conclude(id, {
     state: "unknown",
     attempt,

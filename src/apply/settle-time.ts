@@ -3,29 +3,37 @@ import type { ApplyDependencies } from "./dependencies.ts";
 
 type Dependencies = Pick<ApplyDependencies, "ledger" | "clock" | "settle">;
 
-/** When what is waited for is over, on the monotonic clock of this process, by what it is and since when. */
+/** When each settle time is over on the monotonic clock of this process, by the operation or the subject that it is of. */
 const endsOf = new WeakMap<Ledger, Map<string, number>>();
-/** Ends that are kept; beyond it the oldest are found anew from the wall clock. */
+/** Ends that are kept; those beyond are found anew from the wall clock. */
 const mostEnds = 10_000;
 
+function setEnd(deps: Dependencies, key: string, left: number): void {
+  const ends = endsOf.get(deps.ledger) ?? new Map<string, number>();
+  endsOf.set(deps.ledger, ends);
+  ends.delete(key);
+  ends.set(key, deps.clock.monotonic() + left);
+  if (ends.size <= mostEnds) return;
+  const [oldest] = ends.keys();
+  if (oldest !== undefined) ends.delete(oldest);
+}
+
+/** A call of this process ended now without a known outcome: its settle time begins. */
+export function settleTimeBegins(deps: Dependencies, ...keys: readonly string[]): void {
+  for (const key of keys) setEnd(deps, key, deps.settle.timeMs);
+}
+
 /**
- * How many milliseconds what was sent at `since` (wall clock, epoch milliseconds) may still land; 0 once the settle time is over. `key` says
- * what was sent. From the first question on this process counts on its monotonic clock, so that a wall clock that is set forward ends no settle
- * time early. One that was set back makes `since` lie in the future: then the time counts from when that was first seen, and not from a moment
- * that may be years away.
+ * How many milliseconds what was sent may still land; 0 once its settle time is over. `since` is when the call ended by the wall clock (epoch
+ * milliseconds), which counts for calls of an earlier process only: this one counts on its monotonic clock, so that a wall clock that is set
+ * forward ends no settle time early. One that was set back makes `since` lie in the future: then the time counts from when that was first seen,
+ * and not from a moment that may be years away.
  */
 export async function settleTimeLeft(deps: Dependencies, key: string, since: number): Promise<number> {
   const { ledger, clock, settle } = deps;
-  const ends = endsOf.get(ledger) ?? new Map<string, number>();
-  endsOf.set(ledger, ends);
-  const name = `${key} ${since}`;
-  let end = ends.get(name);
-  if (end === undefined) {
+  if (endsOf.get(ledger)?.has(key) !== true) {
     const counted = since > clock.now() ? await ledger.noticed(key, since) : since;
-    const left = Math.min(settle.timeMs, Math.max(0, counted + settle.timeMs - clock.now()));
-    end = clock.monotonic() + left;
-    ends.set(name, end);
-    if (ends.size > mostEnds) for (const oldest of ends.keys()) if (ends.size > mostEnds) ends.delete(oldest);
+    setEnd(deps, key, Math.min(settle.timeMs, Math.max(0, counted + settle.timeMs - clock.now())));
   }
-  return Math.max(0, end - clock.monotonic());
+  return Math.max(0, (endsOf.get(ledger)?.get(key) ?? 0) - clock.monotonic());
 }
