@@ -112,14 +112,14 @@ describe("an order that a person calls not applied", () => {
 
   it("is refused where the platform shows it: it would be placed twice", async () => {
     const { world, id } = await unknownOrder(lost);
-    world.clock.jump(settleMs + 1);
+    world.clock.pass(settleMs + 1);
     await expect(decided(world, id, "not-applied")).rejects.toMatchObject({ code: "settle.is-there", exitCode: 64 });
     expect((await world.row(id)).state).toBe("unknown");
   });
 
   it("is refused where the platform shows a part of it", async () => {
     const { world, id } = await unknownOrder(lost);
-    world.clock.jump(settleMs + 1);
+    world.clock.pass(settleMs + 1);
     const real = world.deps.platform.memberCenter;
     const half = world.with({
       memberCenter: {
@@ -135,7 +135,7 @@ describe("an order that a person calls not applied", () => {
   it("is refused while it may still land", async () => {
     const { world, id } = await unknownOrder(untouched, false);
     await expect(decided(world, id, "not-applied")).rejects.toMatchObject({ code: "settle.too-early" });
-    world.clock.jump(settleMs + 1);
+    world.clock.pass(settleMs + 1);
     expect(await decided(world, id, "not-applied")).toMatchObject({ state: "dropped" });
   });
 
@@ -155,7 +155,7 @@ describe("enterprises and staff that a person decides about", () => {
     world.sandbox.faults.add({ operation: "E2", ...untouched });
     const id = await world.carryOutUnknown("create-enterprise");
     await expect(decided(world, id, "applied")).rejects.toMatchObject({ code: "settle.nothing-to-link" });
-    world.clock.jump(settleMs + 1);
+    world.clock.pass(settleMs + 1);
     expect(await decided(world, id, "not-applied")).toMatchObject({ state: "dropped" });
     await world.makeEnterprise();
     expect(world.sandbox.state().enterprises).toBe(1);
@@ -179,7 +179,7 @@ describe("enterprises and staff that a person decides about", () => {
   it("staff are called applied only where M5 shows them all", async () => {
     const { world, id } = await unknownStaff(untouched);
     await expect(decided(world, id, "applied")).rejects.toMatchObject({ code: "settle.nobody-to-link" });
-    world.clock.jump(settleMs + 1);
+    world.clock.pass(settleMs + 1);
     expect(await decided(world, id, "not-applied")).toMatchObject({ state: "dropped" });
     expect(await world.carryOut("add-staff")).toMatchObject({ kind: "done" });
     expect(world.sandbox.state().addedStaff).toBe(2);
@@ -215,7 +215,7 @@ describe("what sets a state", () => {
 
   it("privileges (M9) called applied count as meant; called not applied they are planned anew", async () => {
     const { world, id } = await unknownGrant(untouched);
-    world.clock.jump(settleMs + 1);
+    world.clock.pass(settleMs + 1);
     await decided(world, id, "not-applied");
     expect((await world.ledger.known(customer)).assignments).toEqual([]);
     world.sandbox.faults.add({ operation: "M9", ...untouched });
@@ -226,7 +226,7 @@ describe("what sets a state", () => {
 
   it("privileges (M9) that M6 shows cannot be called not applied", async () => {
     const { world, id } = await unknownGrant(lost);
-    world.clock.jump(settleMs + 1);
+    world.clock.pass(settleMs + 1);
     await expect(decided(world, id, "not-applied")).rejects.toMatchObject({ code: "settle.is-there" });
   });
 });
@@ -263,13 +263,13 @@ describe("a decision that cannot be taken", () => {
 
   it("gives way to a run that sent it again while the person was deciding", async () => {
     const { world, id } = await unknownOrder(untouched, false);
-    world.clock.jump(settleMs * 2);
+    world.clock.pass(settleMs * 2);
     class SlowObserver extends Observer {
       override async allAssets(...parameters: Parameters<Observer["allAssets"]>): ReturnType<Observer["allAssets"]> {
         const seen = await super.allAssets(...parameters);
         const { operation, wireHash, context } = await world.row(id);
         await world.ledger.intend({ operation, id, runId: null, wireHash: wireHash ?? "", nonce: "n", context });
-        world.clock.jump(settleMs + 1);
+        world.clock.pass(settleMs + 1);
         return seen;
       }
     }

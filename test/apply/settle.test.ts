@@ -64,7 +64,7 @@ describe("an order whose answer was lost (E5)", () => {
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
     for (let reading = 0; reading < 5; reading += 1) expect((await world.settle(id)).kind).toBe("waiting");
-    world.clock.jump(61_000);
+    world.clock.pass(61_000);
     expect((await world.settle(id)).kind).toBe("parked");
     expect(await world.row(id)).toMatchObject({ state: "parked" });
     expect(kinds(world).at(-1)).toBe("parked");
@@ -75,7 +75,7 @@ describe("an order whose answer was lost (E5)", () => {
     const world = await withOrder();
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
-    world.clock.jump(600_000);
+    world.clock.pass(600_000);
     expect([(await world.settle(id)).kind, (await world.settle(id)).kind, (await world.settle(id)).kind]).toEqual([
       "waiting",
       "waiting",
@@ -87,7 +87,7 @@ describe("an order whose answer was lost (E5)", () => {
     const world = await withOrder({ ordersUnseen: "resend" });
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
-    world.clock.jump(600_000);
+    world.clock.pass(600_000);
     for (const operation of ["M6", "E8"] as const) {
       world.sandbox.faults.add({ operation, fault: "code500" });
       for (let reading = 0; reading < 4; reading += 1) expect((await world.settle(id)).kind).toBe("unreadable");
@@ -127,7 +127,7 @@ describe("an order whose answer was lost (E5)", () => {
     const world = await withOrder({ ordersUnseen: "resend" });
     world.sandbox.faults.add({ operation: "E5", ...lost });
     const id = await world.carryOutUnknown("place-order");
-    world.clock.jump(600_000);
+    world.clock.pass(600_000);
     expect((await world.settle(id)).kind).toBe("done");
     expect(world.calls("E5")).toBe(1);
   });
@@ -192,7 +192,7 @@ describe("an order whose answer was lost (E5)", () => {
       },
     });
     expect((await half.settle(id)).kind).toBe("waiting");
-    world.clock.jump(61_000);
+    world.clock.pass(61_000);
     expect(await half.settle(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("only a part") });
   });
 
@@ -210,7 +210,7 @@ describe("an order whose answer was lost (E5)", () => {
           (await real.listAssetNumbers(enterprise, call)).filter((asset) => asset.assetNum !== hidden),
       },
     });
-    world.clock.jump(61_000);
+    world.clock.pass(61_000);
     expect((await short.settle(id)).kind).toBe("parked");
   });
 
@@ -229,7 +229,7 @@ describe("an order whose answer was lost (E5)", () => {
     });
     const id = await twice.carryOutUnknown("place-order");
     expect(world.nothingTwice).toBe(false);
-    world.clock.jump(61_000);
+    world.clock.pass(61_000);
     expect(await world.settle(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("placed twice") });
   });
 });
@@ -308,13 +308,42 @@ describe("a program that was killed while an order was on its way", () => {
     await world.fixNumbers(order);
     void world.with({ orderService: silent(world, false) }).deliver(order);
     while (!Object.values(await world.states()).includes("sending")) await world.clock.sleep(5);
-    world.clock.jump(30_000);
+    world.clock.pass(30_000);
     const next = await world.restarted();
     const [row] = await next.ledger.openOperations();
     if (row === undefined) throw new Error("nothing is open");
     for (let reading = 0; reading < 4; reading += 1) expect((await next.settle(row.id)).kind).toBe("waiting");
-    world.clock.jump(31_000);
+    world.clock.pass(31_000);
     expect((await next.settle(row.id)).kind).toBe("done");
+  });
+});
+
+describe("a wall clock that somebody sets", () => {
+  it.each([
+    ["a day ahead", 86_400_000],
+    ["a day back", -86_400_000],
+  ])("%s: the settle time ends neither early nor late", async (_name, ms) => {
+    const world = await withOrder({ ordersUnseen: "resend" });
+    world.sandbox.faults.add({ operation: "E5", ...untouched });
+    const id = await world.carryOutUnknown("place-order");
+    expect((await world.settle(id)).kind).toBe("waiting");
+    world.clock.set(ms);
+    for (let reading = 0; reading < 5; reading += 1) expect((await world.settle(id)).kind).toBe("waiting");
+    expect(world.calls("E5")).toBe(1);
+    world.clock.pass(61_000);
+    expect((await world.settle(id)).kind).toBe("done");
+    expect(world.nothingTwice).toBe(true);
+  });
+
+  it("a day back while no program was running holds nothing open for a day", async () => {
+    const world = await withOrder({ ordersUnseen: "resend" });
+    world.sandbox.faults.add({ operation: "E5", ...untouched });
+    const id = await world.carryOutUnknown("place-order");
+    world.clock.set(-86_400_000);
+    const next = await world.restarted();
+    for (let reading = 0; reading < 4; reading += 1) expect((await next.settle(id)).kind).toBe("waiting");
+    world.clock.pass(61_000);
+    expect((await next.settle(id)).kind).toBe("done");
   });
 });
 
@@ -452,6 +481,31 @@ describe("staff whose answer was lost (M1)", () => {
     expect([known.staffLinks.size, known.enterpriseCode]).toEqual([0, undefined]);
   });
 
+  it("are not mistaken for members that were there when the call was made", async () => {
+    const world = await started();
+    const planned = await world.planned("add-staff");
+    const { link } = await world.ledger.known(customer);
+    const byHand = {
+      userList: ["S1", "S2", "S3"].map((id) => ({
+        userName: `user${id}`,
+        name: `Person ${id}`,
+        password: "Password-1",
+      })),
+    };
+    await world.deps.platform.memberCenter.addStaff(link?.enterpriseGlobalId ?? "", byHand, { nonce: "a".repeat(32) });
+    world.sandbox.faults.add({ operation: "M1", ...untouched });
+    const delivery = await world.deliver(planned);
+    if (delivery.kind !== "unknown") throw new Error(delivery.kind);
+    expect((await world.settleInTime(delivery.id)).kind).toBe("dropped");
+    expect((await world.ledger.known(customer)).staffLinks.size).toBe(0);
+    await world.plan();
+    expect([...(await world.ledger.known(customer)).staffLinks.values()].map((one) => one.origin)).toEqual([
+      "adopted",
+      "adopted",
+      "adopted",
+    ]);
+  });
+
   it("are not mistaken for people of the same name under another account, once the code is known", async () => {
     const world = await withKnownCode();
     const strangers = addingInstead(world, (sent) =>
@@ -557,7 +611,7 @@ describe("an enterprise whose answer was lost (E2)", () => {
       },
     });
     const id = await twice.carryOutUnknown("create-enterprise");
-    world.clock.jump(61_000);
+    world.clock.pass(61_000);
     expect(await world.settle(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("made twice") });
     expect((await world.ledger.known(customer)).link).toBeUndefined();
   });
@@ -584,7 +638,7 @@ describe("what a person decided in the meantime", () => {
     const world = await withOrder({ ordersUnseen: "resend" });
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
-    world.clock.jump(600_000);
+    world.clock.pass(600_000);
     await world.settle(id);
     await world.settle(id);
     const old = await world.row(id);

@@ -32,14 +32,20 @@ import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../sr
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 
-/** The clock of the machine, and jumps over time that nobody waits for. */
+/** The clock of the machine, moved on over time that nobody waits for, or with a wall clock that somebody set. */
 export class JumpClock implements Clock {
-  #ahead = 0;
-  now = (): number => systemClock.now() + this.#ahead;
-  monotonic = (): number => systemClock.monotonic();
+  #passed = 0;
+  #set = 0;
+  now = (): number => systemClock.now() + this.#passed + this.#set;
+  monotonic = (): number => systemClock.monotonic() + this.#passed;
   sleep = (ms: number, signal?: AbortSignal): Promise<void> => systemClock.sleep(ms, signal);
-  jump(ms: number): void {
-    this.#ahead += ms;
+  /** Time passes, on both clocks. */
+  pass(ms: number): void {
+    this.#passed += ms;
+  }
+  /** Somebody sets the wall clock; no time passes. */
+  set(ms: number): void {
+    this.#set += ms;
   }
 }
 
@@ -315,7 +321,7 @@ export class ApplyWorld {
     for (let reading = 0; reading < 12; reading += 1) {
       const settled = await this.settle(id);
       if (settled.kind !== "waiting") return settled;
-      this.clock.jump(Math.max(0, Date.parse(settled.until) - this.clock.now()) + 1);
+      this.clock.pass(Math.max(0, Date.parse(settled.until) - this.clock.now()) + 1);
     }
     throw new Error("it waits for ever");
   }
