@@ -170,6 +170,28 @@ describe("a customer's plan", () => {
     expect(plan(renamed).operations[0]?.hash).not.toBe(one?.hash);
     expect(new Set(plan(busy()).operations.map((item) => item.hash)).size).toBe(6);
   });
+
+  it("has another hash where it starts from something else: what was approved once is not approved for another state", () => {
+    const input = busy();
+    const { acknowledged } = input.known;
+    if (acknowledged === undefined) throw new Error("nothing was acknowledged");
+    const elsewhere = { ...input, known: { ...input.known, acknowledged: { ...acknowledged, branchName: "Before" } } };
+    const [one, other] = [plan(input).operations[0], plan(elsewhere).operations[0]];
+    expect(other?.payload).toEqual(one?.payload);
+    expect(other?.hash).not.toBe(one?.hash);
+  });
+
+  it("is sorted by stage and subject, in whatever order the records come", () => {
+    const input = busy();
+    const other = { ...input, orders: input.orders.toReversed(), staff: input.staff.toReversed() };
+    expect(lines(plan(other))).toEqual(lines(plan(input)));
+    const two = ["2", "1"].map((id) => order(id, { instances: [asset(`a${id}`), product(`p${id}`, `a${id}`)] }));
+    expect(lines(plan({ orders: two }))).toEqual([
+      "create-enterprise customer:crm/ALFKI",
+      "place-order order:crm/1",
+      "place-order order:crm/2",
+    ]);
+  });
 });
 
 describe("the fingerprint of a customer", () => {

@@ -411,6 +411,14 @@ describe("a claim by the asset instance", () => {
     expect(outcomes(planned)).toContain("staff crm/ann deferred asset.not-ordered");
   });
 
+  it("knows a slot once whose number was fixed by an earlier try to place its order", () => {
+    const ann = staff("ann", { assets: [{ instanceId: "i" }, { assetNumber: "N1" }] });
+    const it1 = order("1", { instances: [asset("i"), product("p", "i")] });
+    const planned = plan({ customer: own, orders: [it1], staff: [ann], known: { numbers: fixed("1", "i", "N1") } });
+    expect(lines(planned).at(-1)).toBe("grant-assets staff:crm/ann N1");
+    expect(planned.records.every((record) => record.outcome === "planned")).toBe(true);
+  });
+
   it("gives the number of the slot, and the same hash before and after the number is known", () => {
     const ann = staff("ann", ofInstance("i"));
     const it = order("1", { instances: [asset("i"), product("p", "i")] });
