@@ -48,22 +48,24 @@ export async function checkCommand(invocation: Invocation): Promise<ExitCode> {
 
 function settingFindings(workplace: Workplace): Finding[] {
   const { config } = workplace;
-  const findings = new Map<string, Finding>();
+  const missing = new Map<string, { row: string; choices: readonly string[]; operations: OperationId[] }>();
   for (const operation of used) {
-    for (const missing of missingAssumptions(config.assumptions, operation)) {
-      const earlier = findings.get(missing.key);
-      findings.set(missing.key, {
-        what: `assumptions.${missing.key} (${missing.row})`,
-        good: false,
-        kind: "setting",
-        detail: `has no value; ${earlier === undefined ? operation : `${earlier.detail.split("; ")[1]?.split(" ")[0]}, ${operation}`} may need it, and what needs it is blocked until then`,
-        cure: `set it to ${missing.choices.join(" or ")}`,
-      });
+    for (const { key, row, choices } of missingAssumptions(config.assumptions, operation)) {
+      const known = missing.get(key);
+      if (known === undefined) missing.set(key, { row, choices, operations: [operation] });
+      else known.operations.push(operation);
     }
   }
+  const findings = [...missing].map(([key, { row, choices, operations }]): Finding => ({
+    what: `assumptions.${key} (${row})`,
+    good: false,
+    kind: "setting",
+    detail: `has no value; ${operations.join(", ")} may need it, and what needs it is blocked until then`,
+    cure: `set it to ${choices.join(" or ")}`,
+  }));
   const hasStaff = Object.values(config.sources).some((source) => source.streams.staff !== undefined);
   if (hasStaff && config.ledger.sealKey === undefined) {
-    findings.set("ledger.sealKey", {
+    findings.push({
       what: "ledger.sealKey (A30)",
       good: false,
       kind: "setting",
@@ -71,7 +73,7 @@ function settingFindings(workplace: Workplace): Finding[] {
       cure: "set it to env:NAME or file:/path of a secret, for example from `openssl rand -hex 32`",
     });
   }
-  return [...findings.values()];
+  return findings;
 }
 
 async function sourceFindings(workplace: Workplace, signal: AbortSignal): Promise<Finding[]> {

@@ -111,7 +111,7 @@ export function verifyJson(summary: VerifySummary): Json {
 
 export function printVerify(output: Output, summary: VerifySummary): void {
   output.line(
-    `run ${summary.run}: ${summary.customers} customers read back, ${summary.failed} could not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} staff members shown`,
+    `run ${summary.run}: ${summary.customers - summary.failed} customers read back, ${summary.failed} could not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} staff members shown`,
   );
   output.line("writing calls: 0");
   output.line(`exit ${summary.exitCode}: ${exitMeaning(summary.exitCode)}`);
