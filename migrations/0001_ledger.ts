@@ -76,6 +76,7 @@ const statements = [
   `create table protected_member (
     member_global_id text primary key, enterprise_global_id text not null, reason text not null, seen_at text not null
   ) strict, without rowid`,
+  `create index protected_member_by_enterprise on protected_member (enterprise_global_id)`,
   `create table placed_order (
     namespace text not null, order_id text not null, from_at text not null, to_at text,
     customer_namespace text not null, customer_id text not null, channel_order_id text not null,

@@ -58,6 +58,9 @@ export class LedgerCore {
   protected readonly tables: Tables;
   readonly #writer: Writer;
   readonly #clock: Clock;
+  readonly #meta;
+  readonly #beginReading;
+  readonly #endReading;
   #lock: RunLock | undefined;
 
   protected constructor(database: Sqlite, options: LedgerOptions) {
@@ -66,6 +69,9 @@ export class LedgerCore {
     this.ids = options.ids;
     this.random = options.random;
     this.#clock = options.clock;
+    this.#meta = database.prepare<[string], { value: string }>("select value from meta where key = +?");
+    this.#beginReading = database.prepare("begin");
+    this.#endReading = database.prepare("commit");
     this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret);
     this.#writer = new Writer(database, {
       ...(options.groupSize === undefined ? {} : { groupSize: options.groupSize }),
@@ -119,10 +125,21 @@ export class LedgerCore {
     }
   }
 
+  /** Runs several readings as one: they see one state, and the database is asked for it once. */
+  protected readTogether<T>(work: () => T): T {
+    if (this.database.inTransaction) return this.read(work);
+    return this.read(() => {
+      this.#beginReading.run();
+      try {
+        return work();
+      } finally {
+        this.#endReading.run();
+      }
+    });
+  }
+
   protected meta(key: string): string | undefined {
-    return this.read(() =>
-      this.database.prepare<[string], string>("select value from meta where key = ?").pluck().get(key),
-    );
+    return this.read(() => this.#meta.get(key)?.value);
   }
 
   /** Keeps a value under a key that has none yet. */

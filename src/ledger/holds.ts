@@ -113,21 +113,21 @@ function prepareStatements(database: Sqlite) {
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')`,
     ),
     holdOf: database.prepare<[string, string], HoldTableRow>(
-      `select ${holdColumns} from hold where customer_namespace = ? and customer_id = ? and state in ('open', 'approved')`,
+      `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and state in ('open', 'approved')`,
     ),
-    hold: database.prepare<[string], HoldTableRow>(`select ${holdColumns} from hold where id = ?`),
+    hold: database.prepare<[string], HoldTableRow>(`select ${holdColumns} from hold where id = +?`),
     openHolds: database.prepare<[], HoldTableRow>(
       `select ${holdColumns} from hold where state in ('open', 'approved') order by created_at, id`,
     ),
-    setHold: database.prepare("update hold set state = ?, decided_at = ?, reason = coalesce(?, reason) where id = ?"),
+    setHold: database.prepare("update hold set state = ?, decided_at = ?, reason = coalesce(?, reason) where id = +?"),
     holdRejected: database.prepare<[string, string, string], { id: string }>(
-      "select id from hold where customer_namespace = ? and customer_id = ? and set_hash = ? and state = 'rejected' limit 1",
+      "select id from hold where customer_namespace = +? and customer_id = +? and set_hash = +? and state = 'rejected' limit 1",
     ),
     liveAssignments: database.prepare<[], { count: number }>(
       "select count(*) as count from assignment where to_at is null",
     ),
     liveAssignmentsOf: database.prepare<[string, string], { count: number }>(
-      "select count(*) as count from assignment where to_at is null and customer_namespace = ? and customer_id = ?",
+      "select count(*) as count from assignment where to_at is null and customer_namespace = +? and customer_id = +?",
     ),
   };
 }

@@ -101,11 +101,11 @@ export class IntakeLedger extends LedgerCore {
   }
 
   async load(customer: RecordKey): Promise<Omit<CustomerInput, "observed">> {
-    return this.read(() => this.tables.known.load(customer));
+    return this.readTogether(() => this.tables.known.load(customer));
   }
 
   async known(customer: RecordKey): Promise<Known> {
-    return this.read(() => this.tables.known.known(customer));
+    return this.readTogether(() => this.tables.known.known(customer));
   }
 
   /** The value behind a marker, or undefined where it was erased, wiped, or does not fit its commitment. */

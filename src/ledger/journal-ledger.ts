@@ -34,6 +34,9 @@ export interface Conclusion {
 
 /** The ledger's business with operations: intents, outcomes, what is open, what is planned, and what reading taught. */
 export class JournalLedger extends IntakeLedger {
+  /** Correlations that this process has seen confirmed. */
+  readonly #confirmed = new Set<string>();
+
   /**
    * Records the intent to send: the operation (new, or planned before), one attempt with nonce and payload hash, state `sending`. Secrets
    * that the payload needs for the first time are sealed in the same transaction. Resolves after the commit; only then may a byte leave.
@@ -150,8 +153,9 @@ export class JournalLedger extends IntakeLedger {
   }
 
   async confirmCorrelation(correlation: string): Promise<void> {
-    if (await this.correlationConfirmed(correlation)) return;
-    await this.setMeta(`correlation ${correlation}`, this.now);
+    if (this.#confirmed.has(correlation)) return;
+    if (!(await this.correlationConfirmed(correlation))) await this.setMeta(`correlation ${correlation}`, this.now);
+    this.#confirmed.add(correlation);
   }
 
   /** Whether E3 has shown an enterprise that an accepted E2 of this ledger made, under the same templates (A8). */

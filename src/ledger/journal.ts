@@ -23,7 +23,7 @@ export class JournalTables {
         "insert into operation_record (stream, namespace, record_id, operation_id) values (?, ?, ?, ?)",
       ),
       sending: database.prepare(
-        "update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ? where id = ? and state in ('planned', 'unknown')",
+        "update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ? where id = +? and state in ('planned', 'unknown')",
       ),
       attempt: database.prepare(
         `insert into attempt (operation_id, number, nonce, wire_hash, started_at)
@@ -31,39 +31,39 @@ export class JournalTables {
       ),
       finishAttempt: database.prepare(
         `update attempt set finished_at = ?, outcome = ?, http_status = ?, code = ?, detail = ?
-         where operation_id = ? and finished_at is null`,
+         where operation_id = +? and finished_at is null`,
       ),
       state: database.prepare(
         `update operation set state = ?, updated_at = ?, settle_after = ?, verdict = coalesce(?, verdict), evidence = coalesce(?, evidence),
-           outcome_code = ?, outcome_message = ?, answer_ref = coalesce(?, answer_ref) where id = ?`,
+           outcome_code = ?, outcome_message = ?, answer_ref = coalesce(?, answer_ref) where id = +?`,
       ),
       lastUncertain: database.prepare<[string], { at: string | null }>(
         `select max(coalesce(a.finished_at, a.started_at)) as at from operation o join attempt a on a.operation_id = o.id
-         where o.subject = ? and (a.outcome = 'unknown' or a.outcome is null)`,
+         where o.subject = +? and (a.outcome = 'unknown' or a.outcome is null)`,
       ),
-      evidence: database.prepare("update operation set evidence = ? where id = ?"),
-      byId: database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = ?`),
+      evidence: database.prepare("update operation set evidence = ? where id = +?"),
+      byId: database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = +?`),
       open: database.prepare<[], OperationRow>(
         `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked') order by o.created_at, o.id`,
       ),
       openOf: database.prepare<[string, string], OperationRow>(
         `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked')
-         and o.customer_namespace = ? and o.customer_id = ? order by o.created_at, o.id`,
+         and o.customer_namespace = +? and o.customer_id = +? order by o.created_at, o.id`,
       ),
       plannedOf: database.prepare<[string, string], OperationRow>(
-        `select ${operationColumns} from operation o where o.state in ('planned', 'held') and o.customer_namespace = ? and o.customer_id = ?
+        `select ${operationColumns} from operation o where o.state in ('planned', 'held') and o.customer_namespace = +? and o.customer_id = +?
          order by o.position, o.id`,
       ),
       drop: database.prepare(
         `update operation set state = 'dropped', updated_at = ?, outcome_message = ? where state in ('planned', ?)
-         and customer_namespace = ? and customer_id = ? and (? is null or hash = ?)`,
+         and customer_namespace = +? and customer_id = +? and (? is null or hash = +?)`,
       ),
       hold: database.prepare(
-        `update operation set state = 'held', hold_id = ?, updated_at = ? where state = 'planned' and customer_namespace = ? and customer_id = ?
+        `update operation set state = 'held', hold_id = ?, updated_at = ? where state = 'planned' and customer_namespace = +? and customer_id = +?
          and takes_away >= ?`,
       ),
       attempts: database.prepare<[string], AttemptRow>(
-        "select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt where operation_id = ? order by number",
+        "select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt where operation_id = +? order by number",
       ),
       answer: database.prepare(
         "insert into private_value (ref, version, body, created_at) values (?, ?, ?, ?) on conflict do nothing",

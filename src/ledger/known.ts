@@ -181,15 +181,15 @@ function prepareStatements(database: Sqlite) {
     desired: database.prepare<[string, string], DesiredRow>(
       `select r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, v.body from record r
        join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
-       where r.customer_namespace = ? and r.customer_id = ? and (r.stream <> 'orders' or r.pending = 1)
+       where r.customer_namespace = +? and r.customer_id = +? and (r.stream <> 'orders' or r.pending = 1)
        order by r.stream, r.namespace, r.id`,
     ),
     privateBody: database.prepare<
       [string, number],
       { salt: string | null; body: string | null; sealed: string | null }
-    >("select salt, body, sealed from private_value where ref = ? and version = ?"),
+    >("select salt, body, sealed from private_value where ref = +? and version = +?"),
     quarantined: database.prepare<[string, string], { count: number }>(
-      "select count(*) as count from quarantine where customer_namespace = ? and customer_id = ? and state <> 'resolved'",
+      "select count(*) as count from quarantine where customer_namespace = +? and customer_id = +? and state <> 'resolved'",
     ),
     link: database.prepare<
       [string, string],
@@ -202,16 +202,16 @@ function prepareStatements(database: Sqlite) {
       }
     >(
       `select enterprise_global_id, channel_code, channel_customer_id, origin, examined from link
-       where namespace = ? and customer_id = ? and to_at is null`,
+       where namespace = +? and customer_id = +? and to_at is null`,
     ),
     acknowledged: database.prepare<[string, string], { fields: string }>(
-      "select fields from acknowledged where namespace = ? and customer_id = ? and to_at is null",
+      "select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null",
     ),
     platformCustomers: database.prepare<
       [string],
       { customer_id: string; is_default: number; channel_code: string; channel_customer_id: string }
     >(
-      `select customer_id, is_default, channel_code, channel_customer_id from platform_customer where enterprise_global_id = ?
+      `select customer_id, is_default, channel_code, channel_customer_id from platform_customer where enterprise_global_id = +?
        order by customer_id`,
     ),
     placedOrders: database.prepare<
@@ -226,7 +226,7 @@ function prepareStatements(database: Sqlite) {
       }
     >(
       `select namespace, order_id, channel_order_id, body_hash, version, origin from placed_order
-       where customer_namespace = ? and customer_id = ? and to_at is null order by namespace, order_id`,
+       where customer_namespace = +? and customer_id = +? and to_at is null order by namespace, order_id`,
     ),
     numbers: database.prepare<
       [string, string],
@@ -234,7 +234,7 @@ function prepareStatements(database: Sqlite) {
     >(
       `select n.wire_number as number, n.namespace, n.order_id, n.instance_id, n.slot from asset_number n
        join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
-       where r.customer_namespace = ? and r.customer_id = ? and n.fixed_at is not null
+       where r.customer_namespace = +? and r.customer_id = +? and n.fixed_at is not null
        order by n.namespace, n.order_id, n.instance_id, n.slot`,
     ),
     staffLinks: database.prepare<
@@ -248,7 +248,7 @@ function prepareStatements(database: Sqlite) {
       }
     >(
       `select namespace, staff_id, member_global_id, origin, particulars from staff_link
-       where customer_namespace = ? and customer_id = ? and to_at is null order by namespace, staff_id`,
+       where customer_namespace = +? and customer_id = +? and to_at is null order by namespace, staff_id`,
     ),
     assignments: database.prepare<
       [string, string],
@@ -261,13 +261,13 @@ function prepareStatements(database: Sqlite) {
       }
     >(
       `select asset_number, namespace, staff_id, member_global_id, origin from assignment
-       where customer_namespace = ? and customer_id = ? and to_at is null order by asset_number`,
+       where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,
     ),
     protectedMembers: database.prepare<[string], { member_global_id: string }>(
-      "select member_global_id from protected_member where enterprise_global_id = ?",
+      "select member_global_id from protected_member where enterprise_global_id = +?",
     ),
     enterpriseCode: database.prepare<[string], { code: string }>(
-      "select code from enterprise_code where enterprise_global_id = ?",
+      "select code from enterprise_code where enterprise_global_id = +?",
     ),
   };
 }

@@ -268,31 +268,31 @@ export class RecordTables {
 function prepareStatements(database: Sqlite) {
   return {
     markSeen: database.prepare<[number, string, string, string], { raw_hash: string }>(
-      `update record set last_read = ?, missed = 0 where source = ? and stream = ? and state = 'current'
+      `update record set last_read = ?, missed = 0 where source = +? and stream = +? and state = 'current'
        and raw_hash in (select value from json_each(?)) returning raw_hash`,
     ),
     markQuarantineSeen: database.prepare<[number, string, string, string, string], { raw_hash: string }>(
-      `update quarantine set last_read = ?, last_seen = ? where source = ? and stream = ? and state = 'open'
+      `update quarantine set last_read = ?, last_seen = ? where source = +? and stream = +? and state = 'open'
        and raw_hash in (select value from json_each(?)) returning raw_hash`,
     ),
     markBlockedSeen: database.prepare(
-      `update record set last_read = ?, missed = 0 where source = ? and stream = ? and state = 'quarantined'
-       and (namespace, id) in (select namespace, record_id from quarantine q where q.source = ? and q.stream = record.stream
+      `update record set last_read = ?, missed = 0 where source = +? and stream = +? and state = 'quarantined'
+       and (namespace, id) in (select namespace, record_id from quarantine q where q.source = +? and q.stream = record.stream
          and q.state = 'open' and q.record_id is not null and q.raw_hash in (select value from json_each(?)))`,
     ),
     find: database.prepare<[string, string, string], RecordRow>(
-      "select source, raw_hash, body_hash, version, state, last_read, customer_namespace, customer_id from record where stream = ? and namespace = ? and id = ?",
+      "select source, raw_hash, body_hash, version, state, last_read, customer_namespace, customer_id from record where stream = +? and namespace = +? and id = +?",
     ),
     salt: database.prepare<[string], { salt: string }>(
-      "select salt from private_value where ref = ? and salt is not null order by version desc limit 1",
+      "select salt from private_value where ref = +? and salt is not null order by version desc limit 1",
     ),
-    setState: database.prepare("update record set state = ? where stream = ? and namespace = ? and id = ?"),
+    setState: database.prepare("update record set state = ? where stream = +? and namespace = +? and id = +?"),
     touch: database.prepare(
       `update record set raw_hash = ?, source = ?, last_read = ?, missed = 0, pending = max(pending, ?), state = ?,
-         changed_run = coalesce(?, changed_run) where stream = ? and namespace = ? and id = ?`,
+         changed_run = coalesce(?, changed_run) where stream = +? and namespace = +? and id = +?`,
     ),
     endVersion: database.prepare(
-      "update record_version set to_at = ? where stream = ? and namespace = ? and id = ? and to_at is null",
+      "update record_version set to_at = ? where stream = +? and namespace = +? and id = +? and to_at is null",
     ),
     insertVersion: database.prepare(
       `insert into record_version (stream, namespace, id, version, from_at, source, place, body) values (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -311,10 +311,10 @@ function prepareStatements(database: Sqlite) {
     ),
     // The customer that a record has left has something to do too: what the record held there goes.
     markCustomer: database.prepare(
-      "update record set pending = 1 where stream = 'customers' and namespace = ? and id = ? and state <> 'quarantined'",
+      "update record set pending = 1 where stream = 'customers' and namespace = +? and id = +? and state <> 'quarantined'",
     ),
     wakeDependents: database.prepare(
-      `update record set pending = 1 where customer_namespace = ? and customer_id = ? and stream <> 'customers'
+      `update record set pending = 1 where customer_namespace = +? and customer_id = +? and stream <> 'customers'
        and deferred_code is not null and state = 'current'`,
     ),
     insertQuarantine: database.prepare(
@@ -326,51 +326,51 @@ function prepareStatements(database: Sqlite) {
          last_read = excluded.last_read, state = 'open'`,
     ),
     quarantineByHash: database.prepare<[string, string, string], { id: string }>(
-      "select id from quarantine where source = ? and stream = ? and raw_hash = ? and state <> 'resolved'",
+      "select id from quarantine where source = +? and stream = +? and raw_hash = +? and state <> 'resolved'",
     ),
     closeOlderQuarantine: database.prepare(
       `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'a newer form of the record came'
-       where stream = ? and namespace = ? and record_id = ? and source = ? and raw_hash <> ? and state <> 'resolved'
+       where stream = +? and namespace = +? and record_id = +? and source = +? and raw_hash <> ? and state <> 'resolved'
        and code not in ('duplicate-id', 'claimed-twice')`,
     ),
     blockRecord: database.prepare(
-      `update record set state = 'quarantined', last_read = ?, missed = 0 where stream = ? and namespace = ? and id = ? and state <> 'absent'`,
+      `update record set state = 'quarantined', last_read = ?, missed = 0 where stream = +? and namespace = +? and id = +? and state <> 'absent'`,
     ),
     resolveQuarantine: database.prepare(
       `update quarantine set state = 'resolved', resolved_at = ?, resolution = ?
-       where stream = ? and namespace = ? and record_id = ? and source = ? and state <> 'resolved'
+       where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved'
        and code not in ('duplicate-id', 'claimed-twice')`,
     ),
     resolveClaim: database.prepare(
       `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'no other source has the record any more'
-       where stream = ? and namespace = ? and record_id = ? and source = ? and code = 'claimed-twice' and state <> 'resolved'`,
+       where stream = +? and namespace = +? and record_id = +? and source = +? and code = 'claimed-twice' and state <> 'resolved'`,
     ),
     wakeClaims: database.prepare(
-      `update quarantine set state = 'retry' where stream = ? and source <> ? and code = 'claimed-twice' and state = 'open'
-       and (namespace, record_id) in (select namespace, id from record where stream = ? and source = ? and state = 'absent')`,
+      `update quarantine set state = 'retry' where stream = +? and source <> ? and code = 'claimed-twice' and state = 'open'
+       and (namespace, record_id) in (select namespace, id from record where stream = +? and source = +? and state = 'absent')`,
     ),
     openQuarantine: database.prepare<[string, string, string], { id: string }>(
-      "select id from quarantine where stream = ? and namespace = ? and record_id = ? and state <> 'resolved' limit 1",
+      "select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved' limit 1",
     ),
     nameless: database.prepare<[string, string, number], { id: string }>(
-      `select id from quarantine where source = ? and stream = ? and last_read = ? and record_id is null and state <> 'resolved' limit 1`,
+      `select id from quarantine where source = +? and stream = +? and last_read = +? and record_id is null and state <> 'resolved' limit 1`,
     ),
     miss: database.prepare(
-      "update record set missed = missed + 1 where source = ? and stream = ? and last_read < ? and state <> 'absent'",
+      "update record set missed = missed + 1 where source = +? and stream = +? and last_read < ? and state <> 'absent'",
     ),
     makeAbsent: database.prepare(
       `update record set state = 'absent', pending = 1, deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = ?
-       where source = ? and stream = ? and last_read < ? and missed >= ? and state <> 'absent'`,
+       where source = +? and stream = +? and last_read < ? and missed >= ? and state <> 'absent'`,
     ),
     releaseQuarantine: database.prepare(
       `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'no longer in the source'
-       where source = ? and stream = ? and last_read < ? and state <> 'resolved'`,
+       where source = +? and stream = +? and last_read < ? and state <> 'resolved'`,
     ),
     unblock: database.prepare(
-      `update record set state = 'current', pending = 1 where stream = ? and state = 'quarantined' and not exists (
+      `update record set state = 'current', pending = 1 where stream = +? and state = 'quarantined' and not exists (
          select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
          and q.state <> 'resolved')`,
     ),
-    retry: database.prepare("update quarantine set state = 'retry' where id = ? and state = 'open'"),
+    retry: database.prepare("update quarantine set state = 'retry' where id = +? and state = 'open'"),
   };
 }

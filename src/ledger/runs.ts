@@ -221,12 +221,12 @@ function prepareStatements(database: Sqlite) {
       "insert into run (id, job, kind, trigger, scope, started_at, state, header) values (?, ?, ?, ?, ?, ?, 'running', ?)",
     ),
     finish: database.prepare(
-      "update run set state = ?, exit_code = ?, balance = ?, summary = ?, finished_at = ? where id = ?",
+      "update run set state = ?, exit_code = ?, balance = ?, summary = ?, finished_at = ? where id = +?",
     ),
     running: database.prepare<[], RunTableRow>(
       `select ${runColumns} from run where state = 'running' order by started_at`,
     ),
-    byId: database.prepare<[string], RunTableRow>(`select ${runColumns} from run where id = ?`),
+    byId: database.prepare<[string], RunTableRow>(`select ${runColumns} from run where id = +?`),
     last: database.prepare<[number], RunTableRow>(
       `select ${runColumns} from run order by started_at desc, id desc limit ?`,
     ),
@@ -234,19 +234,19 @@ function prepareStatements(database: Sqlite) {
       `select ${runColumns} from run where id in (select max(id) from run group by job) order by job`,
     ),
     staffLinked: database.prepare<[string, string], { staff_id: string }>(
-      "select staff_id from staff_link where namespace = ? and staff_id = ? and to_at is null",
+      "select staff_id from staff_link where namespace = +? and staff_id = +? and to_at is null",
     ),
     startRead: database.prepare("insert into source_read (run_id, source, stream, started_at) values (?, ?, ?, ?)"),
     finishRead: database.prepare(
-      `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ? where number = ?`,
+      `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ? where number = +?`,
     ),
     lastComplete: database.prepare<[string, string, number], SourceReadRow>(
       `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem from source_read
-       where source = ? and stream = ? and complete = 1 and whole >= ? order by number desc limit 1`,
+       where source = +? and stream = +? and complete = 1 and whole >= ? order by number desc limit 1`,
     ),
     reads: database.prepare<[string], SourceReadRow>(
       `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem from source_read
-       where run_id = ? order by number`,
+       where run_id = +? order by number`,
     ),
     troubledReads: database.prepare<[], SourceReadRow>(
       `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem from source_read
@@ -254,22 +254,22 @@ function prepareStatements(database: Sqlite) {
        order by source, stream`,
     ),
     writingCalls: database.prepare<[string], { count: number }>(
-      `select count(*) as count from attempt where started_at >= (select started_at from run where id = ?)
+      `select count(*) as count from attempt where started_at >= (select started_at from run where id = +?)
        and (outcome is null or outcome <> 'not-sent')`,
     ),
     openQuarantine: database.prepare<[], { count: number }>(
       "select count(*) as count from quarantine where state <> 'resolved'",
     ),
     hasRecord: database.prepare<[string, string, string], { id: string }>(
-      "select id from record where stream = ? and namespace = ? and id = ?",
+      "select id from record where stream = +? and namespace = +? and id = +?",
     ),
     operationStates: database.prepare<[string, string], { state: string; count: number }>(
       `select state, count(*) as count from (
-         select id, state from operation where run_id = ? union select id, state from operation where id in (select value from json_each(?)))
+         select id, state from operation where run_id = +? union select id, state from operation where id in (select value from json_each(?)))
        group by state`,
     ),
     operationCounts: database.prepare<[string], { state: string; count: number }>(
-      "select state, count(*) as count from operation where run_id = ? group by state",
+      "select state, count(*) as count from operation where run_id = +? group by state",
     ),
     recordCounts: database.prepare<
       [{ run: string }],

@@ -113,16 +113,16 @@ function prepareStatements(database: Sqlite) {
          select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned') and customer_id <> '')`,
     ),
     pendingCustomer: database.prepare(
-      "update record set pending = 1 where customer_namespace = ? and customer_id = ? and state <> 'quarantined'",
+      "update record set pending = 1 where customer_namespace = +? and customer_id = +? and state <> 'quarantined'",
     ),
     pendingOrder: database.prepare(
-      "update record set pending = 1 where stream = 'orders' and namespace = ? and id = ? and state <> 'quarantined'",
+      "update record set pending = 1 where stream = 'orders' and namespace = +? and id = +? and state <> 'quarantined'",
     ),
     pendingSource: database.prepare(
-      "update record set pending = 1 where source = ? and changed_at >= ? and state <> 'quarantined'",
+      "update record set pending = 1 where source = +? and changed_at >= ? and state <> 'quarantined'",
     ),
     customerOfEnterprise: database.prepare<[string], { namespace: string; customer_id: string }>(
-      "select namespace, customer_id from link where enterprise_global_id = ? and to_at is null",
+      "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
     ),
     channelOrderOwner: database.prepare<[{ number: string }], { namespace: string; order_id: string }>(
       `select namespace, order_id from placed_order where channel_order_id = @number and to_at is null
@@ -133,7 +133,7 @@ function prepareStatements(database: Sqlite) {
     ),
     planned: database.prepare(
       `update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null, deferred_reason = null, deferred_since = null
-       where stream = ? and namespace = ? and id = ?`,
+       where stream = +? and namespace = +? and id = +?`,
     ),
     deferred: database.prepare(
       `update record set outcome_run = @run, outcome = 'deferred', pending = @pending,
@@ -144,16 +144,16 @@ function prepareStatements(database: Sqlite) {
     deferChanged: database.prepare(
       `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,
          deferred_since = coalesce(deferred_since, ?)
-       where changed_run = ? and pending = 1 and state <> 'quarantined' and outcome_run is not ?`,
+       where changed_run = +? and pending = 1 and state <> 'quarantined' and outcome_run is not ?`,
     ),
     deferOf: database.prepare(
       `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,
          deferred_since = coalesce(deferred_since, ?)
-       where customer_namespace = ? and customer_id = ? and pending = 1 and state <> 'quarantined' and outcome_run is not ?`,
+       where customer_namespace = +? and customer_id = +? and pending = 1 and state <> 'quarantined' and outcome_run is not ?`,
     ),
     customerOfOrder: database.prepare<[string, string], { ns: string; id: string }>(
-      "select customer_namespace as ns, customer_id as id from record where stream = 'orders' and namespace = ? and id = ?",
+      "select customer_namespace as ns, customer_id as id from record where stream = 'orders' and namespace = +? and id = +?",
     ),
-    keepPending: database.prepare("update record set pending = 1 where stream = ? and namespace = ? and id = ?"),
+    keepPending: database.prepare("update record set pending = 1 where stream = +? and namespace = +? and id = +?"),
   };
 }

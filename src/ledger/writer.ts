@@ -8,6 +8,11 @@ interface Job {
   reject: (error: unknown) => void;
 }
 
+/** A group of this size is worth a flush of its own. */
+const fullEnough = 12;
+/** How many turns of the event loop a smaller group waits for company. */
+const mostTurns = 3;
+
 /**
  * The one writer of the ledger. Each piece of work is a synchronous function; the writer runs a group of them (at most `groupSize`) in one
  * BEGIN IMMEDIATE with a SAVEPOINT each, and answers after COMMIT, so that full durability costs one flush a group. Work that throws is
@@ -18,6 +23,10 @@ export class Writer {
   readonly #database: Sqlite;
   readonly #groupSize: number;
   readonly #guard: () => void;
+  readonly #begin;
+  readonly #commit;
+  readonly #savepoint;
+  readonly #release;
   #queue: Job[] = [];
   #scheduled = false;
   #broken: Problem | undefined;
@@ -27,6 +36,10 @@ export class Writer {
     this.#database = database;
     this.#groupSize = options.groupSize ?? 64;
     this.#guard = options.guard ?? (() => {});
+    this.#begin = database.prepare("begin immediate");
+    this.#commit = database.prepare("commit");
+    this.#savepoint = database.prepare("savepoint work");
+    this.#release = database.prepare("release work");
   }
 
   /** Runs `work` inside the next group. Resolves after the commit; rejects with what `work` threw, undone alone. */
@@ -49,12 +62,14 @@ export class Writer {
     });
   }
 
-  #schedule(): void {
+  /** Lets the event loop turn a few times while the group is small: what comes in by then shares its flush. */
+  #schedule(turns = 0): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      this.#flush();
+      if (turns < mostTurns && this.#queue.length < fullEnough) this.#schedule(turns + 1);
+      else this.#flush();
     });
   }
 
@@ -63,13 +78,13 @@ export class Writer {
     if (group.length === 0) return;
     const failures = new Map<Job, unknown>();
     try {
-      this.#database.exec("begin immediate");
+      this.#begin.run();
       this.#guard();
       for (const job of group) {
-        this.#database.exec("savepoint work");
+        this.#savepoint.run();
         try {
           job.work();
-          this.#database.exec("release work");
+          this.#release.run();
         } catch (error) {
           if (!this.#database.inTransaction || isFatal(error)) throw error;
           this.#database.exec("rollback to work");
@@ -77,7 +92,7 @@ export class Writer {
           failures.set(job, error);
         }
       }
-      this.#database.exec("commit");
+      this.#commit.run();
     } catch (error) {
       this.#fail(error, group);
       return;

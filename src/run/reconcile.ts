@@ -82,10 +82,11 @@ class CustomerPass {
     const open = await this.#settleOpen();
     if (open !== undefined) return open;
     const { ledger } = this.#deps;
-    for (const row of await ledger.plannedOperationsOf(this.#customer)) {
+    const stored = await ledger.plannedOperationsOf(this.#customer);
+    for (const row of stored) {
       if (row.state === "planned" && this.#judged) this.#plannedIds.set(row.operation.hash, row.id);
     }
-    if (!this.#judged) await ledger.dropPlanned(this.#customer, "planned anew", { held: true });
+    if (!this.#judged && stored.length > 0) await ledger.dropPlanned(this.#customer, "planned anew", { held: true });
     if (this.#pass.hold !== undefined) await ledger.holdPlanned(this.#customer, this.#pass.hold, { revokesOnly: true });
 
     for (let round = 0; round < mostRounds; round += 1) {
