@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block } from "../../src/plan/enterprise.ts";
+import { needsOf } from "../../src/plan/plan.ts";
 import { asset, product } from "../crm/instances.ts";
 import {
   assignment,
@@ -250,6 +251,14 @@ describe("what a person should no longer hold", () => {
       people({ staff: [absent], known: held, observed: shown(["ann"], { N1: "ann", N2: "ann", N3: "ann" }) }),
     );
     expect(lines(planned)).toEqual(["revoke-assets staff:crm/ann N1 N2 N3"]);
+  });
+
+  it("is all of it for a person who belongs to another customer by now, and is read for", () => {
+    const input = situation(people({ known: held, observed: shown(["ann"], { N1: "ann", N2: "ann", N3: "ann" }) }));
+    expect(lines(plan(input))).toEqual(["revoke-assets staff:crm/ann N1 N2 N3"]);
+    expect(needsOf(input, false).staff).toBe(true);
+    const mine = situation(people({ staff: [staff("ann", {}, { pending: false })], known: held }));
+    expect(needsOf(mine, false).staff).toBe(false);
   });
 
   it("stays while the person's record waits in quarantine, and while another record of the customer does", () => {
