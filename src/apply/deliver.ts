@@ -11,7 +11,7 @@ import type { WriteOutcome } from "../platform/outcome.ts";
 import { bindingsFrom } from "./bindings.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { StaffMatch } from "./effects.ts";
-import { attemptEnd, keptAnswer } from "./outcome.ts";
+import { attemptEnd, isContradiction, keptAnswer } from "./outcome.ts";
 import { generatePassword } from "./password.ts";
 import type { NumberPool } from "./pool.ts";
 import { plannedOrder, prepare } from "./prepare.ts";
@@ -172,12 +172,18 @@ async function record(
   if (outcome.kind === "done" || outcome.kind === "partial" || outcome.kind === "already") {
     const concluded = conclude(id);
     if (!("doubt" in concluded)) {
-      await deps.ledger.conclude(id, {
-        state: "done",
-        attempt,
-        changes: concluded.changes,
-        audit: { kind: operation.kind, body: concluded.audit },
-      });
+      try {
+        await deps.ledger.conclude(id, {
+          state: "done",
+          attempt,
+          changes: concluded.changes,
+          audit: { kind: operation.kind, body: concluded.audit },
+        });
+      } catch (error) {
+        if (!isContradiction(error)) throw error;
+        const answer = keptAnswer("raw" in outcome ? outcome.raw : undefined);
+        return await park(deps, id, error.message, { attempt, answer });
+      }
       return { kind: "done", refused: concluded.refused };
     }
     return await doubt(

@@ -203,6 +203,7 @@ export function staffAdded(customer: RecordKey, context: AddStaffContext, match:
         origin: "created" as const,
         particulars: person.particulars,
       },
+      ...(person.password === undefined ? [] : [{ type: "secrets-wiped" as const, ...person.password }]),
     ];
   });
   if (match.code !== undefined)

@@ -50,7 +50,10 @@ export const addStaffContext = z.object({
   enterpriseGlobalId: z.string(),
   /** Members that the platform showed before the call (A29). */
   shownBefore: z.array(z.string()),
-  staff: z.array(z.object({ key: recordKey, particulars })),
+  /** `password` says where the one that the CRM gave is sealed, so that it is wiped once it was used (A30). */
+  staff: z.array(
+    z.object({ key: recordKey, particulars, password: z.object({ ref: z.string(), version: z.int() }).optional() }),
+  ),
 });
 export type AddStaffContext = z.infer<typeof addStaffContext>;
 

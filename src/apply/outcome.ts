@@ -1,4 +1,5 @@
 import type { Json } from "../base/canonical-json.ts";
+import { Problem } from "../base/errors.ts";
 import type { AttemptEnd } from "../ledger/ledger.ts";
 import type { WriteOutcome } from "../platform/outcome.ts";
 
@@ -22,4 +23,9 @@ export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
 /** The redacted answer as text, where it is worth keeping. */
 export function keptAnswer(raw: Json | undefined): string | undefined {
   return raw === undefined ? undefined : JSON.stringify(raw);
+}
+
+/** Whether the ledger cannot hold what a proven operation brought: a person has to look at it. */
+export function isContradiction(error: unknown): error is Problem {
+  return error instanceof Problem && error.code === "ledger.contradiction";
 }

@@ -14,6 +14,7 @@ import type { RecordKey } from "../crm/model.ts";
 import type { OperationContext } from "../ledger/journal.ts";
 import type { KnownChange } from "../plan/changes.ts";
 import type { Known } from "../plan/input.ts";
+import { isPrivateMarker } from "../plan/operation.ts";
 import type { Operation } from "../plan/operation.ts";
 import type { WriteCall, WriteOutcome } from "../platform/outcome.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
@@ -226,7 +227,11 @@ function prepareStaff(
   const context = addStaffContext.parse({
     enterpriseGlobalId: target["enterpriseGlobalId"],
     shownBefore: [...(options.shownBefore ?? [])],
-    staff: planned.map((person, index) => ({ key: keyOf(operation, index), particulars: person })),
+    staff: planned.map((person, index) => ({
+      key: keyOf(operation, index),
+      particulars: person,
+      password: sealedPassword(operation, index),
+    })),
   });
   const sent = request.data.userList.map((person, index) => ({
     key: keyOf(operation, index),
@@ -253,4 +258,12 @@ function keyOf(operation: Operation, index: number): RecordKey {
   const record = operation.records[index];
   if (record === undefined) throw new Error(`operation on ${operation.subject} names no record ${index}`);
   return { namespace: record.namespace, id: record.id };
+}
+
+function sealedPassword(operation: Operation, index: number): { ref: string; version: number } | undefined {
+  const list = operation.payload["userList"];
+  const person = Array.isArray(list) ? list[index] : undefined;
+  if (typeof person !== "object" || person === null || Array.isArray(person)) return undefined;
+  const { password } = person;
+  return isPrivateMarker(password) ? { ref: password.$private, version: password.version } : undefined;
 }

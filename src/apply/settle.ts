@@ -12,6 +12,7 @@ import { deliver } from "./deliver.ts";
 import { readEvidence } from "./evidence.ts";
 import type { Reading } from "./evidence.ts";
 import type { Observer } from "./observe.ts";
+import { isContradiction } from "./outcome.ts";
 import type { NumberPool } from "./pool.ts";
 import { correlationOf } from "./prepare.ts";
 import { settleTimeLeft } from "./settle-time.ts";
@@ -106,13 +107,18 @@ export class Settling {
   }
 
   async #applied(row: JournalRow, reading: Extract<Reading, { kind: "applied" }>): Promise<Settled> {
-    await this.#conclude(row, {
-      state: "done",
-      verdict: "applied",
-      evidence: this.#evidence(row, true, reading.detail),
-      changes: reading.effect.changes,
-      audit: { kind: row.operation.kind, body: { ...reading.effect.audit, settledBy: reading.detail } },
-    });
+    try {
+      await this.#conclude(row, {
+        state: "done",
+        verdict: "applied",
+        evidence: this.#evidence(row, true, reading.detail),
+        changes: reading.effect.changes,
+        audit: { kind: row.operation.kind, body: { ...reading.effect.audit, settledBy: reading.detail } },
+      });
+    } catch (error) {
+      if (!isContradiction(error)) throw error;
+      return row.state === "parked" ? stillParked(row) : await this.#park(row, error.message, reading.detail);
+    }
     this.#deps.logger.info(named(row), "settled: applied");
     return { kind: "done", id: row.id };
   }

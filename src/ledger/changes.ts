@@ -225,6 +225,8 @@ function prepareStatements(database: Sqlite) {
       `insert into observation_read (customer_namespace, customer_id, seen_at, complete) values (?, ?, ?, ?)
        on conflict (customer_namespace, customer_id) do update set seen_at = excluded.seen_at, complete = excluded.complete`,
     ),
-    wipe: database.prepare("update private_value set sealed = null, wiped_at = ? where ref = ? and version = ?"),
+    wipe: database.prepare(
+      "update private_value set sealed = null, wiped_at = ? where ref = ? and version <= ? and sealed is not null",
+    ),
   };
 }

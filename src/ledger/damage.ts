@@ -66,3 +66,14 @@ export function databaseProblem(error: unknown, path: string): Problem {
     error,
   );
 }
+
+/** Two things that the ledger cannot both hold, such as one enterprise for two customers; any other error as it came. */
+export function contradictionIn(error: unknown, what: string): unknown {
+  if (!(error instanceof Database.SqliteError) || !error.code.startsWith("SQLITE_CONSTRAINT")) return error;
+  return new Problem({
+    code: "ledger.contradiction",
+    message: `what ${what} brought contradicts what the ledger knows (${error.message})`,
+    cure: "look at both with `crm-sync explain`, correct the CRM or the platform, then decide with `crm-sync settle`",
+    cause: error,
+  });
+}

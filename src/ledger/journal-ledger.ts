@@ -4,6 +4,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { KnownChange } from "../plan/changes.ts";
 import type { Operation } from "../plan/operation.ts";
+import { contradictionIn } from "./damage.ts";
 import { IntakeLedger } from "./intake-ledger.ts";
 import type { Attempt, JournalRow, OperationContext, OperationState } from "./journal.ts";
 
@@ -93,57 +94,66 @@ export class JournalLedger extends IntakeLedger {
       .run(item.ref, item.version, item.salt, this.sealing.seal(JSON.stringify(item.values)), at);
   }
 
-  /** Records what became of an operation: outcome, ledger changes and audit entry in one transaction. */
+  /**
+   * Records what became of an operation: outcome, ledger changes and audit entry in one transaction. Throws a Problem `ledger.contradiction`
+   * where the changes cannot stand beside what the ledger knows; nothing is recorded then.
+   */
   async conclude(id: string, conclusion: Conclusion): Promise<void> {
-    await this.write(() => {
-      const at = this.now;
-      const row = this.tables.journal.byId(id);
-      if (row === undefined) throw new Error(`operation ${id} is not in the journal`);
-      if (row.state === "done" || row.state === "rejected" || row.state === "dropped") {
-        throw new Problem({
-          code: "journal.already-concluded",
-          message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) is ${row.state} already`,
-          cure: "nothing needs to be done; `crm-sync explain` shows what happened",
-        });
-      }
-      const { expected } = conclusion;
-      if (expected !== undefined && (row.state !== expected.state || row.attempts !== expected.attempts)) {
-        throw new Problem({
-          code: "journal.moved-on",
-          message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) has moved on: it is ${row.state} after ${row.attempts} attempts`,
-          cure: "look at it again with `crm-sync settle list`; nothing was changed",
-        });
-      }
-      this.tables.journal.finish(id, {
+    try {
+      await this.write(() => this.#conclude(id, conclusion));
+    } catch (error) {
+      throw contradictionIn(error, `operation ${id}`);
+    }
+  }
+
+  #conclude(id: string, conclusion: Conclusion): void {
+    const at = this.now;
+    const row = this.tables.journal.byId(id);
+    if (row === undefined) throw new Error(`operation ${id} is not in the journal`);
+    if (row.state === "done" || row.state === "rejected" || row.state === "dropped") {
+      throw new Problem({
+        code: "journal.already-concluded",
+        message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) is ${row.state} already`,
+        cure: "nothing needs to be done; `crm-sync explain` shows what happened",
+      });
+    }
+    const { expected } = conclusion;
+    if (expected !== undefined && (row.state !== expected.state || row.attempts !== expected.attempts)) {
+      throw new Problem({
+        code: "journal.moved-on",
+        message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) has moved on: it is ${row.state} after ${row.attempts} attempts`,
+        cure: "look at it again with `crm-sync settle list`; nothing was changed",
+      });
+    }
+    this.tables.journal.finish(id, {
+      state: conclusion.state,
+      at,
+      ...(conclusion.attempt === undefined ? {} : { attempt: conclusion.attempt }),
+      settleAfter: conclusion.settleAfter,
+      verdict: conclusion.verdict,
+      evidence: conclusion.evidence,
+      code: conclusion.code,
+      message: conclusion.message,
+      answer: conclusion.answer,
+    });
+    for (const change of conclusion.changes) this.tables.changes.apply(change, at);
+    this.tables.audit.append({
+      at,
+      kind: conclusion.audit.kind,
+      subject: row.operation.subject,
+      body: {
+        operation: id,
+        endpoint: row.operation.endpoint,
+        kind: row.operation.kind,
+        customer: formatKey(row.operation.customer),
+        run: row.runId,
         state: conclusion.state,
-        at,
-        ...(conclusion.attempt === undefined ? {} : { attempt: conclusion.attempt }),
-        settleAfter: conclusion.settleAfter,
-        verdict: conclusion.verdict,
-        evidence: conclusion.evidence,
+        intent: row.operation.hash,
+        wire: row.wireHash,
         code: conclusion.code,
-        message: conclusion.message,
-        answer: conclusion.answer,
-      });
-      for (const change of conclusion.changes) this.tables.changes.apply(change, at);
-      this.tables.audit.append({
-        at,
-        kind: conclusion.audit.kind,
-        subject: row.operation.subject,
-        body: {
-          operation: id,
-          endpoint: row.operation.endpoint,
-          kind: row.operation.kind,
-          customer: formatKey(row.operation.customer),
-          run: row.runId,
-          state: conclusion.state,
-          intent: row.operation.hash,
-          wire: row.wireHash,
-          code: conclusion.code,
-          verdict: conclusion.verdict,
-          ...conclusion.audit.body,
-        },
-      });
+        verdict: conclusion.verdict,
+        ...conclusion.audit.body,
+      },
     });
   }
 

@@ -256,7 +256,7 @@ describe("a decision that cannot be taken", () => {
       },
     });
     void never.deliver(order);
-    while (!Object.values(await world.states()).includes("sending")) await world.clock.sleep(5);
+    await world.until(async () => Object.values(await world.states()).includes("sending"));
     const [row] = await world.ledger.openOperations();
     await expect(decided(world, row?.id ?? "", "not-applied")).rejects.toMatchObject({ code: "settle.on-its-way" });
   });

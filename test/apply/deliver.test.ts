@@ -69,9 +69,22 @@ describe("an operation that works", () => {
     expect([...known.staffLinks.values()].map((link) => link.origin)).toEqual(["created", "created"]);
     expect(known.enterpriseCode).toBe("E00001");
     const { values } = await world.ledger.latestSealed("initial-password/crm/S1");
-    expect(values?.["password"]).toMatch(/^[A-Za-z2-9]{16}$/u);
-    expect(world.log.join("")).not.toContain(String(values?.["password"]));
+    const password = JSON.stringify(values?.["password"]);
+    expect(password).toMatch(/^"[A-Za-z2-9]{16}"$/u);
+    expect(world.log.join("")).not.toContain(password);
     expect(world.effects("M1")).toBe(1);
+  });
+
+  it("M1 sends the password that the CRM gave, and the ledger keeps it no longer", async () => {
+    const world = await ApplyWorld.start({ assumptions: { passwordSource: "crm" } });
+    await world.makeEnterprise();
+    await world.take("staff", staffRecord("S1", { password: "First-Password-1" }));
+    await world.take("staff", staffRecord("S1", { password: "Second-Password-2" }));
+    const sealed = () =>
+      world.sqlite().prepare("select count(*) from private_value where sealed is not null").pluck().get();
+    expect(sealed()).toBe(2);
+    expect(await world.carryOut("add-staff")).toEqual({ kind: "done", refused: [] });
+    expect(sealed()).toBe(0);
   });
 
   it("M9 grants, and revokes what it granted", async () => {
@@ -155,6 +168,50 @@ describe("the order in which things are written", () => {
   });
 });
 
+describe("an answer that contradicts the ledger", () => {
+  /** E2 that answers with an enterprise of somebody else. */
+  async function contradicted(): Promise<{ world: ApplyWorld; asked: ApplyWorld }> {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord());
+    const link = { channelCode: "crm", channelCustomerId: "X", origin: "created" as const, examined: true };
+    await world.ledger.learn(customer, [
+      { type: "linked", customer: { namespace: "crm", id: "X" }, link: { ...link, enterpriseGlobalId: "taken" } },
+    ]);
+    const real = world.deps.platform.orderService;
+    const asked = world.with({
+      orderService: {
+        ...real,
+        createEnterprise: async (request, call) => {
+          const outcome = await real.createEnterprise(request, call);
+          return outcome.kind === "done"
+            ? { ...outcome, data: { ...outcome.data, enterpriseGlobalId: "taken" } }
+            : outcome;
+        },
+      },
+    });
+    return { world, asked };
+  }
+
+  it("waits for a person, says why, and leaves nothing half-written", async () => {
+    const { world, asked } = await contradicted();
+    const delivery = await asked.carryOut("create-enterprise");
+    expect(delivery).toMatchObject({ kind: "parked", reason: expect.stringContaining("link.enterprise_global_id") });
+    const [row] = await world.ledger.openOperations();
+    expect(row).toMatchObject({ state: "parked", attempts: 1 });
+    expect((await world.ledger.attempts(row?.id ?? ""))[0]).toMatchObject({ outcome: "done" });
+    expect((await world.ledger.known(customer)).acknowledged).toBeUndefined();
+    expect(world.log.join("")).toContain("operation parked");
+  });
+
+  it("is taken back by itself when the platform shows something that fits", async () => {
+    const { world, asked } = await contradicted();
+    await asked.carryOut("create-enterprise");
+    const [row] = await world.ledger.openOperations();
+    expect((await world.settle(row?.id ?? "")).kind).toBe("done");
+    expect((await world.ledger.known(customer)).link?.enterpriseGlobalId).not.toBe("taken");
+  });
+});
+
 /** What a fault makes of a call: whether the service applied it, and what we know right after. */
 const faults: [name: string, rule: Omit<FaultRule, "operation">, applied: boolean, outcome: string][] = [
   ["applied, the reply lost", { fault: "appliedNoReply" }, true, "unknown"],
@@ -189,7 +246,7 @@ describe("an order that meets a fault", () => {
       const row = await world.row(delivery.id);
       expect(row.state).toBe("unknown");
       expect(row.settleAfter).not.toBeNull();
-      while (applied && world.effects("E5") === 0) await world.deps.clock.sleep(50);
+      await world.until(() => !applied || world.effects("E5") > 0);
       const settled = await world.settleInTime(delivery.id);
       expect(settled.kind).toBe(applied ? "done" : "parked");
       if (applied) {
@@ -227,7 +284,7 @@ describe("an order that meets a fault", () => {
     world.sandbox.faults.add({ operation: "E5", fault: "appliedLate", delayMs: 1_500, times: 1 });
     const id = await world.carryOutUnknown("place-order");
     expect((await world.settle(id)).kind).toBe("waiting");
-    while (world.effects("E5") === 0) await world.deps.clock.sleep(50);
+    await world.until(() => world.effects("E5") > 0);
     expect((await world.settle(id)).kind).toBe("done");
     expect(world.calls("E5")).toBe(1);
     expect(world.nothingTwice).toBe(true);

@@ -158,13 +158,13 @@ describe("an order whose answer was lost (E5)", () => {
 
   it("that a person was asked about is done by itself once the platform shows it", async () => {
     const world = await withOrder();
-    const { placeOrders } = world.deps.platform.orderService;
+    const real = world.deps.platform.orderService;
     let late: (() => Promise<unknown>) | undefined;
     const slow = world.with({
       orderService: {
-        ...world.deps.platform.orderService,
+        ...real,
         placeOrders: async (request, call) => {
-          late = () => placeOrders(request, call);
+          late = () => real.placeOrders(request, call);
           return { kind: "unknown", reason: "no answer" };
         },
       },
@@ -286,8 +286,9 @@ describe("a program that was killed while an order was on its way", () => {
     const order = await world.planned("place-order");
     await world.fixNumbers(order);
     void world.with({ orderService: silent(world, asks) }).deliver(order);
-    while (!Object.values(await world.states()).includes("sending") || (asks && world.effects("E5") === 0))
-      await world.clock.sleep(5);
+    await world.until(
+      async () => Object.values(await world.states()).includes("sending") && (!asks || world.effects("E5") > 0),
+    );
     const next = await world.restarted();
     const [row] = await next.ledger.openOperations();
     if (row === undefined) throw new Error("nothing is open");
@@ -307,7 +308,7 @@ describe("a program that was killed while an order was on its way", () => {
     const order = await world.planned("place-order");
     await world.fixNumbers(order);
     void world.with({ orderService: silent(world, false) }).deliver(order);
-    while (!Object.values(await world.states()).includes("sending")) await world.clock.sleep(5);
+    await world.until(async () => Object.values(await world.states()).includes("sending"));
     world.clock.pass(30_000);
     const next = await world.restarted();
     const [row] = await next.ledger.openOperations();
@@ -372,7 +373,7 @@ describe("numbers whose answer was lost (E9)", () => {
     const world = await withOrder();
     const order = await world.planned("place-order");
     void world.with({ orderService: silent(world, true) }).deliver(order);
-    while (world.effects("E9") === 0) await world.clock.sleep(5);
+    await world.until(() => world.effects("E9") > 0);
     const next = await world.restarted();
     const [row] = await next.ledger.openOperations();
     if (row === undefined) throw new Error("nothing is open");
@@ -614,6 +615,26 @@ describe("an enterprise whose answer was lost (E2)", () => {
     world.clock.pass(61_000);
     expect(await world.settle(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("made twice") });
     expect((await world.ledger.known(customer)).link).toBeUndefined();
+  });
+});
+
+describe("what is proven and contradicts the ledger", () => {
+  it("waits for a person instead of failing anew in each run", async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord());
+    world.sandbox.faults.add({ operation: "E2", ...lost });
+    const id = await world.carryOutUnknown("create-enterprise");
+    const [found] = await world.observer.enterprises(customer, "C1");
+    const link = { channelCode: "crm", channelCustomerId: "X", origin: "adopted" as const, examined: true };
+    await world.ledger.learn(customer, [
+      {
+        type: "linked",
+        customer: { namespace: "crm", id: "X" },
+        link: { ...link, enterpriseGlobalId: found?.enterpriseGlobalId ?? "" },
+      },
+    ]);
+    expect(await world.settle(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("contradicts") });
+    expect((await world.settle(id)).kind).toBe("parked");
   });
 });
 

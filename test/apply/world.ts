@@ -204,12 +204,15 @@ export class ApplyWorld {
   /** The same ledger and services for a program that starts after this one was killed. */
   async restarted(): Promise<ApplyWorld> {
     const ledger = await openAt(this.path, this.clock);
-    return new ApplyWorld({ ...this, ledger, deps: { ...this.deps, ledger } });
+    const { sandbox, clock, log } = this;
+    return new ApplyWorld({ sandbox, clock, log, ledger, deps: { ...this.deps, ledger } });
   }
 
   /** This world with services that answer otherwise. */
   with(platform: Partial<Platform>): ApplyWorld {
-    return new ApplyWorld({ ...this, deps: { ...this.deps, platform: { ...this.deps.platform, ...platform } } });
+    const { sandbox, clock, log, ledger } = this;
+    const deps = { ...this.deps, platform: { ...this.deps.platform, ...platform } };
+    return new ApplyWorld({ sandbox, clock, log, ledger, deps });
   }
 
   /** Takes records up as a reading of their source does. */
@@ -340,6 +343,11 @@ export class ApplyWorld {
       database.close();
     });
     return database;
+  }
+
+  /** Waits until something is so. */
+  async until(so: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await so())) await this.clock.sleep(5);
   }
 
   effects(operation: string): number {

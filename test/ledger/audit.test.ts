@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
-import Database from "better-sqlite3";
+import type Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import { auditHash, verifyChain } from "../../src/ledger/audit.ts";

@@ -240,7 +240,7 @@ describe("migrations", () => {
     const { path } = await openLedger();
     const schema = schemaOf(path);
     if (process.env["UPDATE_SCHEMA"] === "1") writeFileSync(schemaFile, schema);
-    expect(schema).toBe(readFileSync(schemaFile, "utf8"));
+    expect(schema, "UPDATE_SCHEMA=1 writes the file anew").toBe(readFileSync(schemaFile, "utf8"));
   });
 
   it("that fail in the middle leave the ledger as it was, rows included", async () => {

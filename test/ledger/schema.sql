@@ -52,6 +52,7 @@ CREATE INDEX operation_record_by_operation on operation_record (operation_id);
 CREATE UNIQUE INDEX placed_order_by_channel on placed_order (channel_order_id) where to_at is null;
 CREATE INDEX placed_order_by_customer on placed_order (customer_namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX placed_order_current on placed_order (namespace, order_id) where to_at is null;
+CREATE INDEX protected_member_by_enterprise on protected_member (enterprise_global_id);
 CREATE INDEX quarantine_by_customer on quarantine (customer_namespace, customer_id) where state <> 'resolved';
 CREATE INDEX quarantine_by_record on quarantine (stream, namespace, record_id) where state <> 'resolved';
 CREATE UNIQUE INDEX quarantine_open on quarantine (source, stream, raw_hash) where state <> 'resolved';
