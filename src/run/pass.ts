@@ -24,7 +24,8 @@ export interface Pass {
 }
 
 export type PassResult =
-  | { kind: "finished"; operations: number }
+  /** `lacking`: the platform gave too little to do everything, such as no asset numbers; the rest waits for the next run. */
+  | { kind: "finished"; operations: number; lacking: boolean }
   /** Something is taken away: the limits have to be judged over the whole run first. */
   | { kind: "destructive"; count: number; setHash: string; operations: Operation[] }
   | { kind: "waiting"; until: string }

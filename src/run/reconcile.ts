@@ -64,6 +64,7 @@ class CustomerPass {
   readonly #look: CustomerLook;
   #plannedIds = new Map<string, string>();
   #done = 0;
+  #lacking = false;
   #usedHold: string | undefined;
 
   constructor(deps: ReconcileDependencies, customer: RecordKey, pass: Pass) {
@@ -278,6 +279,7 @@ class CustomerPass {
         }
         return undefined;
       case "blocked":
+        if (delivery.code === "pool.empty") this.#lacking = true;
         this.#deferRecords(operation, delivery.code, delivery.reason, true);
         await this.#dropUnsent(operation, delivery.reason);
         return undefined;
@@ -343,7 +345,7 @@ class CustomerPass {
     else if (this.#judged) await ledger.dropPlanned(this.#customer, "no longer needed", { held: false });
     if (this.#usedHold !== undefined) await ledger.decideHold(this.#usedHold, "used", "carried out");
     await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()]);
-    return { kind: "finished", operations: this.#done };
+    return { kind: "finished", operations: this.#done, lacking: this.#lacking };
   }
 
   async #stop(reason: Extract<PassResult, { kind: "stopped" }>["reason"]): Promise<PassResult> {

@@ -183,7 +183,8 @@ export class SyncRun {
     const key = formatKey(customer);
     switch (result.kind) {
       case "finished":
-        this.customers.finished += 1;
+        if (result.lacking) this.customers.unreadable += 1;
+        else this.customers.finished += 1;
         return;
       case "destructive":
         this.#destructive.set(key, { customer, count: result.count, setHash: result.setHash });
@@ -265,6 +266,7 @@ export class SyncRun {
   /** Waits for settle times that are due soon, and settles what they were for; the rest stays for the next run or for a person. */
   async waitForSettling(): Promise<void> {
     const { clock, settle } = this.#deps;
+    const limit = pLimit(this.#deps.concurrency);
     const deadline = clock.monotonic() + settle.maxWaitMs;
     while (this.#waiting.size > 0 && !this.#stopped) {
       const next = Math.min(...[...this.#waiting.values()].map((item) => Date.parse(item.until)));
@@ -272,10 +274,15 @@ export class SyncRun {
       if (clock.monotonic() + pause > deadline) break;
       await clock.sleep(pause, this.#request.signal);
       const due = [...this.#waiting.values()].filter((item) => Date.parse(item.until) <= clock.now());
-      for (const item of due) {
-        this.#waiting.delete(formatKey(item.customer));
-        this.#count(item.customer, await reconcile(this.#reconcile, item.customer, this.#pass({})));
-      }
+      await Promise.all(
+        due.map(({ customer }) =>
+          limit(async () => {
+            if (this.#stopped) return;
+            this.#waiting.delete(formatKey(customer));
+            this.#count(customer, await reconcile(this.#reconcile, customer, this.#pass({})));
+          }),
+        ),
+      );
       if (this.#destructive.size > 0 && due.some((item) => this.#destructive.has(formatKey(item.customer))))
         await this.#judgeLate(due);
     }
