@@ -1,0 +1,222 @@
+import { join } from "node:path";
+import pLimit from "p-limit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemRandomness } from "../../src/base/ids.ts";
+import { operations } from "../../src/contract/operations.ts";
+import { operationKinds } from "../../src/plan/operation.ts";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { fullCheck } from "../support/full-check.ts";
+import { killPoints } from "../support/kill-points-names.ts";
+import type { KillPoint } from "../support/kill-points-names.ts";
+import { LedgerView } from "../support/ledger-view.ts";
+import { temporaryFolder } from "../support/northwind.ts";
+import { goodRunOf, runProgram } from "../support/program.ts";
+import type { Ended } from "../support/program.ts";
+import {
+  baseWished,
+  changes,
+  configOf,
+  continueWorld,
+  ledgerOf,
+  notSentYet,
+  platformOf,
+  smallEnvironment,
+  smallPersonal,
+  smallSecrets,
+  writeWorld,
+} from "../support/small-world.ts";
+import type { Change } from "../support/small-world.ts";
+
+/**
+ * Each cell ends the program with SIGKILL at one exact point of one operation, starts the same command again, and looks at everything. The points
+ * are reached from outside the program (test/support/kill-points.ts); a point that is not reached fails its cell, because the process then ends by
+ * itself.
+ */
+const preload = join(import.meta.dirname, "../support/kill-points.ts");
+
+/** What a kill leaves behind: the state of the operation in the journal, and whether the platform has its effect. */
+const leftBehind: Record<KillPoint, { journal: string | undefined; effects: 0 | 1 }> = {
+  "before the plan row": { journal: undefined, effects: 0 },
+  "in the intent transaction": { journal: undefined, effects: 0 },
+  "after the intent": { journal: "sending", effects: 0 },
+  "half the request written": { journal: "sending", effects: 0 },
+  "all written, nothing committed there": { journal: "sending", effects: 0 },
+  "committed there, no reply": { journal: "sending", effects: 1 },
+  "half the reply read": { journal: "sending", effects: 1 },
+  "reply parsed": { journal: "sending", effects: 1 },
+  "in the outcome transaction": { journal: "sending", effects: 1 },
+  "after the outcome": { journal: "done", effects: 1 },
+  "in settling, after a look-up that shows it": { journal: "unknown", effects: 1 },
+  "in settling, after a look-up that does not": { journal: "unknown", effects: 0 },
+  "in settling, after a resend": { journal: "sending", effects: 1 },
+};
+
+/** Where the process before the one that is killed in settling was killed. */
+const earlierKill: Partial<Record<KillPoint, KillPoint>> = {
+  "in settling, after a look-up that shows it": "committed there, no reply",
+  "in settling, after a look-up that does not": "all written, nothing committed there",
+  "in settling, after a resend": "all written, nothing committed there",
+};
+
+const folder = temporaryFolder();
+const base = join(folder.path, "base");
+const twoAtOnce = pLimit(2);
+const operationRow = z.object({ id: z.string(), state: z.string() });
+
+class Cell {
+  readonly folder: string;
+  readonly change: Change;
+  readonly sandbox: Sandbox;
+  readonly effectsBefore: number;
+  readonly output: string[] = [];
+
+  constructor(path: string, change: Change, sandbox: Sandbox) {
+    this.folder = path;
+    this.change = change;
+    this.sandbox = sandbox;
+    this.effectsBefore = sandbox.counts().effects[change.endpoint] ?? 0;
+  }
+
+  async run(environment: Record<string, string> = {}): Promise<Ended> {
+    const ended = await runProgram({
+      words: ["run", "everything"],
+      config: configOf(this.folder),
+      sandbox: this.sandbox.url,
+      ledger: ledgerOf(this.folder),
+      environment: { ...smallEnvironment, ...this.change.environment, ...environment },
+      ...(environment["KILL_POINT"] === undefined ? {} : { preload }),
+    });
+    this.output.push(ended.stdout, ended.stderr);
+    return ended;
+  }
+
+  async killAt(point: KillPoint): Promise<void> {
+    const { endpoint, kind } = this.change;
+    if (point === "all written, nothing committed there")
+      this.sandbox.faults.add({ operation: endpoint, fault: "silence", nth: this.nth });
+    const orders = { KILL_POINT: point, KILL_KIND: kind, KILL_OPERATION: this.operation()?.id ?? "" };
+    let ended = await this.run(orders);
+    // What is taken away is judged once a run, so a revoke that settling found unsent is sent by the next one.
+    if (ended.code === 0 && this.change.judged === true && point === "in settling, after a resend")
+      ended = await this.run(orders);
+    expect(ended.signal, `${point} was not reached: ${ended.stderr.slice(-2000)}`).toBe("SIGKILL");
+    this.sandbox.faults.clear();
+  }
+
+  /** Which call of the endpoint is the operation's: in a move the grant comes after the revoke. */
+  get nth(): number {
+    return this.change.calls === 2 && this.change.kind === "grant-assets" ? 2 : 1;
+  }
+
+  effects(): number {
+    return (this.sandbox.counts().effects[this.change.endpoint] ?? 0) - this.effectsBefore;
+  }
+
+  /** The operation of this change that the journal got last. */
+  operation(): z.infer<typeof operationRow> | undefined {
+    const ledger = new LedgerView(ledgerOf(this.folder));
+    try {
+      return ledger
+        .rows(
+          operationRow,
+          "select id, state from operation where kind = ? and created_at > ? order by created_at desc, id desc limit 1",
+          this.change.kind,
+          baseEnd,
+        )
+        .at(0);
+    } finally {
+      ledger.close();
+    }
+  }
+}
+
+/** What the kill has to have left behind in this cell. In a move the grant comes after the revoke, and both are planned before either is sent. */
+function expectedAt(point: KillPoint, cell: Cell): { journal: string | undefined; effects: number } {
+  const { journal, effects } = leftBehind[point];
+  const planned = cell.change.judged === true && point === "in the intent transaction";
+  const earlier = point === "before the plan row" ? 0 : cell.nth - 1;
+  return { journal: planned ? "planned" : journal, effects: effects + earlier };
+}
+
+let baseEnd = "";
+
+async function inCell(name: string, change: Change, work: (cell: Cell) => Promise<void>): Promise<void> {
+  const path = join(folder.path, name.replaceAll(/\W+/gu, "-"));
+  continueWorld(base, path, change.world);
+  const sandbox = await openPlatform(path);
+  try {
+    await work(new Cell(path, change, sandbox));
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function openPlatform(path: string): Promise<Sandbox> {
+  return await startSandbox({ store: platformOf(path), clock: systemClock, random: systemRandomness });
+}
+
+beforeAll(async () => {
+  writeWorld(base);
+  const sandbox = await openPlatform(base);
+  const ended = await runProgram({
+    words: ["run", "everything"],
+    config: configOf(base),
+    sandbox: sandbox.url,
+    ledger: ledgerOf(base),
+    environment: smallEnvironment,
+  });
+  await sandbox.close();
+  goodRunOf(ended);
+  baseEnd = new Date().toISOString();
+});
+afterAll(() => folder.remove());
+
+describe.concurrent.each(Object.entries(changes))("killed with SIGKILL while %s,", (name, change) => {
+  it.each(killPoints)(
+    "%s: the same command brings everything to its end, once",
+    { timeout: 300_000 },
+    async (point) => {
+      await twoAtOnce(() =>
+        inCell(`${name} ${point}`, change, async (cell) => {
+          const earlier = earlierKill[point];
+          if (earlier !== undefined) await cell.killAt(earlier);
+          await cell.killAt(point);
+          expect({ journal: cell.operation()?.state, effects: cell.effects() }).toEqual(expectedAt(point, cell));
+
+          goodRunOf(await cell.run());
+          if (change.judged === true) goodRunOf(await cell.run());
+          expect(
+            await fullCheck({
+              ledger: ledgerOf(cell.folder),
+              sandbox: cell.sandbox.url,
+              wished: { ...baseWished, ...change.wished },
+              personal: smallPersonal,
+              secrets: smallSecrets,
+              output: cell.output,
+            }),
+          ).toEqual([]);
+          const calls = change.calls ?? 1;
+          if (change.repeatable !== true) expect(cell.effects()).toBe(calls);
+          else expect(cell.effects() - calls).toBeLessThanOrEqual(1);
+
+          const before = cell.sandbox.counts().writingCalls;
+          expect(goodRunOf(await cell.run()).writingCalls).toBe(0);
+          expect(cell.sandbox.counts().writingCalls).toBe(before);
+        }),
+      );
+    },
+  );
+});
+
+describe("the matrix", () => {
+  it("has a row for every writing operation that the program sends, and names the others", () => {
+    const writing = Object.entries(operations).flatMap(([id, operation]) => (operation.writes ? [id] : []));
+    const sent = Object.values(operationKinds).map((item) => item.endpoint);
+    const rows = Object.values(changes).map((change) => change.endpoint);
+    expect([...new Set(rows)].sort()).toEqual([...new Set(sent)].sort());
+    expect([...new Set(rows), ...notSentYet].sort()).toEqual(writing.sort());
+  });
+});

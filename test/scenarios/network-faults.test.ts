@@ -1,0 +1,202 @@
+import { join } from "node:path";
+import pLimit from "p-limit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemRandomness } from "../../src/base/ids.ts";
+import type { FaultRule } from "../../src/sandbox/faults.ts";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { fullCheck } from "../support/full-check.ts";
+import { runInProcess } from "../support/in-process.ts";
+import { temporaryFolder } from "../support/northwind.ts";
+import { goodRunOf, runResultOf } from "../support/program.ts";
+import {
+  baseWished,
+  changes,
+  configOf,
+  continueWorld,
+  ledgerOf,
+  platformOf,
+  smallEnvironment,
+  smallPersonal,
+  smallSecrets,
+  writeWorld,
+} from "../support/small-world.ts";
+import type { Change } from "../support/small-world.ts";
+
+/**
+ * Every fault meets the one call of an operation, once. Whatever the program made of it, two more runs without a fault end in the right state, with
+ * every effect once, and the run after them has nothing to send.
+ */
+type Fault = Omit<FaultRule, "operation">;
+
+/** Times for faults that leave the program waiting: it gives up before the platform is done, and settles after that. */
+const impatient = {
+  CRM_SYNC__orderService__headersTimeoutMs: "400",
+  CRM_SYNC__memberCenter__headersTimeoutMs: "400",
+  CRM_SYNC__settle__timeMs: "1500",
+};
+const soon = (): string => new Date(Date.now() + 1000).toUTCString();
+
+const faults: Record<string, { fault: Fault | (() => Fault); environment?: Record<string, string> }> = {
+  "the connection is reset before the request is read": { fault: { fault: "refused" } },
+  "the connection is reset when the request is read, nothing done": { fault: { fault: "resetBefore" } },
+  "the reply is lost": { fault: { fault: "appliedNoReply" } },
+  "the reply ends in the middle": { fault: { fault: "resetMidReply" } },
+  "no reply ever comes, nothing done": { fault: { fault: "silence" }, environment: impatient },
+  "no reply ever comes, although it was done": {
+    fault: { fault: "silence", applied: true },
+    environment: impatient,
+  },
+  "it is done only after we gave up": { fault: { fault: "appliedLate", delayMs: 800 }, environment: impatient },
+  "the JSON stops in the middle": { fault: { fault: "wrongJson" } },
+  'HTTP 299 says "500", nothing done': { fault: { fault: "code500" } },
+  'HTTP 299 says "500", although it was done': { fault: { fault: "code500", applied: true } },
+  'HTTP 200 says "500", nothing done': { fault: { fault: "code500", status: 200 } },
+  'HTTP 200 says "500", although it was done': { fault: { fault: "code500", status: 200, applied: true } },
+  "HTTP 503 with Retry-After in seconds": { fault: { fault: "http503", retryAfter: "1" } },
+  "HTTP 503 with Retry-After as a date, although it was done": {
+    fault: () => ({ fault: "http503", retryAfter: soon(), applied: true }),
+  },
+  "HTTP 429": { fault: { fault: "http429", retryAfter: "1" } },
+  "HTTP 502 with a page, nothing done": { fault: { fault: "http502" } },
+  "HTTP 502 with a page, although it was done": { fault: { fault: "http502", applied: true } },
+  "a code that no contract lists, nothing done": { fault: { fault: "oddCode" } },
+  "a code that no contract lists, although it was done": { fault: { fault: "oddCode", applied: true } },
+  "success with data of another shape": { fault: { fault: "wrongShape" } },
+  "the token is called expired": { fault: { fault: "expiredToken" } },
+  "the reply comes byte by byte": { fault: { fault: "oneBytePerSecond", delayMs: 1 } },
+  "the reply is larger than any answer may be": { fault: { fault: "hugeBody", bytes: 9_000_000 } },
+};
+/** Faults that only E5 can meet. */
+const orderFaults: typeof faults = {
+  "the answer lacks a sequence": { fault: { fault: "e5MissingSequence" } },
+  "the answer has a sequence twice": { fault: { fault: "e5DuplicateSequence" } },
+};
+
+const folder = temporaryFolder();
+const base = join(folder.path, "base");
+const someAtOnce = pLimit(6);
+
+async function openPlatform(path: string): Promise<Sandbox> {
+  return await startSandbox({ store: platformOf(path), clock: systemClock, random: systemRandomness });
+}
+
+async function run(
+  path: string,
+  sandbox: Sandbox,
+  environment: Record<string, string> = {},
+): Promise<ReturnType<typeof runInProcess>> {
+  return await runInProcess({
+    job: "everything",
+    config: configOf(path),
+    sandbox: sandbox.url,
+    ledger: ledgerOf(path),
+    environment: { ...smallEnvironment, ...environment },
+  });
+}
+
+beforeAll(async () => {
+  writeWorld(base);
+  const sandbox = await openPlatform(base);
+  goodRunOf(await run(base, sandbox));
+  await sandbox.close();
+});
+afterAll(() => folder.remove());
+
+let cells = 0;
+
+/** A world whose base is synchronised and whose export has the change. */
+async function inCell(change: Change, work: (path: string, sandbox: Sandbox) => Promise<void>): Promise<void> {
+  await someAtOnce(async () => {
+    cells += 1;
+    const path = join(folder.path, `cell-${cells}`);
+    continueWorld(base, path, change.world);
+    const sandbox = await openPlatform(path);
+    try {
+      await work(path, sandbox);
+    } finally {
+      await sandbox.close();
+    }
+  });
+}
+
+async function everythingIsRight(path: string, sandbox: Sandbox, change: Change): Promise<void> {
+  expect(
+    await fullCheck({
+      ledger: ledgerOf(path),
+      sandbox: sandbox.url,
+      wished: { ...baseWished, ...change.wished },
+      personal: smallPersonal,
+      secrets: smallSecrets,
+      output: [],
+    }),
+  ).toEqual([]);
+}
+
+describe.concurrent.each(Object.entries(changes))("while %s,", (_, change) => {
+  const met = change.endpoint === "E5" ? { ...faults, ...orderFaults } : faults;
+  it.each(Object.entries(met))(
+    "%s: two more runs end in the right state, once",
+    async (_name, { fault, environment }) => {
+      await inCell(change, async (path, sandbox) => {
+        const effectsBefore = sandbox.counts().effects[change.endpoint] ?? 0;
+        const given = typeof fault === "function" ? fault() : fault;
+        sandbox.faults.add({ operation: change.endpoint, ...given, nth: nthCall(change) });
+        const settings = { ...change.environment, ...environment };
+
+        const first = runResultOf(await run(path, sandbox, settings));
+        expect(first.balance.adds).toBe(true);
+        expect(sandbox.counts().faulted, "the fault met no call").toBe(1);
+        sandbox.faults.clear();
+        await run(path, sandbox, settings);
+        goodRunOf(await run(path, sandbox, settings));
+        await everythingIsRight(path, sandbox, change);
+        const effects = (sandbox.counts().effects[change.endpoint] ?? 0) - effectsBefore - (change.calls ?? 1);
+        if (change.repeatable === true) expect(effects).toBeLessThanOrEqual(1);
+        else expect(effects).toBe(0);
+
+        const before = sandbox.counts().writingCalls;
+        expect(goodRunOf(await run(path, sandbox, settings)).writingCalls).toBe(0);
+        expect(sandbox.counts().writingCalls).toBe(before);
+      });
+    },
+  );
+
+  it("HTTP 299 says that it cannot be: the run says so, and it is not sent again by itself", async () => {
+    await inCell(change, async (path, sandbox) => {
+      const code = change.endpoint.startsWith("M") ? "70001" : "13004";
+      sandbox.faults.add({ operation: change.endpoint, fault: "status299", code });
+      const first = runResultOf(await run(path, sandbox, change.environment));
+      expect(first.balance.adds).toBe(true);
+      // A pool that is not filled is the service's trouble, not the record's: the order is tried again with the next run.
+      const isPool = change.kind === "take-asset-numbers";
+      expect(first.exit).toBe(isPool ? 7 : 3);
+      const before = sandbox.counts().writingCalls;
+      const second = runResultOf(await run(path, sandbox, change.environment));
+      expect(second.balance.adds).toBe(true);
+      // In a move the person who is to get the asset still waits for it, so its revoke is tried with that record again.
+      const again = isPool || change.calls === 2 ? 1 : 0;
+      expect(sandbox.counts().writingCalls - before).toBe(again);
+      expect(second.writingCalls).toBe(again);
+    });
+  });
+});
+
+/** Which call of the endpoint is the operation's: in a move the grant comes after the revoke. */
+function nthCall(change: Change): number {
+  return change.calls === 2 && change.kind === "grant-assets" ? 2 : 1;
+}
+
+describe("a platform that cannot be reached at all", () => {
+  it.each(Object.entries(changes))("while %s: nothing is sent, and the next run does it", async (_, change) => {
+    await inCell(change, async (path, sandbox) => {
+      await sandbox.refuseConnections();
+      const first = runResultOf(await run(path, sandbox, change.environment));
+      expect(first).toMatchObject({ exit: 7, writingCalls: 0, balance: { adds: true } });
+      await sandbox.acceptConnections();
+      goodRunOf(await run(path, sandbox, change.environment));
+      await everythingIsRight(path, sandbox, change);
+    });
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * Loaded before the program (`node --import`), it ends the process with SIGKILL at one exact point in the life of one operation. The program knows
+ * nothing of it: it looks at the statements that reach SQLite and at the bytes that pass the sockets.
+ *
+ * KILL_POINT: a point of `killPoints`; KILL_KIND: the kind of the operation; KILL_OPERATION: its id, where the journal holds it already.
+ */
+import { Socket } from "node:net";
+import Database from "better-sqlite3";
+import { Pool } from "undici";
+import type { Dispatcher } from "undici";
+import type { KillPoint } from "./kill-points-names.ts";
+
+const point = process.env["KILL_POINT"] as KillPoint | undefined;
+const kind = process.env["KILL_KIND"] ?? "";
+
+/** The operations that are watched: those of the kind, from the moment when the journal gets them. */
+const watched = new Set([process.env["KILL_OPERATION"] ?? ""].filter((id) => id !== ""));
+/** What the transaction that is open now has done about a watched operation. */
+let intentOpen = false;
+let outcomeOpen = false;
+/** The intent is on disk, so the next request is the one that matters. */
+let armed = false;
+let parsed = false;
+let outcomes = 0;
+
+function reached(here: KillPoint): void {
+  if (point === here) process.kill(process.pid, "SIGKILL");
+}
+
+/** In settling: the first write about the operation after it was found cut off. */
+function reachedAfterLookUp(): void {
+  if (outcomes === 0) return;
+  reached("in settling, after a look-up that shows it");
+  reached("in settling, after a look-up that does not");
+}
+
+const prepare = Database.prototype.prepare;
+Database.prototype.prepare = function watchedPrepare(this: Database.Database, sql: string) {
+  const statement = prepare.call(this, sql);
+  const before = watcherOf(sql.trimStart());
+  if (before === undefined) return statement;
+  const { run } = statement;
+  statement.run = (...values: unknown[]) => {
+    const after = before(values);
+    const result = Reflect.apply(run, statement, values) as Database.RunResult;
+    after?.();
+    return result;
+  };
+  return statement;
+} as typeof prepare;
+
+/** What is to be done before, and after, a statement of the journal runs; undefined for all others. */
+function watcherOf(sql: string): ((values: unknown[]) => (() => void) | undefined) | undefined {
+  const known = (value: unknown): value is string => typeof value === "string" && watched.has(value);
+  if (sql.startsWith("insert into operation (")) {
+    return (values) => {
+      const [id] = values;
+      if (!values.includes(kind) || typeof id !== "string") return undefined;
+      reached("before the plan row");
+      return () => watched.add(id);
+    };
+  }
+  if (sql.startsWith("insert into attempt")) {
+    return (values) => () => {
+      if (known(values[0])) intentOpen = true;
+    };
+  }
+  if (sql.startsWith("update operation set state = 'sending'")) {
+    return (values) => {
+      if (known(values.at(-1))) reachedAfterLookUp();
+      return undefined;
+    };
+  }
+  if (sql.startsWith("update operation set evidence")) {
+    return (values) => {
+      if (known(values.at(-1))) reachedAfterLookUp();
+      return undefined;
+    };
+  }
+  if (sql.startsWith("update operation set state = ?, updated_at = ?, settle_after")) {
+    return (values) => {
+      if (!known(values.at(-1))) return undefined;
+      reachedAfterLookUp();
+      outcomes += 1;
+      return () => {
+        outcomeOpen = true;
+      };
+    };
+  }
+  return undefined;
+}
+
+const exec = Database.prototype.exec;
+Database.prototype.exec = function watchedExec(this: Database.Database, sql: string) {
+  const word = sql.toLowerCase();
+  if (word === "begin immediate" && parsed) reached("reply parsed");
+  if (word === "commit" && intentOpen) reached("in the intent transaction");
+  if (word === "commit" && outcomeOpen) reached("in the outcome transaction");
+  const result = exec.call(this, sql);
+  if (word === "commit") {
+    if (intentOpen) {
+      reached("after the intent");
+      armed = true;
+    }
+    if (outcomeOpen) reached("after the outcome");
+    intentOpen = false;
+    outcomeOpen = false;
+  }
+  return result;
+};
+
+/** The request that is watched: what is expected of it, what was written of it, and the socket it goes over. */
+let wire: { start: string; socket?: Socket; written: Buffer[] } | undefined;
+
+const dispatch = Pool.prototype.dispatch;
+Pool.prototype.dispatch = function watchedDispatch(
+  this: Pool,
+  options: Dispatcher.DispatchOptions,
+  handler: Dispatcher.DispatchHandler,
+) {
+  if (!armed) return dispatch.call(this, options, handler);
+  armed = false;
+  wire = { start: `${options.method} ${options.path} `, written: [] };
+  const end = handler.onResponseEnd?.bind(handler);
+  handler.onResponseEnd = (controller, trailers) => {
+    parsed = true;
+    end?.(controller, trailers);
+  };
+  return dispatch.call(this, options, handler);
+};
+
+const write = Socket.prototype.write;
+Socket.prototype.write = function watchedWrite(this: Socket, chunk: string | Uint8Array, ...rest: unknown[]) {
+  const holdsBack = point === "half the request written" || point === "all written, nothing committed there";
+  if (wire !== undefined && wire.socket === undefined && typeof chunk === "string" && chunk.startsWith(wire.start))
+    wire.socket = this;
+  if (!holdsBack || wire?.socket !== this) return Reflect.apply(write, this, [chunk, ...rest]) as boolean;
+  wire.written.push(Buffer.from(chunk));
+  const request = Buffer.concat(wire.written);
+  if (!isWhole(request)) return true;
+  while (this.writableCorked > 0) this.uncork();
+  const bytes = point === "half the request written" ? request.subarray(0, request.length >> 1) : request;
+  Reflect.apply(write, this, [bytes, () => process.kill(process.pid, "SIGKILL")]);
+  return true;
+} as typeof write;
+
+function isWhole(request: Buffer): boolean {
+  const text = request.toString("latin1");
+  const end = text.indexOf("\r\n\r\n");
+  const length = /\r\ncontent-length: (\d+)\r\n/iu.exec(text)?.[1];
+  return end >= 0 && request.length >= end + 4 + Number(length ?? "0");
+}
+
+let halves = 0;
+const read = Socket.prototype.read;
+Socket.prototype.read = function watchedRead(this: Socket, size?: number): unknown {
+  if (wire?.socket === this && halves > 0) reached("half the reply read");
+  const chunk: unknown = read.call(this, size);
+  if (wire?.socket !== this || !(chunk instanceof Uint8Array)) return chunk;
+  reached("committed there, no reply");
+  reached("in settling, after a resend");
+  if (point !== "half the reply read") return chunk;
+  halves += 1;
+  return chunk.subarray(0, chunk.length >> 1);
+};
