@@ -5,6 +5,7 @@ import { Problem } from "../base/errors.ts";
 import { meaningOf } from "../contract/codes.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { OperationContext } from "../ledger/journal.ts";
+import { claimCodes } from "../ledger/claims.ts";
 import { bind } from "../plan/bind.ts";
 import type { Operation } from "../plan/operation.ts";
 import type { WriteOutcome } from "../platform/outcome.ts";
@@ -114,7 +115,7 @@ async function intended(intent: Promise<string>): Promise<string | { code: strin
   try {
     return await intent;
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== "order.same-channel-number") throw error;
+    if (!(error instanceof Problem) || !claimCodes.some((code) => code === error.code)) throw error;
     return { code: error.code, reason: `${error.message}; ${error.cure}` };
   }
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { addStaffRequestSchema, configureAssetsRequestSchema } from "../contract/member-center.ts";
 import { batchOrderRequestSchema } from "../contract/order-record.ts";
 import {
@@ -13,6 +13,7 @@ import { channelCodesOf } from "../contract/settings.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { OperationContext } from "../ledger/journal.ts";
 import type { KnownChange } from "../plan/changes.ts";
+import { scrub } from "../http/redaction.ts";
 import type { Known } from "../plan/input.ts";
 import { isPrivateMarker } from "../plan/operation.ts";
 import type { Operation } from "../plan/operation.ts";
@@ -247,7 +248,10 @@ function prepareStaff(
           if (outcome.kind !== "done" && outcome.kind !== "partial") return { doubt: "no data" };
           const match = matchAddedStaff(sent, outcome.data, known.enterpriseCode);
           if (match === undefined) return { doubt: "the answer's rows cannot be tied to the staff that were sent" };
-          return { ...staffAdded(operation.customer, context, match), refused: match.refused };
+          return {
+            ...staffAdded(operation.customer, context, match),
+            refused: match.refused.map((refused) => ({ ...refused, message: scrub(refused.message, textsOf(wire)) })),
+          };
         },
       };
     },
@@ -266,4 +270,16 @@ function sealedPassword(operation: Operation, index: number): { ref: string; ver
   if (typeof person !== "object" || person === null || Array.isArray(person)) return undefined;
   const { password } = person;
   return isPrivateMarker(password) ? { ref: password.$private, version: password.version } : undefined;
+}
+
+/** Every text of a wire payload, longest first: what a refusal in the service's words must not repeat. */
+function textsOf(value: Json): string[] {
+  const texts: string[] = [];
+  const visit = (item: Json | undefined): void => {
+    if (typeof item === "string" && item.length > 2) texts.push(item);
+    else if (Array.isArray(item)) item.forEach(visit);
+    else if (typeof item === "object" && item !== null) Object.values(item).forEach(visit);
+  };
+  visit(value);
+  return texts.sort((left, right) => right.length - left.length);
 }

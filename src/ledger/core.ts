@@ -5,6 +5,7 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import { AuditLog } from "./audit.ts";
 import { headsPath, readKeptHeads } from "./audit-heads.ts";
 import { ChangeTables } from "./changes.ts";
+import { IntentClaims } from "./claims.ts";
 import { databaseProblem, isFatal, refused } from "./damage.ts";
 import { appliedMigrations } from "./database.ts";
 import type { Sqlite } from "./database.ts";
@@ -41,6 +42,7 @@ interface Tables {
   work: WorkTables;
   numbers: NumberTables;
   journal: JournalTables;
+  claims: IntentClaims;
   changes: ChangeTables;
   holds: HoldTables;
   runs: RunTables;
@@ -87,6 +89,7 @@ export class LedgerCore {
       work: new WorkTables(database),
       numbers: new NumberTables(database),
       journal: new JournalTables(database),
+      claims: new IntentClaims(database),
       changes: new ChangeTables(database),
       holds: new HoldTables(database),
       runs: new RunTables(database),

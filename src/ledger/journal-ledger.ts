@@ -54,7 +54,7 @@ export class JournalLedger extends IntakeLedger {
     const id = entry.id ?? this.ids.next("op");
     await this.write(() => {
       const at = this.now;
-      this.#requireOwnChannelNumber(entry.operation);
+      this.tables.claims.require(entry.operation, entry.id);
       if (entry.id === undefined) {
         this.tables.journal.insert({ ...entry, id, state: "sending", at });
       } else {
@@ -69,20 +69,6 @@ export class JournalLedger extends IntakeLedger {
       for (const item of entry.sealed ?? []) this.#sealValues(item, at);
     });
     return id;
-  }
-
-  /** Two orders under one channel order number could not be told apart afterwards: the second one is never sent. */
-  #requireOwnChannelNumber(operation: Operation): void {
-    const number = operation.payload["channelOrderId"];
-    const [order] = operation.records;
-    if (operation.kind !== "place-order" || typeof number !== "string" || order === undefined) return;
-    const owner = this.tables.work.channelOrderOwner(number);
-    if (owner === undefined || formatKey(owner) === formatKey(order)) return;
-    throw new Problem({
-      code: "order.same-channel-number",
-      message: `the channel order number ${number} belongs to the order ${formatKey(owner)}; two orders may not share one`,
-      cure: "give the order a channel order number of its own (channelOrderId in the mapping, or assumptions.channelOrderIdTemplate)",
-    });
   }
 
   #sealValues(item: { ref: string; version: number; salt: string; values: JsonObject }, at: string): void {

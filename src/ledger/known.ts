@@ -106,7 +106,7 @@ export class KnownTables {
       acknowledged:
         acknowledged === undefined ? undefined : stored<NonNullable<Known["acknowledged"]>>(acknowledged.fields),
       placedOrders: new Map(
-        run.placedOrders.all(namespace, id).map((row): [string, PlacedOrder] => {
+        run.placedOrders.all({ namespace, id }).map((row): [string, PlacedOrder] => {
           const key = { namespace: row.namespace, id: row.order_id };
           return [
             formatKey(key),
@@ -116,6 +116,7 @@ export class KnownTables {
               bodyHash: row.body_hash,
               version: row.version,
               origin: row.origin,
+              customer: { namespace: row.customer_namespace, id: row.customer_id },
             },
           ];
         }),
@@ -215,7 +216,7 @@ function prepareStatements(database: Sqlite) {
        order by customer_id`,
     ),
     placedOrders: database.prepare<
-      [string, string],
+      [{ namespace: string; id: string }],
       {
         namespace: string;
         order_id: string;
@@ -223,10 +224,17 @@ function prepareStatements(database: Sqlite) {
         body_hash: string;
         version: number;
         origin: PlacedOrder["origin"];
+        customer_namespace: string;
+        customer_id: string;
       }
     >(
-      `select namespace, order_id, channel_order_id, body_hash, version, origin from placed_order
-       where customer_namespace = +? and customer_id = +? and to_at is null order by namespace, order_id`,
+      `select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace, p.customer_id
+       from placed_order p where p.to_at is null and p.customer_namespace = @namespace and p.customer_id = @id
+       union
+       select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace, p.customer_id
+       from record r join placed_order p on p.namespace = r.namespace and p.order_id = r.id and p.to_at is null
+       where r.stream = 'orders' and r.customer_namespace = @namespace and r.customer_id = @id
+       order by 1, 2`,
     ),
     numbers: database.prepare<
       [string, string],

@@ -46,12 +46,6 @@ export class WorkTables {
     return 0;
   }
 
-  /** The order that has this channel order number, placed or on its way. */
-  channelOrderOwner(channelOrderId: string): RecordKey | undefined {
-    const row = this.#statements.channelOrderOwner.get({ number: channelOrderId });
-    return row === undefined ? undefined : { namespace: row.namespace, id: row.order_id };
-  }
-
   customerOfEnterprise(enterpriseGlobalId: string): RecordKey | undefined {
     const row = this.#statements.customerOfEnterprise.get(enterpriseGlobalId);
     return row === undefined ? undefined : { namespace: row.namespace, id: row.customer_id };
@@ -123,13 +117,6 @@ function prepareStatements(database: Sqlite) {
     ),
     customerOfEnterprise: database.prepare<[string], { namespace: string; customer_id: string }>(
       "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
-    ),
-    channelOrderOwner: database.prepare<[{ number: string }], { namespace: string; order_id: string }>(
-      `select namespace, order_id from placed_order where channel_order_id = @number and to_at is null
-       union all
-       select r.namespace, r.record_id from operation o join operation_record r on r.operation_id = o.id
-       where o.state in ('sending', 'unknown', 'parked') and o.kind = 'place-order'
-         and json_extract(o.payload, '$.channelOrderId') = @number limit 1`,
     ),
     planned: database.prepare(
       `update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null, deferred_reason = null, deferred_since = null

@@ -57,6 +57,8 @@ export interface KnownPlatformCustomer {
 
 export interface PlacedOrder {
   key: RecordKey;
+  /** For whom it was placed: not always the customer that the CRM names now. */
+  customer: RecordKey;
   channelOrderId: string;
   bodyHash: string;
   version: number;

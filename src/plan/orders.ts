@@ -70,6 +70,9 @@ function decide(
 ): Operation | Block | "nothing-to-do" {
   const placed = input.known.placedOrders.get(formatKey(order.key));
   if (placed !== undefined) {
+    if (formatKey(placed.customer) !== formatKey(input.customer)) {
+      return amendment(`the order moved here in the CRM and stays placed for ${formatKey(placed.customer)}`);
+    }
     if (order.state === "absent") return amendment("the order is gone from the CRM and stays placed");
     if (order.body.cancelled) return amendment("the order was cancelled in the CRM and stays placed");
     if (placed.bodyHash !== order.bodyHash) {

@@ -125,6 +125,11 @@ function planPeople(
   const served = new Set(
     [...people.operations, ...privileges.operations].flatMap((item) => item.records.map((record) => formatKey(record))),
   );
+  const here = new Set(input.staff.map((staff) => formatKey(staff.key)));
+  for (const [key, block] of privileges.blocks) {
+    // A person who belongs elsewhere now: the customer itself keeps what is still to be taken away here in mind.
+    if (!here.has(key)) into.records.push(recordOf("customers", input.customer, block));
+  }
   for (const staff of input.staff) {
     const key = formatKey(staff.key);
     const membership = people.memberships.get(key);

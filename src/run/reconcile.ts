@@ -9,6 +9,7 @@ import { settleTimeLeft } from "../apply/settle-time.ts";
 import type { RecordOutcome } from "../ledger/work.ts";
 import type { Block } from "../plan/enterprise.ts";
 import type { CustomerInput } from "../plan/input.ts";
+import { withoutHeld } from "../plan/limits.ts";
 import type { Operation } from "../plan/operation.ts";
 import { stages } from "../plan/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
@@ -217,17 +218,7 @@ class CustomerPass {
 
   /** Without the revokes that are held, and without the grants that need them. */
   #allowed(operations: readonly Operation[]): Operation[] {
-    if (this.#pass.hold === undefined) return [...operations];
-    const held = new Set(
-      operations
-        .filter((operation) => operation.takesAway > 0)
-        .flatMap((operation) => stringsOf(operation.payload["deleteAssets"])),
-    );
-    return operations.filter((operation) => {
-      if (operation.takesAway > 0) return false;
-      if (operation.kind !== "grant-assets") return true;
-      return !stringsOf(operation.payload["addAssets"]).some((number) => held.has(number));
-    });
+    return this.#pass.hold === undefined ? [...operations] : withoutHeld(operations);
   }
 
   #announce(operations: readonly Operation[]): void {
@@ -396,7 +387,3 @@ const stopReasons = {
   aborted: "the run was stopped",
   stale: "the saved plan no longer fits",
 } as const;
-
-function stringsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
-}

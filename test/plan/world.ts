@@ -243,7 +243,14 @@ export function placed(...orders: Desired<DesiredOrder>[]): Known["placedOrders"
   return new Map(
     orders.map((item) => [
       `${item.key.namespace}/${item.key.id}`,
-      { key: item.key, channelOrderId: item.key.id, bodyHash: item.bodyHash, version: item.version, origin: "placed" },
+      {
+        key: item.key,
+        customer: customerKey,
+        channelOrderId: item.key.id,
+        bodyHash: item.bodyHash,
+        version: item.version,
+        origin: "placed",
+      },
     ]),
   );
 }

@@ -1,0 +1,100 @@
+import { Problem } from "../base/errors.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { Operation } from "../plan/operation.ts";
+import type { Sqlite } from "./database.ts";
+
+/** Why an intent is not taken: what it wants for itself alone is somebody else's. */
+export const claimCodes = [
+  "order.same-channel-number",
+  "order.placed-already",
+  "order.in-doubt",
+  "enterprise.same-channel-number",
+] as const;
+
+interface Owner {
+  namespace: string;
+  id: string;
+}
+
+/**
+ * What an intent claims for itself alone, checked in the transaction that records it: an order is placed once, whoever the CRM says it belongs to
+ * now; one channel order number is one order's; one channel customer number is one customer's (A10).
+ */
+export class IntentClaims {
+  readonly #placed;
+  readonly #openOrder;
+  readonly #linked;
+  readonly #openEnterprise;
+
+  constructor(database: Sqlite) {
+    this.#placed = database.prepare<[Owner & { number: string }], Owner & { channel_order_id: string }>(
+      `select namespace, order_id as id, channel_order_id from placed_order
+       where to_at is null and (channel_order_id = @number or (namespace = @namespace and order_id = @id)) limit 1`,
+    );
+    this.#openOrder = database.prepare<[Owner & { number: string; operation: string }], Owner & { operation: string }>(
+      `select r.namespace, r.record_id as id, o.id as operation from operation o join operation_record r on r.operation_id = o.id
+       where o.state in ('sending', 'unknown', 'parked') and o.kind = 'place-order' and o.id <> @operation
+         and (json_extract(o.payload, '$.channelOrderId') = @number or (r.namespace = @namespace and r.record_id = @id)) limit 1`,
+    );
+    this.#linked = database.prepare<[Owner & { number: string }], Owner>(
+      `select namespace, customer_id as id from link where to_at is null and channel_customer_id = @number
+         and not (namespace = @namespace and customer_id = @id) limit 1`,
+    );
+    this.#openEnterprise = database.prepare<[Owner & { number: string; operation: string }], Owner>(
+      `select customer_namespace as namespace, customer_id as id from operation
+       where state in ('sending', 'unknown', 'parked') and kind in ('create-enterprise', 'bind-enterprise') and id <> @operation
+         and json_extract(target, '$.channelCustomerId') = @number
+         and not (customer_namespace = @namespace and customer_id = @id) limit 1`,
+    );
+  }
+
+  /** Throws a Problem with one of `claimCodes`. `operationId` is the operation itself, where it is sent again. */
+  require(operation: Operation, operationId: string | undefined): void {
+    if (operation.kind === "place-order") this.#requireOrder(operation, operationId ?? "");
+    if (operation.kind === "create-enterprise" || operation.kind === "bind-enterprise")
+      this.#requireEnterprise(operation, operationId ?? "");
+  }
+
+  #requireOrder(operation: Operation, operationId: string): void {
+    const number = operation.payload["channelOrderId"];
+    const [order] = operation.records;
+    if (typeof number !== "string" || order === undefined) return;
+    const wanted = { namespace: order.namespace, id: order.id, number };
+    const placed = this.#placed.get(wanted);
+    const open = this.#openOrder.get({ ...wanted, operation: operationId });
+    const owner = placed ?? open;
+    if (owner === undefined) return;
+    if (formatKey(owner) !== formatKey(order)) {
+      throw new Problem({
+        code: "order.same-channel-number",
+        message: `the channel order number ${number} belongs to the order ${formatKey(owner)}; two orders may not share one`,
+        cure: "give the order a channel order number of its own (channelOrderId in the mapping, or assumptions.channelOrderIdTemplate)",
+      });
+    }
+    if (placed !== undefined) {
+      throw new Problem({
+        code: "order.placed-already",
+        message: `the order ${formatKey(order)} is placed already, as ${placed.channel_order_id}; it is never placed a second time`,
+        cure: "`crm-sync explain order` shows for whom it was placed",
+      });
+    }
+    throw new Problem({
+      code: "order.in-doubt",
+      message: `the order ${formatKey(order)} may have been placed already: the outcome of ${open?.operation ?? "an operation"} is open`,
+      cure: "it is settled by the next run, or by a person: `crm-sync settle list`",
+    });
+  }
+
+  #requireEnterprise(operation: Operation, operationId: string): void {
+    const number = operation.target["channelCustomerId"];
+    if (typeof number !== "string") return;
+    const wanted = { ...operation.customer, number };
+    const owner = this.#linked.get(wanted) ?? this.#openEnterprise.get({ ...wanted, operation: operationId });
+    if (owner === undefined) return;
+    throw new Problem({
+      code: "enterprise.same-channel-number",
+      message: `the channel customer number ${number} of ${formatKey(operation.customer)} belongs to the customer ${formatKey(owner)}`,
+      cure: "give one of the two customers a channel customer number of its own (channelCustomerId, or assumptions.channelCustomerIdTemplate)",
+    });
+  }
+}
