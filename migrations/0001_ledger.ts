@@ -61,6 +61,7 @@ const statements = [
     primary key (namespace, customer_id, from_at)
   ) strict, without rowid`,
   `create unique index link_current on link (namespace, customer_id) where to_at is null`,
+  `create index link_by_channel on link (channel_customer_id) where to_at is null`,
   `create unique index link_by_enterprise on link (enterprise_global_id) where to_at is null`,
   `create table platform_customer (
     enterprise_global_id text not null, customer_id text not null, is_default integer not null, channel_code text not null,

@@ -59,7 +59,8 @@ function somewhereAgrees(term: Term, limitStart: string, limitEnd: string): bool
   for (let offset = -12; offset <= 14; offset += 1) {
     const start = new Date(Date.parse(limitStart) + offset * hourMs).toISOString();
     const local = Temporal.Instant.from(start).toZonedDateTimeISO("UTC");
-    const expected = local.add({ years: term.years, months: term.months, days: term.days }).epochMilliseconds - offset * hourMs;
+    const expected =
+      local.add({ years: term.years, months: term.months, days: term.days }).epochMilliseconds - offset * hourMs;
     if (Math.abs(expected - end) <= 24 * hourMs) return true;
   }
   return false;

@@ -229,11 +229,11 @@ function prepareStatements(database: Sqlite) {
       }
     >(
       `select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace, p.customer_id
-       from placed_order p where p.to_at is null and p.customer_namespace = @namespace and p.customer_id = @id
+       from placed_order p where p.to_at is null and p.customer_namespace = +@namespace and p.customer_id = +@id
        union
        select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace, p.customer_id
        from record r join placed_order p on p.namespace = r.namespace and p.order_id = r.id and p.to_at is null
-       where r.stream = 'orders' and r.customer_namespace = @namespace and r.customer_id = @id
+       where r.stream = 'orders' and r.customer_namespace = +@namespace and r.customer_id = +@id
        order by 1, 2`,
     ),
     numbers: database.prepare<

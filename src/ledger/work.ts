@@ -126,7 +126,7 @@ function prepareStatements(database: Sqlite) {
       `update record set outcome_run = @run, outcome = 'deferred', pending = @pending,
          deferred_since = case when deferred_since is not null and deferred_code = @code then deferred_since else @at end,
          deferred_code = @code, deferred_reason = @reason
-       where stream = @stream and namespace = @namespace and id = @id`,
+       where stream = +@stream and namespace = +@namespace and id = +@id`,
     ),
     deferChanged: database.prepare(
       `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,

@@ -40,6 +40,7 @@ CREATE INDEX assignment_by_customer on assignment (customer_namespace, customer_
 CREATE UNIQUE INDEX assignment_current on assignment (asset_number) where to_at is null;
 CREATE INDEX audit_by_subject on audit (subject, sequence);
 CREATE UNIQUE INDEX hold_open on hold (customer_namespace, customer_id) where state in ('open', 'approved');
+CREATE INDEX link_by_channel on link (channel_customer_id) where to_at is null;
 CREATE UNIQUE INDEX link_by_enterprise on link (enterprise_global_id) where to_at is null;
 CREATE UNIQUE INDEX link_current on link (namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX observation_current on observation (customer_namespace, customer_id, kind, subject) where to_at is null;
