@@ -133,7 +133,7 @@ describe("a saved plan", () => {
     expect(w.sandbox.state().enterprises).toBe(2);
   });
 
-  it("is refused when somebody changed the platform in between", async () => {
+  it("is refused when another run did the work in between", async () => {
     const w = await world();
     await w.run("run", "customers-and-orders");
     await w.run("plan", "--out", "plan.ndjson");
