@@ -26,6 +26,8 @@ export type Delivery =
   | { kind: "unknown"; id: string }
   | { kind: "parked"; id: string; reason: string }
   | { kind: "not-sent"; reason: string }
+  /** The run was stopped before it: nothing was recorded or sent. */
+  | { kind: "stopped" }
   /** Nothing was recorded or sent: something the payload needs is not known or not usable. */
   | { kind: "blocked"; code: string; reason: string };
 
@@ -87,7 +89,7 @@ export async function deliver(
     if (options.existing !== undefined) return await park(deps, options.existing.id, prepared.reason);
     return { kind: "blocked", ...prepared };
   }
-  if (options.signal?.aborted === true) return { kind: "not-sent", reason: "the run was stopped" };
+  if (options.signal?.aborted === true) return { kind: "stopped" };
   const nonce = deps.random.hex(16);
   const id = await intended(
     ledger.intend({

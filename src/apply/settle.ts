@@ -62,7 +62,7 @@ export class Settling {
   /** Settles one operation as far as evidence goes now. One that waits for a person is done by itself once the platform shows it. */
   async settle(row: JournalRow, runId: string | null, signal?: AbortSignal): Promise<Settled> {
     const { id, operation } = row;
-    if (row.state === "sending") await this.#foundSending(row);
+    if (row.state === "sending") await this.foundSending(row);
     if (operation.kind === "take-asset-numbers") return await this.#numbersLost(row);
     if (operation.kind === "update-enterprise") {
       if (row.state === "parked") return stillParked(row);
@@ -82,7 +82,7 @@ export class Settling {
   }
 
   /** An operation found `sending` had its process killed: its settle time begins with the attempt that was cut off. */
-  async #foundSending(row: JournalRow): Promise<void> {
+  async foundSending(row: JournalRow): Promise<void> {
     const attempts = await this.#deps.ledger.attempts(row.id);
     const started = attempts.at(-1)?.startedAt ?? row.updatedAt;
     const settleAfter = toInstant(Date.parse(started) + this.#deps.settle.timeMs);
@@ -248,6 +248,8 @@ export class Settling {
         return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + this.#deps.settle.timeMs) };
       case "parked":
         return { kind: "parked", id: row.id, reason: delivery.reason };
+      case "stopped":
+        return { kind: "unreadable", id: row.id, reason: "the run was stopped" };
       case "not-sent":
       case "blocked":
         return { kind: "unreadable", id: row.id, reason: delivery.reason };

@@ -283,6 +283,9 @@ class CustomerPass {
         return "parked";
       case "not-sent":
         return "not-sent";
+      case "stopped":
+        this.#delivered.delete(operation.hash);
+        return "aborted";
     }
   }
 

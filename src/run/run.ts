@@ -30,8 +30,8 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
   let state: RunState = "done";
   let failure: unknown;
   try {
+    await work.takeUpCutOff();
     await work.readSources();
-    await work.settlePool();
     await work.applyAll();
     await work.judge();
     await work.waitForSettling();

@@ -106,10 +106,14 @@ export class SyncRun {
     else logger.info(fields, "source read");
   }
 
-  /** Numbers whose E9 answer was lost are spent: the gap is recorded, nothing waits for it. */
-  async settlePool(): Promise<void> {
+  /**
+   * What an earlier program was sending when it ended is in doubt from now on, whatever becomes of this run. Numbers whose E9 answer was lost are
+   * spent: the gap is recorded, nothing waits for it.
+   */
+  async takeUpCutOff(): Promise<void> {
     for (const row of await this.#deps.ledger.openOperations()) {
       if (row.operation.customer.id === "") await this.#settling.settle(row, null, this.#request.signal);
+      else if (row.state === "sending") await this.#settling.foundSending(row);
     }
   }
 
@@ -306,6 +310,12 @@ export class SyncRun {
         : state === "stopped"
           ? "the run was stopped before it came to this record"
           : "the run failed before it came to this record";
+    if (state !== "done") {
+      for (const { customer } of this.#destructive.values())
+        await this.#deps.ledger.dropPlanned(customer, `not attempted: the run ${state === "stopped" ? "was stopped" : "failed"}`, {
+          held: false,
+        });
+    }
     await this.#deps.ledger.deferPending(this.#run, undefined, state === "done" ? "run.scope" : `run.${state}`, reason);
   }
 }

@@ -68,13 +68,13 @@ export class Life {
   /** Steps that were taken: commits, calls and sleeps, each before and after. */
   steps = 0;
   dead = false;
+  readonly timeline: Timeline;
   readonly #diesAt: number;
-  readonly #timeline: Timeline;
   readonly #onDeath: (() => void)[] = [];
   readonly #onStep: (step: number) => void;
 
   constructor(timeline: Timeline, diesAt: number, onStep: (step: number) => void = () => {}) {
-    this.#timeline = timeline;
+    this.timeline = timeline;
     this.#diesAt = diesAt;
     this.#onStep = onStep;
   }
@@ -91,7 +91,7 @@ export class Life {
   /** One step. True: the program is dead, and the caller must go on no more. */
   step(): boolean {
     if (this.dead) return true;
-    this.#timeline.touch();
+    this.timeline.touch();
     this.steps += 1;
     this.#onStep(this.steps);
     if (this.steps === this.#diesAt) this.die();
@@ -135,7 +135,7 @@ class MortalLedger extends Ledger {
   }
 
   protected override write<T>(work: () => T): Promise<T> {
-    return this.#life.through(() => super.write(work));
+    return this.#life.through(() => this.#life.timeline.still(super.write(work)));
   }
 }
 

@@ -49,7 +49,7 @@ interface Sleeper {
 /** When everything began, epoch milliseconds: 2026-03-28, a night before a change of summer time. */
 export const beginning = Date.UTC(2026, 2, 28, 22, 0, 0);
 /** Turns of the event loop without anything happening after which everything waits for time alone. */
-const quietTurns = 3;
+const quietTurns = 2;
 const mostMoves = 200_000;
 
 /** Virtual time. It stands still while anything happens, and moves on to the next thing that is due when everything waits. */
@@ -57,6 +57,7 @@ export class Timeline {
   #elapsed = 0;
   #order = 0;
   #activity = 0;
+  #held = 0;
   readonly #sleepers: Sleeper[] = [];
 
   /** Milliseconds since the beginning; never goes back. */
@@ -67,6 +68,17 @@ export class Timeline {
   /** Something happened, so that time stands still for some turns. */
   touch(): void {
     this.#activity += 1;
+  }
+
+  /** Time stands still until the work has ended. */
+  async still<T>(work: Promise<T>): Promise<T> {
+    this.#held += 1;
+    try {
+      return await work;
+    } finally {
+      this.#held -= 1;
+      this.#activity += 1;
+    }
   }
 
   /** Calls `wake` in `ms`; the result calls it off. */
@@ -115,7 +127,7 @@ export class Timeline {
     for (let moves = 0; moves < mostMoves; ) {
       if (over()) return;
       await new Promise<void>((resolve) => void setImmediate(resolve));
-      if (this.#activity !== seen) {
+      if (this.#activity !== seen || this.#held > 0) {
         seen = this.#activity;
         quiet = 0;
         continue;
