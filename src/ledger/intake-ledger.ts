@@ -113,9 +113,20 @@ export class IntakeLedger extends LedgerCore {
     return this.read(() => this.tables.known.privateValue(marker));
   }
 
-  async recordOutcomes(run: string, outcomes: readonly RecordOutcome[]): Promise<void> {
-    if (outcomes.length === 0) return;
-    await this.write(() => this.tables.work.recordOutcomes(run, outcomes, this.now));
+  /**
+   * Records what a run came to with these records. Those of `unfinished` are looked at again by the next run, planned or not: in one transaction,
+   * so that no crash makes a record that is planned and was not carried out look finished.
+   */
+  async recordOutcomes(
+    run: string,
+    outcomes: readonly RecordOutcome[],
+    unfinished: readonly { stream: Stream; key: RecordKey }[] = [],
+  ): Promise<void> {
+    if (outcomes.length === 0 && unfinished.length === 0) return;
+    await this.write(() => {
+      this.tables.work.recordOutcomes(run, outcomes, this.now);
+      this.tables.work.keepPending(unfinished);
+    });
   }
 
   /** Defers records that are pending and have no outcome in this run yet: those of one customer, or all that this run changed. */
@@ -125,11 +136,6 @@ export class IntakeLedger extends LedgerCore {
 
   async customerOfOrder(order: RecordKey): Promise<RecordKey | undefined> {
     return this.read(() => this.tables.work.customerOfOrder(order));
-  }
-
-  async keepPending(records: readonly { stream: Stream; key: RecordKey }[]): Promise<void> {
-    if (records.length === 0) return;
-    await this.write(() => this.tables.work.keepPending(records));
   }
 
   async fixNumbers(

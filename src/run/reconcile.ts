@@ -349,8 +349,7 @@ class CustomerPass {
     for (const outcome of this.#outcomes.values()) {
       if (outcome.outcome === "planned") unfinished.push({ stream: outcome.stream, key: outcome.key });
     }
-    await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()]);
-    await ledger.keepPending(unfinished);
+    await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()], unfinished);
     return { kind: "stopped", reason };
   }
 

@@ -191,9 +191,9 @@ class Simulation {
       if (summary?.state !== "done") this.#wrong.push(`a run without faults ended ${summary?.state ?? "dead"}`);
       const writes = this.#services.writingCalls - before;
       await this.#timeline.pass(this.#configuration.settle.timeMs);
-      await this.#ask();
-      waited ||= run < 3 && (summary?.openOperations ?? 0) + (summary?.held.length ?? 0) > 0;
-      if (run >= 3 && writes === 0) return;
+      const decided = (await this.#ask()) > 0;
+      waited ||= decided || run < 3 && (summary?.openOperations ?? 0) + (summary?.held.length ?? 0) > 0;
+      if (run >= 3 && writes === 0 && !decided) return;
       if (run < (waited ? mostQuietRuns : 3)) continue;
       this.#wrong.push(`run ${run} without faults made ${writes} writing calls`);
       return;
@@ -274,16 +274,18 @@ class Simulation {
   }
 
   /** A person looks at what waits for one. */
-  async #ask(): Promise<void> {
+  async #ask(): Promise<number> {
     const rate = this.#services.faultRate;
+    let decisions = 0;
     this.#services.faultRate = 0;
     const engine = this.#engine;
     if (engine !== undefined && !engine.life.dead) {
-      const decisions = await decideAll(engine, this.#services);
+      decisions = await decideAll(engine, this.#services);
       if (decisions > 0) this.#note(`a person took ${decisions} decisions`);
     }
     this.#noteCalls();
     this.#services.faultRate = rate;
+    return decisions;
   }
 
   #noteCalls(): void {
