@@ -344,7 +344,7 @@ class CustomerPass {
 
   async #stop(reason: Extract<PassResult, { kind: "stopped" }>["reason"]): Promise<PassResult> {
     const { ledger } = this.#deps;
-    await this.#dropLeft(`not attempted: ${stopReasons[reason]}`);
+    await this.#dropStored(`not attempted: ${stopReasons[reason]}`);
     const unfinished: { stream: Stream; key: RecordKey }[] = [];
     for (const outcome of this.#outcomes.values()) {
       if (outcome.outcome === "planned") unfinished.push({ stream: outcome.stream, key: outcome.key });
@@ -364,6 +364,12 @@ class CustomerPass {
     for (const operation of left) this.#delivered.add(operation.hash);
   }
 
+  /** A judged pass that ends early leaves none of the operations that were stored for it as planned: the next run plans anew. */
+  async #dropStored(why: string): Promise<void> {
+    await this.#dropLeft(why);
+    if (this.#judged) await this.#deps.ledger.dropPlanned(this.#customer, why, { held: false });
+  }
+
   /** Defers every pending record of the customer for one reason. */
   async deferAll(code: string, reason: string, again: boolean): Promise<void> {
     const loaded = await this.#deps.ledger.load(this.#customer);
@@ -375,7 +381,7 @@ class CustomerPass {
     if (loaded.desiredCustomer !== undefined) defer("customers", loaded.desiredCustomer);
     for (const order of loaded.orders) defer("orders", order);
     for (const staff of loaded.staff) defer("staff", staff);
-    await this.#dropLeft(`not attempted: ${reason}`);
+    await this.#dropStored(`not attempted: ${reason}`);
     await this.#deps.ledger.recordOutcomes(this.#pass.runId, pending);
   }
 }

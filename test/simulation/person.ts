@@ -1,4 +1,5 @@
 import { decide } from "../../src/apply/decide.ts";
+import type { PersonsVerdict } from "../../src/apply/decide.ts";
 import { Observer } from "../../src/apply/observe.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { JournalRow } from "../../src/ledger/journal.ts";
@@ -6,8 +7,8 @@ import { assumptions } from "./engine.ts";
 import type { Engine } from "./engine.ts";
 import type { SimulatedServices } from "./services.ts";
 
-/** Whether the platform itself holds what an operation meant. Only the person who can ask it knows this. */
-function isThere(row: JournalRow, services: SimulatedServices): boolean {
+/** Whether the platform itself holds what an operation meant: only a person can find this out. Undefined where reading shows it anyhow. */
+function isThere(row: JournalRow, services: SimulatedServices): boolean | undefined {
   const { kind, payload } = row.operation;
   if (kind === "place-order") return services.observation.batches(String(payload["channelOrderId"])).length > 0;
   if (kind === "create-enterprise")
@@ -16,7 +17,7 @@ function isThere(row: JournalRow, services: SimulatedServices): boolean {
         .prepare("SELECT 1 FROM customers WHERE channel_customer_id = ?")
         .get(row.operation.customer.id) !== undefined
     );
-  return false;
+  return undefined;
 }
 
 /** A person who decides what waits for one, after a look at the platform, and approves what is held. Gives how many decisions were taken. */
@@ -31,7 +32,9 @@ export async function decideAll(engine: Engine, services: SimulatedServices): Pr
   for (const row of await engine.wait(engine.ledger.openOperations())) {
     if (row.state !== "parked") continue;
     const there = isThere(row, services);
-    for (const verdict of there ? (["applied", "not-applied"] as const) : (["not-applied", "applied"] as const)) {
+    const verdicts: PersonsVerdict[] =
+      there === undefined ? ["not-applied", "applied"] : [there ? "applied" : "not-applied"];
+    for (const verdict of verdicts) {
       try {
         await engine.wait(decide(engine.deps, observer, row.id, verdict, "looked at the platform"));
         decisions += 1;
