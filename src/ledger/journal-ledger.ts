@@ -180,6 +180,11 @@ export class JournalLedger extends IntakeLedger {
     });
   }
 
+  /** How many M1 calls answered for a staff member since the CRM changed the record last. */
+  async additionsOf(staff: RecordKey): Promise<number> {
+    return this.read(() => this.tables.journal.additions(staff));
+  }
+
   async operation(id: string): Promise<JournalRow | undefined> {
     return this.read(() => this.tables.journal.byId(id));
   }

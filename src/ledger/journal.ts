@@ -41,6 +41,11 @@ export class JournalTables {
         `select max(coalesce(a.finished_at, a.started_at)) as at from operation o join attempt a on a.operation_id = o.id
          where o.subject = +? and (a.outcome = 'unknown' or a.outcome is null)`,
       ),
+      additions: database.prepare<[string, string], { count: number }>(
+        `select count(*) as count from operation_record r join operation o on o.id = r.operation_id
+         where r.stream = 'staff' and r.namespace = +? and r.record_id = +? and o.kind = 'add-staff' and o.state = 'done'
+         and o.created_at >= (select changed_at from record where stream = 'staff' and namespace = r.namespace and id = r.record_id)`,
+      ),
       evidence: database.prepare("update operation set evidence = ? where id = +?"),
       byId: database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = +?`),
       open: database.prepare<[], OperationRow>(
@@ -191,6 +196,11 @@ export class JournalTables {
   lastUncertain(subject: string): number {
     const at = this.#statements.lastUncertain.get(subject)?.at;
     return at === undefined || at === null ? 0 : Date.parse(at);
+  }
+
+  /** How many M1 calls answered for a staff member since the record changed last: for one who is not linked, so often was this person refused. */
+  additions(staff: RecordKey): number {
+    return this.#statements.additions.get(staff.namespace, staff.id)?.count ?? 0;
   }
 
   noteEvidence(id: string, evidence: Json): void {

@@ -20,6 +20,8 @@ import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
 
 /** How often a customer is planned anew within one pass before it is left to the next run. */
 const mostRounds = 12;
+/** So often M1 is asked for a person whom it refuses; then the record has to change, or somebody to ask for it. */
+const mostRefusals = 3;
 
 /**
  * The unit of work: makes one customer's enterprise, orders, staff and privileges agree with the CRM, stage by stage, in order. What is open
@@ -255,19 +257,7 @@ class CustomerPass {
     switch (delivery.kind) {
       case "done":
         this.#done += 1;
-        for (const refused of delivery.refused) {
-          this.#note(
-            {
-              stream: "staff",
-              key: refused.key,
-              outcome: "deferred",
-              code: "staff.refused",
-              reason: `M1 refused this person: ${refused.message}`,
-              again: false,
-            },
-            true,
-          );
-        }
+        for (const refused of delivery.refused) await this.#noteRefused(refused);
         return undefined;
       case "blocked":
         if (delivery.code === "pool.empty") this.#lacking = true;
@@ -287,6 +277,22 @@ class CustomerPass {
         this.#delivered.delete(operation.hash);
         return "aborted";
     }
+  }
+
+  /** What M1 says of one person is words, not a code: the refusal may pass, so it is tried again some times before it waits for a change. */
+  async #noteRefused(refused: { key: RecordKey; message: string }): Promise<void> {
+    const times = await this.#deps.ledger.additionsOf(refused.key);
+    this.#note(
+      {
+        stream: "staff",
+        key: refused.key,
+        outcome: "deferred",
+        code: "staff.refused",
+        reason: `M1 refused this person${times > 1 ? ` (${times} times)` : ""}: ${refused.message}`,
+        again: times < mostRefusals,
+      },
+      true,
+    );
   }
 
   async #dropUnsent(operation: Operation, why: string): Promise<void> {

@@ -61,6 +61,11 @@ export const assumptions: ContractSettings = {
   staffPage: { base: 1, size: 3 },
 };
 
+/** Thrown to whoever waits for a program that has died. */
+export class ProgramDied extends Error {
+  override readonly name = "ProgramDied";
+}
+
 const never = new Promise<never>(() => {});
 
 /** Whether the program lives. It dies at one drawn step: what it has not committed is lost, and nothing of it ever goes on. */
@@ -251,9 +256,16 @@ export class Engine {
     return summary;
   }
 
-  /** Waits for something the engine does in virtual time. */
+  /** Waits for something the engine does in virtual time. Throws ProgramDied where it dies on the way. */
   async wait<T>(work: Promise<T>): Promise<T> {
-    return await this.#timeline.wait(work);
+    let over = false;
+    const end = (): void => {
+      over = true;
+    };
+    work.then(end, end);
+    await this.#timeline.until(() => over || this.life.dead);
+    if (this.life.dead) throw new ProgramDied();
+    return await work;
   }
 
   close(): void {

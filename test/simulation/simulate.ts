@@ -11,12 +11,21 @@ import { identifierOf, rowOf } from "../../src/sandbox/identifiers.ts";
 import { canary, Company } from "./company.ts";
 import { companySource } from "./crm-source.ts";
 import type { ReadingMood } from "./crm-source.ts";
-import { Engine } from "./engine.ts";
+import { Engine, ProgramDied } from "./engine.ts";
 import type { Configuration } from "./engine.ts";
 import { judge } from "./judge.ts";
 import { decideAll } from "./person.ts";
 import { latestEffectMs, SimulatedServices } from "./services.ts";
 import { Draws, Timeline } from "./timeline.ts";
+
+/** What is wrong with a seed, in words; nothing wrong is an empty list. */
+export function faultsOf(result: SeedResult): string[] {
+  return [
+    ...result.twice.map((text) => `twice: ${text}`),
+    ...result.lost.map((text) => `lost: ${text}`),
+    ...result.wrong.map((text) => `wrong: ${text}`),
+  ];
+}
 
 /** What one seed came to. */
 export interface SeedResult {
@@ -122,7 +131,7 @@ class Simulation {
     this.#note(`configuration ${JSON.stringify(this.#configuration)}`);
     await this.#troubledTimes();
     await this.#quietTimes();
-    const settled = await this.#settledOperations();
+    const settled = this.#settledOperations();
     const verdict = judge(this.#company, this.#services, this.#path);
     return {
       seed: this.#seed,
@@ -280,7 +289,13 @@ class Simulation {
     this.#services.faultRate = 0;
     const engine = this.#engine;
     if (engine !== undefined && !engine.life.dead) {
-      decisions = await decideAll(engine, this.#services);
+      try {
+        decisions = await decideAll(engine, this.#services);
+      } catch (error) {
+        if (!(error instanceof ProgramDied)) throw error;
+        this.#kills += 1;
+        this.#note(`killed at step ${engine.life.steps}, in a decision`);
+      }
       if (decisions > 0) this.#note(`a person took ${decisions} decisions`);
     }
     this.#noteCalls();
@@ -316,13 +331,13 @@ class Simulation {
     }
   }
 
-  async #settledOperations(): Promise<number> {
-    const engine = this.#engine;
-    if (engine === undefined) return 0;
-    const rows = engine.ledger.auditRows();
-    const unknown = new Set<string>();
-    for (const row of rows) {
-      if (row.kind === "unknown" || row.kind === "parked") unknown.add(row.subject + row.kind);
+  /** Operations whose outcome was unknown at some time: where all is as meant, each of them was found out. */
+  #settledOperations(): number {
+    const unknown = new Set<unknown>();
+    for (const row of this.#engine?.ledger.auditRows() ?? []) {
+      if (row.kind !== "unknown" && row.kind !== "numbers-lost") continue;
+      const body: unknown = JSON.parse(row.body);
+      if (typeof body === "object" && body !== null && "operation" in body) unknown.add(body.operation);
     }
     return unknown.size;
   }

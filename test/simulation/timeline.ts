@@ -153,17 +153,6 @@ export class Timeline {
     });
     await this.until(() => over);
   }
-
-  /** Waits for a promise in virtual time. */
-  async wait<T>(work: Promise<T>): Promise<T> {
-    let over = false;
-    const end = (): void => {
-      over = true;
-    };
-    work.then(end, end);
-    await this.until(() => over);
-    return await work;
-  }
 }
 
 function asError(reason: unknown): Error {
