@@ -81,8 +81,11 @@ export class SimulatedServices {
   readonly #door: ReturnType<typeof createDoor>;
   readonly #deferred: ReturnType<typeof createDeferred>;
   readonly #errorStatus: 200 | 299;
+  /** M6 has no total: that a row is missing can be seen in no way but by reading again. So it is short once, and only where readings are many. */
+  #hasLied: boolean;
 
-  constructor(timeline: Timeline, draws: Draws) {
+  constructor(timeline: Timeline, draws: Draws, options: { shortM6: boolean }) {
+    this.#hasLied = !options.shortM6;
     this.#timeline = timeline;
     this.#draws = draws;
     this.#errorStatus = draws.chance(0.5) ? 299 : 200;
@@ -221,12 +224,13 @@ export class SimulatedServices {
       count("unreachable");
       return "unreachable";
     }
-    const own = onOperation[operation];
+    const own = this.#hasLied && operation === "M6" ? undefined : onOperation[operation];
     const makers = own !== undefined && this.#draws.chance(0.25) ? own : onAnything;
     const make = this.#draws.pick(makers);
     if (make === undefined) return undefined;
     const fault = faultRuleSchema.parse(make(this.#draws));
     count(fault.fault);
+    if (operation === "M6" && fault.fault === "shortPage") this.#hasLied = true;
     return fault;
   }
 }

@@ -110,10 +110,11 @@ class Simulation {
     const draws = new Draws(seed);
     this.#draws = draws;
     this.#company = new Company(draws);
-    this.#services = new SimulatedServices(this.#timeline, draws);
+    const readings = draws.whole(2, 3);
+    this.#services = new SimulatedServices(this.#timeline, draws, { shortM6: readings >= 3 });
     this.#configuration = {
       ordersUnseen: draws.chance(0.5) ? "resend" : "ask",
-      settle: { timeMs: 4_000, readings: draws.whole(1, 3), maxWaitMs: draws.chance(0.8) ? 30_000 : 1_000 },
+      settle: { timeMs: 4_000, readings, maxWaitMs: draws.chance(0.8) ? 30_000 : 1_000 },
       concurrency: draws.whole(1, 3),
       limits: limitsSettingsSchema.parse({
         revokes: { enterprise: { floor: draws.pick([0, 1, 5]) }, run: { floor: draws.pick([1, 20]) } },
