@@ -88,13 +88,13 @@ export async function staffPasswordCommand(invocation: Invocation, id: string): 
         exitCode: exitCodes.usage,
       });
     }
+    // Audited first, printed next, wiped last: a pipe that breaks loses nothing, and no showing is without its entry.
     await ledger.audit({ kind: "password-handed-out", subject: `staff:${key}`, body: { version: sealed.version } });
-    await ledger.wipeSealed(ref, sealed.version);
     if (workplace.json) workplace.output.json({ staff: key, password });
-    else {
-      workplace.output.line(password);
-      workplace.output.note(`the initial password of ${key}; it is shown this once and is not kept`);
-    }
+    else workplace.output.line(password);
+    await workplace.output.written();
+    await ledger.wipeSealed(ref, sealed.version);
+    workplace.output.note(`the initial password of ${key}; it is shown this once and is not kept`);
     return ok;
   });
 }

@@ -16,6 +16,8 @@ export interface Output {
   progress(phase: string, done: number, total: number | undefined): void;
   /** Takes the progress line away, so that what follows stands alone. */
   settle(): void;
+  /** Resolves when everything printed so far has left for stdout. */
+  written(): Promise<void>;
   readonly columns: number;
   /** Where a defect happened is shown too (`CRM_SYNC_TRACE=1`). */
   readonly trace: boolean;
@@ -24,7 +26,7 @@ export interface Output {
 }
 
 interface Stream {
-  write(text: string): boolean;
+  write(text: string, done?: (error?: Error | null) => void): boolean;
   isTTY?: boolean | undefined;
   columns?: number | undefined;
 }
@@ -64,6 +66,10 @@ export function createOutput(stdout: Stream, stderr: Stream, monotonic: () => nu
       shown = true;
     },
     settle: clear,
+    written: () =>
+      new Promise((resolve, reject) => {
+        stdout.write("", (error) => (error === undefined || error === null ? resolve() : reject(error)));
+      }),
   };
 }
 

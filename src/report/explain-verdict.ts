@@ -89,7 +89,11 @@ function explainCustomer(facts: ExplainFacts, because: string[], next: string[])
     return;
   }
   if (customer.record === null) {
-    because.push(`its ${recordName("customers", customer.key)} has not come from the CRM`);
+    because.push(
+      customer.quarantined > 0
+        ? `the CRM has given no usable record of its ${recordName("customers", customer.key)}, and ${counted(customer.quarantined, "record")} of that customer ${customer.quarantined === 1 ? "waits" : "wait"} in quarantine`
+        : `its ${recordName("customers", customer.key)} has not come from the CRM`,
+    );
     next.push("check that the source of the customers has this customer: crm-sync check");
   } else if (customer.record.state !== "current") {
     because.push(`its ${recordName("customers", customer.key)} is ${customer.record.state}`);

@@ -312,9 +312,13 @@ export class SyncRun {
           : "the run failed before it came to this record";
     if (state !== "done") {
       for (const { customer } of this.#destructive.values())
-        await this.#deps.ledger.dropPlanned(customer, `not attempted: the run ${state === "stopped" ? "was stopped" : "failed"}`, {
-          held: false,
-        });
+        await this.#deps.ledger.dropPlanned(
+          customer,
+          `not attempted: the run ${state === "stopped" ? "was stopped" : "failed"}`,
+          {
+            held: false,
+          },
+        );
     }
     await this.#deps.ledger.deferPending(this.#run, undefined, state === "done" ? "run.scope" : `run.${state}`, reason);
   }
