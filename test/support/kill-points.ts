@@ -37,7 +37,7 @@ function reachedAfterLookUp(): void {
 const prepare = Database.prototype.prepare;
 Database.prototype.prepare = function watchedPrepare(this: Database.Database, sql: string) {
   const statement = prepare.call(this, sql);
-  const before = watcherOf(sql.trimStart());
+  const before = watcherOf(sql.trimStart()) ?? transactionWatcher(sql);
   if (before === undefined) return statement;
   const { run } = statement;
   statement.run = (...values: unknown[]) => {
@@ -49,7 +49,7 @@ Database.prototype.prepare = function watchedPrepare(this: Database.Database, sq
   return statement;
 } as typeof prepare;
 
-/** What is to be done before, and after, a statement of the journal runs; undefined for all others. */
+/** What is to be done before a statement of the journal runs, and what it gives is to be done after it; undefined for all others. */
 function watcherOf(sql: string): ((values: unknown[]) => (() => void) | undefined) | undefined {
   const known = (value: unknown): value is string => typeof value === "string" && watched.has(value);
   if (sql.startsWith("insert into operation (")) {
@@ -92,22 +92,40 @@ function watcherOf(sql: string): ((values: unknown[]) => (() => void) | undefine
 
 const exec = Database.prototype.exec;
 Database.prototype.exec = function watchedExec(this: Database.Database, sql: string) {
-  const word = sql.toLowerCase();
-  if (word === "begin immediate" && parsed) reached("reply parsed");
-  if (word === "commit" && intentOpen) reached("in the intent transaction");
-  if (word === "commit" && outcomeOpen) reached("in the outcome transaction");
+  const after = transactionWatcher(sql)?.();
   const result = exec.call(this, sql);
-  if (word === "commit") {
-    if (intentOpen) {
-      reached("after the intent");
-      armed = true;
-    }
-    if (outcomeOpen) reached("after the outcome");
-    intentOpen = false;
-    outcomeOpen = false;
-  }
+  after?.();
   return result;
 };
+
+/** The begin and the commit of a transaction that writes, whether prepared or not. */
+function transactionWatcher(sql: string): (() => (() => void) | undefined) | undefined {
+  switch (sql.trim().toLowerCase()) {
+    case "begin immediate":
+      return () => {
+        if (parsed) reached("reply parsed");
+        return undefined;
+      };
+    case "commit":
+      return () => {
+        if (intentOpen) reached("in the intent transaction");
+        if (outcomeOpen) reached("in the outcome transaction");
+        return committed;
+      };
+    default:
+      return undefined;
+  }
+}
+
+function committed(): void {
+  if (intentOpen) {
+    reached("after the intent");
+    armed = true;
+  }
+  if (outcomeOpen) reached("after the outcome");
+  intentOpen = false;
+  outcomeOpen = false;
+}
 
 /** The request that is watched: what is expected of it, what was written of it, and the socket it goes over. */
 let wire: { start: string; socket?: Socket; written: Buffer[] } | undefined;
