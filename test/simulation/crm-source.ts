@@ -21,15 +21,13 @@ export function companySource(company: Company, mood: (stream: Stream) => Readin
     mapping: (stream) => Promise.resolve({ map: mapOf(stream), secretPaths: [], fingerprint: hashOf([stream]) }),
     async *read(stream) {
       const how = mood(stream);
-      const all = company.records(stream).map(
-        (row): SourceItem => ({
-          raw: {
-            place: `${stream}/${row.id}`,
-            key: row.id,
-            value: { ...asJson(row.value), ...(row.broken ? { name: null, customerId: row.id, instances: 0 } : {}) },
-          },
-        }),
-      );
+      const all = company.records(stream).map((row): SourceItem => ({
+        raw: {
+          place: `${stream}/${row.id}`,
+          key: row.id,
+          value: { ...asJson(row.value), ...(row.broken ? { name: null, customerId: row.id, instances: 0 } : {}) },
+        },
+      }));
       const items = how === "whole" ? all : how === "empty" ? [] : all.slice(0, Math.floor(all.length / 2));
       if (items.length > 0) yield items;
       if (how !== "cut") return { complete: true, full: true, rows: items.length };

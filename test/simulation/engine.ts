@@ -190,7 +190,7 @@ export class Engine {
     const logger = createLogger({
       level: "info",
       destination: { write: (line: string) => (life.dead ? undefined : options.log(line)) },
-      now: clock.now,
+      now: () => clock.now(),
     });
     const ledger = await MortalLedger.openMortal(
       {
@@ -252,7 +252,8 @@ export class Engine {
     await this.#timeline.until(() => over || this.life.dead);
     if (this.life.dead) return undefined;
     this.ledger.releaseRunLock();
-    if (problem !== undefined) throw problem;
+    if (problem !== undefined)
+      throw problem instanceof Error ? problem : new Error("a run failed with no error", { cause: problem });
     return summary;
   }
 

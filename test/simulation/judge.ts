@@ -94,7 +94,8 @@ function judgeOrders(company: Company, services: SimulatedServices, verdict: Ver
       .all(order.id)
       .map((row) => row.product)
       .sort();
-    if (wished.join() !== shown.join()) verdict.wrong.push(`order ${order.id} holds ${shown.join()}, not ${wished.join()}`);
+    if (wished.join() !== shown.join())
+      verdict.wrong.push(`order ${order.id} holds ${shown.join()}, not ${wished.join()}`);
   }
 }
 
@@ -116,14 +117,16 @@ function judgeStaff(
   for (const [customer, enterprise] of enterprises) {
     const shown = members.all(enterprise).map((row) => row.login);
     for (const login of shown)
-      if (!company.everStaff.has(`${customer} ${login}`)) verdict.wrong.push(`${login} was never wished at ${customer}`);
+      if (!company.everStaff.has(`${customer} ${login}`))
+        verdict.wrong.push(`${login} was never wished at ${customer}`);
     const people = company.staff.filter((person) => person.customer === customer && !person.gone);
     for (const person of people)
       if (!shown.includes(person.login)) verdict.lost.push(`${person.id} (${person.login}) at ${customer}`);
     const held = holdings.all(enterprise).map((row) => `${row.instance} with ${row.login}`);
     const wished = people.flatMap((person) => person.assets.map((asset) => `${asset} with ${person.login}`));
     for (const item of wished) if (!held.includes(item)) verdict.lost.push(`${item} at ${customer}`);
-    for (const item of held) if (!wished.includes(item)) verdict.lost.push(`${item} at ${customer} was to be taken away`);
+    for (const item of held)
+      if (!wished.includes(item)) verdict.lost.push(`${item} at ${customer} was to be taken away`);
   }
 }
 
@@ -167,12 +170,20 @@ function judgeLedger(services: SimulatedServices, ledger: LedgerView, path: stri
   same(
     "licence orders",
     texts("select license_order_id as text from licence_order"),
-    store.prepare<[], number>("SELECT id FROM license_orders").pluck().all().map((row) => identifierOf("licenseOrder", row)),
+    store
+      .prepare<[], number>("SELECT id FROM license_orders")
+      .pluck()
+      .all()
+      .map((row) => identifierOf("licenseOrder", row)),
   );
   same(
     "enterprises",
     texts("select enterprise_global_id as text from link where to_at is null"),
-    store.prepare<[], number>("SELECT id FROM enterprises").pluck().all().map((row) => identifierOf("enterprise", row)),
+    store
+      .prepare<[], number>("SELECT id FROM enterprises")
+      .pluck()
+      .all()
+      .map((row) => identifierOf("enterprise", row)),
   );
   same(
     "asset numbers",
@@ -212,4 +223,3 @@ function judgeLedger(services: SimulatedServices, ledger: LedgerView, path: stri
   for (const { place, text } of ledger.texts(["private_value"]))
     if (canary.test(text) || text.includes("+4917700700700")) wrong.push(`${place} holds something private: ${text}`);
 }
-

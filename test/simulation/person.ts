@@ -10,12 +10,13 @@ import type { SimulatedServices } from "./services.ts";
 /** Whether the platform itself holds what an operation meant: only a person can find this out. Undefined where reading shows it anyhow. */
 function isThere(row: JournalRow, services: SimulatedServices): boolean | undefined {
   const { kind, payload } = row.operation;
-  if (kind === "place-order") return services.observation.batches(String(payload["channelOrderId"])).length > 0;
+  const channelOrderId = payload["channelOrderId"];
+  if (kind === "place-order" && typeof channelOrderId === "string")
+    return services.observation.batches(channelOrderId).length > 0;
   if (kind === "create-enterprise")
     return (
-      services.store
-        .prepare("SELECT 1 FROM customers WHERE channel_customer_id = ?")
-        .get(row.operation.customer.id) !== undefined
+      services.store.prepare("SELECT 1 FROM customers WHERE channel_customer_id = ?").get(row.operation.customer.id) !==
+      undefined
     );
   return undefined;
 }

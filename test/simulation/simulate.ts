@@ -202,7 +202,7 @@ class Simulation {
       const writes = this.#services.writingCalls - before;
       await this.#timeline.pass(this.#configuration.settle.timeMs);
       const decided = (await this.#ask()) > 0;
-      waited ||= decided || run < 3 && (summary?.openOperations ?? 0) + (summary?.held.length ?? 0) > 0;
+      waited ||= decided || (run < 3 && (summary?.openOperations ?? 0) + (summary?.held.length ?? 0) > 0);
       if (run >= 3 && writes === 0 && !decided) return;
       if (run < (waited ? mostQuietRuns : 3)) continue;
       this.#wrong.push(`run ${run} without faults made ${writes} writing calls`);
@@ -213,7 +213,9 @@ class Simulation {
   async #openThings(): Promise<number> {
     const engine = this.#engine;
     if (engine === undefined || engine.life.dead) return 1;
-    return (await engine.wait(engine.ledger.openOperations())).length + (await engine.wait(engine.ledger.openHolds())).length;
+    return (
+      (await engine.wait(engine.ledger.openOperations())).length + (await engine.wait(engine.ledger.openHolds())).length
+    );
   }
 
   async #oneRun(fate: Fate): Promise<RunSummary | undefined> {

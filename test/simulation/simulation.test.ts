@@ -27,15 +27,19 @@ describe("the program in virtual time, with faults, kills, edits and a clock tha
 
   for (let from = seeds.from; from <= seeds.to; from += seeds.each) {
     const to = from + seeds.each - 1;
-    it(`does everything that is wished once and loses nothing (seeds ${from} to ${to})`, { timeout: 300_000 }, async () => {
-      let faults = 0;
-      for (let seed = from; seed <= to; seed += 1) {
-        const result = await simulate(seed, folder.path);
-        expect(faultsOf(result), `npm run soak -- --from ${seed} --story`).toEqual([]);
-        faults += result.faults;
-      }
-      expect(faults).toBeGreaterThanOrEqual(5 * seeds.each);
-    });
+    it(
+      `does everything that is wished once and loses nothing (seeds ${from} to ${to})`,
+      { timeout: 300_000 },
+      async () => {
+        let faults = 0;
+        for (let seed = from; seed <= to; seed += 1) {
+          const result = await simulate(seed, folder.path);
+          expect(faultsOf(result), `npm run soak -- --from ${seed} --story`).toEqual([]);
+          faults += result.faults;
+        }
+        expect(faults).toBeGreaterThanOrEqual(5 * seeds.each);
+      },
+    );
   }
 
   it.each(Object.entries(remembered))("no longer happens: %s", { timeout: 300_000 }, async (_what, found) => {

@@ -45,6 +45,7 @@ async function work(): Promise<void> {
   const { from, to, step } = share.parse(workerData);
   const folder = simulationFolder();
   try {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker has no origin
     for (let seed = from; seed < to; seed += step) parentPort?.postMessage(await runSeed(seed, folder.path));
   } finally {
     folder.remove();

@@ -124,7 +124,7 @@ export class Timeline {
   async until(over: () => boolean): Promise<void> {
     let seen = this.#activity;
     let quiet = 0;
-    for (let moves = 0; moves < mostMoves; ) {
+    for (let moves = 0; moves < mostMoves;) {
       if (over()) return;
       await new Promise<void>((resolve) => void setImmediate(resolve));
       if (this.#activity !== seen || this.#held > 0) {

@@ -4,6 +4,7 @@
  *
  * KILL_POINT: a point of `killPoints`; KILL_KIND: the kind of the operation; KILL_OPERATION: its id, where the journal holds it already.
  */
+/* oxlint-disable typescript/unbound-method, typescript/no-unnecessary-type-assertion -- methods of prototypes are replaced here on purpose, and called with the `this` they were called with */
 import { Socket } from "node:net";
 import Database from "better-sqlite3";
 import { Pool } from "undici";
