@@ -52,7 +52,7 @@ sources:
           instances:
             - kind: asset
               each: assets
-              fields: { id: id, licenseType: { value: cloud_account } }
+              fields: { id: id, licenseType: type }
             - kind: product
               each: assets
               fields:
@@ -95,13 +95,21 @@ function customer(id: string, branch: string): Row {
   };
 }
 
-function order(id: string, assets: readonly string[]): Row {
+function order(id: string, assets: Readonly<Record<string, string>>): Row {
   return {
     id,
     customer: "C1",
-    assets: assets.map((asset) => ({ id: asset, product: `P-${asset}`, nodes: 3, password: [`canary-licence-${id}`] })),
+    assets: Object.entries(assets).map(([asset, type]) => ({
+      id: asset,
+      type,
+      product: `P-${asset}`,
+      nodes: 3,
+      password: [`canary-licence-${id}`],
+    })),
   };
 }
+/** Two licence types make two order records in one E5 call. */
+const secondOrder = order("O2", { A3: "cloud_account", A4: "softkey" });
 
 function member(id: string, holds: readonly string[]): Row {
   return {
@@ -130,7 +138,7 @@ export const smallSecrets = ["canary-licence-", sealKey];
 
 const base: SmallWorld = {
   customers: [customer("C1", "North")],
-  orders: [order("O1", ["A1", "A2"])],
+  orders: [order("O1", { A1: "cloud_account", A2: "cloud_account" })],
   staff: [member("S1", ["A1"]), member("S2", [])],
 };
 
@@ -177,14 +185,14 @@ export const changes: Record<string, Change> = {
   "E5 places an order": {
     endpoint: "E5",
     kind: "place-order",
-    world: { ...base, orders: [...base.orders, order("O2", ["A3"])] },
-    wished: { orders: 2, products: 3 },
+    world: { ...base, orders: [...base.orders, secondOrder] },
+    wished: { orders: 2, products: 4 },
   },
   "E9 takes asset numbers": {
     endpoint: "E9",
     kind: "take-asset-numbers",
-    world: { ...base, orders: [...base.orders, order("O2", ["A3"])] },
-    wished: { orders: 2, products: 3 },
+    world: { ...base, orders: [...base.orders, secondOrder] },
+    wished: { orders: 2, products: 4 },
     repeatable: true,
   },
   "M1 adds a member of staff": {
