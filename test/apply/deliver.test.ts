@@ -309,7 +309,7 @@ describe("an order that meets a fault", () => {
     await world.fixNumbers(operation);
     const signal = AbortSignal.abort();
     expect(await deliver(world.deps, world.pool, operation, { runId: "run", signal })).toMatchObject({
-      kind: "not-sent",
+      kind: "stopped",
     });
     expect((await world.states())["E5"]).toBeUndefined();
     expect(world.calls("E5")).toBe(0);
