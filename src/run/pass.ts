@@ -48,3 +48,14 @@ export function destructionOf(operations: readonly Operation[]): { count: number
     setHash: hashOf(destructive.map((operation) => operation.hash).sort()),
   };
 }
+
+/** Why operations that were planned were not attempted, by what stopped the customer. */
+export const stopReasons = {
+  unknown: "an operation before it has an unknown outcome",
+  parked: "an operation before it waits for a person",
+  rejected: "an operation before it was rejected",
+  "not-sent": "the service could not be reached",
+  unreadable: "the platform could not be read",
+  aborted: "the run was stopped",
+  stale: "the saved plan no longer fits",
+} as const;

@@ -15,7 +15,7 @@ import { stages } from "../plan/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { needsOf, planCustomer } from "../plan/plan.ts";
 import { CustomerLook } from "./look.ts";
-import { destructionOf } from "./pass.ts";
+import { destructionOf, stopReasons } from "./pass.ts";
 import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
 
 /** How often a customer is planned anew within one pass before it is left to the next run. */
@@ -391,13 +391,3 @@ class CustomerPass {
     await this.#deps.ledger.recordOutcomes(this.#pass.runId, pending);
   }
 }
-
-const stopReasons = {
-  unknown: "an operation before it has an unknown outcome",
-  parked: "an operation before it waits for a person",
-  rejected: "an operation before it was rejected",
-  "not-sent": "the service could not be reached",
-  unreadable: "the platform could not be read",
-  aborted: "the run was stopped",
-  stale: "the saved plan no longer fits",
-} as const;
