@@ -199,8 +199,7 @@ describe.concurrent.each(Object.entries(changes))("killed with SIGKILL while %s,
             }),
           ).toEqual([]);
           const calls = change.calls ?? 1;
-          if (change.repeatable !== true) expect(cell.effects()).toBe(calls);
-          else expect(cell.effects() - calls).toBeLessThanOrEqual(1);
+          expect(change.repeatable === true ? [0, 1] : [0]).toContain(cell.effects() - calls);
 
           const before = cell.sandbox.counts().writingCalls;
           expect(goodRunOf(await cell.run()).writingCalls).toBe(0);

@@ -8,6 +8,7 @@ import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { runInProcess } from "../support/in-process.ts";
+import { startReversingProxy } from "../support/reversing-proxy.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
 import {
@@ -32,8 +33,8 @@ type Fault = Omit<FaultRule, "operation">;
 
 /** Times for faults that leave the program waiting: it gives up before the platform is done, and settles after that. */
 const impatient = {
-  CRM_SYNC__orderService__headersTimeoutMs: "400",
-  CRM_SYNC__memberCenter__headersTimeoutMs: "400",
+  CRM_SYNC__orderService__callTimeoutMs: "400",
+  CRM_SYNC__memberCenter__callTimeoutMs: "400",
   CRM_SYNC__settle__timeMs: "1500",
 };
 const soon = (): string => new Date(Date.now() + 1000).toUTCString();
@@ -84,7 +85,7 @@ async function openPlatform(path: string): Promise<Sandbox> {
 
 async function run(
   path: string,
-  sandbox: Sandbox,
+  sandbox: Pick<Sandbox, "url">,
   environment: Record<string, string> = {},
 ): Promise<ReturnType<typeof runInProcess>> {
   return await runInProcess({
@@ -187,6 +188,23 @@ describe.concurrent.each(Object.entries(changes))("while %s,", (_, change) => {
 function nthCall(change: Change): number {
   return change.calls === 2 && change.kind === "grant-assets" ? 2 : 1;
 }
+
+describe("an E5 answer in another order than the order records were sent in", () => {
+  it("ties each licence order to the record that its sequence names", async () => {
+    const change = changes["E5 places an order"];
+    if (change === undefined) throw new Error("the world has no order to place");
+    await inCell(change, async (path, sandbox) => {
+      const turned = await startReversingProxy(sandbox.url);
+      try {
+        goodRunOf(await run(path, { url: turned.url }));
+        expect(turned.reversed()).toBe(1);
+        await everythingIsRight(path, sandbox, change);
+      } finally {
+        await turned.close();
+      }
+    });
+  });
+});
 
 describe("a platform that cannot be reached at all", () => {
   it.each(Object.entries(changes))("while %s: nothing is sent, and the next run does it", async (_, change) => {

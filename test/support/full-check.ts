@@ -33,7 +33,12 @@ const orderRow = z.object({
   channel_order_id: z.string(),
   enterprise_global_id: z.string(),
 });
-const licenceRow = z.object({ namespace: z.string(), order_id: z.string(), license_order_id: z.string() });
+const licenceRow = z.object({
+  namespace: z.string(),
+  order_id: z.string(),
+  license_type: z.string(),
+  license_order_id: z.string(),
+});
 const numberRow = z.object({
   wire_number: z.string(),
   enterprise_global_id: z.string(),
@@ -115,7 +120,10 @@ async function ledgerAgrees(ledger: LedgerView, sandbox: string): Promise<string
      join link l on l.namespace = p.customer_namespace and l.customer_id = p.customer_id and l.to_at is null
      left join assignment a on a.asset_number = n.wire_number and a.to_at is null where n.fixed_at is not null`,
   );
-  const licences = ledger.rows(licenceRow, "select namespace, order_id, license_order_id from licence_order");
+  const licences = ledger.rows(
+    licenceRow,
+    "select namespace, order_id, license_type, license_order_id from licence_order",
+  );
   const members = ledger.rows(
     z.object({ enterprise_global_id: z.string(), member_global_id: z.string() }),
     `select enterprise_global_id, member_global_id from staff_link where to_at is null
@@ -162,7 +170,7 @@ async function ledgerAgrees(ledger: LedgerView, sandbox: string): Promise<string
         if (product.channelOrderId !== order)
           wrong.push(`${asset.assetNum} of ${order ?? "no order"} holds a product of ${product.channelOrderId}`);
         const shown = shownLicences.get(product.channelOrderId) ?? new Set();
-        shownLicences.set(product.channelOrderId, shown.add(product.licenseOrderId));
+        shownLicences.set(product.channelOrderId, shown.add(`${product.licenseType} ${product.licenseOrderId}`));
       }
     }
   };
@@ -172,7 +180,7 @@ async function ledgerAgrees(ledger: LedgerView, sandbox: string): Promise<string
       `licence orders of ${order.channel_order_id}`,
       licences
         .filter((row) => row.namespace === order.namespace && row.order_id === order.order_id)
-        .map((row) => row.license_order_id),
+        .map((row) => `${row.license_type} ${row.license_order_id}`),
       [...(shownLicences.get(order.channel_order_id) ?? [])],
     );
   }

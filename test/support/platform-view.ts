@@ -80,6 +80,7 @@ const product = z.looseObject({
   crmProductId: z.string(),
   channelOrderId: z.string(),
   licenseOrderId: z.string(),
+  licenseType: z.string(),
   limitConcurrent: z.int(),
 });
 export type ShownProduct = z.infer<typeof product>;
