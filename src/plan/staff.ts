@@ -198,6 +198,17 @@ function identify(
     };
   }
   if (hit === undefined) return { kind: "to-add" };
+  if (input.known.protectedMembers.has(hit.globalId)) {
+    return {
+      kind: "blocked",
+      block: {
+        code: "staff.protected",
+        reason:
+          "the account with this name was made together with the enterprise and is left alone; give the person another account name",
+        again: true,
+      },
+    };
+  }
   const owner = [...input.known.staffLinks.values()].find((link) => link.memberGlobalId === hit.globalId);
   if (owner !== undefined) {
     return {

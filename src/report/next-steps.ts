@@ -39,6 +39,7 @@ const byCode: Record<string, string> = {
   "service.": "nothing, unless it persists: crm-sync check tries the services",
   "settle-time": itself,
   "staff.ambiguous": "leave one of the accounts on the platform, or correct the account name in the CRM",
+  "staff.protected": "give the person another account name in the CRM or in the mapping",
   "staff.erased": "the person's values were erased from the ledger; let the CRM send the record anew",
   "staff.no-password": "give a password in the CRM, or set assumptions.passwordSource to generate (A30)",
   "staff.no-sealing-key": "set ledger.sealKey",

@@ -272,6 +272,21 @@ describe("a linked staff record", () => {
     });
   });
 
+  it("is not taken for an account that came with the enterprise, and is not added beside it", () => {
+    const planned = plan(
+      people({
+        staff: [ann],
+        known: { protectedMembers: new Set(["M-ann"]) },
+        observed: shown(["ann"], {}),
+      }),
+    );
+    expect(lines(planned)).toEqual([]);
+    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
+      code: "staff.protected",
+      again: true,
+    });
+  });
+
   it("whose account somebody deleted waits, and is not added a second time", () => {
     for (const members of [[], [member("ann", { deleted: true })]]) {
       const planned = plan(
