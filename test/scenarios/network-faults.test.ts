@@ -44,6 +44,7 @@ const faults: Record<string, { fault: Fault | (() => Fault); environment?: Recor
   "the connection is reset when the request is read, nothing done": { fault: { fault: "resetBefore" } },
   "the reply is lost": { fault: { fault: "appliedNoReply" } },
   "the reply ends in the middle": { fault: { fault: "resetMidReply" } },
+  "the reply ends in the middle, and it was an error": { fault: { fault: "resetMidReply", applied: false } },
   "no reply ever comes, nothing done": { fault: { fault: "silence" }, environment: impatient },
   "no reply ever comes, although it was done": {
     fault: { fault: "silence", applied: true },
@@ -154,8 +155,7 @@ describe.concurrent.each(Object.entries(changes))("while %s,", (_, change) => {
         goodRunOf(await run(path, sandbox, settings));
         await everythingIsRight(path, sandbox, change);
         const effects = (sandbox.counts().effects[change.endpoint] ?? 0) - effectsBefore - (change.calls ?? 1);
-        if (change.repeatable === true) expect(effects).toBeLessThanOrEqual(1);
-        else expect(effects).toBe(0);
+        expect(change.repeatable === true ? [0, 1] : [0]).toContain(effects);
 
         const before = sandbox.counts().writingCalls;
         expect(goodRunOf(await run(path, sandbox, settings)).writingCalls).toBe(0);

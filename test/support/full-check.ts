@@ -200,7 +200,13 @@ function nothingIsOpen(ledger: LedgerView): string[] {
     z.object({ nonce: z.string() }),
     "select nonce from attempt group by nonce having count(*) > 1",
   );
+  const empty = ledger.rows(
+    z.object({ id: z.string() }),
+    `select id from operation where endpoint = 'E9' and state = 'done'
+     and not exists (select 1 from asset_number where asset_number.operation_id = operation.id)`,
+  );
   return [
+    ...empty.map((row) => `${row.id} took asset numbers, and none came of it`),
     ...open.map((row) => `${row.endpoint} on ${row.subject} is ${row.state}`),
     ...attempts.map((row) => `an attempt of ${row.operation_id} has no end`),
     ...nonces.map((row) => `two attempts went out with the nonce ${row.nonce}`),
