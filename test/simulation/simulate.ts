@@ -225,7 +225,7 @@ class Simulation {
     let engine = this.#engine;
     if (engine === undefined || engine.life.dead || engine.life.doomed || draws.chance(0.6) || isFated(fate)) {
       engine?.close();
-      if (draws.chance(0.2)) this.#jump();
+      if (this.#services.faultRate > 0 && draws.chance(0.2)) this.#jump();
       // A process that begins knows of the time before it only what the wall clock says. One that was set forward while a call was on its way
       // makes it believe that the settle time is over; this is the one thing that nothing here can find out.
       if (this.#setForward) await this.#timeline.pass(latestEffectMs);
