@@ -14,6 +14,7 @@ export interface CompanyOrder {
   id: string;
   customer: string;
   assets: CompanyAsset[];
+  cancelled: boolean;
 }
 
 export interface CompanyCustomer {
@@ -95,7 +96,7 @@ export class Company {
         asset.packages.push({ id: `${id}-K2`, parent: `${id}-K1`, products: [`${id}-K2-P1`] });
       return asset;
     });
-    this.orders.push({ id: order, customer, assets });
+    this.orders.push({ id: order, customer, assets, cancelled: false });
   }
 
   #addPerson(customer: string): void {
@@ -117,7 +118,7 @@ export class Company {
   #free(customer: string): string[] {
     const claimed = new Set(this.staff.filter((person) => !person.gone).flatMap((person) => person.assets));
     return this.orders
-      .filter((order) => order.customer === customer)
+      .filter((order) => order.customer === customer && !order.cancelled)
       .flatMap((order) => order.assets)
       .filter((asset) => asset.quantity === 1 && !claimed.has(asset.id))
       .map((asset) => asset.id);
@@ -135,7 +136,7 @@ export class Company {
     const present = this.staff.filter((person) => !person.gone);
     const person = draws.pick(present);
     if (customer === undefined) return undefined;
-    switch (draws.whole(0, 12)) {
+    switch (draws.whole(0, 13)) {
       case 0:
         this.#addOrder(customer.id);
         return `new order for ${customer.id}`;
@@ -204,6 +205,14 @@ export class Company {
         this.broken.delete(key);
         return `${key} mended`;
       }
+      case 12: {
+        const order = draws.pick(this.orders.filter((item) => !item.cancelled));
+        if (order === undefined) return undefined;
+        order.cancelled = true;
+        for (const holder of this.staff)
+          for (const asset of order.assets) if (holder.assets.includes(asset.id)) this.#take(holder, asset.id);
+        return `${order.id} cancelled`;
+      }
       default:
         if (draws.chance(0.3)) this.#addCustomer();
         else this.#addPerson(customer.id);
@@ -270,6 +279,7 @@ function orderRecord(order: CompanyOrder): object {
   return {
     id: order.id,
     customerId: order.customer,
+    cancelled: order.cancelled,
     placedAt: "2026-03-01T08:00:00Z",
     instances: order.assets.flatMap((asset) => [
       { kind: "asset", id: asset.id, licenseType: asset.licenseType, quantity: asset.quantity },

@@ -78,7 +78,7 @@ function judgeOrders(company: Company, services: SimulatedServices, verdict: Ver
   for (const order of company.orders) {
     const state = orders[order.id];
     if (state === undefined) {
-      verdict.lost.push(`order ${order.id}`);
+      if (!order.cancelled) verdict.lost.push(`order ${order.id}`);
       continue;
     }
     if (state.calls !== 1) verdict.twice.push(`order ${order.id}: ${state.calls} calls`);

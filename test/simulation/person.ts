@@ -1,8 +1,10 @@
+import { z } from "zod";
 import { decide } from "../../src/apply/decide.ts";
 import type { PersonsVerdict } from "../../src/apply/decide.ts";
 import { Observer } from "../../src/apply/observe.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { JournalRow } from "../../src/ledger/journal.ts";
+import { LedgerView } from "../support/ledger-view.ts";
 import { assumptions } from "./engine.ts";
 import type { Engine } from "./engine.ts";
 import type { SimulatedServices } from "./services.ts";
@@ -19,6 +21,23 @@ function isThere(row: JournalRow, services: SimulatedServices): boolean | undefi
       undefined
     );
   return undefined;
+}
+
+/** People whom M1 refused so often that the program asks no more: somebody has the customer worked on again. */
+export async function askForRefused(engine: Engine, ledgerPath: string): Promise<number> {
+  const view = new LedgerView(ledgerPath);
+  const row = z.object({ namespace: z.string(), id: z.string() });
+  try {
+    const customers = view.rows(
+      row,
+      `select distinct customer_namespace as namespace, customer_id as id from record
+       where stream = 'staff' and deferred_code = 'staff.refused' and pending = 0`,
+    );
+    for (const customer of customers) await engine.wait(engine.ledger.markPending({ customer }));
+    return customers.length;
+  } finally {
+    view.close();
+  }
 }
 
 /** A person who decides what waits for one, after a look at the platform, and approves what is held. Gives how many decisions were taken. */

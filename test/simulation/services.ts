@@ -126,6 +126,18 @@ export class SimulatedServices {
     this.store.close();
   }
 
+  /** Does something on the platform itself, as somebody else than the program would. */
+  byHand(operation: OperationId, parameters: string[], body: object): Answer {
+    const text = JSON.stringify(body);
+    return this.#services.run(operation, {
+      parameters,
+      query: new URLSearchParams(),
+      body: parseBody(text),
+      text,
+      failingEntries: 0,
+    });
+  }
+
   /** Carries one request there and its answer back. Rejects as a transport does. */
   carry(request: TransportRequest): Promise<TransportAnswer> {
     this.#timeline.touch();

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { z } from "zod";
 import { openDatabase } from "../../src/ledger/database.ts";
 import { streams } from "../../src/crm/model.ts";
 import type { RunRequest } from "../../src/run/request.ts";
@@ -14,7 +15,7 @@ import type { ReadingMood } from "./crm-source.ts";
 import { Engine, ProgramDied } from "./engine.ts";
 import type { Configuration } from "./engine.ts";
 import { judge } from "./judge.ts";
-import { decideAll } from "./person.ts";
+import { askForRefused, decideAll } from "./person.ts";
 import { latestEffectMs, SimulatedServices } from "./services.ts";
 import { Draws, Timeline } from "./timeline.ts";
 
@@ -96,6 +97,8 @@ class Simulation {
   readonly #story: string[] | undefined;
   readonly #wrong: string[] = [];
   #engine: Engine | undefined;
+  /** Orders that a whole run has read as cancelled. */
+  readonly #cancelled = new Set<string>();
   #mood: ReadingMood = "whole";
   #offset = 0;
   #setForward = false;
@@ -124,11 +127,13 @@ class Simulation {
     };
     this.#services.onApply = (operation, call) => {
       if (operation === "M9") this.#watchRevokes(call.parameters[0] ?? "", call.body);
+      if (operation === "E5") this.#watchOrder(call.body);
     };
   }
 
   async run(empty: string): Promise<SeedResult> {
     copyFileSync(empty, this.#path);
+    this.#somethingIsThere();
     this.#note(`configuration ${JSON.stringify(this.#configuration)}`);
     await this.#troubledTimes();
     await this.#quietTimes();
@@ -159,6 +164,26 @@ class Simulation {
     const text = `${Math.floor(this.#timeline.elapsed)} ${line}`;
     this.#trace.update(text);
     this.#story?.push(text);
+  }
+
+  /** Some enterprises, and some of their people, were on the platform before the program was. */
+  #somethingIsThere(): void {
+    for (const customer of this.#company.customers) {
+      if (!this.#draws.chance(0.12)) continue;
+      const { data } = this.#services.byHand("E2", [], {
+        crmCustomerId: customer.id,
+        customerName: "Zqcanary Old Name",
+        branchName: "Old",
+      });
+      const enterprise = z.looseObject({ enterpriseGlobalId: z.string() }).parse(data).enterpriseGlobalId;
+      this.#note(`${customer.id} is there already`);
+      for (const person of this.#company.staff.filter((item) => item.customer === customer.id)) {
+        if (!this.#draws.chance(0.4)) continue;
+        const { login: userName, name } = person;
+        this.#services.byHand("M1", [enterprise], { userList: [{ userName, name, password: "Password1234" }] });
+        this.#note(`${person.id} is there already`);
+      }
+    }
   }
 
   /** Runs with faults, kills, stops, edits and jumps of the clock, until enough has gone wrong. */
@@ -233,13 +258,18 @@ class Simulation {
       engine = await this.#start(fate, stop);
     }
     this.#engine = engine;
+    const quiet = this.#services.faultRate === 0;
+    const customer = draws.pick(this.#company.customers);
     const request: RunRequest = {
       job: "everything",
       trigger: "schedule",
-      streams,
+      streams: quiet || draws.chance(0.7) ? streams : draws.chance(0.5) ? ["customers", "orders"] : ["staff"],
+      ...(!quiet && customer !== undefined && draws.chance(0.08)
+        ? { scope: { customer: { namespace: "crm", id: customer.id } } }
+        : {}),
       limits: this.#configuration.limits,
       read: true,
-      acceptShrink: this.#services.faultRate === 0 ? ["crm"] : [],
+      acceptShrink: quiet ? ["crm"] : [],
       signal: stop.signal,
       header: {},
     };
@@ -249,6 +279,9 @@ class Simulation {
       this.#note(`killed at step ${engine.life.steps}`);
       return undefined;
     }
+    if (request.streams.includes("orders") && this.#mood === "whole" && summary.state === "done")
+      for (const order of this.#company.orders)
+        if (order.cancelled && !this.#company.broken.has(`orders ${order.id}`)) this.#cancelled.add(order.id);
     this.#note(`run ${summary.state} exit ${summary.exitCode} after ${engine.life.steps} steps`);
     if (!summary.balance.adds)
       this.#wrong.push(`run ${summary.run} does not balance: ${JSON.stringify(summary.balance)}`);
@@ -294,6 +327,7 @@ class Simulation {
     if (engine !== undefined && !engine.life.dead) {
       try {
         decisions = await decideAll(engine, this.#services);
+        if (rate === 0) decisions += await askForRefused(engine, this.#path);
       } catch (error) {
         if (!(error instanceof ProgramDied)) throw error;
         this.#kills += 1;
@@ -311,6 +345,13 @@ class Simulation {
     for (const call of calls.slice(this.#called))
       this.#trace.update(`${call.operation} ${call.path} ${call.fault ?? ""} ${call.body ?? ""}`);
     this.#called = calls.length;
+  }
+
+  /** No order is placed that the program knows to be cancelled. */
+  #watchOrder(body: unknown): void {
+    const parsed = z.looseObject({ channelOrderId: z.string() }).safeParse(body);
+    if (parsed.success && this.#cancelled.has(parsed.data.channelOrderId))
+      this.#wrong.push(`order ${parsed.data.channelOrderId} is sent after it was cancelled`);
   }
 
   /** Nothing is taken from anybody who did not lose it in the CRM. */
