@@ -3,6 +3,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
+import { formatKey } from "../crm/keys.ts";
 import type { Conclusion } from "../ledger/ledger.ts";
 import type { JournalRow } from "../ledger/journal.ts";
 import type { KnownChange } from "../plan/changes.ts";
@@ -11,6 +12,7 @@ import type { Delivery } from "./deliver.ts";
 import { deliver } from "./deliver.ts";
 import { readEvidence } from "./evidence.ts";
 import type { Reading } from "./evidence.ts";
+import { orderContext } from "./intent.ts";
 import type { Observer } from "./observe.ts";
 import { isContradiction } from "./outcome.ts";
 import type { NumberPool } from "./pool.ts";
@@ -171,6 +173,10 @@ export class Settling {
         );
       case "place-order":
         if (this.#deps.ordersUnseen === "resend") {
+          const wish = await this.#wishOf(row);
+          if (wish === "gone") return await this.#drop(row, evidence, []);
+          if (wish === "unreadable")
+            return { kind: "unreadable", id: row.id, reason: "the order's record waits in quarantine" };
           await ledger.noteEvidence(row.id, { readings: [] });
           row.evidence = { readings: [] };
           return await this.#sendAgain(
@@ -188,6 +194,22 @@ export class Settling {
       default:
         return await this.#drop(row, evidence, reading.partEffect?.changes ?? []);
     }
+  }
+
+  /**
+   * Whether the CRM still wants the very order of an intent. Where it was cancelled, changed or moved since, the intent is not sent again: what the
+   * CRM wants now is planned anew.
+   */
+  async #wishOf(row: JournalRow): Promise<"the same" | "gone" | "unreadable"> {
+    const context = orderContext.parse(row.context);
+    const now = await this.#deps.ledger.orderNow(context.order);
+    if (now?.state === "quarantined") return "unreadable";
+    const same =
+      now?.state === "current" &&
+      !now.cancelled &&
+      now.bodyHash === context.bodyHash &&
+      formatKey(now.customer) === formatKey(row.operation.customer);
+    return same ? "the same" : "gone";
   }
 
   async #drop(row: JournalRow, evidence: JsonObject, changes: readonly KnownChange[]): Promise<Settled> {

@@ -3,6 +3,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import type { CustomerInput, Known } from "../plan/input.ts";
 import type { PrivateMarker } from "../plan/operation.ts";
 import { LedgerCore } from "./core.ts";
+import type { OrderNow } from "./known.ts";
 import type { WantedNumbers } from "./numbers.ts";
 import type { TakeUpRecord, TakeUpRejection, TakeUpResult } from "./records.ts";
 import type { RunTables, SourceReadRow } from "./runs.ts";
@@ -102,6 +103,11 @@ export class IntakeLedger extends LedgerCore {
 
   async load(customer: RecordKey): Promise<Omit<CustomerInput, "observed">> {
     return this.readTogether(() => this.tables.known.load(customer));
+  }
+
+  /** What the CRM says of an order now. */
+  async orderNow(order: RecordKey): Promise<OrderNow | undefined> {
+    return this.read(() => this.tables.known.orderNow(order));
   }
 
   async known(customer: RecordKey): Promise<Known> {

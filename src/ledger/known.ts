@@ -34,6 +34,14 @@ interface DesiredRow {
   body: string;
 }
 
+/** An order as the CRM has it now. */
+export interface OrderNow {
+  customer: RecordKey;
+  state: RecordState;
+  bodyHash: string;
+  cancelled: boolean;
+}
+
 /** What one customer is planned from: what the CRM says, what we did, and the private values behind it. Reads only. */
 export class KnownTables {
   readonly #statements;
@@ -153,6 +161,18 @@ export class KnownTables {
     };
   }
 
+  /** What the CRM says of an order now, whether it waits to be planned or not. */
+  orderNow(order: RecordKey): OrderNow | undefined {
+    const row = this.#statements.orderNow.get(order.namespace, order.id);
+    if (row === undefined) return undefined;
+    return {
+      customer: { namespace: row.customer_namespace, id: row.customer_id },
+      state: row.state,
+      bodyHash: row.body_hash,
+      cancelled: row.cancelled === 1,
+    };
+  }
+
   /** The value behind a marker, with secrets opened, or undefined where it was erased or wiped, or does not fit its commitment. */
   privateValue(marker: PrivateMarker): JsonObject[string] {
     const row = this.#statements.privateBody.get(marker.$private, marker.version);
@@ -184,6 +204,14 @@ function prepareStatements(database: Sqlite) {
        join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
        where r.customer_namespace = +? and r.customer_id = +? and (r.stream <> 'orders' or r.pending = 1)
        order by r.stream, r.namespace, r.id`,
+    ),
+    orderNow: database.prepare<
+      [string, string],
+      { customer_namespace: string; customer_id: string; state: RecordState; body_hash: string; cancelled: number }
+    >(
+      `select r.customer_namespace, r.customer_id, r.state, r.body_hash, json_extract(v.body, '$.cancelled') as cancelled from record r
+       join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
+       where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
     ),
     privateBody: database.prepare<
       [string, number],

@@ -83,8 +83,10 @@ export class SimulatedServices {
   readonly #errorStatus: 200 | 299;
   /** M6 has no total: that a row is missing can be seen in no way but by reading again. So it is short once, and only where readings are many. */
   #hasLied: boolean;
+  readonly #shortM6: boolean;
 
   constructor(timeline: Timeline, draws: Draws, options: { shortM6: boolean }) {
+    this.#shortM6 = options.shortM6;
     this.#hasLied = !options.shortM6;
     this.#timeline = timeline;
     this.#draws = draws;
@@ -243,6 +245,8 @@ export class SimulatedServices {
     const fault = faultRuleSchema.parse(make(this.#draws));
     count(fault.fault);
     if (operation === "M6" && fault.fault === "shortPage") this.#hasLied = true;
+    // Two lists that are short at the same time without a trace cannot be told from a person who holds nothing any more.
+    if (operation === "M5" && this.#shortM6) return { ...fault, shrinkTotal: false };
     return fault;
   }
 }
