@@ -3,15 +3,20 @@ import { faultsOf, simulate, simulationFolder } from "./simulate.ts";
 
 /** Seeds of every test run. */
 const seeds = { from: 1, to: 100, each: 10 };
-/** Seeds beyond these that once showed something that was wrong, by what it was. */
+/**
+ * Seeds that fail when the program is broken in one place, by what then happens; found by breaking it there. A change of what the simulation draws
+ * makes them seeds like any other.
+ */
 const remembered = {
-  "an order that was blocked for want of numbers was taken for placed": [4],
-  "a clock that was set forward ended a settle time while an order was still to land": [23],
-  "a person could decide nothing after the clock was set back": [10, 56],
-  "a program killed between two commits forgot staff that it had planned": [48],
-  "a person whom M1 refused in passing was never asked for again": [117, 198],
-  "a run that was stopped did not add up": [17, 35, 57],
-  "a customer whose revokes were judged and who then could not be read left operations planned": [61, 93, 101, 225],
+  "an order that is blocked for want of numbers is taken for placed": [4, 8],
+  "a clock that is set forward ends a settle time while an order is still to land": [30],
+  "a clock that is set back keeps what is in doubt open": [38, 43],
+  "a program killed between two commits forgets what it had planned": [57],
+  "a run that is stopped leaves operations sending": [137, 132],
+  "a run that is stopped leaves operations planned": [145],
+  "a customer that cannot be read after its revokes were judged leaves operations planned": [106, 143],
+  "the settle time is not waited for": [115, 128],
+  "an order in doubt is sent again after it was cancelled": [305],
 };
 
 describe("the program in virtual time, with faults, kills, edits and a clock that jumps", () => {
