@@ -206,8 +206,15 @@ class Simulation {
       if (draws.chance(0.3)) await this.#ask();
       if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 8_000));
     }
-    this.#services.faultRate = 0;
     this.#mood = "whole";
+    // A seed in which little was left to do gets more to do, until enough has gone wrong.
+    for (let round = 0; this.#services.faultCount < leastFaults && round < mostRuns; round += 1) {
+      for (let edits = 0; edits < 6; edits += 1) this.#company.edit();
+      this.#services.faultRate = 0.6;
+      await this.#oneRun(nothingHappens);
+      this.#noteCalls();
+    }
+    this.#services.faultRate = 0;
   }
 
   /**
