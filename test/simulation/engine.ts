@@ -66,7 +66,8 @@ export class ProgramDied extends Error {
   override readonly name = "ProgramDied";
 }
 
-const never = new Promise<never>(() => {});
+/** A promise of its own for each that waits: one for all would keep whatever ever waited for it. */
+const never = (): Promise<never> => new Promise<never>(() => {});
 
 /** Whether the program lives. It dies at one drawn step: what it has not committed is lost, and nothing of it ever goes on. */
 export class Life {
@@ -111,12 +112,12 @@ export class Life {
 
   /** Work that begins and ends with a step. A dead program never hears how it ended. */
   async through<T>(work: () => Promise<T>): Promise<T> {
-    if (this.step()) return await never;
+    if (this.step()) return await never();
     try {
       const result = await work();
-      return this.step() ? await never : result;
+      return this.step() ? await never() : result;
     } catch (error) {
-      if (this.step()) return await never;
+      if (this.step()) return await never();
       throw error;
     }
   }

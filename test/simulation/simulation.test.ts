@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sizes } from "../support/sizes.ts";
 import { faultsOf, simulate, simulationFolder } from "./simulate.ts";
 
 /** Seeds of every test run. */
-const seeds = { from: 1, to: 100, each: 10 };
+const seeds = { from: 1, to: sizes.seeds, each: 10 };
 /**
  * Seeds that fail when the program is broken in one place, by what then happens; found by breaking it there. A change of what the simulation draws
  * makes them seeds like any other.
