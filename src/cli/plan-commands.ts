@@ -129,7 +129,7 @@ export async function applyCommand(invocation: Invocation, file: string | undefi
         signal: invocation.signal,
         header: { ...workplace.runHeader(), plan: saved?.header.run },
       });
-      await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary, workplace.platform());
+      await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary);
       await showRun(workplace, summary);
       if (summary.customers.stale > 0 && !workplace.json) {
         workplace.output.line(

@@ -31,7 +31,7 @@ export async function executeJob(
     if (job.kind === "verify") {
       const summary = await runVerify(dependencies, { job: job.id, trigger, signal, header });
       exit = summary.exitCode;
-      await tellPeople(workplace.notifyDependencies(dependencies.ledger), undefined, workplace.platform());
+      await tellPeople(workplace.notifyDependencies(dependencies.ledger), undefined);
       if (options.print && json) output.json(verifyJson(summary));
       else if (options.print) printVerify(output, summary);
     } else if (job.kind === "report") {
@@ -51,7 +51,7 @@ export async function executeJob(
         },
       );
       exit = summary.exitCode;
-      await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary, workplace.platform());
+      await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary);
       if (options.print) await showRun(workplace, summary);
     }
     return exit;
@@ -147,7 +147,7 @@ export async function resyncCommand(invocation: Invocation, given: Scope): Promi
         signal: invocation.signal,
         header: workplace.runHeader(),
       });
-      await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary, workplace.platform());
+      await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary);
       await requireKnown(workplace, scope);
       await showRun(workplace, summary);
       return summary.exitCode;

@@ -21,6 +21,7 @@ import { bindJobs } from "../run/job.ts";
 import type { BoundJob } from "../run/job.ts";
 import type { NotifyDependencies } from "../run/notify.ts";
 import type { RunDependencies } from "../run/request.ts";
+import { keepServicesLeft } from "../run/services-left.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
@@ -206,7 +207,13 @@ export class Workplace {
         memberCenter: this.config.memberCenter,
         assumptions: this.config.assumptions,
       },
-      { clock: this.clock, random: this.random, logger: this.logger, environment: this.environment },
+      {
+        clock: this.clock,
+        random: this.random,
+        logger: this.logger,
+        environment: this.environment,
+        onBreaker: keepServicesLeft({ ledger: () => this.#ledger, clock: this.clock, logger: this.logger }),
+      },
     );
     return this.#platform;
   }

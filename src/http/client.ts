@@ -81,6 +81,8 @@ export interface ClientDependencies {
   logger: Logger;
   /** The environment as it was read at the start, for tokens. */
   environment: Readonly<Record<string, string | undefined>>;
+  /** Told when the service is left alone, when a probe failed, when it is used again, and when it answers for the first time. */
+  onBreaker?: ((service: ServiceName, state: BreakerState) => void) | undefined;
   /** Another way to carry requests, for tests in virtual time. */
   transport?: Transport | undefined;
 }
@@ -101,8 +103,12 @@ export function createServiceClient(
     failures: settings.breakerFailures,
     openMs: settings.breakerOpenMs,
     clock,
-    onChange: (breakerState) => logger.warn({ breaker: breakerState }, "breaker changed"),
+    onChange: (breakerState) => {
+      logger.warn({ breaker: breakerState }, "breaker changed");
+      dependencies.onBreaker?.(service, breakerState);
+    },
   });
+  let answered = false;
   const budget = createRetryBudget(settings.retryBudget);
   const writeHeaders = createHeaderWriter(service, settings.tokens, { clock, environment: dependencies.environment });
   const limit = pLimit(settings.callsAtOnce);
@@ -193,7 +199,7 @@ export function createServiceClient(
     switch (result.kind) {
       case "success":
       case "partial":
-        breaker.success(leave);
+        answers(leave);
         signed.accepted();
         budget.earn();
         pace.recover();
@@ -223,12 +229,18 @@ export function createServiceClient(
         } else if (complaint) {
           breaker.failure(leave, `code ${result.code}`);
         } else {
-          breaker.success(leave);
+          answers(leave);
           signed.accepted();
         }
         if (result.meaning.alert)
           logger.error({ operation: options.operation, code: result.code }, "the service refuses this application");
     }
+  }
+
+  function answers(leave: Leave): void {
+    breaker.success(leave);
+    if (!answered) dependencies.onBreaker?.(service, breaker.state());
+    answered = true;
   }
 
   function reportUnknownFields<T>(options: Call<T>, answer: Json): void {

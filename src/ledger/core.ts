@@ -176,6 +176,10 @@ export class LedgerCore {
     this.#lock = takeRunLock(this.path, this.database);
   }
 
+  get holdsRunLock(): boolean {
+    return this.#lock !== undefined;
+  }
+
   releaseRunLock(): void {
     this.#lock?.release();
     this.#lock = undefined;

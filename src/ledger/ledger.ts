@@ -11,6 +11,7 @@ import { openDatabase } from "./database.ts";
 import type { HoldRow } from "./holds.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import type { RunCounts, RunRow, RunState, SourceReadRow } from "./runs.ts";
+import type { ServiceLeft } from "./slots.ts";
 
 export type { LedgerOptions } from "./core.ts";
 export type { AttemptEnd, Conclusion } from "./journal-ledger.ts";
@@ -265,6 +266,20 @@ export class Ledger extends JournalLedger {
 
   async dropNotice(key: string): Promise<void> {
     await this.write(() => this.tables.slots.dropNotice(key));
+  }
+
+  /** Services that are left alone after failures, as far as the last runs know. */
+  async servicesLeft(): Promise<ServiceLeft[]> {
+    return this.read(() => this.tables.slots.servicesLeft());
+  }
+
+  /** Notes that a service is left alone from now on, or still. */
+  async leaveService(service: string, reason: string, probeAt: string): Promise<void> {
+    await this.write(() => this.tables.slots.leaveService({ service, since: this.now, reason, probeAt }));
+  }
+
+  async serviceAnswers(service: string): Promise<void> {
+    await this.write(() => this.tables.slots.serviceAnswers(service));
   }
 
   // Audit

@@ -74,6 +74,9 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
       .orderBy("state")
       .execute(),
     ...(await totals(reading)),
+    servicesLeft: (await db.selectFrom("service_left").selectAll().orderBy("service").execute()).map(
+      ({ probe_at, ...row }) => ({ ...row, probeAt: probe_at }),
+    ),
     notices: notices.map((row) => {
       const body = stored<Json>(row.body);
       const summary = isObject(body) ? body["summary"] : undefined;

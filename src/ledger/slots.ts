@@ -5,7 +5,15 @@ import type { Sqlite } from "./database.ts";
 /** How far back fired slots are remembered one by one, in milliseconds: 400 days. */
 const firedKeptMs = 400 * 86_400_000;
 
-/** Which slots of the schedule fired, and which notices people have had. */
+/** A service that is left alone after failures. Instants are ISO text; `probeAt` is when one call tries it again, by the clock of its process. */
+export interface ServiceLeft {
+  service: string;
+  since: string;
+  reason: string;
+  probeAt: string;
+}
+
+/** Which slots of the schedule fired, which notices people have had, and which services are left alone. */
 export class SlotTables {
   readonly #statements;
 
@@ -51,6 +59,21 @@ export class SlotTables {
   dropNotice(key: string): void {
     this.#statements.dropNotice.run(key);
   }
+
+  servicesLeft(): ServiceLeft[] {
+    return this.#statements.servicesLeft
+      .all()
+      .map(({ service, since, reason, probe_at }) => ({ service, since, reason, probeAt: probe_at }));
+  }
+
+  /** A service that was left alone already keeps the time since when. */
+  leaveService(left: ServiceLeft): void {
+    this.#statements.leaveService.run(left.service, left.since, left.reason, left.probeAt);
+  }
+
+  serviceAnswers(service: string): void {
+    this.#statements.serviceAnswers.run(service);
+  }
 }
 
 function prepareStatements(database: Sqlite) {
@@ -75,5 +98,13 @@ function prepareStatements(database: Sqlite) {
     ),
     noticeSent: database.prepare("update notice set sent_at = ? where key = ?"),
     dropNotice: database.prepare("delete from notice where key = ?"),
+    servicesLeft: database.prepare<[], { service: string; since: string; reason: string; probe_at: string }>(
+      "select service, since, reason, probe_at from service_left order by service",
+    ),
+    leaveService: database.prepare(
+      `insert into service_left (service, since, reason, probe_at) values (?, ?, ?, ?)
+       on conflict (service) do update set reason = excluded.reason, probe_at = excluded.probe_at`,
+    ),
+    serviceAnswers: database.prepare("delete from service_left where service = ?"),
   };
 }

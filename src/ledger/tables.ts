@@ -30,6 +30,7 @@ export interface LedgerTables {
   run: RunTable;
   slot: { job: string; last_slot: string; fired_at: string };
   notice: { key: string; since: string; body: string; sent_at: string | null };
+  service_left: { service: string; since: string; reason: string; probe_at: string };
   audit: AuditTable;
 }
 

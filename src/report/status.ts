@@ -32,6 +32,8 @@ export interface StatusFacts {
   known: { enterprises: number; orders: number; staff: number; assignments: number };
   /** Customers read back by verify; `oldest` is the reading that is the longest ago. */
   verified: { customers: number; incomplete: number; oldest: string | null; newest: string | null };
+  /** Services that are left alone after failures. `probeAt` is when the process that left it tries it again, as long as that process lives. */
+  servicesLeft: { service: string; since: string; reason: string; probeAt: string }[];
   notices: { key: string; since: string; summary: string }[];
 }
 
@@ -72,6 +74,12 @@ export function attentionOf(facts: StatusFacts): Attention[] {
       next: "crm-sync check",
     });
   }
+  for (const left of facts.servicesLeft) {
+    items.push({
+      what: `${left.service} is left alone since ${instantText(left.since)}, because ${left.reason}`,
+      next: "nothing as long as it may pass: it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service",
+    });
+  }
   const waiting = facts.quarantine.reduce((sum, item) => sum + item.count, 0);
   if (waiting > 0) items.push({ what: `${counted(waiting, "record")} in quarantine`, next: nextForQuarantine() });
   return items;
@@ -91,6 +99,7 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   );
   lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.fixed} in use`);
   lines.push(verifiedLine(facts, now));
+  for (const line of servicesLeftLines(facts, now)) lines.push(line);
   for (const run of facts.running) {
     lines.push(
       `running   ${run.job} (${run.id}) since ${instantText(run.startedAt)}; where its process died, the next run ends it`,
@@ -124,6 +133,22 @@ function verifiedLine(facts: StatusFacts, now: string): string {
   if (oldest === null || newest === null) return "verified  no customer was read back yet: crm-sync run verify";
   const doubt = incomplete === 0 ? "" : `; ${counted(incomplete, "reading")} failed last`;
   return `verified  ${counted(customers, "customer")} read back, the last ${ageOf(newest, now)} ago, the oldest ${ageOf(oldest, now)} ago${doubt}`;
+}
+
+/**
+ * Calls are made by runs alone, so a service that was left alone is tried again by the run that is on, or else by the next one: also where the
+ * process that left it is gone.
+ */
+function servicesLeftLines(facts: StatusFacts, now: string): string[] {
+  return facts.servicesLeft.map((left) => {
+    const when =
+      facts.running.length === 0
+        ? "the next run tries it again"
+        : left.probeAt > now
+          ? `a probe at about ${instantText(left.probeAt)}`
+          : "the next call is a probe; where the process of the run died, the next run tries it again";
+    return `service   ${left.service}: left alone since ${instantText(left.since)} (${ageOf(left.since, now)}), because ${printable(left.reason)}; ${when}`;
+  });
 }
 
 function lastRunsTable(facts: StatusFacts, now: string, view: View): string | undefined {

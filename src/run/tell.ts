@@ -1,16 +1,11 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Platform } from "../platform/platform.ts";
 import { notifyChanges } from "./notify.ts";
 import type { Notice, NotifyDependencies } from "./notify.ts";
 import type { RunSummary } from "./summary.ts";
 
 /** What needs a person now, from the state of things and the run that just ended. */
-export async function noticesOf(
-  ledger: Ledger,
-  summary: RunSummary | undefined,
-  platform: Platform,
-): Promise<Notice[]> {
+export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined): Promise<Notice[]> {
   const notices: Notice[] = [];
   for (const read of await ledger.troubledReads()) {
     notices.push({
@@ -58,15 +53,13 @@ export async function noticesOf(
     });
   }
   notices.push(...(await runNotices(ledger)));
-  const state = platform.state();
-  for (const [service, { breaker }] of Object.entries(state)) {
-    if (breaker.state === "open")
-      notices.push({
-        key: `breaker:${service}`,
-        kind: "breaker",
-        summary: `calls to ${service} are stopped`,
-        cure: "it is probed by itself; check the service",
-      });
+  for (const { service, since, reason } of await ledger.servicesLeft()) {
+    notices.push({
+      key: `breaker:${service}`,
+      kind: "breaker",
+      summary: `${service} is left alone since ${since}, because ${reason}`,
+      cure: "it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service",
+    });
   }
   return notices;
 }
@@ -107,7 +100,6 @@ function unreachedIn(summary: Json): number {
 export async function tellPeople(
   deps: NotifyDependencies & { ledger: Ledger },
   summary: RunSummary | undefined,
-  platform: Platform,
 ): Promise<void> {
-  await notifyChanges(await noticesOf(deps.ledger, summary, platform), deps);
+  await notifyChanges(await noticesOf(deps.ledger, summary), deps);
 }
