@@ -58,6 +58,7 @@ export async function deliver(
   const { ledger } = deps;
   if (operation.kind === "place-order" && options.existing === undefined) {
     const block = await readyToPlace(deps, pool, operation, options.signal);
+    if (options.signal?.aborted === true) return { kind: "stopped" };
     if (block !== undefined) return { kind: "blocked", ...block };
   }
   const known = await ledger.known(operation.customer);

@@ -4,6 +4,7 @@ import { limits } from "../contract/limits.ts";
 import { assetNumberOf } from "../contract/selection.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
+import type { WantedNumbers } from "../ledger/numbers.ts";
 import { operation } from "../plan/operation.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { attemptEnd, keptAnswer } from "./outcome.ts";
@@ -12,6 +13,12 @@ import type { PlannedOrder } from "./prepare.ts";
 /** The customer under whom the pool's operations stand in the journal: nobody's. */
 export const poolOwner: RecordKey = { namespace: "", id: "" };
 const mostRefills = 3;
+
+/** Why an order has no numbers yet. */
+interface Unready {
+  code: string;
+  reason: string;
+}
 
 /**
  * Asset numbers: taken from E9 in batches, kept in the ledger before use, fixed to an asset instance for good. An E9 whose answer was lost
@@ -30,8 +37,8 @@ export class NumberPool {
     order: RecordKey,
     assets: PlannedOrder["assets"],
     signal: AbortSignal | undefined,
-  ): Promise<{ code: string; reason: string } | undefined> {
-    const { ledger, settings } = this.#deps;
+  ): Promise<Unready | undefined> {
+    const { settings } = this.#deps;
     const key = { namespace: order.namespace, id: order.id };
     const wanted = assets.map((asset) => {
       const licenseType = licenseTypes.find((type) => type === asset.licenseType);
@@ -43,26 +50,35 @@ export class NumberPool {
           licenseType === undefined ? digits : assetNumberOf(digits, licenseType, settings),
       };
     });
-    for (let refills = 0; ; refills += 1) {
-      const { lacking, clashing } = await ledger.fixNumbers(key, wanted);
-      if (clashing.length > 0) {
-        return {
-          code: "asset.number-taken",
-          reason: `the CRM gives the asset number ${clashing[0]} to this order, and it belongs to another asset already`,
-        };
+    const early = await this.#fixed(key, wanted);
+    if (early.kind !== "lacking") return early.problem;
+    // Whoever refills the pool takes its own numbers before the next one's turn, so that nobody waits behind those who came later.
+    return await this.#oneAtATime(async () => {
+      for (let refills = 0; ; refills += 1) {
+        const found = await this.#fixed(key, wanted);
+        if (found.kind !== "lacking") return found.problem;
+        if (refills >= mostRefills)
+          return { code: "pool.empty", reason: "the order service handed out no asset numbers (E9)" };
+        if (signal?.aborted === true) return { code: "run.stopped", reason: "the run was stopped" };
+        const problem = await this.#refill(found.lacking, signal);
+        if (problem !== undefined) return problem;
       }
-      if (lacking === 0) return undefined;
-      if (refills >= mostRefills)
-        return { code: "pool.empty", reason: "the order service handed out no asset numbers (E9)" };
-      const problem = await this.#oneAtATime(() => this.#refill(lacking, signal));
-      if (problem !== undefined) return problem;
-    }
+    });
   }
 
-  async #refill(
-    lacking: number,
-    signal: AbortSignal | undefined,
-  ): Promise<{ code: string; reason: string } | undefined> {
+  async #fixed(
+    order: RecordKey,
+    wanted: readonly WantedNumbers[],
+  ): Promise<{ kind: "settled"; problem: Unready | undefined } | { kind: "lacking"; lacking: number }> {
+    const { lacking, clashing } = await this.#deps.ledger.fixNumbers(order, wanted);
+    if (clashing.length > 0) {
+      const reason = `the CRM gives the asset number ${clashing[0]} to this order, and it belongs to another asset already`;
+      return { kind: "settled", problem: { code: "asset.number-taken", reason } };
+    }
+    return lacking === 0 ? { kind: "settled", problem: undefined } : { kind: "lacking", lacking };
+  }
+
+  async #refill(lacking: number, signal: AbortSignal | undefined): Promise<Unready | undefined> {
     const { ledger, platform, settings, random, logger } = this.#deps;
     if ((await ledger.poolSize()) >= lacking) return undefined;
     const size = Math.min(limits.assetNumbersPerCall, Math.max(settings.poolBatch, lacking));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deliver } from "../../src/apply/deliver.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
-import { ApplyWorld, customer, customerRecord, orderRecord, staffRecord } from "./world.ts";
+import { ApplyWorld, customer, customerRecord, key, orderRecord, staffRecord } from "./world.ts";
 
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
   const world = await ApplyWorld.start(options);
@@ -58,6 +58,15 @@ describe("an operation that works", () => {
     expect(world.sandbox.state()).toMatchObject({ assets: 3, shellNumbers: 5 });
     expect(await world.ledger.poolSize()).toBe(2);
     expect(world.sandbox.batches("O1")).toHaveLength(1);
+  });
+
+  it("twenty orders at once get their numbers, though E9 is asked for one at a time", async () => {
+    const world = await ApplyWorld.start({ assumptions: { poolBatch: 1 } });
+    const asset = { id: "A1", licenseType: "cloud_account", quantity: 1, given: [] };
+    const orders = Array.from({ length: 20 }, (_, index) => key(`O${index + 1}`));
+    const problems = await Promise.all(orders.map((order) => world.pool.fix(order, [asset], undefined)));
+    expect(problems).toEqual(orders.map(() => undefined));
+    expect(world.calls("E9")).toBe(20);
   });
 
   it("M1 adds staff with generated passwords that are sealed, and learns the enterprise code", async () => {
@@ -313,6 +322,17 @@ describe("an order that meets a fault", () => {
     });
     expect((await world.states())["E5"]).toBeUndefined();
     expect(world.calls("E5")).toBe(0);
+  });
+
+  it("takes no asset numbers either once the run was stopped", async () => {
+    const world = await withOrder();
+    const operation = await world.planned("place-order");
+    const signal = AbortSignal.abort();
+    expect(await deliver(world.deps, world.pool, operation, { runId: "run", signal })).toMatchObject({
+      kind: "stopped",
+    });
+    expect((await world.states())["E9"]).toBeUndefined();
+    expect(world.calls("E9")).toBe(0);
   });
 
   it("waits while its channel order number belongs to another order", async () => {
