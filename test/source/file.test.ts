@@ -2,7 +2,7 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { customersFile, directoryWith, openSource, readAll } from "./support.ts";
+import { customerMapping, customersFile, directoryWith, openSource, readAll } from "./support.ts";
 import type { WholeReading } from "./support.ts";
 
 /** Reads the customers of these files with these stream settings. */
@@ -32,7 +32,7 @@ describe("a CSV file", () => {
 
   it("takes another delimiter and quote, and a header from the settings", async () => {
     const csv = { delimiter: ";", quote: "'", header: ["id", "name"] };
-    expect(values(await read({ "c.csv": "1;'a;b'\n2;c" }, { files: "c.csv", csv }))).toEqual([
+    expect(values(await read({ "c.csv": "1;'a;b'\n2;c\n" }, { files: "c.csv", csv }))).toEqual([
       { id: "1", name: "a;b" },
       { id: "2", name: "c" },
     ]);
@@ -41,7 +41,7 @@ describe("a CSV file", () => {
   it("joins the surplus of a row into the column that holds unquoted delimiters", async () => {
     const reading = await read(
       { "c.csv": "id,address,city\n1,a, b, c,X\n2,d,Y\n3,Z\n" },
-      { files: "c.csv", csv: { surplusInto: "address" } },
+      { files: "c.csv", csv: { surplusInto: "address" }, mapping: { ...customerMapping, name: "address" } },
     );
     expect(values(reading)).toEqual([
       { id: "1", address: "a, b, c", city: "X" },
@@ -99,8 +99,37 @@ describe("a CSV file", () => {
     expect((await read({ "c.csv": csv }, { files: "c.csv" })).outcome).toEqual({ complete: true, full: true, rows: 0 });
   });
 
+  it.each([
+    ["in the middle of a field", "id,name\n1,abc\n2,de", "\n", ["1"], "c.csv:3"],
+    ["between two fields", "id,name\n1,abc\n2,", "\n", ["1"], "c.csv:3"],
+    ["between the two characters of a line end", "id,name\r\n1,abc\r\n2,def\r", "\n", ["1"], "c.csv:3"],
+    ["in the only row", "id,name\n1,ab", "\n", [], "c.csv:2"],
+    ["in a file whose lines end with a carriage return alone", "id,name\r1,abc\r2,d", "\r", ["1"], "c.csv:3"],
+  ])("that was cut %s is not read whole, and half a row is no row", async (_name, csv, lineEnd, ids, place) => {
+    const cut = await read({ "c.csv": csv }, { files: "c.csv" });
+    expect(cut.raws.map(({ value }) => value["id"])).toEqual(ids);
+    expect(cut.bads).toEqual([]);
+    expect(cut.outcome).toMatchObject({ complete: false, problem: { code: "source.half-read", place } });
+    expect((await read({ "c.csv": `${csv}${lineEnd}` }, { files: "c.csv" })).outcome).toMatchObject({
+      complete: true,
+      rows: ids.length + 1,
+    });
+    const trusted = await read({ "c.csv": csv }, { files: "c.csv", csv: { lastLineEnd: "optional" } });
+    expect(trusted.outcome).toMatchObject({ complete: true, rows: ids.length + 1 });
+  });
+
+  it("without a column that somebody reads gives no rows: a field that is gone would look empty", async () => {
+    const { outcome } = await read({ "c.csv": "id,title\n1,a\n" }, { files: "c.csv" });
+    expect(outcome).toMatchObject({ complete: false, rows: 0, problem: { code: "source.wrong-shape" } });
+    expect(outcome.problem?.message).toBe('The file c.csv has no column "name", which the configuration reads.');
+    const other = await read({ "c.csv": "id;name\n1;a\n" }, { files: "c.csv" });
+    expect(other.outcome.problem?.message).toContain('one column with ";" in it, perhaps the delimiter');
+    const optional = await read({ "c.csv": "id\n1\n" }, { files: "c.csv", csv: { optionalColumns: ["name"] } });
+    expect(optional.outcome).toMatchObject({ complete: true, rows: 1 });
+  });
+
   it("comes in batches that are not larger than was asked for by much, and all of it", async () => {
-    const rows = Array.from({ length: 1_000 }, (_, index) => `${index},n`).join("\n");
+    const rows = Array.from({ length: 1_000 }, (_, index) => `${index},n\n`).join("");
     const reading = await read({ "c.csv": `id,name\n${rows}` }, { files: "c.csv" }, 100);
     expect(reading.raws).toHaveLength(1_000);
     expect(Math.max(...reading.batches)).toBeLessThanOrEqual(101);
@@ -277,12 +306,12 @@ describe("files that are not as they should be", () => {
 
   it("are not read before their marker is there", async () => {
     const stream = { files: "c.csv", completeWhen: { file: "{file}.done" } };
-    expect((await read({ "c.csv": "id\n1\n" }, stream)).outcome).toMatchObject({
+    expect((await read({ "c.csv": "id,name\n1,a\n" }, stream)).outcome).toMatchObject({
       complete: false,
       rows: 0,
       problem: { code: "source.half-written" },
     });
-    expect((await read({ "c.csv": "id\n1\n", "c.csv.done": "" }, stream)).outcome).toMatchObject({
+    expect((await read({ "c.csv": "id,name\n1,a\n", "c.csv.done": "" }, stream)).outcome).toMatchObject({
       complete: true,
       rows: 1,
     });
@@ -300,7 +329,7 @@ describe("files that are not as they should be", () => {
   });
 
   it("do not keep the others of their stream from being read", async () => {
-    const files = { "a.csv": "id\n1\n", "b.csv": "id,id\n2,2\n", "c.csv": "id\n3\n" };
+    const files = { "a.csv": "id,name\n1,a\n", "b.csv": "id,id\n2,2\n", "c.csv": "id,name\n3,c\n" };
     const reading = await read(files, { files: ["*.csv"] });
     expect(places(reading)).toEqual(["a.csv:2", "c.csv:2"]);
     expect(reading.outcome).toMatchObject({
@@ -310,7 +339,7 @@ describe("files that are not as they should be", () => {
   });
 
   it("are read in order of their names, each once", async () => {
-    const files = { "x-2.csv": "id\n2\n", "x-1.csv": "id\n1\n", "x-10.csv": "id\n10\n" };
+    const files = { "x-2.csv": "id,name\n2,b\n", "x-1.csv": "id,name\n1,a\n", "x-10.csv": "id,name\n10,j\n" };
     expect(places(await read(files, { files: ["x-2.csv", "x-*.csv"] }))).toEqual([
       "x-1.csv:2",
       "x-10.csv:2",
@@ -320,7 +349,7 @@ describe("files that are not as they should be", () => {
 
   it("stop being read when the reading is aborted", async () => {
     const directory = directoryWith({});
-    writeFileSync(join(directory, "c.csv"), `id\n${"1\n".repeat(500_000)}`);
+    writeFileSync(join(directory, "c.csv"), `id,name\n${"1,a\n".repeat(500_000)}`);
     const stop = new AbortController();
     const reading = openSource(customersFile({ files: "c.csv" }), directory).read("customers", { signal: stop.signal });
     await reading.next();

@@ -166,7 +166,7 @@ describe("any input", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(field, field), { maxLength: 30 }), async (rows) => {
         const quoted = rows.map((row) => row.map((value) => `"${value.replaceAll('"', '""')}"`).join(","));
-        const { raws, outcome } = await readOne("c.csv", `id,name\n${quoted.join("\n")}`);
+        const { raws, outcome } = await readOne("c.csv", `${["id,name", ...quoted].join("\n")}\n`);
         expect(outcome).toMatchObject({ complete: true, rows: rows.length });
         expect(raws.map(({ value }) => [value["id"], value["name"]])).toEqual(rows);
       }),

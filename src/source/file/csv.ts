@@ -22,17 +22,20 @@ interface CsvRow {
 
 /**
  * The rows of a CSV file as objects of texts, named by the header. Rows with another number of fields, with bytes that are no UTF-8 or with a quote in the wrong
- * place are bad records; where a broken quote may have swallowed rows, the file also counts as not read whole.
+ * place are bad records; where a broken quote may have swallowed rows, the file also counts as not read whole. So it does when its last line does not end: half a
+ * field looks like a whole one, so that row is kept back. Without one of `columns`, which somebody reads, no row is yielded: a field that is gone would look empty.
  */
 export async function* readCsv(
   file: OpenedFile,
   csv: CsvSettings,
+  columns: readonly string[],
   limits: RecordLimits,
   batchSize: number,
   signal: AbortSignal | undefined,
 ): FormatReader {
   const watch = new Utf8Watch();
-  const reading = new CsvReading(file.name, csv, watch);
+  const reading = new CsvReading(file.name, csv, columns, watch);
+  const end = new LastByte();
   const parser = parse({
     delimiter: csv.delimiter,
     quote: csv.quote,
@@ -45,19 +48,20 @@ export async function* readCsv(
     info: true,
     on_skip: (error) => reading.skipped(error),
   });
-  const source = Readable.from(watch.watch(readUtf8(file, signal)), { objectMode: true });
+  const source = Readable.from(end.watch(watch.watch(readUtf8(file, signal))), { objectMode: true });
   source.on("error", (error) => parser.destroy(error));
   source.pipe(parser);
   try {
     const rows: AsyncIterable<CsvRow> = parser;
     for await (const { record, info } of rows) {
       reading.row(record, info);
-      if (reading.items.length >= batchSize) yield reading.take();
+      if (reading.items.length > batchSize) yield reading.takeAllButLast();
     }
   } finally {
     source.destroy();
     parser.destroy();
   }
+  if (csv.lastLineEnd === "required" && !end.endsLine) reading.dropLast();
   if (watch.count > 0) {
     reading.problem ??= sourceProblem(
       "source.wrong-encoding",
@@ -70,10 +74,29 @@ export async function* readCsv(
   return { problem: reading.problem };
 }
 
+/** Passes bytes on and knows whether the last of them ends a line, as the lines of the file end. */
+class LastByte {
+  #last = 0;
+  #hasNewline = false;
+
+  async *watch(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+    for await (const chunk of chunks) {
+      this.#last = chunk.at(-1) ?? this.#last;
+      this.#hasNewline ||= chunk.includes(10);
+      yield chunk;
+    }
+  }
+
+  get endsLine(): boolean {
+    return this.#last === 10 || (this.#last === 13 && !this.#hasNewline);
+  }
+}
+
 /** Turns parsed rows into items; knows lines, header and what went wrong. */
 class CsvReading {
   readonly #name: string;
   readonly #csv: CsvSettings;
+  readonly #columns: readonly string[];
   readonly #watch: Utf8Watch;
   #header: readonly string[] | undefined;
   #surplusAt = -1;
@@ -84,9 +107,10 @@ class CsvReading {
   items: FileItem[] = [];
   problem: Problem | undefined;
 
-  constructor(name: string, csv: CsvSettings, watch: Utf8Watch) {
+  constructor(name: string, csv: CsvSettings, columns: readonly string[], watch: Utf8Watch) {
     this.#name = name;
     this.#csv = csv;
+    this.#columns = columns;
     this.#watch = watch;
     if (csv.header !== undefined) this.#takeHeader(csv.header, 0);
   }
@@ -95,6 +119,23 @@ class CsvReading {
     const { items } = this;
     this.items = [];
     return items;
+  }
+
+  takeAllButLast(): FileItem[] {
+    return this.items.splice(0, this.items.length - 1);
+  }
+
+  /** The last row may be half a row. */
+  dropLast(): void {
+    const last = this.items.pop();
+    if (last === undefined) return;
+    const place = "bad" in last ? last.bad.place : last.row.place;
+    this.problem ??= sourceProblem(
+      "source.half-read",
+      place,
+      `The file ${this.#name} ends in the middle of a line: the row at ${place} has no line end.`,
+      "Export it again; where its writer never ends the last line, set `csv.lastLineEnd: optional`.",
+    );
   }
 
   row(record: string[], info: Info): void {
@@ -181,8 +222,25 @@ class CsvReading {
         "Correct the file, or declare its columns as `csv.header`.",
       );
     }
+    const missing = this.#columns.filter((name) => !header.includes(name) && !this.#csv.optionalColumns.includes(name));
+    if (missing.length > 0) throw this.#lacking(missing, header, line);
     this.#header = header;
     this.#surplusAt = surplusInto === undefined ? -1 : header.indexOf(surplusInto);
+  }
+
+  #lacking(missing: readonly string[], header: readonly string[], line: number): Problem {
+    const names = missing.map((name) => JSON.stringify(name)).join(", ");
+    const delimiter = [";", "\t", "|", ","].find((mark) => mark !== this.#csv.delimiter && header[0]?.includes(mark));
+    const perhaps =
+      header.length > 1 || delimiter === undefined
+        ? ""
+        : `; it has one column with ${JSON.stringify(delimiter)} in it, perhaps the delimiter`;
+    return sourceProblem(
+      "source.wrong-shape",
+      `${this.#name}:${line}`,
+      `The file ${this.#name} has no column ${names}, which the configuration reads${perhaps}.`,
+      "Export it as it was before, or correct the mapping and `csv`; a column that may be missing stands in `csv.optionalColumns`.",
+    );
   }
 
   #withoutSurplus(record: string[], columns: number): string[] {

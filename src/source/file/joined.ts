@@ -13,6 +13,7 @@ import type {
   StagingArea,
 } from "../reader.ts";
 import type { FileStream } from "../settings.ts";
+import type { NeededColumns } from "./columns.ts";
 import { notAnObject } from "./items.ts";
 import { readFiles } from "./rows.ts";
 import type { FileSet } from "./settings.ts";
@@ -27,6 +28,7 @@ const headers = "#headers";
 export async function* readJoined(
   stream: FileStream,
   details: NonNullable<FileStream["details"]>,
+  columns: NeededColumns,
   deps: { directory: string; staging: Staging },
   options: ReadOptions,
 ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
@@ -35,10 +37,10 @@ export async function* readJoined(
   let rows = 0;
   try {
     let problem: Problem | undefined;
-    const parts: [string, FileSet, string][] = [[headers, stream, stream.key ?? ""]];
-    for (const [name, set] of Object.entries(details)) parts.push([name, set, set.key]);
-    for (const [part, set, key] of parts) {
-      const staging = stage(part, set, key, stream, area, deps.directory, options);
+    const parts: [string, FileSet, string, readonly string[]][] = [[headers, stream, stream.key ?? "", columns.own]];
+    for (const [name, set] of Object.entries(details)) parts.push([name, set, set.key, columns.details[name] ?? []]);
+    for (const [part, set, key, needed] of parts) {
+      const staging = stage(part, set, key, needed, stream, area, deps.directory, options);
       for (;;) {
         const next = await staging.next();
         if (next.done === true) {
@@ -72,6 +74,7 @@ async function* stage(
   part: string,
   set: FileSet,
   key: string,
+  columns: readonly string[],
   stream: FileStream,
   area: StagingArea,
   directory: string,
@@ -80,6 +83,7 @@ async function* stage(
   const keyOf = keyReader(key);
   const reading = readFiles(set, {
     directory,
+    columns,
     limits: stream.limits,
     batchSize: options.batchSize ?? 500,
     signal: options.signal,

@@ -12,6 +12,8 @@ import type { FileSet } from "./settings.ts";
 
 export interface ReadFilesOptions {
   directory: string;
+  /** Columns without which a CSV file is not read, since somebody reads them. */
+  columns: readonly string[];
   limits: RecordLimits;
   batchSize: number;
   signal: AbortSignal | undefined;
@@ -56,10 +58,14 @@ async function* wholeFile(
   }
 }
 
-function formatReader(file: FoundFile, set: FileSet, { limits, batchSize, signal }: ReadFilesOptions): FormatReader {
+function formatReader(
+  file: FoundFile,
+  set: FileSet,
+  { columns, limits, batchSize, signal }: ReadFilesOptions,
+): FormatReader {
   switch (file.format) {
     case "csv":
-      return readCsv(file, set.csv, limits, batchSize, signal);
+      return readCsv(file, set.csv, columns, limits, batchSize, signal);
     case "ndjson": {
       const { completeWhen } = set;
       return readNdjson(

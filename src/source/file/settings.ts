@@ -40,6 +40,18 @@ const csvSettingsSchema = z
       .string()
       .optional()
       .describe("The column that holds unquoted delimiters: fields beyond the header's number are joined into it"),
+    optionalColumns: z
+      .array(z.string().min(1))
+      .default([])
+      .describe(
+        "Columns that the mapping reads and a file may lack; without any other column that the mapping reads it is not read",
+      ),
+    lastLineEnd: z
+      .enum(["required", "optional"])
+      .default("required")
+      .describe(
+        "required: a file whose last line does not end was cut off; optional: its writer never ends the last line, and a cut inside it cannot be noticed",
+      ),
   })
   .superRefine((csv, context) => {
     if (csv.header !== undefined && csv.surplusInto !== undefined && !csv.header.includes(csv.surplusInto)) {

@@ -1,7 +1,10 @@
 import type { Problem } from "../../base/errors.ts";
 import { keyReader } from "../keys.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
+import { streams } from "../../crm/model.ts";
 import type { FileSourceSettings, FileStream } from "../settings.ts";
+import type { FileSet } from "./settings.ts";
+import { neededColumns } from "./columns.ts";
 import { readJoined } from "./joined.ts";
 import { toItem } from "./items.ts";
 import { readFiles } from "./rows.ts";
@@ -15,15 +18,21 @@ export function createFileSource(
     async *read(stream, options) {
       const files = settings.streams[stream];
       if (files === undefined) return { complete: true, full: true, rows: 0 };
+      const columns = neededColumns(stream, files);
       return yield* files.details === undefined
-        ? readPlain(files, deps.directory, options)
-        : readJoined(files, files.details, deps, options);
+        ? readPlain(files, columns.own, deps.directory, options)
+        : readJoined(files, files.details, columns, deps, options);
     },
     async check(signal) {
-      for (const stream of Object.values(settings.streams)) {
+      for (const name of streams) {
+        const stream = settings.streams[name];
         if (stream === undefined) continue;
-        for (const set of [stream, ...Object.values(stream.details ?? {})]) {
-          const rows = readFiles(set, { directory: deps.directory, limits: stream.limits, batchSize: 1, signal });
+        const needed = neededColumns(name, stream);
+        const sets: [FileSet, readonly string[]][] = [[stream, needed.own]];
+        for (const [detail, set] of Object.entries(stream.details ?? {})) sets.push([set, needed.details[detail] ?? []]);
+        for (const [set, columns] of sets) {
+          const { directory } = deps;
+          const rows = readFiles(set, { directory, columns, limits: stream.limits, batchSize: 1, signal });
           try {
             const start = await rows.next();
             if (start.done === true && start.value !== undefined) return start.value;
@@ -39,12 +48,13 @@ export function createFileSource(
 
 async function* readPlain(
   stream: FileStream,
+  columns: readonly string[],
   directory: string,
   options: ReadOptions,
 ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
   const keyOf = keyReader(stream.key);
   const batchSize = options.batchSize ?? 500;
-  const rows = readFiles(stream, { directory, limits: stream.limits, batchSize, signal: options.signal });
+  const rows = readFiles(stream, { directory, columns, limits: stream.limits, batchSize, signal: options.signal });
   let count = 0;
   for (;;) {
     const next = await rows.next();

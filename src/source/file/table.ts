@@ -2,6 +2,7 @@ import type { Problem } from "../../base/errors.ts";
 import { keyReader } from "../keys.ts";
 import type { RecordLimits } from "../limits.ts";
 import { sourceProblem } from "../problems.ts";
+import { columnsOf } from "./columns.ts";
 import { readFiles } from "./rows.ts";
 import type { TableSettings } from "./settings.ts";
 
@@ -27,7 +28,8 @@ export async function readTable(
       `The table ${name} ${message}.`,
       "Correct the file; a look-up table has to be whole.",
     );
-  const rows = readFiles(settings, { ...options, batchSize: 1_000 });
+  const columns = [settings.key, settings.value].flatMap(columnsOf);
+  const rows = readFiles(settings, { ...options, columns, batchSize: 1_000 });
   try {
     for (;;) {
       const next = await rows.next();

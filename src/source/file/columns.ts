@@ -1,0 +1,31 @@
+import { readsOf } from "../mapping/compile.ts";
+import { parsePath } from "../mapping/path.ts";
+import type { Stream } from "../../crm/model.ts";
+import type { FileStream } from "../settings.ts";
+
+/** The columns that the files of a stream need, if they are CSV: those of its own rows, and those of its details by their name. */
+export interface NeededColumns {
+  own: readonly string[];
+  details: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The column of a CSV row that a path begins with; none where it is the row itself. */
+export function columnsOf(path: string | undefined): string[] {
+  const parsed = path === undefined ? undefined : parsePath(path);
+  const first = parsed?.ok === true ? parsed.value.steps[0] : undefined;
+  return typeof first === "string" ? [first] : [];
+}
+
+export function neededColumns(stream: Stream, settings: FileStream): NeededColumns {
+  const sets = settings.details ?? {};
+  const own = new Set(columnsOf(settings.key));
+  const details = new Map(Object.entries(sets).map(([name, set]) => [name, new Set(columnsOf(set.key))]));
+  for (const { steps } of readsOf(stream, settings.mapping)) {
+    const [first, , inside] = steps;
+    if (typeof first !== "string") continue;
+    const detail = details.get(first);
+    if (detail === undefined) own.add(first);
+    else if (typeof inside === "string") detail.add(inside);
+  }
+  return { own: [...own], details: Object.fromEntries([...details].map(([name, columns]) => [name, [...columns]])) };
+}
