@@ -29,7 +29,8 @@ export function createFileSource(
         if (stream === undefined) continue;
         const needed = neededColumns(name, stream);
         const sets: [FileSet, readonly string[]][] = [[stream, needed.own]];
-        for (const [detail, set] of Object.entries(stream.details ?? {})) sets.push([set, needed.details[detail] ?? []]);
+        for (const [detail, set] of Object.entries(stream.details ?? {}))
+          sets.push([set, needed.details[detail] ?? []]);
         for (const [set, columns] of sets) {
           const { directory } = deps;
           const rows = readFiles(set, { directory, columns, limits: stream.limits, batchSize: 1, signal });
