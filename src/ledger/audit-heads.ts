@@ -1,6 +1,8 @@
 import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, readFileSync } from "node:fs";
 import { z } from "zod";
+import { messageOf } from "../base/errors.ts";
 import type { AuditHead } from "./audit.ts";
+import { refused } from "./damage.ts";
 
 const headLine = z.strictObject({ sequence: z.int().min(1), hash: z.string().regex(/^[0-9a-f]{64}$/), at: z.string() });
 
@@ -9,8 +11,23 @@ export function headsPath(ledgerPath: string): string {
   return `${ledgerPath}.heads`;
 }
 
+/** Keeps the head of a run that is recorded already. Throws a Problem with exit code 65 where the file cannot be written. */
 export function keepHead(ledgerPath: string, head: AuditHead, at: string): void {
   const path = headsPath(ledgerPath);
+  try {
+    appendHead(path, head, at);
+  } catch (error) {
+    throw refused(
+      "ledger.head-not-kept",
+      path,
+      `the head of the audit record cannot be kept in ${path}: ${messageOf(error)}. What the run did is in the ledger; only this file lacks it`,
+      "check the disk and that this user may write there, then start again: the next run keeps the head",
+      error,
+    );
+  }
+}
+
+function appendHead(path: string, head: AuditHead, at: string): void {
   const kept = readKeptHeads(path);
   if (kept.at(-1)?.sequence === head.sequence && kept.at(-1)?.hash === head.hash) return;
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
