@@ -1,11 +1,25 @@
-import { runCommand } from "../../src/cli/run-commands.ts";
+import type { Invocation } from "../../src/cli/command.ts";
+import { settleCommand } from "../../src/cli/decision-commands.ts";
 import { createOutput } from "../../src/cli/output.ts";
+import { runCommand } from "../../src/cli/run-commands.ts";
 import type { Ended, ProgramOptions } from "./program.ts";
 
+type Options = Omit<ProgramOptions, "words" | "preload" | "under">;
+
 /** `crm-sync --json run JOB` without a process of its own: for tests of many runs. What it logs is not kept; the level is `silent`. */
-export async function runInProcess(
-  options: Omit<ProgramOptions, "words" | "preload"> & { job: string },
-): Promise<Ended> {
+export async function runInProcess(options: Options & { job: string }): Promise<Ended> {
+  return await inProcess(options, (invocation) => runCommand(invocation, options.job, []));
+}
+
+/** `crm-sync --json settle OPERATION --not-applied`, as a person says it who has looked. */
+export async function settleNotApplied(options: Options, operation: string): Promise<Ended> {
+  const verdict = { applied: false, notApplied: true };
+  return await inProcess(options, (invocation) =>
+    settleCommand(invocation, operation, verdict, "the platform has none"),
+  );
+}
+
+async function inProcess(options: Options, command: (invocation: Invocation) => Promise<number>): Promise<Ended> {
   let stdout = "";
   let stderr = "";
   const output = createOutput(
@@ -13,20 +27,16 @@ export async function runInProcess(
     { write: (text) => (stderr += text) !== "" },
     () => performance.now(),
   );
-  const code = await runCommand(
-    {
-      options: { config: options.config, json: true, sandbox: options.sandbox },
-      environment: {
-        CRM_SYNC__ledger__path: options.ledger,
-        CRM_SYNC__log__level: "silent",
-        ...options.environment,
-      },
-      output,
-      signal: new AbortController().signal,
-      startHealth: () => Promise.reject(new Error("a run alone answers no health questions")),
+  const code = await command({
+    options: { config: options.config, json: true, sandbox: options.sandbox },
+    environment: {
+      CRM_SYNC__ledger__path: options.ledger,
+      CRM_SYNC__log__level: "silent",
+      ...options.environment,
     },
-    options.job,
-    [],
-  );
+    output,
+    signal: new AbortController().signal,
+    startHealth: () => Promise.reject(new Error("nothing here answers health questions")),
+  });
   return { code, signal: null, stdout, stderr };
 }

@@ -24,21 +24,29 @@ export interface ProgramOptions {
   environment?: Readonly<Record<string, string>>;
   /** A module that is loaded before the program. */
   preload?: string;
+  /** A command line that the program's own is added to, such as `strace -f`. */
+  under?: readonly string[];
 }
 
 /** A run of the program as a process of its own. */
 export interface Program {
   /** SIGKILL: nothing of the program runs after it. */
   kill(): void;
+  tell(signal: NodeJS.Signals): void;
+  /** Whether stderr came to hold this (true) before the program ended (false). */
+  says(text: string): Promise<boolean>;
   ended: Promise<Ended>;
 }
 
 /** Starts `crm-sync --json WORDS`. */
 export function startProgram(options: ProgramOptions): Program {
   const preload = options.preload === undefined ? [] : ["--import", options.preload];
+  const [command, ...before] = options.under ?? [];
   const child = spawn(
-    process.execPath,
+    command ?? process.execPath,
     [
+      ...before,
+      ...(command === undefined ? [] : [process.execPath]),
       ...preload,
       join(project, "src/main.ts"),
       "--json",
@@ -62,15 +70,28 @@ export function startProgram(options: ProgramOptions): Program {
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
   });
+  const listeners = new Set<() => void>();
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
+    for (const listener of listeners) listener();
+  });
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
   return {
     kill: () => void child.kill("SIGKILL"),
-    ended: new Promise((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
-    }),
+    tell: (signal) => void child.kill(signal),
+    says: (text) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (stderr.includes(text)) resolve(true);
+        };
+        listeners.add(look);
+        look();
+        ended.then(() => resolve(stderr.includes(text)), reject);
+      }),
+    ended,
   };
 }
 
