@@ -38,7 +38,7 @@ const statements = [
   `create table source_read (
     number integer primary key, run_id text, source text not null, stream text not null,
     started_at text not null, finished_at text, complete integer not null default 0, whole integer not null default 0,
-    rows integer not null default 0, bad integer not null default 0, cursor text, problem text
+    rows integer not null default 0, bad integer not null default 0, cursor text, problem text, details text
   ) strict`,
   `create index source_read_by_stream on source_read (source, stream, number)`,
 

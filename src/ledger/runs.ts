@@ -47,6 +47,8 @@ export interface SourceReadRow {
   bad: number;
   cursor: string | null;
   problem: string | null;
+  /** JSON: rows of each set of detail files, by its name. */
+  details: string | null;
 }
 
 /** Counts that tie records and operations of one run together. */
@@ -129,6 +131,7 @@ export class RunTables {
       bad: number;
       cursor?: string | undefined;
       problem?: string | undefined;
+      details?: Readonly<Record<string, number>> | undefined;
       at: string;
     },
   ): void {
@@ -140,6 +143,7 @@ export class RunTables {
       fields.bad,
       fields.cursor ?? null,
       fields.problem ?? null,
+      fields.details === undefined ? null : JSON.stringify(fields.details),
       number,
     );
   }
@@ -238,18 +242,18 @@ function prepareStatements(database: Sqlite) {
     ),
     startRead: database.prepare("insert into source_read (run_id, source, stream, started_at) values (?, ?, ?, ?)"),
     finishRead: database.prepare(
-      `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ? where number = +?`,
+      `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?, details = ? where number = +?`,
     ),
     lastComplete: database.prepare<[string, string, number], SourceReadRow>(
-      `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem from source_read
+      `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details from source_read
        where source = +? and stream = +? and complete = 1 and whole >= ? order by number desc limit 1`,
     ),
     reads: database.prepare<[string], SourceReadRow>(
-      `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem from source_read
+      `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details from source_read
        where run_id = +? order by number`,
     ),
     troubledReads: database.prepare<[], SourceReadRow>(
-      `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem from source_read
+      `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details from source_read
        where number in (select max(number) from source_read where finished_at is not null group by source, stream) and complete = 0
        order by source, stream`,
     ),

@@ -94,6 +94,8 @@ export interface SourceReadTable {
   bad: number;
   cursor: string | null;
   problem: string | null;
+  /** JSON: rows of each set of detail files, by its name. */
+  details: string | null;
 }
 
 export interface QuarantineTable {

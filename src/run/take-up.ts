@@ -69,6 +69,7 @@ export async function takeUpStream(
       ...(options.since === undefined ? {} : { since: options.since }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       batchSize: 500,
+      distrust: (details) => (deps.acceptShrink ? undefined : detailShrinkage(details, earlier?.details, deps.limits)),
     });
     for (;;) {
       const next = await reading.next();
@@ -77,15 +78,17 @@ export async function takeUpStream(
         tally.complete = outcome.complete;
         tally.problem = outcome.problem;
         tally.shrunk =
-          outcome.complete && outcome.full && !deps.acceptShrink
-            ? shrinkage(tally.extracted, earlier?.rows, deps.limits.sourceShrink)
-            : undefined;
+          outcome.shrunk ??
+          (outcome.complete && outcome.full && !deps.acceptShrink
+            ? shrinkage(tally.extracted, earlier?.rows, deps.limits.sourceShrink, "records")
+            : undefined);
         await ledger.finishRead(read, {
           complete: outcome.complete && tally.shrunk === undefined,
           whole: outcome.full,
           rows: tally.extracted,
           bad: tally.quarantined,
           cursor: outcome.cursor,
+          details: outcome.details,
           problem: tally.shrunk ?? outcome.problem?.message,
         });
         if (outcome.complete && outcome.full && tally.shrunk === undefined) {
@@ -119,11 +122,26 @@ export async function takeUpStream(
 }
 
 /** Why a complete read is not believed about what is gone: it lost too large a share of its records. */
-function shrinkage(rows: number, before: number | undefined, share: number): string | undefined {
+function shrinkage(rows: number, before: number | undefined, share: number, what: string): string | undefined {
   if (before === undefined || before === 0) return undefined;
   const lost = before - rows;
   if (rows > 0 && lost < before * share) return undefined;
-  return `the source lost ${lost} of ${before} records (${((lost / before) * 100).toFixed(1)} %) since the last complete read; ${share * 100} % are believed`;
+  return `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since the last complete read; ${share * 100} % are believed`;
+}
+
+/** The same for detail rows, each set of files for itself: without them the records that they belong to would look shorter. */
+function detailShrinkage(
+  details: Readonly<Record<string, number>>,
+  before: string | null | undefined,
+  limits: TakeUpDependencies["limits"],
+): string | undefined {
+  const known: unknown = JSON.parse(before ?? "{}");
+  for (const [name, rows] of Object.entries(known ?? {})) {
+    if (typeof rows !== "number") continue;
+    const lost = shrinkage(details[name] ?? rows, rows, limits.sourceShrink, `rows of ${name}`);
+    if (lost !== undefined) return lost;
+  }
+  return undefined;
 }
 
 async function takeUpBatch(

@@ -35,6 +35,10 @@ export interface ReadOutcome {
   rows: number;
   /** What to pass as `since` next time, where the source reads incrementally. Given only by a complete reading. */
   cursor?: string;
+  /** Rows of each set of detail files, by its name, where records are joined from several files. */
+  details?: Readonly<Record<string, number>>;
+  /** Why no record was yielded although everything was read: the answer of `ReadOptions.distrust`. */
+  shrunk?: string;
   /** Why the reading is not complete: `source.missing-file`, `source.half-read`, `source.down`, `source.wrong-password`… */
   problem?: Problem;
 }
@@ -45,6 +49,11 @@ export interface ReadOptions {
   signal?: AbortSignal;
   /** Largest number of items in one batch; 500 by default. */
   batchSize?: number;
+  /**
+   * Says why so few detail rows are not believed. Asked before the first joined record is yielded, because a record whose detail rows were lost looks like one that
+   * was changed.
+   */
+  distrust?: (details: Readonly<Record<string, number>>) => string | undefined;
 }
 
 export interface SourceReader {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ReadOptions } from "../../src/source/reader.ts";
 import { directoryWith, openSource, readAll } from "./support.ts";
 import type { WholeReading } from "./support.ts";
 
@@ -8,10 +9,10 @@ const mapping = {
   instances: [{ kind: "asset", one: { id: "id", licenseType: { value: "softkey" } } }],
 };
 
-function readOrders(files: Record<string, string>): Promise<WholeReading> {
+function readOrders(files: Record<string, string>, distrust?: ReadOptions["distrust"]): Promise<WholeReading> {
   const details = { lines: { files: "lines.csv", key: "order" }, notes: { files: "notes.ndjson", key: "order.id" } };
   const settings = { kind: "file", streams: { orders: { files: "orders.csv", key: "id", details, mapping } } };
-  return readAll(openSource(settings, directoryWith(files)), "orders");
+  return readAll(openSource(settings, directoryWith(files)), "orders", distrust === undefined ? {} : { distrust });
 }
 
 const whole = {
@@ -45,7 +46,7 @@ describe("header and detail files", () => {
       { place: "orders.csv:4", key: "3", value: { id: "3", customer: "C", lines: [], notes: [] } },
     ]);
     expect(bads).toEqual([]);
-    expect(outcome).toEqual({ complete: true, full: true, rows: 3 });
+    expect(outcome).toEqual({ complete: true, full: true, rows: 3, details: { lines: 3, notes: 1 } });
   });
 
   it("name a detail without a header, a row without a key, and every place of a key that stands twice", async () => {
@@ -61,7 +62,18 @@ describe("header and detail files", () => {
       ["orders.csv:4", "2", "duplicate-key", "the key 2 stands also in orders.csv:2"],
       ["lines.csv:3", "9", "orphan-detail", "no header row has the key 9 of this row of lines"],
     ]);
-    expect(outcome).toEqual({ complete: true, full: true, rows: 5 });
+    expect(outcome).toEqual({ complete: true, full: true, rows: 5, details: { lines: 3, notes: 1 } });
+  });
+
+  it("give no record where so few detail rows are not believed", async () => {
+    const asked: unknown[] = [];
+    const { raws, outcome } = await readOrders(whole, (details) => {
+      asked.push(details);
+      return "too few lines";
+    });
+    expect(asked).toEqual([{ lines: 3, notes: 1 }]);
+    expect(raws).toEqual([]);
+    expect(outcome).toMatchObject({ complete: true, rows: 0, shrunk: "too few lines" });
   });
 
   it.each([

@@ -23,7 +23,7 @@ const headers = "#headers";
 
 /**
  * Header rows with their detail rows, as records that hold each list of details under its name. Everything is staged first; where any of the files was not read whole,
- * no record is yielded at all, because a record with a part of its lines would look like a change.
+ * no record is yielded at all, because a record with a part of its lines would look like a change. Nor is one where so many detail rows are gone that they are not believed.
  */
 export async function* readJoined(
   stream: FileStream,
@@ -34,6 +34,7 @@ export async function* readJoined(
 ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
   const batchSize = options.batchSize ?? 500;
   const area = deps.staging.open();
+  const counted: Record<string, number> = {};
   let rows = 0;
   try {
     let problem: Problem | undefined;
@@ -44,7 +45,8 @@ export async function* readJoined(
       for (;;) {
         const next = await staging.next();
         if (next.done === true) {
-          problem ??= next.value;
+          problem ??= next.value.problem;
+          if (part !== headers) counted[part] = next.value.rows;
           break;
         }
         rows += next.value.length;
@@ -52,6 +54,8 @@ export async function* readJoined(
       }
     }
     if (problem !== undefined) return { complete: false, full: true, rows, problem };
+    const shrunk = options.distrust?.(counted);
+    if (shrunk !== undefined) return { complete: true, full: true, rows, details: counted, shrunk };
 
     for (const batch of batchesOf(unjoinable(area, Object.keys(details)), batchSize)) {
       rows += batch.length;
@@ -63,13 +67,13 @@ export async function* readJoined(
       yield joined.map((row) => join(row, Object.keys(details), stream));
       options.signal?.throwIfAborted();
     }
-    return { complete: true, full: true, rows };
+    return { complete: true, full: true, rows, details: counted };
   } finally {
     area.close();
   }
 }
 
-/** Puts the rows of one set of files into the area; yields what is bad in them, returns why they were not read whole. */
+/** Puts the rows of one set of files into the area; yields what is bad in them, returns their number and why they were not read whole. */
 async function* stage(
   part: string,
   set: FileSet,
@@ -79,7 +83,8 @@ async function* stage(
   area: StagingArea,
   directory: string,
   options: ReadOptions,
-): AsyncGenerator<SourceItem[], Problem | undefined, void> {
+): AsyncGenerator<SourceItem[], { rows: number; problem: Problem | undefined }, void> {
+  let rows = 0;
   const keyOf = keyReader(key);
   const reading = readFiles(set, {
     directory,
@@ -90,7 +95,8 @@ async function* stage(
   });
   for (;;) {
     const next = await reading.next();
-    if (next.done === true) return next.value;
+    if (next.done === true) return { rows, problem: next.value };
+    rows += next.value.length;
     const staged: StagedRow[] = [];
     const bad: BadRecord[] = [];
     for (const item of next.value) {
