@@ -8,8 +8,21 @@ export interface Randomness {
   fraction(): number;
 }
 
+/** Random bytes that are drawn from the system at once: asking for each few of them costs more than they do. */
+const drawnAtOnce = 4096;
+let drawn = randomBytes(0);
+let used = 0;
+
 export const systemRandomness: Randomness = {
-  hex: (length) => randomBytes(length).toString("hex"),
+  hex: (length) => {
+    if (length > drawnAtOnce) return randomBytes(length).toString("hex");
+    if (used + length > drawn.length) {
+      drawn = randomBytes(drawnAtOnce);
+      used = 0;
+    }
+    used += length;
+    return drawn.toString("hex", used - length, used);
+  },
   fraction: () => Math.random(),
 };
 

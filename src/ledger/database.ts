@@ -189,6 +189,8 @@ function makeDurable(database: Sqlite, path: string): void {
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = full");
   database.pragma("foreign_keys = on");
+  // What a savepoint may have to undo is kept in memory: a group of work is small, and files for it cost more writes than the work itself.
+  database.pragma("temp_store = memory");
   database.pragma("wal_autocheckpoint = 1000");
   database.pragma("journal_size_limit = 67108864");
   const mode = database.pragma("journal_mode", { simple: true });
