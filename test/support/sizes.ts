@@ -9,10 +9,23 @@ interface Sizes {
   kills: number;
   /** System calls of each kind that fail, and as many that kill; all of them where it is Infinity. */
   systemCalls: number;
+  /** Pages of a ledger in which a byte is flipped. */
+  flippedPages: number;
+  /** Frames of a write-ahead log that is cut or damaged there. */
+  tornFrames: number;
+  /** Network faults that each reading operation meets in each situation; all of them where it is Infinity. */
+  faultsOfRead: number;
 }
 
-const small: Sizes = { seeds: 100, kills: 50, systemCalls: 2 };
-const full: Sizes = { seeds: 300, kills: 250, systemCalls: Infinity };
+const small: Sizes = { seeds: 100, kills: 50, systemCalls: 2, flippedPages: 9, tornFrames: 30, faultsOfRead: 3 };
+const full: Sizes = {
+  seeds: 300,
+  kills: 250,
+  systemCalls: Infinity,
+  flippedPages: 1000,
+  tornFrames: Infinity,
+  faultsOfRead: Infinity,
+};
 
 export const isFull = process.env["TEST_SIZE"] === "full";
 export const sizes: Sizes = isFull ? full : small;

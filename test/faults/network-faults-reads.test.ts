@@ -1,0 +1,311 @@
+import { cpSync, rmSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { operations } from "../../src/contract/operations.ts";
+import type { FaultRule } from "../../src/sandbox/faults.ts";
+import { Cells } from "../support/cells.ts";
+import type { Cell } from "../support/cells.ts";
+import { LedgerView } from "../support/ledger-view.ts";
+import { goodRunOf, runResultOf } from "../support/program.ts";
+import type { Ended } from "../support/program.ts";
+import { sizes } from "../support/sizes.ts";
+import { changes, ledgerOf, writeWorld } from "../support/small-world.ts";
+import type { Change } from "../support/small-world.ts";
+
+/**
+ * Every reading operation meets every fault of the network in every situation in which something is concluded from it: for good during a whole run,
+ * then once in the next one. A reading that failed is never "none": while it fails nothing is sent that rests on it, and afterwards everything ends
+ * right and once.
+ */
+type Fault = Omit<FaultRule, "operation">;
+type Read = "E3" | "E8" | "M5" | "M6" | "M7";
+
+/** Reading operations of the contracts that the program does not use yet. */
+const notReadYet = ["M8"];
+const reads: readonly Read[] = ["E3", "E8", "M5", "M6", "M7"];
+
+/** The program gives up well before the fault ends, and well after an honest answer. */
+const impatient = { CRM_SYNC__orderService__callTimeoutMs: "900", CRM_SYNC__memberCenter__callTimeoutMs: "900" };
+const soon = (): string => new Date(Date.now() + 1500).toUTCString();
+const oddOnes = Array.from({ length: 60 }, (_, index) => index * 2 + 1);
+const evenOnes = oddOnes.map((number) => number + 1);
+
+interface Met {
+  fault: Fault | (() => Fault);
+  environment?: Record<string, string>;
+  /** Which calls meet it in place of the first, and in place of all. */
+  calls?: { once: Fault["nth"]; forGood: Fault["nth"] };
+  /** Whether the client's repetition mends it when it comes once. */
+  mended: boolean;
+  on?: readonly Read[];
+}
+
+const faults: Record<string, Met> = {
+  "the connection is reset before the request is read": { fault: { fault: "refused" }, mended: true },
+  "the connection is reset when the request is read": { fault: { fault: "resetBefore" }, mended: true },
+  "the reply ends in the middle": { fault: { fault: "resetMidReply" }, mended: true },
+  "no reply ever comes": { fault: { fault: "silence" }, environment: impatient, mended: true },
+  "the reply comes after we gave up": {
+    fault: { fault: "slow", delayMs: 2_000 },
+    environment: impatient,
+    mended: true,
+  },
+  "the reply comes at one byte a second": {
+    fault: { fault: "oneBytePerSecond" },
+    environment: impatient,
+    mended: true,
+  },
+  "the JSON stops in the middle": { fault: { fault: "wrongJson" }, mended: true },
+  'HTTP 299 says "500"': { fault: { fault: "code500" }, mended: true },
+  'HTTP 200 says "500"': { fault: { fault: "code500", status: 200 }, mended: true },
+  "HTTP 502 with a page": { fault: { fault: "http502" }, mended: true },
+  "HTTP 503 with Retry-After in seconds": { fault: { fault: "http503", retryAfter: "1" }, mended: true },
+  "HTTP 503 with Retry-After as a date": { fault: () => ({ fault: "http503", retryAfter: soon() }), mended: true },
+  "HTTP 429 with Retry-After in seconds": { fault: { fault: "http429", retryAfter: "1" }, mended: true },
+  "HTTP 429 with Retry-After as a date": { fault: () => ({ fault: "http429", retryAfter: soon() }), mended: true },
+  "success with data of another shape": { fault: { fault: "wrongShape" }, mended: true },
+  "a code that no contract lists": { fault: { fault: "oddCode" }, mended: false },
+  "HTTP 299 says that it cannot be (13004)": { fault: { fault: "status299", code: "13004" }, mended: false },
+  // The sandbox's tokens are fixed: the service refuses the only one there is.
+  "the token is called expired": { fault: { fault: "expiredToken" }, mended: false },
+  "the reply is larger than any answer may be": { fault: { fault: "hugeBody", bytes: 9_000_000 }, mended: false },
+  "a page lacks a row": { fault: { fault: "shortPage" }, mended: false, on: ["M5"] },
+  "the total changes from page to page": {
+    fault: { fault: "shortPage", shrinkTotal: true },
+    calls: { once: 2, forGood: evenOnes },
+    mended: false,
+    on: ["M5"],
+  },
+};
+
+interface Situation {
+  from: string;
+  job?: "verify";
+  reads: readonly Read[];
+  environment?: Record<string, string>;
+  /** Operations that may not be called while the reading fails. */
+  notSent: readonly string[];
+  wished: Change["wished"];
+  /** What is taken away is judged once a run, so a revoke that settling found unsent is sent by the run after it. */
+  late?: true;
+  /** Nothing is in the ledger of what the platform holds, so the two are not compared. */
+  adopting?: true;
+}
+
+const writing = Object.entries(operations).flatMap(([id, operation]) => (operation.writes ? [id] : []));
+const pages = { CRM_SYNC__assumptions__staffPage__size: "1", CRM_SYNC__assumptions__staffPage__base: "1" };
+const few = { CRM_SYNC__orderService__readAttempts: "3", CRM_SYNC__memberCenter__readAttempts: "3" };
+
+/** What proves an operation whose outcome is unknown. */
+const proof: Record<string, readonly Read[]> = {
+  "E1 binds a new customer": ["E3", "M5"],
+  "E2 creates an enterprise": ["E3", "M5"],
+  "E5 places an order": ["M6", "E8", "M7"],
+  "M1 adds a member of staff": ["M5"],
+  "M9 grants an asset": ["M5", "M6"],
+  "M9 revokes an asset": ["M5", "M6"],
+};
+const lost = { "was done": "appliedNoReply", "never arrived": "resetBefore" } as const;
+
+function doubts(): { name: string; change: Change; fault: "appliedNoReply" | "resetBefore"; reads: readonly Read[] }[] {
+  return Object.entries(proof).flatMap(([name, shown]) =>
+    Object.entries(lost).flatMap(([became, fault]) => {
+      const change = changes[name];
+      if (change === undefined) throw new Error(`there is no change "${name}"`);
+      // What never arrived shows no asset to look into.
+      const read =
+        fault === "resetBefore"
+          ? shown.filter((id) => id !== "M7" && (id !== "M5" || change.endpoint.startsWith("M")))
+          : shown;
+      return [{ name: `settling "${name}", which ${became}`, change, fault, reads: read }];
+    }),
+  );
+}
+
+const situations: Record<string, Situation> = {
+  "the first synchronisation": {
+    from: "empty",
+    reads: ["E3", "M5", "M6"],
+    notSent: ["E1", "E9", "E5", "M1", "M9"],
+    wished: {},
+  },
+  "the first synchronisation of an enterprise that is there": {
+    from: "unknown",
+    reads,
+    notSent: ["E1", "E2", "E9", "E5", "M1", "M9"],
+    wished: {},
+    adopting: true,
+  },
+  verify: { from: "base", job: "verify", reads, notSent: writing, wished: {} },
+  ...Object.fromEntries(
+    doubts().map(({ name, change, fault, reads: shown }): [string, Situation] => [
+      name,
+      {
+        from: name.replaceAll(/\W+/gu, "-"),
+        reads: shown,
+        notSent: writing,
+        wished: change.wished,
+        ...(change.environment === undefined ? {} : { environment: change.environment }),
+        ...(change.judged === true && fault === "resetBefore" ? { late: true } : {}),
+      },
+    ]),
+  ),
+};
+
+const cells = new Cells();
+
+beforeAll(async () => {
+  writeWorld(cells.place("empty"));
+  const base = cells.place("base");
+  writeWorld(base);
+  await cells.open(base, pages, async (cell) => {
+    goodRunOf(await cell.run());
+    if ((await cell.run({ job: "verify" })).code !== 0) throw new Error("the world is not verified");
+  });
+  cpSync(base, cells.place("unknown"), { recursive: true });
+  for (const end of ["", "-wal", "-shm", ".lock", ".heads"])
+    rmSync(`${ledgerOf(cells.place("unknown"))}${end}`, { force: true });
+  await Promise.all(
+    doubts().map(async ({ name, change, fault }) => {
+      const folder = cells.place(name.replaceAll(/\W+/gu, "-"));
+      cpSync(base, folder, { recursive: true });
+      writeWorld(folder, change.world);
+      await cells.open(folder, { ...pages, ...change.environment }, async (cell) => {
+        cell.sandbox.faults.add({ operation: change.endpoint, fault, times: 1 });
+        // The service is left alone after this one failure, so that nothing is settled.
+        const environment = {
+          CRM_SYNC__orderService__breakerFailures: "1",
+          CRM_SYNC__memberCenter__breakerFailures: "1",
+        };
+        const { exit } = runResultOf(await cell.run({ environment }));
+        if (exit !== 5) throw new Error(`${name}: it is not in doubt, exit ${exit}`);
+      });
+    }),
+  );
+});
+afterAll(() => cells.remove());
+
+function duplicates(cell: Cell): number {
+  return Object.values(cell.sandbox.duplicates()).reduce((sum, found) => sum + found.length, 0);
+}
+
+/** What the ledger has seen of the platform. */
+function seen(cell: Cell): unknown[] {
+  const ledger = new LedgerView(cell.ledger);
+  try {
+    return ledger.rows(
+      z.unknown(),
+      "select kind, subject, seen_at, body from observation where to_at is null order by kind, subject",
+    );
+  } finally {
+    ledger.close();
+  }
+}
+
+function balances(ended: Ended, situation: Situation): number {
+  if (situation.job === "verify") return ended.code ?? -1;
+  const result = runResultOf(ended);
+  expect(result.balance.adds).toBe(true);
+  return result.exit;
+}
+
+async function meets(cell: Cell, situation: Situation, read: Read, met: Met): Promise<void> {
+  const { sandbox } = cell;
+  const given = typeof met.fault === "function" ? met.fault() : met.fault;
+  const job = situation.job === undefined ? {} : { job: situation.job };
+  const run = async (environment = met.environment): Promise<number> =>
+    balances(await cell.run({ ...job, ...(environment === undefined ? {} : { environment }) }), situation);
+  const before = situation.job === "verify" ? seen(cell) : undefined;
+
+  sandbox.faults.add({ operation: read, ...given, ...(met.calls === undefined ? {} : { nth: met.calls.forGood }) });
+  const sent = cell.calls(...situation.notSent);
+  const exit = await run();
+  expect(sandbox.counts().faulted, "the fault met no call").toBeGreaterThan(0);
+  expect([5, 7], "the reading failed, and the run says so").toContain(exit);
+  expect(cell.calls(...situation.notSent) - sent, "sent although the reading failed").toBe(0);
+  expect(duplicates(cell)).toBe(0);
+  if (before !== undefined) expect(seen(cell), "what was seen before stands").toEqual(before);
+
+  sandbox.faults.clear();
+  const faulted = sandbox.counts().faulted;
+  const once = typeof met.fault === "function" ? met.fault() : met.fault;
+  sandbox.faults.add({
+    operation: read,
+    ...once,
+    ...(met.calls === undefined ? { times: 1 } : { nth: met.calls.once }),
+  });
+  const second = await run();
+  expect(sandbox.counts().faulted - faulted, "the fault met no call once").toBe(1);
+  sandbox.faults.clear();
+  const good = situation.adopting === true ? await adoptedExit() : 0;
+  if (met.mended && situation.late !== true) expect(second, "the repetition mends it").toBe(good);
+  else expect(await run(), "the next run ends right").toBe(good);
+  expect(duplicates(cell)).toBe(0);
+  if (situation.adopting === true) expect(cell.calls(...situation.notSent)).toBe(0);
+  else expect(await cell.wrong(situation.wished)).toEqual([]);
+
+  const writes = sandbox.counts().writingCalls;
+  runResultOf(await cell.run());
+  expect(sandbox.counts().writingCalls, "nothing is left to send").toBe(writes);
+}
+
+let adopted: Promise<number> | undefined;
+/** How a first synchronisation of the enterprise that is there ends without faults: what it adopted lacks what the CRM names. */
+async function adoptedExit(): Promise<number> {
+  adopted ??= (async () => {
+    let exit = -1;
+    const folder = cells.place("unknown-without-faults");
+    cpSync(cells.place("unknown"), folder, { recursive: true });
+    await cells.open(folder, pages, async (cell) => {
+      exit = runResultOf(await cell.run()).exit;
+    });
+    return exit;
+  })();
+  return await adopted;
+}
+
+/** Every situation, read and fault; where a part is taken, each read takes the faults in turn, so that it meets as many as there is room for. */
+function chosen(): [string, { situation: Situation; read: Read; met: Met }][] {
+  const turns = new Map<Read, number>([["M7", 10]]);
+  return Object.entries(situations).flatMap(([where, situation]) =>
+    situation.reads.flatMap((read) => {
+      const all = Object.entries(faults).filter(([, met]) => met.on?.includes(read) !== false);
+      const count = Math.min(sizes.faultsOfRead, all.length);
+      const first = turns.get(read) ?? 0;
+      turns.set(read, first + count);
+      return Array.from({ length: count }, (_, index) => all[(first + index) % all.length]).flatMap(
+        (item): ReturnType<typeof chosen> =>
+          item === undefined ? [] : [[`${where}: ${read}, ${item[0]}`, { situation, read, met: item[1] }]],
+      );
+    }),
+  );
+}
+
+describe("a reading that fails is never 'none'", () => {
+  const ended = new Map<string, Promise<void>>();
+  // Most of a cell is waiting, so many are on at once: more than vitest would run.
+  beforeAll(() => {
+    for (const [title, { situation, read, met }] of chosen()) {
+      const cell = cells.within(
+        cells.place(situation.from),
+        { ...pages, ...few, ...situation.environment },
+        async (one) => await meets(one, situation, read, met),
+      );
+      cell.catch(() => {});
+      ended.set(title, cell);
+    }
+  });
+  it.each(chosen())("%s", { timeout: 600_000 }, async (title) => {
+    await ended.get(title);
+  });
+});
+
+describe("the matrix of reads", () => {
+  it("has every reading operation that the program uses, and names the others", () => {
+    const reading = Object.entries(operations).flatMap(([id, operation]) => (operation.writes ? [] : [id]));
+    const used = new Set(Object.values(situations).flatMap((situation) => situation.reads));
+    expect([...used].sort()).toEqual([...reads].sort());
+    expect([...used, ...notReadYet].sort()).toEqual(reading.sort());
+    expect(new Set(chosen().map(([, { met }]) => met)).size, "every fault is met").toBe(Object.keys(faults).length);
+  });
+});

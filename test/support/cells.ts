@@ -1,0 +1,125 @@
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import pLimit from "p-limit";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemRandomness } from "../../src/base/ids.ts";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { fullCheck } from "./full-check.ts";
+import type { Wished } from "./full-check.ts";
+import { runInProcess } from "./in-process.ts";
+import { temporaryFolder } from "./northwind.ts";
+import type { Ended } from "./program.ts";
+import {
+  baseWished,
+  configOf,
+  ledgerOf,
+  platformOf,
+  smallEnvironment,
+  smallPersonal,
+  smallSecrets,
+} from "./small-world.ts";
+
+/** Reads are repeated at once, so that a cell takes no longer than its fault. */
+const quick = {
+  CRM_SYNC__orderService__backoffBaseMs: "1",
+  CRM_SYNC__orderService__backoffCapMs: "2",
+  CRM_SYNC__memberCenter__backoffBaseMs: "1",
+  CRM_SYNC__memberCenter__backoffCapMs: "2",
+};
+
+/** A small world of its own in a folder, with its platform and the program in this process. */
+export class Cell {
+  readonly folder: string;
+  readonly sandbox: Sandbox;
+  readonly environment: Record<string, string>;
+
+  constructor(folder: string, sandbox: Sandbox, environment: Record<string, string>) {
+    this.folder = folder;
+    this.sandbox = sandbox;
+    this.environment = environment;
+  }
+
+  get ledger(): string {
+    return ledgerOf(this.folder);
+  }
+
+  /** Runs a job; `url` is the platform's unless something stands between. */
+  async run(options: { job?: string; environment?: Record<string, string>; url?: string } = {}): Promise<Ended> {
+    return await runInProcess({
+      job: options.job ?? "everything",
+      config: configOf(this.folder),
+      sandbox: options.url ?? this.sandbox.url,
+      ledger: this.ledger,
+      environment: { ...smallEnvironment, ...quick, ...this.environment, ...options.environment },
+    });
+  }
+
+  /** Calls of operations, whatever became of them. */
+  calls(...operations: string[]): number {
+    const { calls } = this.sandbox.counts();
+    return operations.reduce((sum, operation) => sum + (calls[operation] ?? 0), 0);
+  }
+
+  effects(): Record<string, number> {
+    return this.sandbox.counts().effects;
+  }
+
+  /** What is wrong once nothing is under way; see `fullCheck`. */
+  async wrong(wished: Partial<Wished>): Promise<string[]> {
+    return await fullCheck({
+      ledger: this.ledger,
+      sandbox: this.sandbox.url,
+      wished: { ...baseWished, ...wished },
+      personal: smallPersonal,
+      secrets: smallSecrets,
+      output: [],
+    });
+  }
+}
+
+/** A folder of small worlds, some of which are worked on at once. `remove` drops it. */
+export class Cells {
+  readonly #folder = temporaryFolder();
+  readonly #someAtOnce = pLimit(12);
+  #made = 0;
+
+  /** A folder for a world that others begin from. */
+  place(name: string): string {
+    return join(this.#folder.path, name);
+  }
+
+  /** Works on a copy of a folder. */
+  async within(
+    from: string,
+    environment: Record<string, string>,
+    work: (cell: Cell) => Promise<void>,
+    change?: (folder: string) => void,
+  ): Promise<void> {
+    await this.#someAtOnce(async () => {
+      this.#made += 1;
+      const folder = this.place(`cell-${this.#made}`);
+      cpSync(from, folder, { recursive: true });
+      change?.(folder);
+      await this.open(folder, environment, work);
+    });
+  }
+
+  /** Works in the folder itself. */
+  async open(folder: string, environment: Record<string, string>, work: (cell: Cell) => Promise<void>): Promise<void> {
+    const sandbox = await startSandbox({
+      store: platformOf(folder),
+      clock: systemClock,
+      random: systemRandomness,
+    });
+    try {
+      await work(new Cell(folder, sandbox, environment));
+    } finally {
+      await sandbox.close();
+    }
+  }
+
+  remove(): void {
+    this.#folder.remove();
+  }
+}
