@@ -35,29 +35,30 @@ const deletionLimit = (floor: number, share: number) =>
     })
     .prefault({});
 
+/** What a job may say instead: without it, a job has the limits of the configuration, never the defaults. */
+const limitsOfJobSchema = z.strictObject({
+  revokes: z
+    .strictObject({
+      enterprise: deletionLimit(5, 0.05).describe(
+        "Revokes and deletions within one enterprise: the larger of floor and share.",
+      ),
+      run: deletionLimit(20, 0.01).describe("Revokes and deletions within one run: the larger of floor and share."),
+    })
+    .prefault({})
+    .describe("How much may be taken away before a person has to approve it."),
+  sourceShrink: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.2)
+    .describe("A source that lost this share of its records since the last complete read takes nothing away."),
+  absenceReads: atLeastOne
+    .default(3)
+    .describe("Complete reads in a row that must lack a record before it counts as gone."),
+});
+
 /** Reliability row M, with its defaults. */
-export const limitsSettingsSchema = z
-  .strictObject({
-    revokes: z
-      .strictObject({
-        enterprise: deletionLimit(5, 0.05).describe(
-          "Revokes and deletions within one enterprise: the larger of floor and share.",
-        ),
-        run: deletionLimit(20, 0.01).describe("Revokes and deletions within one run: the larger of floor and share."),
-      })
-      .prefault({})
-      .describe("How much may be taken away before a person has to approve it."),
-    sourceShrink: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(0.2)
-      .describe("A source that lost this share of its records since the last complete read takes nothing away."),
-    absenceReads: atLeastOne
-      .default(3)
-      .describe("Complete reads in a row that must lack a record before it counts as gone."),
-  })
-  .prefault({});
+export const limitsSettingsSchema = limitsOfJobSchema.prefault({});
 
 /** How an operation whose outcome is unknown is settled. */
 export const settleSettingsSchema = z
@@ -103,7 +104,7 @@ const jobFields = {
     .enum(misfirePolicies)
     .optional()
     .describe("Slots that were missed: run once for all of them, skip them, or run all (at most 24)."),
-  limits: limitsSettingsSchema.optional().describe("Limits of this job in place of `limits`."),
+  limits: limitsOfJobSchema.optional().describe("Limits of this job in place of `limits`."),
   reports: z
     .strictObject({
       kind: z.enum(["orders", "reconciliation", "exceptions"]).describe("Which report."),

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
+import { bindJobs } from "../../src/run/job.ts";
+import type { BoundJob } from "../../src/run/job.ts";
+import { jobSettingsSchema, limitsSettingsSchema } from "../../src/run/settings.ts";
+
+const limits = limitsSettingsSchema.parse({
+  revokes: { enterprise: { floor: 1, share: 0 }, run: { floor: 2, share: 0 } },
+  sourceShrink: 0.01,
+  absenceReads: 9,
+});
+
+function bound(jobs: Record<string, unknown>, id: string): BoundJob {
+  const settings = Object.entries(jobs).map(([name, job]) => [name, jobSettingsSchema.parse(job)]);
+  const sources = { erp: { streams: { customers: {}, orders: {}, staff: {} } } };
+  const made = bindJobs([customersAndOrders], { zone: "UTC", limits, jobs: Object.fromEntries(settings), sources });
+  if (!made.ok) throw new Error(made.error.map((problem) => problem.message).join(" "));
+  const found = made.value.find((job) => job.id === id);
+  if (found === undefined) throw new Error(`no job ${id}`);
+  return found;
+}
+
+describe("a job", () => {
+  it.each([
+    ["of one's own", { mine: { kind: "sync", streams: ["staff"] } }, "mine"],
+    [
+      "that ships with the program and runs at another time",
+      { [customersAndOrders.id]: { schedule: "5 * * * *" } },
+      "",
+    ],
+    ["that ships with the program as it is", {}, ""],
+  ])("%s has the limits of the configuration where it says none", (_what, jobs, id) => {
+    expect(bound(jobs, id === "" ? customersAndOrders.id : id).limits).toEqual(limits);
+  });
+
+  it("has its own limits in their place where it says some", () => {
+    const own = { kind: "sync", streams: ["staff"], limits: { absenceReads: 2 } };
+    expect(bound({ mine: own }, "mine").limits).toEqual(limitsSettingsSchema.parse({ absenceReads: 2 }));
+  });
+});
