@@ -15,6 +15,7 @@ import { KnownTables } from "./known.ts";
 import { readEpoch, takeRunLock } from "./lock.ts";
 import type { RunLock } from "./lock.ts";
 import { NumberTables } from "./numbers.ts";
+import { OpenFiles } from "./open-files.ts";
 import { sealingKey } from "./private.ts";
 import type { SealingKey } from "./private.ts";
 import { RecordTables } from "./records.ts";
@@ -75,9 +76,13 @@ export class LedgerCore {
     this.#beginReading = database.prepare("begin");
     this.#endReading = database.prepare("commit");
     this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret);
+    const files = new OpenFiles(options.path);
     this.#writer = new Writer(database, {
       ...(options.groupSize === undefined ? {} : { groupSize: options.groupSize }),
-      guard: () => this.#requireOwnEpoch(),
+      guard: () => {
+        files.requireSame();
+        this.#requireOwnEpoch();
+      },
     });
     this.tables = {
       records: new RecordTables(database, {

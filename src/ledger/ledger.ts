@@ -214,7 +214,8 @@ export class Ledger extends JournalLedger {
 
   /**
    * Ties the ledger to the services it speaks of, the first time, and refuses any others ever after: what was done on one platform would be
-   * taken for done on the other. `accept` changes the tie by a person's word.
+   * taken for done on the other. `accept` changes the tie by a person's word. The head is kept, so that a ledger that is lost during its first
+   * run already is missed.
    */
   async requirePlatform(platform: string, accept = false): Promise<void> {
     const known = this.meta("platform");
@@ -227,15 +228,16 @@ export class Ledger extends JournalLedger {
         exitCode: exitCodes.ledgerRefused,
       });
     }
-    await this.write(() => {
+    const head = await this.write(() => {
       this.database
         .prepare(
           "insert into meta (key, value) values ('platform', ?) on conflict (key) do update set value = excluded.value",
         )
         .run(platform);
       const body = { platform, before: known ?? null };
-      this.tables.audit.append({ at: this.now, kind: "platform", subject: "ledger", body });
+      return this.tables.audit.append({ at: this.now, kind: "platform", subject: "ledger", body });
     });
+    keepHead(this.path, head, this.now);
   }
 
   /** Records that a slot fired. False when it has fired already, or a later one has since the last rewinding: slots only move forward. */
