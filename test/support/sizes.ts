@@ -15,9 +15,19 @@ interface Sizes {
   tornFrames: number;
   /** Network faults that each reading operation meets in each situation; all of them where it is Infinity. */
   faultsOfRead: number;
+  /** Of the codes that refuse a write, every how many is answered. */
+  everyRefusal: number;
 }
 
-const small: Sizes = { seeds: 100, kills: 50, systemCalls: 2, flippedPages: 9, tornFrames: 30, faultsOfRead: 3 };
+const small: Sizes = {
+  seeds: 100,
+  kills: 50,
+  systemCalls: 2,
+  flippedPages: 9,
+  tornFrames: 30,
+  faultsOfRead: 3,
+  everyRefusal: 3,
+};
 const full: Sizes = {
   seeds: 300,
   kills: 250,

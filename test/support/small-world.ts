@@ -136,7 +136,7 @@ export const smallPersonal = [
 ];
 export const smallSecrets = ["canary-licence-", sealKey];
 
-const base: SmallWorld = {
+export const base: SmallWorld = {
   customers: [customer("C1", "North")],
   orders: [order("O1", { A1: "cloud_account", A2: "cloud_account" })],
   staff: [member("S1", ["A1"]), member("S2", [])],
