@@ -213,7 +213,8 @@ function nothingIsOpen(ledger: LedgerView): string[] {
   ];
 }
 
-function auditIsWhole(ledger: LedgerView, path: string): string[] {
+/** What is wrong with the audit chain and with what it says about the ends of operations; holds at any moment, after a kill too. */
+export function auditIsWhole(ledger: LedgerView, path: string): string[] {
   const rows = ledger.rows(
     auditRow,
     "select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence",
@@ -237,6 +238,8 @@ function auditIsWhole(ledger: LedgerView, path: string): string[] {
     if (attempts > 0 && found !== 1) wrong.push(`audit: ${found} entries say how ${id} ended`);
     if (attempts === 0 && found !== 0) wrong.push(`audit: ${id} was never sent, and ${found} entries say how it ended`);
   }
+  const known = new Set(concluded.map((row) => row.id));
+  for (const id of ends.keys()) if (!known.has(id)) wrong.push(`audit: an entry says how ${id} ended, and it has not`);
   return wrong;
 }
 

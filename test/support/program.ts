@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { z } from "zod";
 
 const project = join(import.meta.dirname, "../..");
+/** Halves what the start of each of the many processes costs. */
+export const compileCache = join(tmpdir(), "crm-sync-compile-cache");
 
 /** How a process of the program ended. `signal` is set when it was killed. */
 export interface Ended {
@@ -58,8 +60,7 @@ export function startProgram(options: ProgramOptions): Program {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         PATH: process.env["PATH"] ?? "",
-        // Halves what the start of each of the many processes costs.
-        NODE_COMPILE_CACHE: join(tmpdir(), "crm-sync-compile-cache"),
+        NODE_COMPILE_CACHE: compileCache,
         CRM_SYNC__ledger__path: options.ledger,
         ...options.environment,
       },

@@ -35,6 +35,7 @@ const full: Sizes = {
   flippedPages: 1000,
   tornFrames: Infinity,
   faultsOfRead: Infinity,
+  everyRefusal: 1,
 };
 
 export const isFull = process.env["TEST_SIZE"] === "full";

@@ -1,0 +1,241 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { z } from "zod";
+import { Draws } from "../simulation/timeline.ts";
+import { auditIsWhole, fullCheck } from "../support/full-check.ts";
+import { runInProcess } from "../support/in-process.ts";
+import { LedgerView } from "../support/ledger-view.ts";
+import { readCounts, readState } from "../support/platform-view.ts";
+import { goodRunOf, startProgram } from "../support/program.ts";
+import type { Ended, Program } from "../support/program.ts";
+import type { SandboxProcess } from "../support/sandbox-process.ts";
+import {
+  configOf,
+  ledgerOf,
+  platformOf,
+  smallEnvironment,
+  smallPersonal,
+  smallSecrets,
+  writeWorld,
+} from "../support/small-world.ts";
+import { GrowingCrm } from "./growing-crm.ts";
+
+const editsPerKill = 10;
+/** Far more than the platform takes, less than a start of the program: some doubts are over when the next one looks, others are not. */
+const settleMs = 400;
+/** When kills come: so many in the first moments of a process, the others soon or not so soon after its first writing call. */
+const moments = { early: 0.12, late: 0.25, longestStartMs: 600, longestWorkMs: 250, longestLateMs: 1000 };
+
+const open = z.object({
+  endpoint: z.string(),
+  state: z.string(),
+  orderId: z.string().nullable(),
+  customer: z.string(),
+});
+const sent = z.object({
+  endpoint: z.string(),
+  subject: z.string(),
+  started: z.string(),
+  outcome: z.string().nullable(),
+});
+const counted = z.object({ n: z.int() });
+
+/** What kills met and what was made of it. */
+class Tally {
+  kills = 0;
+  /** Kills that met something on its way: an attempt of this very process has no end. */
+  sending = 0;
+  /** Operations that a later process settled. */
+  settled = 0;
+  /** Processes that came to their end before the kill did. */
+  endedFirst = 0;
+  /** What kills left behind, and how often. */
+  readonly left = new Map<string, number>();
+
+  note(left: string): void {
+    this.left.set(left, (this.left.get(left) ?? 0) + 1);
+  }
+
+  get text(): string {
+    const often = [...this.left].sort(([, a], [, b]) => b - a).map(([left, times]) => `${times} × ${left}`);
+    return [
+      `${this.kills} kills, ${this.sending} with something sending, ${this.settled} operations settled,`,
+      `${this.endedFirst} runs that ended before their kill, ${this.left.size} different states left behind:\n`,
+      often.join("\n"),
+    ].join(" ");
+  }
+}
+
+/**
+ * A program that is killed again and again, its CRM that keeps changing, and its platform. The seed decides what changes and when kills come; what
+ * a kill meets is up to the machine.
+ */
+export class KilledWorld {
+  readonly tally = new Tally();
+  readonly #folder: string;
+  readonly #latencyMs: number;
+  readonly #sandbox: SandboxProcess;
+  readonly #draws: Draws;
+  readonly #crm: GrowingCrm;
+  readonly #output: string[] = [];
+
+  constructor(folder: string, sandbox: SandboxProcess, latencyMs: number, seed: number) {
+    this.#folder = folder;
+    this.#latencyMs = latencyMs;
+    this.#sandbox = sandbox;
+    this.#draws = new Draws(seed);
+    this.#crm = new GrowingCrm(this.#draws, 10);
+  }
+
+  get #program() {
+    return {
+      config: configOf(this.#folder),
+      sandbox: this.#sandbox.url,
+      ledger: ledgerOf(this.#folder),
+      environment: {
+        ...smallEnvironment,
+        CRM_SYNC__settle__timeMs: String(settleMs),
+        CRM_SYNC__assumptions__poolBatch: "3",
+        // What kills hold up adds up, and no limit is meant here.
+        CRM_SYNC__limits__revokes__enterprise__floor: "1000000",
+        CRM_SYNC__limits__revokes__run__floor: "1000000",
+      },
+    };
+  }
+
+  async killOnce(): Promise<string[]> {
+    for (let edits = 0; edits < editsPerKill; edits += 1) this.#crm.edit();
+    writeWorld(this.#folder, this.#crm.world());
+    const early = this.#draws.chance(moments.early);
+    const longest = this.#draws.chance(moments.late) ? moments.longestLateMs : moments.longestWorkMs;
+    const afterMs = this.#draws.whole(0, early ? moments.longestStartMs : longest);
+    const { writingCalls } = await readCounts(this.#sandbox.url);
+    const started = new Date().toISOString();
+    const program = startProgram({ words: ["run", "everything"], ...this.#program });
+    if (!early) await this.#writes(program, writingCalls);
+    await pause(afterMs);
+    program.kill();
+    const ended = await program.ended;
+    this.#output.push(ended.stdout, ended.stderr);
+    if (ended.signal !== "SIGKILL") {
+      this.tally.endedFirst += 1;
+      goodRunOf(ended);
+      return [];
+    }
+    this.tally.kills += 1;
+    // What was on its way is there now, or never will be.
+    await pause(2 * this.#latencyMs);
+    return await this.#lookAtWhatIsLeft(started);
+  }
+
+  /** Waits until the platform gets a writing call, or the program ends. */
+  async #writes(program: Program, before: number): Promise<void> {
+    await program.says(`"stream":"staff"`);
+    const ended = program.ended.then(() => true);
+    while ((await readCounts(this.#sandbox.url)).writingCalls === before)
+      if (await Promise.race([ended, pause(10, false)])) return;
+  }
+
+  /** Names what the kill left behind; gives what must not be so at any moment. */
+  async #lookAtWhatIsLeft(since: string): Promise<string[]> {
+    let ledger: LedgerView;
+    try {
+      ledger = new LedgerView(ledgerOf(this.#folder));
+    } catch {
+      this.tally.note("no ledger");
+      return [];
+    }
+    try {
+      const tables = ledger.rows(counted, "select count(*) as n from sqlite_schema where name = 'audit'");
+      if (tables[0]?.n !== 1) {
+        this.tally.note("a ledger without tables");
+        return [];
+      }
+      const operations = ledger.rows(
+        open,
+        `select endpoint, state, customer_namespace || '/' || customer_id as customer,
+           (select record_id from operation_record r where r.operation_id = id and r.stream = 'orders') as orderId
+         from operation where state not in ('done', 'rejected', 'dropped') order by endpoint, state`,
+      );
+      const running = ledger.rows(counted, "select count(*) as n from run where state = 'running'")[0]?.n ?? 0;
+      const { orders } = await readState(this.#sandbox.url);
+      const names = operations.map(({ endpoint, state, orderId }) => {
+        const there = orderId !== null && endpoint === "E5" && state !== "planned";
+        return `${endpoint} ${state}${there ? (orderId in orders ? ", done there" : ", not there") : ""}`;
+      });
+      this.tally.note(
+        `${running > 0 ? "in a run" : "between runs"}: ${[...new Set(names)].join("; ") || "nothing open"}`,
+      );
+      const cut = "select count(*) as n from attempt where finished_at is null and started_at >= ?";
+      if ((ledger.rows(counted, cut, since)[0]?.n ?? 0) > 0) this.tally.sending += 1;
+      const inDoubt = operations.filter((row) => row.state === "sending" || row.state === "unknown");
+      const more = inDoubt.filter(
+        (row, index) => inDoubt.findIndex((item) => item.customer === row.customer) !== index,
+      );
+      return [
+        ...more.map((row) => `more than one operation of ${row.customer} is open: ${row.endpoint}`),
+        ...auditIsWhole(ledger, ledgerOf(this.#folder)),
+      ];
+    } finally {
+      ledger.close();
+    }
+  }
+
+  async #run(): Promise<Ended> {
+    return await runInProcess({ job: "everything", ...this.#program });
+  }
+
+  /** Nothing is killed any more: two runs bring everything to its end, and the third has nothing to send. */
+  async comeToTheEnd(): Promise<string[]> {
+    goodRunOf(await this.#run());
+    goodRunOf(await this.#run());
+    const before = await readCounts(this.#sandbox.url);
+    const third = goodRunOf(await this.#run());
+    const after = await readCounts(this.#sandbox.url);
+    const wished = this.#crm.wished();
+    const wrong = await fullCheck({
+      ledger: ledgerOf(this.#folder),
+      sandbox: this.#sandbox.url,
+      wished,
+      personal: smallPersonal,
+      secrets: smallSecrets,
+      output: this.#output,
+    });
+    if (third.writingCalls !== 0 || after.writingCalls !== before.writingCalls)
+      wrong.push(`the third run without a kill sent ${after.writingCalls - before.writingCalls} writing calls`);
+    for (const [endpoint, number] of [
+      ["E2", wished.enterprises],
+      ["E5", wished.orders],
+    ] as const) {
+      const effects = after.effects[endpoint] ?? 0;
+      if (effects !== number) wrong.push(`${endpoint} had ${effects} effects, wished are ${number}`);
+    }
+    wrong.push(...this.#sentTooEarly());
+    await this.#sandbox.close();
+    return [...wrong, ...this.#crm.differences(platformOf(this.#folder))];
+  }
+
+  /** What cannot be undone is sent again only when the settle time of the attempt before is over. */
+  #sentTooEarly(): string[] {
+    const ledger = new LedgerView(ledgerOf(this.#folder));
+    try {
+      const [settled] = ledger.rows(
+        counted,
+        "select count(distinct operation_id) as n from attempt where detail = 'the program ended while the call was on its way'",
+      );
+      this.tally.settled = settled?.n ?? 0;
+      const attempts = ledger.rows(
+        sent,
+        `select endpoint, subject, started_at as started, outcome from attempt join operation on id = operation_id
+         where endpoint in ('E2', 'E5') order by endpoint, subject, started_at`,
+      );
+      return attempts.flatMap((attempt, index) => {
+        const before = attempts[index - 1];
+        if (before?.endpoint !== attempt.endpoint || before.subject !== attempt.subject) return [];
+        const apart = Date.parse(attempt.started) - Date.parse(before.started);
+        return apart >= settleMs ? [] : [`${attempt.endpoint} on ${attempt.subject} was sent again after ${apart} ms`];
+      });
+    } finally {
+      ledger.close();
+    }
+  }
+}
