@@ -13,6 +13,8 @@ interface Sizes {
   flippedPages: number;
   /** Frames of a write-ahead log that is cut or damaged there. */
   tornFrames: number;
+  /** Races of two programs for one ledger. */
+  races: number;
   /** Network faults that each reading operation meets in each situation; all of them where it is Infinity. */
   faultsOfRead: number;
   /** Of the codes that refuse a write, every how many is answered. */
@@ -25,6 +27,7 @@ const small: Sizes = {
   systemCalls: 2,
   flippedPages: 9,
   tornFrames: 30,
+  races: 20,
   faultsOfRead: 3,
   everyRefusal: 3,
 };
@@ -34,6 +37,7 @@ const full: Sizes = {
   systemCalls: Infinity,
   flippedPages: 1000,
   tornFrames: Infinity,
+  races: 200,
   faultsOfRead: Infinity,
   everyRefusal: 1,
 };
