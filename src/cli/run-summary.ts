@@ -84,7 +84,9 @@ export function printRun(
       );
     else if (tally.shrunk !== undefined)
       output.line(
-        safeLines(`  source ${tally.source}/${tally.stream}: ${tally.shrunk}; nothing is taken away because of it`),
+        safeLines(
+          `  source ${tally.source}/${tally.stream}: ${tally.shrunk}; nothing is taken away because of it\n    → Export it again; where so many are really gone, \`crm-sync run ${summary.job} --accept-shrink ${tally.source}\` believes it once.`,
+        ),
       );
   }
   if (summary.cutOff.length > 0) output.line(`  found cut off, and taken up: ${summary.cutOff.join(", ")}`);

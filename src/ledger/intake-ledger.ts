@@ -75,8 +75,9 @@ export class IntakeLedger extends LedgerCore {
     stream: Stream,
     read: number,
     confirmations: number,
-  ): Promise<{ absent: number; missed: number }> {
-    return await this.write(() => this.tables.records.closeWholeRead(source, stream, read, confirmations));
+    run: string | null = null,
+  ): Promise<{ absent: number; missed: number; released: number }> {
+    return await this.write(() => this.tables.records.closeWholeRead(source, stream, read, confirmations, run));
   }
 
   async lastCompleteRead(source: string, stream: Stream, wholeOnly: boolean): Promise<SourceReadRow | undefined> {

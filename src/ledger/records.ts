@@ -241,14 +241,15 @@ export class RecordTables {
   /**
    * After a whole, complete read: what was not in it was missed once more, and is absent once it was missed `confirmations` times; a claim of
    * another source to it is then looked at again. While a row of the source has no readable id, nothing counts as missed. Quarantine rows that were not seen again are resolved, and a record they blocked goes on.
-   * Returns how many records became absent now.
+   * Returns how many records became absent now, and how many that came in this read as blocked ones are released: `run` has changed them.
    */
   closeWholeRead(
     source: string,
     stream: Stream,
     read: number,
     confirmations: number,
-  ): { absent: number; missed: number } {
+    run: string | null = null,
+  ): { absent: number; missed: number; released: number } {
     const now = toInstant(this.#now());
     // A row whose id could not be read may be any of the records that are missing.
     const nameless = this.#statements.nameless.get(source, stream, read) !== undefined;
@@ -256,8 +257,9 @@ export class RecordTables {
     const absent = nameless ? 0 : this.#statements.makeAbsent.run(now, source, stream, read, confirmations).changes;
     if (absent > 0) this.#statements.wakeClaims.run(stream, source, stream, source);
     this.#statements.releaseQuarantine.run(now, source, stream, read);
+    const released = run === null ? 0 : this.#statements.release.run(run, source, stream, read).changes;
     this.#statements.unblock.run(stream);
-    return { absent, missed };
+    return { absent, missed, released };
   }
 
   retryQuarantine(id: string): boolean {
@@ -365,6 +367,12 @@ function prepareStatements(database: Sqlite) {
     releaseQuarantine: database.prepare(
       `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'no longer in the source'
        where source = +? and stream = +? and last_read < ? and state <> 'resolved'`,
+    ),
+    release: database.prepare(
+      `update record set state = 'current', pending = 1, changed_run = ? where source = +? and stream = +? and last_read = +?
+       and state = 'quarantined' and not exists (
+         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
+         and q.state <> 'resolved')`,
     ),
     unblock: database.prepare(
       `update record set state = 'current', pending = 1 where stream = +? and state = 'quarantined' and not exists (

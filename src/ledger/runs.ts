@@ -47,7 +47,7 @@ export interface SourceReadRow {
   bad: number;
   cursor: string | null;
   problem: string | null;
-  /** JSON: rows of each set of detail files, by its name. */
+  /** JSON: rows of each set of files that are joined, by its name. */
   details: string | null;
 }
 

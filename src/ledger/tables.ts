@@ -94,7 +94,7 @@ export interface SourceReadTable {
   bad: number;
   cursor: string | null;
   problem: string | null;
-  /** JSON: rows of each set of detail files, by its name. */
+  /** JSON: rows of each set of files that are joined, by its name. */
   details: string | null;
 }
 

@@ -8,6 +8,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { TakeUpRecord, TakeUpRejection } from "../ledger/records.ts";
 import { admit } from "../plan/admit.ts";
 import { blankSecrets } from "../source/mapping/secrets.ts";
+import { headerRows } from "../source/reader.ts";
 import type { SourceItem } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 
@@ -79,7 +80,7 @@ export async function takeUpStream(
         tally.problem = outcome.problem;
         tally.shrunk =
           outcome.shrunk ??
-          (outcome.complete && outcome.full && !deps.acceptShrink
+          (outcome.complete && outcome.full && outcome.details === undefined && !deps.acceptShrink
             ? shrinkage(tally.extracted, earlier?.rows, deps.limits.sourceShrink, "records")
             : undefined);
         await ledger.finishRead(read, {
@@ -92,7 +93,10 @@ export async function takeUpStream(
           problem: tally.shrunk ?? outcome.problem?.message,
         });
         if (outcome.complete && outcome.full && tally.shrunk === undefined) {
-          tally.absent = (await ledger.closeWholeRead(source.name, stream, read, deps.limits.absenceReads)).absent;
+          const closed = await ledger.closeWholeRead(source.name, stream, read, deps.limits.absenceReads, run);
+          tally.absent = closed.absent;
+          tally.quarantined -= closed.released;
+          tally.changed += closed.released;
         }
         return tally;
       }
@@ -129,7 +133,7 @@ function shrinkage(rows: number, before: number | undefined, share: number, what
   return `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since the last complete read; ${share * 100} % are believed`;
 }
 
-/** The same for detail rows, each set of files for itself: without them the records that they belong to would look shorter. */
+/** The same for rows that are joined, each set of files for itself: without its detail rows a record looks shorter, and without header rows they are records that nobody can use. */
 function detailShrinkage(
   details: Readonly<Record<string, number>>,
   before: string | null | undefined,
@@ -138,7 +142,12 @@ function detailShrinkage(
   const known: unknown = JSON.parse(before ?? "{}");
   for (const [name, rows] of Object.entries(known ?? {})) {
     if (typeof rows !== "number") continue;
-    const lost = shrinkage(details[name] ?? rows, rows, limits.sourceShrink, `rows of ${name}`);
+    const lost = shrinkage(
+      details[name] ?? rows,
+      rows,
+      limits.sourceShrink,
+      name === headerRows ? "header rows" : `rows of ${name}`,
+    );
     if (lost !== undefined) return lost;
   }
   return undefined;

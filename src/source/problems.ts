@@ -60,10 +60,15 @@ export function fileProblem(thrown: unknown, file: string): Problem {
       thrown,
     );
   }
+  const reasons: Record<string, string> = {
+    EISDIR: "it is a folder",
+    EACCES: "this user may not read it",
+    EPERM: "this user may not read it",
+  };
   return sourceProblem(
     "source.unreadable-file",
     file,
-    `The file ${file} cannot be read: ${code === "" ? messageOf(thrown) : code}.`,
+    `The file ${file} cannot be read: ${reasons[code] ?? (code === "" ? messageOf(thrown) : code)}.`,
     "See that the program may read the file, and that its disk is there.",
     thrown,
   );

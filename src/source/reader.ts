@@ -25,6 +25,9 @@ export interface BadRecord {
 
 export type SourceItem = { raw: RawRecord } | { bad: BadRecord };
 
+/** Name of the header rows where rows are joined; no set of details can have it, since its name is a word. */
+export const headerRows = "#headers";
+
 /** How a reading ended. */
 export interface ReadOutcome {
   /** Everything the source holds for the question asked was read. Only a reading that is `complete` and `full` may show that a record is gone. */
@@ -35,7 +38,7 @@ export interface ReadOutcome {
   rows: number;
   /** What to pass as `since` next time, where the source reads incrementally. Given only by a complete reading. */
   cursor?: string;
-  /** Rows of each set of detail files, by its name, where records are joined from several files. */
+  /** Rows of each set of files, by its name, where records are joined from several; those of the header files under `headerRows`. */
   details?: Readonly<Record<string, number>>;
   /** Why no record was yielded although everything was read: the answer of `ReadOptions.distrust`. */
   shrunk?: string;
@@ -50,7 +53,7 @@ export interface ReadOptions {
   /** Largest number of items in one batch; 500 by default. */
   batchSize?: number;
   /**
-   * Says why so few detail rows are not believed. Asked before the first joined record is yielded, because a record whose detail rows were lost looks like one that
+   * Says why so few rows are not believed. Asked before the first joined record is yielded, because a record whose detail rows were lost looks like one that
    * was changed.
    */
   distrust?: (details: Readonly<Record<string, number>>) => string | undefined;

@@ -162,6 +162,11 @@ describe("an encoding", () => {
       { files: "c.ndjson" },
     );
     expect(lines.bads).toMatchObject([{ place: "c.ndjson:2", code: "wrong-encoding" }]);
+    const list = await read(
+      { "c.json": Buffer.from('[{"id":1},{"id":2,"name":"\u00c3("},{"id":3}]', "latin1") },
+      { files: "c.json" },
+    );
+    expect(list.outcome.problem).toMatchObject({ code: "source.wrong-shape", place: "c.json#/1" });
   });
 
   it("that has no such byte is a problem with its line, as is UTF-16 declared as UTF-8", async () => {

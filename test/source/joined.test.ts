@@ -46,7 +46,7 @@ describe("header and detail files", () => {
       { place: "orders.csv:4", key: "3", value: { id: "3", customer: "C", lines: [], notes: [] } },
     ]);
     expect(bads).toEqual([]);
-    expect(outcome).toEqual({ complete: true, full: true, rows: 3, details: { lines: 3, notes: 1 } });
+    expect(outcome).toEqual({ complete: true, full: true, rows: 3, details: { "#headers": 3, lines: 3, notes: 1 } });
   });
 
   it("name a detail without a header, a row without a key, and every place of a key that stands twice", async () => {
@@ -62,7 +62,7 @@ describe("header and detail files", () => {
       ["orders.csv:4", "2", "duplicate-key", "the key 2 stands also in orders.csv:2"],
       ["lines.csv:3", "9", "orphan-detail", "no header row has the key 9 of this row of lines"],
     ]);
-    expect(outcome).toEqual({ complete: true, full: true, rows: 5, details: { lines: 3, notes: 1 } });
+    expect(outcome).toEqual({ complete: true, full: true, rows: 5, details: { "#headers": 4, lines: 3, notes: 1 } });
   });
 
   it("give no record where so few detail rows are not believed", async () => {
@@ -71,7 +71,7 @@ describe("header and detail files", () => {
       asked.push(details);
       return "too few lines";
     });
-    expect(asked).toEqual([{ lines: 3, notes: 1 }]);
+    expect(asked).toEqual([{ "#headers": 3, lines: 3, notes: 1 }]);
     expect(raws).toEqual([]);
     expect(outcome).toMatchObject({ complete: true, rows: 0, shrunk: "too few lines" });
   });

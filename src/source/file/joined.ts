@@ -2,6 +2,7 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import { keyReader } from "../keys.ts";
 import { parseJson } from "../json.ts";
+import { headerRows } from "../reader.ts";
 import type {
   BadRecord,
   JoinedRow,
@@ -17,9 +18,6 @@ import type { NeededColumns } from "./columns.ts";
 import { notAnObject } from "./items.ts";
 import { readFiles } from "./rows.ts";
 import type { FileSet } from "./settings.ts";
-
-/** Name of the header rows in the staging area; no detail can have it, since a detail's name is a word. */
-const headers = "#headers";
 
 /**
  * Header rows with their detail rows, as records that hold each list of details under its name. Everything is staged first; where any of the files was not read whole,
@@ -38,7 +36,7 @@ export async function* readJoined(
   let rows = 0;
   try {
     let problem: Problem | undefined;
-    const parts: [string, FileSet, string, readonly string[]][] = [[headers, stream, stream.key ?? "", columns.own]];
+    const parts: [string, FileSet, string, readonly string[]][] = [[headerRows, stream, stream.key ?? "", columns.own]];
     for (const [name, set] of Object.entries(details)) parts.push([name, set, set.key, columns.details[name] ?? []]);
     for (const [part, set, key, needed] of parts) {
       const staging = stage(part, set, key, needed, stream, area, deps.directory, options);
@@ -46,7 +44,7 @@ export async function* readJoined(
         const next = await staging.next();
         if (next.done === true) {
           problem ??= next.value.problem;
-          if (part !== headers) counted[part] = next.value.rows;
+          counted[part] = next.value.rows;
           break;
         }
         rows += next.value.length;
@@ -62,7 +60,7 @@ export async function* readJoined(
       yield batch;
       options.signal?.throwIfAborted();
     }
-    for (const joined of area.joined(headers, batchSize)) {
+    for (const joined of area.joined(headerRows, batchSize)) {
       rows += joined.length;
       yield joined.map((row) => join(row, Object.keys(details), stream));
       options.signal?.throwIfAborted();
@@ -120,7 +118,7 @@ async function* stage(
 }
 
 function* unjoinable(area: StagingArea, parts: readonly string[]): Generator<SourceItem, void, void> {
-  for (const { key, places } of area.duplicates(headers)) {
+  for (const { key, places } of area.duplicates(headerRows)) {
     for (const place of places) {
       const others = places
         .filter((other) => other !== place)
@@ -130,7 +128,7 @@ function* unjoinable(area: StagingArea, parts: readonly string[]): Generator<Sou
     }
   }
   for (const part of parts) {
-    for (const { key, place } of area.orphans(part, headers)) {
+    for (const { key, place } of area.orphans(part, headerRows)) {
       yield {
         bad: { place, key, code: "orphan-detail", message: `no header row has the key ${key} of this row of ${part}` },
       };
