@@ -1,14 +1,22 @@
 import type { Invocation } from "../../src/cli/command.ts";
 import { settleCommand } from "../../src/cli/decision-commands.ts";
 import { createOutput } from "../../src/cli/output.ts";
-import { runCommand } from "../../src/cli/run-commands.ts";
+import { resyncCommand, runCommand } from "../../src/cli/run-commands.ts";
 import type { Ended, ProgramOptions } from "./program.ts";
 
-type Options = Omit<ProgramOptions, "words" | "preload" | "under">;
+type Options = Omit<ProgramOptions, "words" | "preload" | "under"> & {
+  /** false: what it says to people. */
+  json?: boolean;
+};
 
 /** `crm-sync --json run JOB` without a process of its own: for tests of many runs. What it logs is not kept; the level is `silent`. */
 export async function runInProcess(options: Options & { job: string }): Promise<Ended> {
   return await inProcess(options, (invocation) => runCommand(invocation, options.job, []));
+}
+
+/** `crm-sync --json resync --customer ID`. */
+export async function resyncInProcess(options: Options, customer: string): Promise<Ended> {
+  return await inProcess(options, (invocation) => resyncCommand(invocation, { customer }));
 }
 
 /** `crm-sync --json settle OPERATION --not-applied`, as a person says it who has looked. */
@@ -19,7 +27,11 @@ export async function settleNotApplied(options: Options, operation: string): Pro
   );
 }
 
-async function inProcess(options: Options, command: (invocation: Invocation) => Promise<number>): Promise<Ended> {
+/** Any command, with what it prints. */
+export async function inProcess(
+  options: Options,
+  command: (invocation: Invocation) => Promise<number>,
+): Promise<Ended> {
   let stdout = "";
   let stderr = "";
   const output = createOutput(
@@ -28,7 +40,7 @@ async function inProcess(options: Options, command: (invocation: Invocation) => 
     () => performance.now(),
   );
   const code = await command({
-    options: { config: options.config, json: true, sandbox: options.sandbox },
+    options: { config: options.config, json: options.json ?? true, sandbox: options.sandbox },
     environment: {
       CRM_SYNC__ledger__path: options.ledger,
       CRM_SYNC__log__level: "silent",

@@ -1,0 +1,277 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { systemClock } from "../../src/base/clock.ts";
+import { createIds, systemRandomness } from "../../src/base/ids.ts";
+import { Ledger } from "../../src/ledger/ledger.ts";
+import { operation } from "../../src/plan/operation.ts";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { resyncInProcess, runInProcess } from "../support/in-process.ts";
+import { LedgerView } from "../support/ledger-view.ts";
+import { temporaryFolder } from "../support/northwind.ts";
+import { goodRunOf, runResultOf } from "../support/program.ts";
+import {
+  changes,
+  configOf,
+  continueWorld,
+  ledgerOf,
+  platformOf,
+  sealKey,
+  smallEnvironment,
+  writeWorld,
+} from "../support/small-world.ts";
+import type { SmallWorld } from "../support/small-world.ts";
+
+const folder = temporaryFolder();
+const base = join(folder.path, "base");
+/** Both assets are held by the first of two people. */
+const { world } = changes["M9 grants an asset"] ?? { world: undefined };
+let cells = 0;
+
+/** One ledger and one platform, from the same beginning in each test: everything of `world` is done. */
+class Company {
+  readonly path: string;
+  readonly sandbox: Sandbox;
+  world: SmallWorld;
+
+  private constructor(path: string, sandbox: Sandbox, from: SmallWorld) {
+    this.path = path;
+    this.sandbox = sandbox;
+    this.world = from;
+  }
+
+  static async open(): Promise<Company> {
+    if (world === undefined) throw new Error("the small world has no grant");
+    cells += 1;
+    const path = join(folder.path, `company-${cells}`);
+    continueWorld(base, path, world);
+    const sandbox = await startSandbox({ store: platformOf(path), clock: systemClock, random: systemRandomness });
+    onTestFinished(() => sandbox.close());
+    return new Company(path, sandbox, world);
+  }
+
+  /** A new export in which the first person holds these assets. */
+  holds(...assets: string[]): void {
+    const staff = this.world.staff.map((row) => (row["id"] === "S1" ? { ...row, holds: assets } : row));
+    this.export({ ...this.world, staff });
+  }
+
+  export(next: SmallWorld): void {
+    this.world = next;
+    writeWorld(this.path, next);
+  }
+
+  /** One run: how it ended, whether it balances, and the writing calls that it made. */
+  async run(environment: Record<string, string> = {}) {
+    const before = this.sandbox.counts().calls;
+    const result = runResultOf(await runInProcess({ job: "everything", ...this.options(environment) }));
+    const after = this.sandbox.counts().calls;
+    const calls: Record<string, number> = {};
+    for (const endpoint of ["E2", "E4", "E5", "E9", "M1", "M9"]) {
+      const made = (after[endpoint] ?? 0) - (before[endpoint] ?? 0);
+      if (made > 0) calls[endpoint] = made;
+    }
+    return { exit: result.exit, adds: result.balance.adds, calls };
+  }
+
+  options(environment: Record<string, string> = {}) {
+    return {
+      config: configOf(this.path),
+      sandbox: this.sandbox.url,
+      ledger: ledgerOf(this.path),
+      environment: { ...smallEnvironment, ...environment },
+    };
+  }
+
+  /** The ledger, as another program opens it beside a run. */
+  async ledger<T>(work: (ledger: Ledger) => Promise<T>): Promise<T> {
+    const ledger = await Ledger.open({
+      path: ledgerOf(this.path),
+      clock: systemClock,
+      ids: createIds(() => systemClock.now(), systemRandomness),
+      random: systemRandomness,
+      sealSecret: sealKey,
+    });
+    try {
+      return await work(ledger);
+    } finally {
+      ledger.close();
+    }
+  }
+
+  column(sql: string): string[] {
+    const view = new LedgerView(ledgerOf(this.path));
+    try {
+      return view.rows(z.looseObject({ value: z.string() }), sql).map((row) => row.value);
+    } finally {
+      view.close();
+    }
+  }
+}
+
+beforeAll(async () => {
+  if (world !== undefined) writeWorld(base, world);
+  const sandbox = await startSandbox({ store: platformOf(base), clock: systemClock, random: systemRandomness });
+  goodRunOf(
+    await runInProcess({
+      job: "everything",
+      config: configOf(base),
+      sandbox: sandbox.url,
+      ledger: ledgerOf(base),
+      environment: smallEnvironment,
+    }),
+  );
+  await sandbox.close();
+});
+afterAll(() => folder.remove());
+
+/** A run that ended so, with a balance that adds up, after exactly these writing calls. */
+function ended(exit: number, calls: Record<string, number>) {
+  return { exit, adds: true, calls };
+}
+
+/** Nothing may be taken away without a person's word. */
+const nothingFree = {
+  CRM_SYNC__limits__revokes__enterprise__floor: "0",
+  CRM_SYNC__limits__revokes__enterprise__share: "0",
+};
+
+describe("what takes something away", () => {
+  it("is judged before the first of it is sent, and held whole beyond the limit", async () => {
+    const company = await Company.open();
+    company.holds("A1");
+    expect(await company.run(nothingFree)).toEqual(ended(4, {}));
+    expect(company.column("select state as value from operation where takes_away > 0")).toEqual(["held"]);
+    expect(company.sandbox.state().assignments).toBe(2);
+  });
+
+  it("is carried out once a person approved this very set, and no other", async () => {
+    const company = await Company.open();
+    const approve = async (): Promise<void> =>
+      await company.ledger(async (ledger) => {
+        const [hold] = await ledger.openHolds();
+        await ledger.decideHold(hold?.id ?? "", "approved", "she left the team");
+      });
+    company.holds("A1");
+    expect(await company.run(nothingFree)).toEqual(ended(4, {}));
+    await approve();
+    company.holds();
+    expect(await company.run(nothingFree)).toEqual(ended(4, {}));
+    await approve();
+    expect(await company.run(nothingFree)).toEqual(ended(0, { M9: 1 }));
+    company.holds("A1", "A2");
+    expect(await company.run(nothingFree)).toEqual(ended(0, { M9: 1 }));
+    company.holds();
+    // An approval holds once.
+    expect(await company.run(nothingFree)).toEqual(ended(4, {}));
+    expect(company.sandbox.state().assignments).toBe(2);
+  });
+});
+
+describe("an operation that waits for a person", () => {
+  it("blocks everything else of its customer, and of no other", async () => {
+    const company = await Company.open();
+    const ask = { CRM_SYNC__orders__unseen: "ask" };
+    const [order] = changes["E5 places an order"]?.world.orders.slice(-1) ?? [];
+    const [second] = changes["E2 creates an enterprise"]?.world.customers.slice(-1) ?? [];
+    if (order === undefined || second === undefined) throw new Error("the small world lacks an order or a customer");
+    company.export({ ...company.world, orders: [...company.world.orders, order] });
+    company.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
+    expect(await company.run(ask)).toEqual(ended(5, { E9: 1, E5: 1 }));
+    expect(company.column("select state as value from operation where endpoint = 'E5' order by id")).toEqual([
+      "done",
+      "parked",
+    ]);
+    const [first] = company.world.customers;
+    company.export({ ...company.world, customers: [{ ...first, branch: "East" }, second] });
+    expect(await company.run(ask)).toEqual(ended(5, { E2: 1 }));
+  });
+});
+
+describe("a change (E4) that may still land", () => {
+  it("keeps another value of the same customer waiting for the settle time, and no longer", async () => {
+    const company = await Company.open();
+    const [customer] = company.world.customers;
+    const branch = (name: string): void =>
+      company.export({ ...company.world, customers: [{ ...customer, branch: name }] });
+    const patient = { CRM_SYNC__settle__timeMs: "600000" };
+    branch("East");
+    company.sandbox.faults.add({ operation: "E4", fault: "appliedNoReply", times: 1 });
+    // The same value is sent again at once.
+    expect(await company.run(patient)).toEqual(ended(0, { E4: 2 }));
+    branch("West");
+    expect(await company.run(patient)).toEqual(ended(0, {}));
+    expect(company.column("select deferred_code as value from record where stream = 'customers'")).toEqual([
+      "settle-time",
+    ]);
+    expect(await company.run({ CRM_SYNC__settle__timeMs: "1" })).toEqual(ended(0, { E4: 1 }));
+  });
+});
+
+describe("a source", () => {
+  const states = "select state as value from record where stream = 'staff' order by id";
+
+  it("that broke off takes nothing away, however often it is read", async () => {
+    const company = await Company.open();
+    company.holds();
+    const path = join(company.path, "staff.ndjson");
+    writeFileSync(path, readFileSync(path, "utf8").slice(0, -20));
+    for (let reading = 0; reading < 4; reading += 1) expect(await company.run()).toEqual(ended(7, {}));
+    expect(company.column(states)).toEqual(["current", "current"]);
+    expect(company.sandbox.state().assignments).toBe(2);
+  });
+
+  it("that shrank takes nothing away, however often it is read", async () => {
+    const company = await Company.open();
+    company.export({ ...company.world, staff: [] });
+    for (let reading = 0; reading < 4; reading += 1) expect(await company.run()).toEqual(ended(7, {}));
+    expect(company.column(states)).toEqual(["current", "current"]);
+    expect(company.sandbox.state().assignments).toBe(2);
+  });
+});
+
+describe("a run whose process died", () => {
+  it("is ended by the next one, which names what was in doubt", async () => {
+    const company = await Company.open();
+    const lost = await company.ledger(
+      async (ledger) =>
+        await ledger.startRun({ job: "everything", kind: "sync", trigger: "hand", scope: null, header: {} }),
+    );
+    expect(await company.run()).toEqual(ended(0, {}));
+    expect(company.column(`select state as value from run where id = '${lost}'`)).toEqual(["cut-off"]);
+  });
+
+  it("leaves what it was sending in doubt, also where the next run works on another customer", async () => {
+    const company = await Company.open();
+    const customer = { namespace: "crm", id: "C9" };
+    const id = await company.ledger(
+      async (ledger) =>
+        await ledger.intend({
+          operation: operation("create-enterprise", {
+            customer,
+            subject: "customer:crm/C9",
+            records: [{ stream: "customers", ...customer }],
+            target: { channelCustomerId: "C9" },
+            payload: {},
+            reason: "new",
+            before: null,
+            after: { name: "n", branchName: "b", address: null },
+          }),
+          runId: null,
+          wireHash: "0",
+          nonce: "0",
+          context: {
+            channelCodes: ["crm"],
+            channelCustomerId: "C9",
+            correlation: "c",
+            acknowledged: { name: "n", branchName: "b", address: null },
+          },
+        }),
+    );
+    const run = runResultOf(await resyncInProcess(company.options(), "C1"));
+    expect(run.balance).toMatchObject({ adds: true, operations: { carriedIn: 1, unknown: 1 } });
+    expect(company.column(`select state as value from operation where id = '${id}'`)).toEqual(["unknown"]);
+  });
+});
