@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import type { Order } from "../../src/crm/model.ts";
+import type { Platform } from "../../src/platform/platform.ts";
+import { ApplyWorld, customer, customerRecord, orderRecord } from "./world.ts";
+
+/** An order of cloud assets whose E5 had no answer; `applied` says whether the platform placed it. */
+async function inDoubt(
+  applied: boolean,
+  options: Parameters<typeof ApplyWorld.start>[0] = {},
+): Promise<{ world: ApplyWorld; id: string }> {
+  const world = await ApplyWorld.start(options);
+  await world.makeEnterprise();
+  await world.take("orders", orderRecord("O1"));
+  world.sandbox.faults.add({ operation: "E5", fault: applied ? "appliedNoReply" : "resetBefore", times: 1 });
+  return { world, id: await world.carryOutUnknown("place-order") };
+}
+
+function reading(world: ApplyWorld, members: Partial<Platform["memberCenter"]>): ApplyWorld {
+  return world.with({ memberCenter: { ...world.deps.platform.memberCenter, ...members } });
+}
+
+describe("what proves an order in doubt", () => {
+  it("are its assets where E8 alone shows them", async () => {
+    const { world, id } = await inDoubt(true);
+    expect((await reading(world, { listAssetNumbers: async () => [] }).settle(id)).kind).toBe("done");
+    expect((await world.ledger.known(customer)).placedOrders.size).toBe(1);
+  });
+
+  it("are not products that another order put into the same assets", async () => {
+    const { world, id } = await inDoubt(true);
+    const real = world.deps.platform.memberCenter;
+    const elsewhere = reading(world, {
+      listAssetContents: async (asset, call) => {
+        const contents = await real.listAssetContents(asset, call);
+        const others = (products: typeof contents.productInstanceList) =>
+          products.map((product) => ({ ...product, channelOrderId: "another" }));
+        const children = contents.children.map((node) => ({
+          ...node,
+          productInstanceList: others(node.productInstanceList),
+        }));
+        return { ...contents, children, productInstanceList: others(contents.productInstanceList) };
+      },
+    });
+    expect((await elsewhere.settle(id)).kind).toBe("waiting");
+    expect((await world.ledger.known(customer)).placedOrders.size).toBe(0);
+  });
+
+  it("is every order record, not one of them", async () => {
+    const world = await ApplyWorld.start();
+    await world.makeEnterprise();
+    await world.take("orders", orderRecord("O1", ["cloud_account", "normal_recover_usbkey"]));
+    world.sandbox.faults.add({ operation: "E5", fault: "appliedNoReply", times: 1 });
+    const id = await world.carryOutUnknown("place-order");
+    const real = world.deps.platform.memberCenter;
+    const hidden = (await world.ledger.known(customer)).numbers
+      .filter((item) => item.instanceId === "A1-O1")
+      .map((item) => item.number);
+    const half = reading(world, {
+      listAssetNumbers: async (enterprise, call) =>
+        (await real.listAssetNumbers(enterprise, call)).filter((asset) => !hidden.includes(asset.assetNum)),
+    });
+    expect((await half.settle(id)).kind).toBe("waiting");
+    world.clock.pass(61_000);
+    expect(await half.settle(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("only a part") });
+  });
+});
+
+describe("an order in doubt that the CRM no longer wants as it was", () => {
+  it.each<[string, Partial<Order>]>([
+    ["cancelled", { cancelled: true }],
+    [
+      "changed",
+      {
+        instances: orderRecord("O1").instances.filter(
+          (instance) => instance.kind !== "product" || instance.name !== "P1",
+        ),
+      },
+    ],
+    ["moved to another customer", { customerId: "C2" }],
+  ])("%s: it is not sent again", async (_how, fields) => {
+    const { world, id } = await inDoubt(false, { ordersUnseen: "resend" });
+    await world.take("orders", { ...orderRecord("O1"), ...fields });
+    expect((await world.settleInTime(id)).kind).toBe("dropped");
+    expect(world.calls("E5")).toBe(1);
+  });
+});
+
+describe("an enterprise", () => {
+  it("is looked for under every channel code", async () => {
+    const world = await ApplyWorld.start({ assumptions: { otherChannelCodes: ["other"] } });
+    await world.take("customers", customerRecord());
+    world.sandbox.faults.add({ operation: "E2", fault: "appliedNoReply", times: 1 });
+    const id = await world.carryOutUnknown("create-enterprise");
+    const real = world.deps.platform.orderService;
+    const elsewhere = world.with({
+      orderService: {
+        ...real,
+        findCustomers: async (code, channelCustomerId, defaults, call) =>
+          code === "other" ? await real.findCustomers("crm", channelCustomerId, defaults, call) : [],
+      },
+    });
+    expect((await elsewhere.settle(id)).kind).toBe("done");
+  });
+});
+
+describe("a wall clock that was set back while no program was running", () => {
+  it("lets the settle time go on over several starts of the program", async () => {
+    const { world, id } = await inDoubt(false, { ordersUnseen: "resend" });
+    world.clock.set(-86_400_000);
+    for (let start = 0; start < 3; start += 1) {
+      const next = await world.restarted();
+      expect((await next.settle(id)).kind).toBe("waiting");
+      world.clock.pass(21_000);
+    }
+    expect((await (await world.restarted()).settle(id)).kind).toBe("done");
+    expect(world.nothingTwice).toBe(true);
+  });
+});

@@ -1,0 +1,13 @@
+import { expect, it } from "vitest";
+import { deliver } from "../../src/apply/deliver.ts";
+import { ApplyWorld, customerRecord } from "./world.ts";
+
+it("whatever is to be sent once the run was stopped is not sent, and leaves no trace in the journal", async () => {
+  const world = await ApplyWorld.start();
+  await world.take("customers", customerRecord());
+  const operation = await world.planned("create-enterprise");
+  const signal = AbortSignal.abort();
+  expect(await deliver(world.deps, world.pool, operation, { runId: "run", signal })).toEqual({ kind: "stopped" });
+  expect(await world.states()).toEqual({});
+  expect(world.calls("E2")).toBe(0);
+});
