@@ -145,6 +145,18 @@ describe("verifying", () => {
     }
   });
 
+  it("finds an entry that was changed with its hash and the link of the entry after it: that one's own hash holds the link", async () => {
+    const { ledger } = await openLedger();
+    await append(ledger, 6);
+    const forged = rowsOf(ledger).map((row) => ({ ...row }));
+    const [, , changed, next] = forged;
+    if (changed === undefined || next === undefined) throw new Error("the chain is too short");
+    changed.body = '{"forged":true}';
+    changed.hash = auditHash(changed);
+    next.previous = changed.hash;
+    expect(verifyChain(forged, [])).toMatchObject({ good: false, firstBad: 4 });
+  });
+
   it("finds a chain that was written anew even when the program then kept the new head of the same entry", async () => {
     const { ledger, path } = await openLedger();
     await append(ledger, 5);
