@@ -19,6 +19,12 @@ interface Sizes {
   faultsOfRead: number;
   /** Of the codes that refuse a write, every how many is answered. */
   everyRefusal: number;
+  /** Runs in the middle of which the platform goes away. */
+  outages: number;
+  /** Positions at which the files of a source are cut. */
+  cuts: number;
+  /** Hostile records of each class. */
+  hostile: number;
 }
 
 const small: Sizes = {
@@ -30,6 +36,9 @@ const small: Sizes = {
   races: 20,
   faultsOfRead: 3,
   everyRefusal: 3,
+  outages: 8,
+  cuts: 40,
+  hostile: 20,
 };
 const full: Sizes = {
   seeds: 300,
@@ -40,6 +49,9 @@ const full: Sizes = {
   races: 200,
   faultsOfRead: Infinity,
   everyRefusal: 1,
+  outages: 60,
+  cuts: 500,
+  hostile: 1000,
 };
 
 export const isFull = process.env["TEST_SIZE"] === "full";
