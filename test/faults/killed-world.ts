@@ -1,5 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { request } from "undici";
 import { z } from "zod";
+import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { Draws } from "../simulation/timeline.ts";
 import { auditIsWhole, fullCheck } from "../support/full-check.ts";
 import { runInProcess } from "../support/in-process.ts";
@@ -7,6 +9,7 @@ import { LedgerView } from "../support/ledger-view.ts";
 import { readCounts, readState } from "../support/platform-view.ts";
 import { goodRunOf, startProgram } from "../support/program.ts";
 import type { Ended, Program } from "../support/program.ts";
+import { startSandboxProcess } from "../support/sandbox-process.ts";
 import type { SandboxProcess } from "../support/sandbox-process.ts";
 import {
   configOf,
@@ -20,8 +23,12 @@ import {
 import { GrowingCrm } from "./growing-crm.ts";
 
 const editsPerKill = 10;
-/** Far more than the platform takes, less than a start of the program: some doubts are over when the next one looks, others are not. */
-const settleMs = 400;
+/** Time of each call of the platform, half of it before its effect. */
+const latencyMs = 20;
+/** Writing calls of a late platform that have their effect only after so long, when their caller is dead. */
+const late: FaultRule = { operation: "writes", fault: "appliedLate", probability: 0.2, delayMs: 800 };
+/** More than even the late platform takes, so that what is in doubt outlives several kills. */
+const settleMs = 2000;
 /** When kills come: so many in the first moments of a process, the others soon or not so soon after its first writing call. */
 const moments = { early: 0.12, late: 0.25, longestStartMs: 600, longestWorkMs: 250, longestLateMs: 1000 };
 
@@ -72,18 +79,27 @@ class Tally {
 export class KilledWorld {
   readonly tally = new Tally();
   readonly #folder: string;
-  readonly #latencyMs: number;
   readonly #sandbox: SandboxProcess;
   readonly #draws: Draws;
   readonly #crm: GrowingCrm;
   readonly #output: string[] = [];
 
-  constructor(folder: string, sandbox: SandboxProcess, latencyMs: number, seed: number) {
+  private constructor(folder: string, sandbox: SandboxProcess, seed: number) {
     this.#folder = folder;
-    this.#latencyMs = latencyMs;
     this.#sandbox = sandbox;
     this.#draws = new Draws(seed);
     this.#crm = new GrowingCrm(this.#draws, 10);
+  }
+
+  static async start(folder: string, options: { seed: number; late: boolean }): Promise<KilledWorld> {
+    const { seed } = options;
+    const faults = options.late ? [late] : [];
+    const sandbox = await startSandboxProcess({ store: platformOf(folder), latencyMs, faults, seed });
+    return new KilledWorld(folder, sandbox, seed);
+  }
+
+  async close(): Promise<void> {
+    await this.#sandbox.close();
   }
 
   get #program() {
@@ -123,7 +139,7 @@ export class KilledWorld {
     }
     this.tally.kills += 1;
     // What was on its way is there now, or never will be.
-    await pause(2 * this.#latencyMs);
+    await pause(2 * latencyMs);
     return await this.#lookAtWhatIsLeft(started);
   }
 
@@ -186,6 +202,7 @@ export class KilledWorld {
 
   /** Nothing is killed any more: two runs bring everything to its end, and the third has nothing to send. */
   async comeToTheEnd(): Promise<string[]> {
+    await request(`${this.#sandbox.url}/_sandbox/faults`, { method: "DELETE" });
     goodRunOf(await this.#run());
     goodRunOf(await this.#run());
     const before = await readCounts(this.#sandbox.url);

@@ -3,6 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
+import type { FaultRule } from "../../src/sandbox/faults.ts";
 
 const project = join(import.meta.dirname, "../..");
 const listening = z.object({ url: z.url(), port: z.int() });
@@ -14,13 +15,21 @@ export interface SandboxProcess {
   close(): Promise<void>;
 }
 
-/** Starts the sandbox on a free port. `latencyMs` is the time of each call, half of it before its effect. */
-export async function startSandboxProcess(options: { store: string; latencyMs?: number }): Promise<SandboxProcess> {
-  const child = spawn(
-    process.execPath,
-    [join(project, "src/sandbox/main.ts"), "--store", options.store, "--latency", String(options.latencyMs ?? 0)],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+/** Starts the sandbox on a free port. `latencyMs` is the time of each call, half of it before its effect; the faults are on from the start. */
+export async function startSandboxProcess(options: {
+  store: string;
+  latencyMs?: number;
+  faults?: readonly FaultRule[];
+  /** Makes the probabilities of faults repeat. */
+  seed?: number;
+}): Promise<SandboxProcess> {
+  const { store, latencyMs = 0, faults = [], seed } = options;
+  const words = ["--store", store, "--latency", String(latencyMs)];
+  for (const fault of faults) words.push("--fault", JSON.stringify(fault));
+  if (seed !== undefined) words.push("--seed", String(seed));
+  const child = spawn(process.execPath, [join(project, "src/sandbox/main.ts"), ...words], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const ended = exitOf(child);
   const lines = createInterface({ input: child.stdout });
   const first = await new Promise<string>((resolve, reject) => {
