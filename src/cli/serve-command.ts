@@ -41,7 +41,7 @@ export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
       `crm-sync serves ${jobs.filter((job) => job.schedule !== undefined).length} scheduled job(s); health at ${health.url}/healthz`,
     );
     schedule.start();
-    const broken = await untilStopped(invocation.signal, ledger, workplace);
+    const broken = await untilStopped(invocation.signal, ledger, workplace, schedule);
     workplace.logger.info({}, "stopping");
     await schedule.stop();
     await health.close();
@@ -58,10 +58,19 @@ function slotStore(ledger: Ledger): SlotStore {
   };
 }
 
-/** Waits for the signal, or for a ledger that can no longer be written: then only a new start knows what is on disk. */
-async function untilStopped(signal: AbortSignal, ledger: Ledger, workplace: Workplace): Promise<Problem | undefined> {
+/**
+ * Waits for the signal, or for a ledger that can no longer be written: then only a new start knows what is on disk. A slot that waits for another
+ * program's run is tried again all the while, so that it fires soon after that run ended or was killed.
+ */
+async function untilStopped(
+  signal: AbortSignal,
+  ledger: Ledger,
+  workplace: Workplace,
+  schedule: Schedule,
+): Promise<Problem | undefined> {
   while (!signal.aborted) {
     if (ledger.broken !== undefined) return ledger.broken;
+    if (schedule.waits) void schedule.tick();
     await workplace.clock.sleep(500, signal).catch(() => {});
   }
   return undefined;

@@ -35,7 +35,7 @@ export interface SlotRun {
   signal: AbortSignal;
 }
 
-/** `busy`: somebody else holds the run lock; the slot is tried again with the next tick. */
+/** `busy`: somebody else holds the run lock; the slot is tried again with each tick. */
 export type SlotOutcome = "done" | "busy";
 
 export interface ScheduleState {
@@ -96,6 +96,11 @@ export class Schedule {
   start(): void {
     this.#stopTicker ??= this.#deps.ticker.start(() => void this.tick());
     void this.tick();
+  }
+
+  /** Whether a slot waits for somebody else's run to end. */
+  get waits(): boolean {
+    return this.#owed.size > 0 && this.#turn === undefined;
   }
 
   /** Takes no further slot, tells the current run to stop and waits for it. */
@@ -170,14 +175,18 @@ export class Schedule {
     const { job, missed } = due;
     const { logger } = this.#deps;
     const claimed = due.claimed ? due.slot : await this.#claim(due);
-    if (claimed === undefined) return "done";
+    if (claimed === undefined) {
+      const fields = { event: "schedule.taken", job: job.id, slot: toInstant(due.slot) };
+      logger.info(fields, "the slot was fired already, by another program or before the clock was set back");
+      return "done";
+    }
     const slot = toInstant(claimed);
     this.#queued.delete(job.id);
     this.#owed.delete(job.id);
     this.#running = job.id;
     let outcome: SlotOutcome = "done";
     try {
-      logger.info({ event: "schedule.slot", job: job.id, slot, missed }, "slot fires");
+      if (!due.claimed) logger.info({ event: "schedule.slot", job: job.id, slot, missed }, "slot fires");
       outcome = await this.#deps.execute({ job, slot, missed, signal: this.#abort.signal });
     } catch (thrown) {
       const code = thrown instanceof Problem ? thrown.code : "run.failed";
@@ -188,7 +197,10 @@ export class Schedule {
     } finally {
       this.#running = undefined;
     }
-    if (outcome === "busy") this.#owed.set(job.id, { ...due, slot: claimed, claimed: true });
+    if (outcome === "busy") {
+      if (!due.claimed) logger.warn({ event: "schedule.busy", job: job.id, slot }, "another run is on; the slot waits");
+      this.#owed.set(job.id, { ...due, slot: claimed, claimed: true });
+    }
     return outcome;
   }
 
