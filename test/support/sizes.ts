@@ -7,6 +7,8 @@ interface Sizes {
   seeds: number;
   /** SIGKILLs at random moments of long runs. */
   kills: number;
+  /** SIGTERMs at random moments. */
+  stops: number;
   /** System calls of each kind that fail, and as many that kill; all of them where it is Infinity. */
   systemCalls: number;
   /** Pages of a ledger in which a byte is flipped. */
@@ -30,6 +32,7 @@ interface Sizes {
 const small: Sizes = {
   seeds: 100,
   kills: 50,
+  stops: 20,
   systemCalls: 2,
   flippedPages: 9,
   tornFrames: 30,
@@ -43,6 +46,7 @@ const small: Sizes = {
 const full: Sizes = {
   seeds: 300,
   kills: 250,
+  stops: 100,
   systemCalls: Infinity,
   flippedPages: 1000,
   tornFrames: Infinity,
