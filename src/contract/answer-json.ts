@@ -7,16 +7,37 @@ const parseJson: (text: string, reviver?: Reviver) => Json = JSON.parse;
 const longInteger = /\d{16}/;
 const integer = /^-?\d+$/;
 
+/** No answer that a contract shows comes near it: forty packages inside each other do not reach it. */
+export const mostLevels = 100;
+
 /**
  * Parses the text of an answer. Integers beyond 2^53 become text with every digit kept, so that no 64-bit id passes through a number. Throws a
- * SyntaxError for what is not JSON.
+ * SyntaxError for what is not JSON, and a RangeError for what is nested deeper than everything that goes through an answer afterwards can follow.
  */
 export function parseAnswer(text: string): Json {
-  if (!longInteger.test(text)) return parseJson(text);
+  const plain = parseJson(text);
+  if (isDeep(plain)) throw new RangeError(`nested deeper than ${mostLevels} levels`);
+  if (!longInteger.test(text)) return plain;
   return parseJson(text, (_key, value, context) => {
     if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
     return context?.source !== undefined && integer.test(context.source) ? context.source : value;
   });
+}
+
+/** Whether a value has more levels than an answer may have. Goes level by level, since one that has could not be gone through in any other way. */
+function isDeep(value: Json): boolean {
+  let level: Json[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth === mostLevels) return true;
+    const next: Json[] = [];
+    for (const item of level) {
+      if (typeof item !== "object" || item === null) continue;
+      for (const member of Array.isArray(item) ? item : Object.values(item))
+        if (typeof member === "object" && member !== null) next.push(member);
+    }
+    level = next;
+  }
+  return false;
 }
 
 /** The envelope of an answer. A success holds the NUMBER 0, an error its code as a STRING. */

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import type { Json } from "../base/canonical-json.ts";
-import { parseAnswer, readableMessage, readEnvelope } from "../contract/answer-json.ts";
+import { mostLevels, parseAnswer, readableMessage, readEnvelope } from "../contract/answer-json.ts";
 import type { CodeMeaning } from "../contract/codes.ts";
 import { meaningOf } from "../contract/codes.ts";
 import type { OperationId } from "../contract/operations.ts";
@@ -34,15 +34,23 @@ export interface Expectation<T> {
 export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): Classified<T> {
   const { status } = answer;
   let json: Json | undefined;
+  let tooDeep = false;
   try {
     json = parseAnswer(answer.text.startsWith("\uFEFF") ? answer.text.slice(1) : answer.text);
-  } catch {
-    json = undefined;
+  } catch (thrown) {
+    tooDeep = thrown instanceof RangeError;
   }
   if (status === 401) return { kind: "unauthorized", answer: json };
   if (status === 429) return { kind: "limited", answer: json };
   if (status !== 200 && status !== 299)
     return { kind: "odd", reason: `HTTP ${status}`, alive: status >= 400 && status < 500, answer: json };
+  if (tooDeep)
+    return {
+      kind: "odd",
+      reason: `HTTP ${status} with a body nested deeper than ${mostLevels} levels`,
+      alive: true,
+      answer: undefined,
+    };
   if (json === undefined)
     return { kind: "odd", reason: `HTTP ${status} with a body that is not JSON`, alive: false, answer: undefined };
 
@@ -68,13 +76,7 @@ export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): 
 }
 
 function fit<T>(data: Json, expected: Expectation<T>): { data: T } | { reason: string } {
-  let parsed: z.ZodSafeParseResult<T>;
-  try {
-    parsed = expected.schema.safeParse(data);
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return { reason: "the data is nested too deeply" };
-    throw thrown;
-  }
+  const parsed = expected.schema.safeParse(data);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     // Only the place: the message of an issue may quote a value.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { licenseTypes as crmLicenseTypes } from "../../src/crm/model.ts";
-import { parseAnswer, readableMessage, readEnvelope } from "../../src/contract/answer-json.ts";
+import { mostLevels, parseAnswer, readableMessage, readEnvelope } from "../../src/contract/answer-json.ts";
 import { allProducts, assetContentsSchema, productInstanceSchema } from "../../src/contract/asset-contents.ts";
 import {
   addedStaffSchema,
@@ -29,6 +29,14 @@ describe("the text of an answer", () => {
       list: [{ id: "-12345678901234567890" }, 7, 1.5],
       digits: "9007199254740993",
     });
+  });
+
+  test("is taken up to a hundred levels, and refused beyond them before anything goes through it", () => {
+    const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
+    expect(() => parseAnswer(nested(mostLevels))).not.toThrow();
+    for (const levels of [mostLevels + 1, 100_000]) expect(() => parseAnswer(nested(levels))).toThrow(RangeError);
+    expect(() => parseAnswer(`{"id":12345678901234567890,"x":${nested(100_000)}}`)).toThrow(RangeError);
+    expect(() => parseAnswer(`[${"[],".repeat(100_000)}[]]`)).not.toThrow();
   });
 
   test("does not turn a member called __proto__ into a prototype", () => {

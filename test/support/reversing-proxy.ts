@@ -5,14 +5,17 @@ import { z } from "zod";
 
 const listAnswer = z.looseObject({ code: z.literal(0), data: z.array(z.unknown()) });
 
-/** Passes every call on to a platform, and turns the list that E5 answers round. */
-export async function startReversingProxy(platform: string): Promise<{
+/** Stands before a platform. */
+interface Proxy {
   url: string;
-  /** How many answers were turned round. */
-  reversed: () => number;
   close: () => Promise<void>;
-}> {
-  let reversed = 0;
+}
+
+/** Passes every call on to a platform, and its answer through `change`, which gives undefined for what stays as it is. */
+export async function startChangingProxy(
+  platform: string,
+  change: (url: string, text: string) => string | undefined,
+): Promise<Proxy> {
   const server = createServer((incoming, outgoing) => {
     passOn(incoming).then(
       ({ status, body }) => outgoing.writeHead(status, { "content-type": "application/json" }).end(body),
@@ -24,16 +27,14 @@ export async function startReversingProxy(platform: string): Promise<{
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(Buffer.from(chunk));
     const { authorization, clienttoken, usertoken } = incoming.headers;
-    const { statusCode, body } = await send(`${platform}${incoming.url ?? "/"}`, {
+    const url = incoming.url ?? "/";
+    const { statusCode, body } = await send(`${platform}${url}`, {
       method: incoming.method === "POST" ? "POST" : "GET",
       headers: { "content-type": "application/json", authorization, clienttoken, usertoken },
       ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
     });
     const text = await body.text();
-    if (incoming.url?.includes("/licenseOrder/batchOrder?") !== true) return { status: statusCode, body: text };
-    const answer = listAnswer.parse(JSON.parse(text));
-    reversed += 1;
-    return { status: statusCode, body: JSON.stringify({ ...answer, data: answer.data.toReversed() }) };
+    return { status: statusCode, body: change(url, text) ?? text };
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -41,11 +42,22 @@ export async function startReversingProxy(platform: string): Promise<{
   if (address === null || typeof address === "string") throw new Error("the proxy has no port");
   return {
     url: `http://127.0.0.1:${address.port}`,
-    reversed: () => reversed,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+}
+
+/** Passes every call on to a platform, and turns the list that E5 answers round; `reversed` says how many answers were turned. */
+export async function startReversingProxy(platform: string): Promise<Proxy & { reversed: () => number }> {
+  let reversed = 0;
+  const proxy = await startChangingProxy(platform, (url, text) => {
+    if (!url.includes("/licenseOrder/batchOrder?")) return undefined;
+    const answer = listAnswer.parse(JSON.parse(text));
+    reversed += 1;
+    return JSON.stringify({ ...answer, data: answer.data.toReversed() });
+  });
+  return { ...proxy, reversed: () => reversed };
 }
