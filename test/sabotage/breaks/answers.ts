@@ -1,0 +1,290 @@
+import type { Breaks } from "../break.ts";
+
+/** What an answer of the services means, and how they are called. */
+export const answers: Breaks = {
+  "HTTP 299 with code 0 is a success": {
+    file: "src/http/classification.ts",
+    find: "if (status !== 200) return {",
+    replace: "if (status > 299) return {",
+    test: "http/writes.test.ts",
+    title: "a write with an unclear answer is unknown and never sent again > HTTP 299 with code 0",
+  },
+  "HTTP 200 is a success whatever its code": {
+    file: "src/http/classification.ts",
+    find: `if (envelope.kind === "success") {`,
+    replace: "if (status === 200) {",
+    test: "http/writes.test.ts",
+    title: "a write that was refused > names code and message, in HTTP 200 and 299 alike",
+  },
+  "the text 0 is a success": {
+    file: "src/contract/answer-json.ts",
+    find: "if (code === 0) return",
+    replace: "if (Number(code) === 0) return",
+    test: "http/writes.test.ts",
+    title: "a write with an unclear answer is unknown and never sent again > code as the text 0",
+  },
+  'the code "500" is a refusal': {
+    file: "src/contract/codes.ts",
+    find: `"500": {
+    effect: "unknown",`,
+    replace: `"500": {
+    effect: "rejected",`,
+    test: "http/writes.test.ts",
+    title: "a write with an unclear answer is unknown and never sent again > code 500",
+  },
+  "an error code is believed under any HTTP status": {
+    file: "src/http/classification.ts",
+    find: "if (status !== 200 && status !== 299)",
+    replace: "if (status === 502)",
+    test: "http/writes.test.ts",
+    title: "a write with an unclear answer is unknown and never sent again > a documented code with HTTP 500",
+  },
+  "a code that no contract lists is a refusal": {
+    file: "src/contract/codes.ts",
+    find: `const unlisted: CodeMeaning = {
+  effect: "unknown",`,
+    replace: `const unlisted: CodeMeaning = {
+  effect: "rejected",`,
+    test: "http/writes.test.ts",
+    title: "a write with an unclear answer is unknown and never sent again > an unlisted code",
+  },
+  "a write met by HTTP 429 counts as not sent": {
+    file: "src/http/conclusion.ts",
+    find: `case "limited":
+      return { kind: "unknown", reason`,
+    replace: `case "limited":
+      return { kind: "not-sent", reason`,
+    test: "http/writes.test.ts",
+    title: "a write with an unclear answer is unknown and never sent again > too many calls",
+  },
+  "a write without an answer counts as not sent": {
+    file: "src/http/conclusion.ts",
+    find: `if (!written) return { kind: "not-sent", reason };`,
+    replace: `if (status === undefined) return { kind: "not-sent", reason };`,
+    test: "http/writes.test.ts",
+    title: "a write with an unclear answer is unknown and never sent again > a connection closed without an answer",
+  },
+  "the transport forgets that bytes were written": {
+    file: "src/http/transport.ts",
+    find: "this.#written = true;",
+    replace: "",
+    test: "http/writes.test.ts",
+    title: "a write with an unclear answer is unknown and never sent again > silence",
+  },
+  "a write that timed out is sent again at once": {
+    file: "src/http/client.ts",
+    find: "const ended = await limit(() => attempt(options, options.nonce, body, options.onSending));",
+    replace: `const first = await limit(() => attempt(options, options.nonce, body, options.onSending));
+    const ended = first.kind === "failed" ? await limit(() => attempt(options, options.nonce, body)) : first;`,
+    test: "http/writes.test.ts",
+    title: "a write with an unclear answer is unknown and never sent again > silence",
+  },
+  "a write with an odd answer is sent again at once": {
+    file: "src/http/client.ts",
+    find: "const ended = await limit(() => attempt(options, options.nonce, body, options.onSending));",
+    replace: `let ended = await limit(() => attempt(options, options.nonce, body, options.onSending));
+    if (repetition(ended) === "again") ended = await limit(() => attempt(options, options.nonce, body));`,
+    test: "http/writes.test.ts",
+    title: "a write with an unclear answer is unknown and never sent again > code 500",
+  },
+  "a write on its way is given up when the run is stopped": {
+    file: "src/http/client.ts",
+    find: "signal: operation.writes ? undefined : signal,",
+    replace: "signal,",
+    test: "http/writes.test.ts",
+    title: "a write that was not sent > because it was stopped before its turn came; once sent, it runs to its end",
+  },
+  "a broken connection makes a request leave twice": {
+    file: "src/http/transport.ts",
+    find: "if (this.#settled || this.#written) {",
+    replace: "if (this.#written) {",
+    test: "http/transport.test.ts",
+    title: "a request that was given up while it waited for a connection never leaves",
+  },
+  "E5's results are matched by position": {
+    file: "src/contract/order-service.ts",
+    find: `for (const result of results) {
+    const { sequence } = result;`,
+    replace: `for (const result of results) {
+    const sequence = [...sent.keys()][results.indexOf(result)] ?? result.sequence;`,
+    test: "contract/requests.test.ts",
+    title: "the results of an order > are matched by sequence, not by position",
+  },
+  "a sequence that E5 did not answer is ignored": {
+    file: "src/contract/order-service.ts",
+    find: "if (!matched.has(sequence))",
+    replace: "if (matched.size === 0)",
+    test: "apply/deliver.test.ts",
+    title:
+      "an order that meets a fault > e5MissingSequence: an answer that does not match what was sent proves nothing; reading does",
+  },
+  "a sequence that E5 answered twice is ignored": {
+    file: "src/contract/order-service.ts",
+    find: "if (matched.has(sequence)) {",
+    replace: "if (matched.size > sent.size) {",
+    test: "contract/requests.test.ts",
+    title: "the results of an order > must hold each sequence once and no other, for the customer that was meant",
+  },
+  "another customer's result is taken for ours": {
+    file: "src/contract/order-service.ts",
+    find: "result.customerId !== order.customerId &&",
+    replace: "result.customerId === undefined &&",
+    test: "contract/requests.test.ts",
+    title: "the results of an order > must hold each sequence once and no other, for the customer that was meant",
+  },
+  "an order without a licence order is taken for placed": {
+    file: "src/contract/order-service.ts",
+    find: `if (purchase && (result.licenseOrderId === null || result.licenseOrderId === "")) {`,
+    replace: "if (purchase && result.licenseOrderId === undefined) {",
+    test: "contract/requests.test.ts",
+    title: "the results of an order > must hold each sequence once and no other, for the customer that was meant",
+  },
+  "an empty source licence order goes into a removal": {
+    file: "src/contract/order-record.ts",
+    find: "  srcLicenseOrderId: text,",
+    replace: '  srcLicenseOrderId: text.or(z.literal("")),',
+    test: "contract/requests.test.ts",
+    title: "an order > that takes something away names the order it takes it from, never an empty one",
+  },
+  "60027 is a refusal of everybody": {
+    file: "src/contract/codes.ts",
+    find: `effect: "partial",`,
+    replace: `effect: "rejected",`,
+    test: "http/writes.test.ts",
+    title: "a partial success (60027) > keeps who was added and who was not",
+  },
+  "the failed list of 60027 is ignored": {
+    file: "src/apply/effects.ts",
+    find: "match.refused.push({ key,",
+    replace: "match.added.push({ key, globalId: row.userName,",
+    test: "apply/settle.test.ts",
+    title:
+      "staff whose answer was lost (M1) > that were added in part, which the answer says (60027), are linked; the others are refused by name",
+  },
+  "an account name with the enterprise code is not recognised": {
+    file: "src/apply/effects.ts",
+    find: "? sent.filter((name) => first.startsWith(name)).map((name) => first.slice(name.length))",
+    replace: `? [""]`,
+    test: "apply/deliver.test.ts",
+    title:
+      "an operation that works > M1 adds staff with generated passwords that are sealed, and learns the enterprise code",
+  },
+  "60028 on M9 is a refusal": {
+    file: "src/contract/codes.ts",
+    find: `"60028": {
+    effect: "settle",`,
+    replace: `"60028": {
+    effect: "rejected",`,
+    test: "http/writes.test.ts",
+    title:
+      "a write that was refused > may mean that it is done already (60002 on M4), or has to be settled by reading (60028 on M9)",
+  },
+  "only the first page of M5 is read": {
+    file: "src/platform/member-center/staff-list.ts",
+    find: "if (rows.length === total) return",
+    replace: "if (rows.length > 0) return",
+    test: "platform/member-center.test.ts",
+    title: "the staff list (M5) > is read page by page until it is whole",
+  },
+  "a staff list that ends early is believed": {
+    file: "src/platform/member-center/staff-list.ts",
+    find: "if (answer.list.length === 0) throw incomplete(`${rows.length} rows came of a total of ${total}`);",
+    replace: "if (answer.list.length === 0) return { rows, total, pages: number + 1 };",
+    test: "platform/member-center.test.ts",
+    title: "the staff list (M5) > with no rows in the middle is incomplete, never short",
+  },
+  "a total that changes while M5 is read is believed": {
+    file: "src/platform/member-center/staff-list.ts",
+    find: "if (answer.total !== total)",
+    replace: "if (answer.total < 0)",
+    test: "platform/member-center.test.ts",
+    title: "the staff list (M5) > with a total that changes while it is read is incomplete, never short",
+  },
+  "60017 means that there is nothing": {
+    file: "src/http/client.ts",
+    find: "const failure = readFailureOf(options.operation, ended);",
+    replace: `if (ended.kind === "answered" && ended.result.kind === "code" && ended.result.code === "60017") return [];
+      const failure = readFailureOf(options.operation, ended);`,
+    test: "http/reads.test.ts",
+    title: "a read is tried again > not when it was refused for good: 60017 means cannot see, never has none",
+  },
+  "contents without any list (M7) mean that there is nothing": {
+    file: "src/contract/asset-contents.ts",
+    find: `data !== null && ("productInstanceList" in data || "children" in data)`,
+    replace: "data !== null",
+    test: "platform/member-center.test.ts",
+    title: "reads that cannot see > fail for 60017, for null instead of a list, and for contents with neither list",
+  },
+  "E9 gives fewer numbers than were asked for": {
+    file: "src/platform/order-service/order-service.ts",
+    find: "check: (digits) => assetDigitsProblem(digits, size, options.assetFirstDigits),",
+    replace: "",
+    test: "platform/order-service.test.ts",
+    title: "answers of the order service > E9: fewer, doubled, short or foreign numbers are unknown, not used",
+  },
+  "an id beyond 2^53 passes through a number": {
+    file: "src/contract/answer-json.ts",
+    find: "if (!longInteger.test(text)) return",
+    replace: "if (text !== undefined) return",
+    test: "contract/answers.test.ts",
+    title: "the text of an answer > keeps every digit of an integer beyond 2^53, and leaves smaller ones numbers",
+  },
+  "the breaker never opens": {
+    file: "src/http/breaker.ts",
+    find: "failuresInRow >= options.failures",
+    replace: "failuresInRow < 0",
+    test: "http/breaker.test.ts",
+    title: "a service that fails so often in a row is left alone, and not one time before",
+  },
+  "a service that was left alone is never used again": {
+    file: "src/http/breaker.ts",
+    find: `return { kind: "probe" };`,
+    replace: `return { kind: "pass" };`,
+    test: "http/breaker.test.ts",
+    title:
+      "a service that was left alone is tried by one call, left alone for longer when that fails, and used again when it succeeds",
+  },
+  "a call from before lets a service that is left alone be called again": {
+    file: "src/http/breaker.ts",
+    find: `if (leave.kind === "probe") close();`,
+    replace: "close();",
+    test: "http/breaker.test.ts",
+    title: "a call that was under way before a service was left alone does not end that",
+  },
+  "repetitions are not rationed": {
+    file: "src/http/client.ts",
+    find: "|| !budget.take())",
+    replace: "|| budget.left() < 0)",
+    test: "http/reads.test.ts",
+    title: "a service in trouble > gets at most 1.2 requests per first attempt while it is down",
+  },
+  "Retry-After is ignored": {
+    file: "src/http/client.ts",
+    find: "if (wait !== undefined) pace.pause(wait);",
+    replace: "",
+    test: "http/reads.test.ts",
+    title:
+      "a service in trouble > is called less when it says 500 or 429, waits for Retry-After, and is called more again when it recovers",
+  },
+  "each caller renews a refused token": {
+    file: "src/http/tokens.ts",
+    find: "if (renewal === undefined) {",
+    replace: "if (renewal !== null) {",
+    test: "http/reads.test.ts",
+    title: "a refused token > is renewed once and the read made once more, for 64 callers together",
+  },
+  "personal data of an answer is kept": {
+    file: "src/http/redaction.ts",
+    find: "privateKeys.has(key.toLowerCase()) && member !== null && member !== undefined",
+    replace: "key === undefined",
+    test: "http/writes.test.ts",
+    title: "what is kept of an answer > holds no personal data and no token, wherever the service wrote them",
+  },
+  "a token that the service repeats is kept": {
+    file: "src/http/conclusion.ts",
+    find: "const privateValues = [...signed.tokens, ",
+    replace: "const privateValues = [",
+    test: "http/writes.test.ts",
+    title: "what is kept of an answer > holds no personal data and no token, wherever the service wrote them",
+  },
+};

@@ -1,0 +1,145 @@
+import type { Breaks } from "../break.ts";
+
+/** What the ledger keeps: records, private values, the chain, the lock. */
+export const keeping: Breaks = {
+  "an entry's hash leaves out the one before it": {
+    file: "src/ledger/audit.ts",
+    find: "row.subject, row.body, row.previous]));",
+    replace: "row.subject, row.body]));",
+    test: "ledger/audit.test.ts",
+    title:
+      "verifying > finds an entry that was changed with its hash and the link of the entry after it: that one's own hash holds the link",
+  },
+  "an entry's hash leaves out when it was written": {
+    file: "src/ledger/audit.ts",
+    find: "[row.format, row.sequence, row.at,",
+    replace: "[row.format, row.sequence,",
+    test: "ledger/audit.test.ts",
+    title: "verifying > finds tampering in the file itself, past the guards",
+  },
+  "the head of the chain is remembered": {
+    file: "src/ledger/audit.ts",
+    find: "const head = this.#head.get();",
+    replace: "const head = (this.last ??= this.#head.get());",
+    test: "ledger/audit.test.ts",
+    title: "verifying > walks the chain in the order of writing, across connections that wrote in turns",
+  },
+  "verifying does not look at the heads that were kept": {
+    file: "src/ledger/audit.ts",
+    find: "for (const { sequence, hash } of keptHeads)",
+    replace: "for (const { sequence, hash } of keptHeads.slice(0, 0))",
+    test: "ledger/audit.test.ts",
+    title: "verifying > finds a chain that was written anew from some entry on, by the heads that were kept",
+  },
+  "a run begins on an older copy of the ledger": {
+    file: "src/ledger/core.ts",
+    find: "this.#requireKeptHead();",
+    replace: "",
+    test: "ledger/damage.test.ts",
+    title:
+      "a file that is not a usable ledger is refused by name, and not touched > makes no run on an older copy that was put back, for it would do again what the copy does not know",
+  },
+  "the run lock is not taken": {
+    file: "src/ledger/lock.ts",
+    find: `side.exec("begin exclusive");`,
+    replace: "",
+    test: "ledger/lock.test.ts",
+    title: "the run lock > refuses a second ledger of the same process",
+  },
+  "a run goes on after another one took the ledger over": {
+    file: "src/ledger/core.ts",
+    find: "readEpoch(this.database) === this.#lock.epoch",
+    replace: "readEpoch(this.database) > 0",
+    test: "ledger/lock.test.ts",
+    title: "the run lock > stops an owner that was paused while another took over: it writes nothing more",
+  },
+  "private fields stand in a record as they are": {
+    file: "src/ledger/private.ts",
+    find: "for (const field of privateFields[stream]) replace(body, field, field, values);",
+    replace: "",
+    test: "ledger/private.test.ts",
+    title: "private values > are in one table and in no other",
+  },
+  "the journal keeps what was sent in clear": {
+    file: "src/apply/deliver.ts",
+    find: "context: options.existing?.context ?? prepared.context,",
+    replace: "context: { ...prepared.context, wire: bound.wire },",
+    test: "apply/deliver.test.ts",
+    title: "an operation that works > leaves a whole chain of evidence, with no private value in it",
+  },
+  "commitments are not salted": {
+    file: "src/ledger/private.ts",
+    find: "return sha256(`${salt}",
+    replace: "return sha256(`",
+    test: "ledger/private.test.ts",
+    title: "private values > compare by salted commitments that differ between records and fields",
+  },
+  "a value that no longer fits its commitment is handed out": {
+    file: "src/ledger/known.ts",
+    find: "if (value === undefined || commitmentTo(row.salt, marker.field, value) !== marker.commitment) return undefined;",
+    replace: "",
+    test: "ledger/private.test.ts",
+    title:
+      "private values > are not handed out when they no longer fit their commitment, were erased, or are of another version",
+  },
+  "passwords are kept after they did their work": {
+    file: "src/apply/effects.ts",
+    find: "if (context.secrets)",
+    replace: "if (context.secrets === undefined)",
+    test: "apply/deliver.test.ts",
+    title:
+      "an operation that works > E9 and E5 place the order with numbers of its own, keep its licence orders and wipe its passwords",
+  },
+  "a row that stands twice is taken as it came last": {
+    file: "src/ledger/records.ts",
+    find: "existing.last_read === read &&",
+    replace: "existing.last_read < 0 &&",
+    test: "ledger/records.test.ts",
+    title:
+      "an id that stands twice in one read > is quarantined with the record, until one of the two goes (in one batch)",
+  },
+  "a record belongs to the source that read it last": {
+    file: "src/ledger/records.ts",
+    find: `if (existing !== undefined && existing.source !== source && existing.state !== "absent") {`,
+    replace: `if (existing !== undefined && existing.source === "") {`,
+    test: "ledger/records.test.ts",
+    title: "a record that two sources claim > is blocked for both, and released when the second source lets go",
+  },
+  "a record is gone at the first reading without it": {
+    file: "src/ledger/records.ts",
+    find: "this.#statements.makeAbsent.run(now, source, stream, read, confirmations)",
+    replace: "this.#statements.makeAbsent.run(now, source, stream, read, 1)",
+    test: "ledger/records.test.ts",
+    title:
+      "a record that is missing > is gone only after three whole, complete reads without it, and comes back when it is there again",
+  },
+  "a row whose id cannot be read makes another one gone": {
+    file: "src/ledger/records.ts",
+    find: "const nameless = this.#statements.nameless.get(source, stream, read) !== undefined;",
+    replace: "const nameless = false;",
+    test: "ledger/records.test.ts",
+    title:
+      "a record that cannot be used > takes nothing for gone while its id cannot be read: it may be any of those that are missing",
+  },
+  "a slot fires again after the clock was set back": {
+    file: "src/ledger/slots.ts",
+    find: "if (run.fired.get(job, slot) !== undefined) return false;",
+    replace: "",
+    test: "ledger/journal.test.ts",
+    title: "slots > that fired stay fired when the clock was set back, and the others may still fire",
+  },
+  "a hold is decided twice": {
+    file: "src/ledger/ledger.ts",
+    find: "if (!from.includes(hold.state)) {",
+    replace: "if (from.length === 0) {",
+    test: "ledger/journal.test.ts",
+    title: "holds > are decided once, by a reason that stands in the chain",
+  },
+  "a text that looks like a formula is one": {
+    file: "src/report/csv.ts",
+    find: "return formulaStart.test(text) ?",
+    replace: "return text === undefined ?",
+    test: "ledger/queries-report.test.ts",
+    title: "the form of a report > keeps a text that looks like a formula from being one",
+  },
+};

@@ -1,0 +1,106 @@
+import type { Breaks } from "../break.ts";
+
+/** A whole run: sources, limits, what blocks what, and how it ends. */
+export const running: Breaks = {
+  "assets are taken away before the limits are judged": {
+    file: "src/run/reconcile.ts",
+    find: "if (count === 0 || this.#pass.hold !== undefined || this.#pass.released === setHash) return undefined;",
+    replace: "return undefined;",
+    test: "run/sync-run.test.ts",
+    title: "what takes something away > is judged before the first of it is sent, and held whole beyond the limit",
+  },
+  "what a person approved stands for another set": {
+    file: "src/run/reconcile.ts",
+    find: `if (hold?.state === "approved" && hold.setHash === setHash) {`,
+    replace: `if (hold?.state === "approved") {`,
+    test: "run/sync-run.test.ts",
+    title: "what takes something away > is carried out once a person approved this very set, and no other",
+  },
+  "an approval is used for ever": {
+    file: "src/run/reconcile.ts",
+    find: `await ledger.decideHold(this.#usedHold, "used", "carried out");`,
+    replace: "void 0;",
+    test: "run/sync-run.test.ts",
+    title: "what takes something away > is carried out once a person approved this very set, and no other",
+  },
+  "an operation that waits for a person does not block its customer": {
+    file: "src/run/reconcile.ts",
+    find: `if (settled.kind === "done" || settled.kind === "dropped") continue;`,
+    replace: `if (settled.kind === "done" || settled.kind === "dropped" || settled.kind === "parked") continue;`,
+    test: "run/sync-run.test.ts",
+    title: "an operation that waits for a person > blocks everything else of its customer, and of no other",
+  },
+  "what is in doubt is not settled before a customer is planned": {
+    file: "src/run/reconcile.ts",
+    find: "if (open !== undefined) return open;",
+    replace: "",
+    test: "run/sync-run.test.ts",
+    title: "an operation that waits for a person > blocks everything else of its customer, and of no other",
+  },
+  "another value of an E4 goes out while the one before may still land": {
+    file: "src/run/reconcile.ts",
+    find: "if (since > 0 && (await settleTimeLeft(this.#deps, operation.subject, since)) > 0) {",
+    replace: "if (since < 0) {",
+    test: "run/sync-run.test.ts",
+    title:
+      "a change (E4) that may still land > keeps another value of the same customer waiting for the settle time, and no longer",
+  },
+  "a source that was not read whole makes its records gone": {
+    file: "src/run/take-up.ts",
+    find: "if (outcome.complete && outcome.full && tally.shrunk === undefined) {",
+    replace: "if (outcome.full && tally.shrunk === undefined) {",
+    test: "run/sync-run.test.ts",
+    title: "a source > that broke off takes nothing away, however often it is read",
+  },
+  "something is taken away although a source was not read whole": {
+    file: "src/run/sync-run.ts",
+    find: "!tally.complete || tally.problem !== undefined || tally.shrunk !== undefined",
+    replace: "tally.shrunk !== undefined",
+    test: "run/sync-run.test.ts",
+    title: "a source > that broke off takes nothing away, however often it is read",
+  },
+  "a source that shrank is believed": {
+    file: "src/run/take-up.ts",
+    find: "if (before === undefined || before === 0) return undefined;",
+    replace: "if (before !== null) return undefined;",
+    test: "run/sync-run.test.ts",
+    title: "a source > that shrank takes nothing away, however often it is read",
+  },
+  "a run whose process died stays running": {
+    file: "src/run/cut-off.ts",
+    find: "const runs = await deps.ledger.cutOffRuns();",
+    replace: "const runs = [];",
+    test: "run/sync-run.test.ts",
+    title: "a run whose process died > is ended by the next one, which names what was in doubt",
+  },
+  "what a dead process was sending is overlooked": {
+    file: "src/run/sync-run.ts",
+    find: `else if (row.state === "sending") await this.#settling.foundSending(row);`,
+    replace: "",
+    test: "run/sync-run.test.ts",
+    title:
+      "a run whose process died > leaves what it was sending in doubt, also where the next run works on another customer",
+  },
+  "the balance leaves out what is held": {
+    file: "src/run/balance.ts",
+    find: `held: of("held"),`,
+    replace: "held: 0,",
+    test: "run/sync-run.test.ts",
+    title: "what takes something away > is judged before the first of it is sent, and held whole beyond the limit",
+  },
+  "a record without an outcome balances": {
+    file: "src/run/balance.ts",
+    find: `extracted + takenUpAgain === unchanged + planned + quarantined + deferred &&
+          changed === (count?.changed ?? 0),`,
+    replace: "true,",
+    test: "run/balance.test.ts",
+    title: "the balance of a run > does not add up where a record was read and has no outcome",
+  },
+  "a job that the configuration names has default limits": {
+    file: "src/run/settings.ts",
+    find: "limits: limitsOfJobSchema.optional()",
+    replace: "limits: limitsSettingsSchema.optional()",
+    test: "run/job.test.ts",
+    title: "a job > of one's own has the limits of the configuration where it says none",
+  },
+};

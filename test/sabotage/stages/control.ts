@@ -1,0 +1,3 @@
+import { stageControl } from "../stage.ts";
+
+stageControl();

@@ -1,0 +1,4 @@
+import { keeping } from "../breaks/keeping.ts";
+import { stage } from "../stage.ts";
+
+stage(keeping);

@@ -1,0 +1,4 @@
+import { planning } from "../breaks/planning.ts";
+import { stage } from "../stage.ts";
+
+stage(planning);

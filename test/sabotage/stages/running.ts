@@ -1,0 +1,4 @@
+import { running } from "../breaks/running.ts";
+import { stage } from "../stage.ts";
+
+stage(running);

@@ -1,0 +1,4 @@
+import { settling } from "../breaks/settling.ts";
+import { stage } from "../stage.ts";
+
+stage(settling);
