@@ -13,7 +13,7 @@ import type { Reading } from "./evidence.ts";
 import { orderContext, privilegeContext, updateContext } from "./intent.ts";
 import type { Observer } from "./observe.ts";
 import { evidenceWith } from "./settle.ts";
-import { settleTimeLeft } from "./settle-time.ts";
+import { settleTimeLeftOf } from "./settle-time.ts";
 
 export type PersonsVerdict = "applied" | "not-applied";
 
@@ -50,8 +50,10 @@ export async function decide(
   const row = await openOperation(deps, id);
   if (reason.trim() === "")
     throw refusal("settle.no-reason", row, "a decision needs a reason", "say why with --reason TEXT");
+  // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
+  const left = await settleTimeLeftOf(deps, row);
   const reading = await readEvidence(deps, observer, row, signal);
-  const conclusion = verdict === "applied" ? applied(row, reading) : await notApplied(deps, row, reading);
+  const conclusion = verdict === "applied" ? applied(row, reading) : notApplied(deps, row, reading, left);
   const at = toInstant(deps.clock.now());
   // First, so that a crash between the two leaves nothing behind that no run comes back to.
   await deps.ledger.markPending({ customer: row.operation.customer });
@@ -179,7 +181,7 @@ function applied(row: JournalRow, reading: Reading): Outcome {
   }
 }
 
-async function notApplied(deps: DecisionDependencies, row: JournalRow, reading: Reading): Promise<Outcome> {
+function notApplied(deps: DecisionDependencies, row: JournalRow, reading: Reading, left: number): Outcome {
   const { kind } = row.operation;
   if (reading.kind === "applied") {
     throw refusal(
@@ -199,7 +201,7 @@ async function notApplied(deps: DecisionDependencies, row: JournalRow, reading: 
         : "leave one enterprise under the customer's channel number on the platform, then settle it as --applied",
     );
   }
-  if (kind !== "update-enterprise") await refuseTooEarly(deps, row);
+  if (kind !== "update-enterprise") refuseTooEarly(deps, row, left);
   if (reading.kind === "unseen" && reading.partEffect !== undefined) {
     return done(
       reading.partEffect,
@@ -215,10 +217,7 @@ async function notApplied(deps: DecisionDependencies, row: JournalRow, reading: 
 }
 
 /** A call without an answer may still land until its settle time is over; what is planned anew before that would be done twice. */
-async function refuseTooEarly(deps: DecisionDependencies, row: JournalRow): Promise<void> {
-  const last = (await deps.ledger.attempts(row.id)).at(-1);
-  if (last === undefined) return;
-  const left = await settleTimeLeft(deps, row.id, Date.parse(last.finishedAt ?? last.startedAt));
+function refuseTooEarly(deps: DecisionDependencies, row: JournalRow, left: number): void {
   if (left === 0) return;
   throw refusal(
     "settle.too-early",

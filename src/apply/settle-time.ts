@@ -1,3 +1,4 @@
+import type { JournalRow } from "../ledger/journal.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 
@@ -29,11 +30,29 @@ export function settleTimeBegins(deps: Dependencies, ...keys: readonly string[])
  * forward ends no settle time early. One that was set back makes `since` lie in the future: then the time counts from when that was first seen,
  * and not from a moment that may be years away.
  */
-export async function settleTimeLeft(deps: Dependencies, key: string, since: number): Promise<number> {
-  const { ledger, clock, settle } = deps;
+export async function settleTimeLeft(
+  deps: Dependencies,
+  key: string,
+  since: number,
+  timeMs = deps.settle.timeMs,
+): Promise<number> {
+  const { ledger, clock } = deps;
   if (endsOf.get(ledger)?.has(key) !== true) {
     const counted = since > clock.now() ? await ledger.noticed(key, since) : since;
-    setEnd(deps, key, Math.min(settle.timeMs, Math.max(0, counted + settle.timeMs - clock.now())));
+    setEnd(deps, key, Math.min(timeMs, Math.max(0, counted + timeMs - clock.now())));
   }
   return Math.max(0, (endsOf.get(ledger)?.get(key) ?? 0) - clock.monotonic());
+}
+
+/**
+ * How long an operation in doubt may still land: from the end of its last attempt that may have left, over the settle time of now or over the one
+ * that stood in the settings then, whichever is longer.
+ */
+export async function settleTimeLeftOf(deps: Dependencies, row: JournalRow): Promise<number> {
+  const attempts = await deps.ledger.attempts(row.id);
+  const last = attempts.findLast((attempt) => attempt.outcome !== "not-sent");
+  if (last === undefined) return 0;
+  const since = Date.parse(last.finishedAt ?? last.startedAt);
+  const promised = row.settleAfter === null ? 0 : Date.parse(row.settleAfter) - since;
+  return await settleTimeLeft(deps, row.id, since, Math.max(deps.settle.timeMs, promised));
 }

@@ -17,7 +17,7 @@ import type { Observer } from "./observe.ts";
 import { isContradiction } from "./outcome.ts";
 import type { NumberPool } from "./pool.ts";
 import { correlationOf } from "./prepare.ts";
-import { settleTimeLeft } from "./settle-time.ts";
+import { settleTimeBegins, settleTimeLeftOf } from "./settle-time.ts";
 
 export type Settled =
   | { kind: "done"; id: string }
@@ -70,6 +70,8 @@ export class Settling {
       if (row.state === "parked") return stillParked(row);
       return await this.#sendAgain(row, runId, signal, "sets a state: the same value is sent again");
     }
+    // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
+    const left = await settleTimeLeftOf(this.#deps, row);
     let reading: Reading;
     try {
       reading = await readEvidence(this.#deps, this.#observer, row, signal);
@@ -79,15 +81,18 @@ export class Settling {
     }
     if (reading.kind === "applied") return await this.#applied(row, reading);
     if (row.state === "parked") return stillParked(row);
-    if (reading.kind === "odd") return await this.#odd(row, reading);
-    return await this.#unseen(row, reading, runId, signal);
+    if (reading.kind === "odd") return await this.#odd(row, reading, left);
+    return await this.#unseen(row, reading, left, runId, signal);
   }
 
-  /** An operation found `sending` had its process killed: its settle time begins with the attempt that was cut off. */
+  /**
+   * An operation found `sending` had its process killed. Its call may have waited for its turn and left a moment before that, so its settle time
+   * begins now and not with the attempt.
+   */
   async foundSending(row: JournalRow): Promise<void> {
-    const attempts = await this.#deps.ledger.attempts(row.id);
-    const started = attempts.at(-1)?.startedAt ?? row.updatedAt;
-    const settleAfter = toInstant(Date.parse(started) + this.#deps.settle.timeMs);
+    const { clock, settle } = this.#deps;
+    const settleAfter = toInstant(clock.now() + settle.timeMs);
+    settleTimeBegins(this.#deps, row.id, row.operation.subject);
     await this.#conclude(row, {
       state: "unknown",
       attempt: { outcome: "unknown", detail: cutOff },
@@ -130,8 +135,7 @@ export class Settling {
   }
 
   /** What is shown in part may still be on its way to being whole; a person is asked once the settle time is over. */
-  async #odd(row: JournalRow, reading: Extract<Reading, { kind: "odd" }>): Promise<Settled> {
-    const left = await this.#left(row);
+  async #odd(row: JournalRow, reading: Extract<Reading, { kind: "odd" }>, left: number): Promise<Settled> {
     if (left === 0) return await this.#park(row, reading.reason, reading.detail);
     const evidence = this.#evidence(row, false, reading.detail);
     await this.#deps.ledger.noteEvidence(row.id, evidence);
@@ -139,22 +143,16 @@ export class Settling {
     return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
   }
 
-  /** Milliseconds until its settle time is over. */
-  async #left(row: JournalRow): Promise<number> {
-    const { settle } = this.#deps;
-    return await settleTimeLeft(this.#deps, row.id, Date.parse(row.settleAfter ?? row.updatedAt) - settle.timeMs);
-  }
-
   async #unseen(
     row: JournalRow,
     reading: Extract<Reading, { kind: "unseen" }>,
+    left: number,
     runId: string | null,
     signal: AbortSignal | undefined,
   ): Promise<Settled> {
     const { ledger, clock, settle } = this.#deps;
     const evidence = this.#evidence(row, false, reading.detail);
     const readings = evidenceSchema.parse(evidence).readings.filter((item) => !item.seen);
-    const left = await this.#left(row);
     if (left > 0 || readings.length < settle.readings) {
       await ledger.noteEvidence(row.id, evidence);
       row.evidence = evidence;

@@ -302,21 +302,6 @@ describe("a program that was killed while an order was on its way", () => {
     expect(next.nothingTwice).toBe(true);
     expect(next.ledger.verifyAudit()).toMatchObject({ good: true });
   });
-
-  it("does not count the settle time from the restart, nor call anything unseen before it is over", async () => {
-    const world = await withOrder({ ordersUnseen: "resend" });
-    const order = await world.planned("place-order");
-    await world.fixNumbers(order);
-    void world.with({ orderService: silent(world, false) }).deliver(order);
-    await world.until(async () => Object.values(await world.states()).includes("sending"));
-    world.clock.pass(30_000);
-    const next = await world.restarted();
-    const [row] = await next.ledger.openOperations();
-    if (row === undefined) throw new Error("nothing is open");
-    for (let reading = 0; reading < 4; reading += 1) expect((await next.settle(row.id)).kind).toBe("waiting");
-    world.clock.pass(31_000);
-    expect((await next.settle(row.id)).kind).toBe("done");
-  });
 });
 
 describe("a wall clock that somebody sets", () => {
