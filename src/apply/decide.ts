@@ -62,7 +62,7 @@ export async function decide(
     state: conclusion.state,
     verdict: `a person decided: ${verdict}`,
     message: reason,
-    evidence: evidenceWith(row, { at, seen: reading.kind === "applied", detail: reading.detail }),
+    evidence: evidenceWith(row, { at, seen: reading.kind !== "unseen", detail: reading.detail }),
     changes: conclusion.changes,
     audit: {
       kind: conclusion.state === "done" ? row.operation.kind : "not-applied",

@@ -28,19 +28,27 @@ export type Settled =
   | { kind: "unreadable"; id: string; reason: string };
 
 const evidenceSchema = z.object({
-  readings: z.array(z.object({ at: z.string(), seen: z.boolean(), detail: z.unknown() })),
+  readings: z.array(z.object({ at: z.string(), seen: z.boolean(), attempts: z.int().optional(), detail: z.unknown() })),
 });
 const keptReadings = 20;
 const cutOff = "the program ended while the call was on its way";
 
-/** The readings of a journal row with one more. */
-export function evidenceWith(row: JournalRow, reading: { at: string; seen: boolean; detail: JsonObject }): JsonObject {
+/**
+ * The readings of a journal row with one more. Each says after how many attempts it was made: an operation that is sent again is read anew, and
+ * what it was sent again on stays with it.
+ */
+export function evidenceWith(
+  row: JournalRow,
+  reading: { at: string; seen: boolean; detail: JsonObject },
+  atLeast = 0,
+): JsonObject {
   const earlier = evidenceSchema.safeParse(row.evidence);
-  const all = [...(earlier.success ? earlier.data.readings : []), reading].slice(-keptReadings);
+  const all = [...(earlier.success ? earlier.data.readings : []), { ...reading, attempts: row.attempts }];
   return {
-    readings: all.map((item) => ({
+    readings: all.slice(-Math.max(keptReadings, atLeast)).map((item) => ({
       at: item.at,
       seen: item.seen,
+      ...(item.attempts === undefined ? {} : { attempts: item.attempts }),
       detail: toJson(item.detail),
     })),
   };
@@ -131,13 +139,14 @@ export class Settling {
   }
 
   #evidence(row: JournalRow, seen: boolean, detail: JsonObject): JsonObject {
-    return evidenceWith(row, { at: toInstant(this.#deps.clock.now()), seen, detail });
+    const { clock, settle } = this.#deps;
+    return evidenceWith(row, { at: toInstant(clock.now()), seen, detail }, settle.readings);
   }
 
   /** What is shown in part may still be on its way to being whole; a person is asked once the settle time is over. */
   async #odd(row: JournalRow, reading: Extract<Reading, { kind: "odd" }>, left: number): Promise<Settled> {
-    if (left === 0) return await this.#park(row, reading.reason, reading.detail);
-    const evidence = this.#evidence(row, false, reading.detail);
+    if (left === 0) return await this.#park(row, reading.reason, reading.detail, true);
+    const evidence = this.#evidence(row, true, reading.detail);
     await this.#deps.ledger.noteEvidence(row.id, evidence);
     row.evidence = evidence;
     return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
@@ -152,12 +161,20 @@ export class Settling {
   ): Promise<Settled> {
     const { ledger, clock, settle } = this.#deps;
     const evidence = this.#evidence(row, false, reading.detail);
-    const readings = evidenceSchema.parse(evidence).readings.filter((item) => !item.seen);
-    if (left > 0 || readings.length < settle.readings) {
+    const readings = evidenceSchema.parse(evidence).readings.filter((item) => item.attempts === row.attempts);
+    const shown = readings.find((item) => item.seen);
+    if (left > 0 || (shown === undefined && readings.length < settle.readings)) {
       await ledger.noteEvidence(row.id, evidence);
       row.evidence = evidence;
       const pause = left > 0 ? left : Math.ceil(settle.timeMs / Math.max(1, settle.readings));
       return { kind: "waiting", id: row.id, until: toInstant(clock.now() + pause) };
+    }
+    if (shown !== undefined) {
+      return await this.#park(
+        row,
+        `the platform showed something of it at ${shown.at} and does not any more, so not seeing it says nothing`,
+        reading.detail,
+      );
     }
     switch (row.operation.kind) {
       case "create-enterprise":
@@ -175,8 +192,7 @@ export class Settling {
           if (wish === "gone") return await this.#drop(row, evidence, []);
           if (wish === "unreadable")
             return { kind: "unreadable", id: row.id, reason: "the order's record waits in quarantine" };
-          await ledger.noteEvidence(row.id, { readings: [] });
-          row.evidence = { readings: [] };
+          await ledger.noteEvidence(row.id, evidence);
           return await this.#sendAgain(
             row,
             runId,
@@ -223,11 +239,11 @@ export class Settling {
     return { kind: "dropped", id: row.id };
   }
 
-  async #park(row: JournalRow, reason: string, detail: JsonObject): Promise<Settled> {
+  async #park(row: JournalRow, reason: string, detail: JsonObject, seen = false): Promise<Settled> {
     await this.#conclude(row, {
       state: "parked",
       verdict: "waits for a person",
-      evidence: this.#evidence(row, false, detail),
+      evidence: this.#evidence(row, seen, detail),
       message: reason,
       changes: [],
       audit: { kind: "parked", body: { reason, settledBy: detail } },

@@ -143,7 +143,7 @@ export class JournalLedger extends IntakeLedger {
     });
   }
 
-  /** Keeps what a reading showed about an operation that is not settled by it. */
+  /** Keeps what a reading showed about an operation that is not settled by it; what is concluded by now keeps what it was concluded on. */
   async noteEvidence(id: string, evidence: Json): Promise<void> {
     await this.write(() => this.tables.journal.noteEvidence(id, evidence));
   }

@@ -46,7 +46,7 @@ export class JournalTables {
          where r.stream = 'staff' and r.namespace = +? and r.record_id = +? and o.kind = 'add-staff' and o.state = 'done'
          and o.created_at >= (select changed_at from record where stream = 'staff' and namespace = r.namespace and id = r.record_id)`,
       ),
-      evidence: database.prepare("update operation set evidence = ? where id = +?"),
+      evidence: database.prepare("update operation set evidence = ? where id = +? and state in ('unknown', 'parked')"),
       byId: database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = +?`),
       open: database.prepare<[], OperationRow>(
         `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked') order by o.created_at, o.id`,

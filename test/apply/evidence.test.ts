@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { decide } from "../../src/apply/decide.ts";
+import type { Platform } from "../../src/platform/platform.ts";
 import { ApplyWorld, orderRecord, settleMs } from "./world.ts";
+
+const lost = { fault: "appliedNoReply", times: 1 } as const;
+const untouched = { fault: "resetBefore", times: 1 } as const;
 
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
   const world = await ApplyWorld.start({ ordersUnseen: "resend", ...options });
@@ -23,6 +27,10 @@ function landing(world: ApplyWorld): { world: ApplyWorld; land: () => Promise<un
     },
   });
   return { world: sent, land: () => late() };
+}
+
+function members(world: ApplyWorld, instead: Partial<Platform["memberCenter"]>): ApplyWorld {
+  return world.with({ memberCenter: { ...world.deps.platform.memberCenter, ...instead } });
 }
 
 describe("a call that waited for its turn before it was sent, and whose program was killed then", () => {
@@ -104,6 +112,30 @@ describe("a reading that takes long", () => {
   });
 });
 
+describe("readings that disagree with one another", () => {
+  it("an order that was shown in part once is never sent again, whatever is shown later", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", ...lost });
+    const id = await world.carryOutUnknown("place-order");
+    const real = world.deps.platform.memberCenter;
+    const half = members(world, {
+      listAssetContents: async (asset, call) => {
+        const contents = await real.listAssetContents(asset, call);
+        return { ...contents, productInstanceList: contents.productInstanceList.slice(1) };
+      },
+    });
+    expect((await half.settle(id)).kind).toBe("waiting");
+    expect((await half.settle(id)).kind).toBe("waiting");
+    world.clock.pass(settleMs + 1);
+    const blank = world.with({
+      memberCenter: { ...real, listAssetNumbers: async () => [] },
+      orderService: { ...world.deps.platform.orderService, listVirtualAssets: async () => [] },
+    });
+    expect((await blank.settleInTime(id)).kind).toBe("parked");
+    expect(world.calls("E5")).toBe(1);
+  });
+});
+
 describe("settings that were changed while operations were in doubt", () => {
   it.each([
     ["lengthened: it counts for them too", 10 * settleMs, 10 * settleMs],
@@ -120,5 +152,37 @@ describe("settings that were changed while operations were in doubt", () => {
     await land();
     expect((await next.settleInTime(id)).kind).toBe("done");
     expect(world.calls("E5")).toBe(1);
+  });
+
+  it("more readings are asked for than are kept: it is settled all the same", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", ...untouched });
+    const id = await world.carryOutUnknown("place-order");
+    Object.assign(world.deps.settle, { readings: 25 });
+    world.clock.pass(settleMs + 1);
+    for (let reading = 0; reading < 24; reading += 1) expect((await world.settle(id)).kind).toBe("waiting");
+    expect((await world.settle(id)).kind).toBe("done");
+  });
+});
+
+describe("what is kept of the readings", () => {
+  it("those on which an order was sent again stay with it", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", ...untouched });
+    const id = await world.carryOutUnknown("place-order");
+    expect((await world.settleInTime(id)).kind).toBe("done");
+    const evidence = (await world.row(id)).evidence as { readings: unknown[] } | null;
+    expect(evidence?.readings.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("a run that was reading does not overwrite what a person decided on", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", ...untouched });
+    const id = await world.carryOutUnknown("place-order");
+    world.clock.pass(settleMs + 1);
+    await decide(world.deps, world.observer, id, "not-applied", "x");
+    const before = (await world.row(id)).evidence;
+    await world.ledger.noteEvidence(id, { readings: [] });
+    expect((await world.row(id)).evidence).toEqual(before);
   });
 });
