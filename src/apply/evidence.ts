@@ -9,6 +9,7 @@ import type { Effect } from "./effects.ts";
 import { addStaffContext, enterpriseContext, orderContext, privilegeContext } from "./intent.ts";
 import type { AddStaffContext, OrderContext } from "./intent.ts";
 import type { Observer } from "./observe.ts";
+import { plannedOrder } from "./prepare.ts";
 
 /** What one reading of the platform says about an operation whose outcome is unknown. */
 export type Reading =
@@ -82,6 +83,7 @@ async function readOrder(observer: Observer, row: JournalRow, signal: AbortSigna
     channelOrderId: context.channelOrderId,
     seen: sight.records.filter((record) => isWhole(record)).map((record) => record.sequence),
     products: sight.records.map((record) => [record.sequence, record.seen, record.wanted]),
+    assets: sight.shown,
   };
   const effect = orderPlaced(row.id, row.operation.customer, context, sight.licenceOrders);
   if (sight.repeated.length > 0) {
@@ -95,6 +97,13 @@ async function readOrder(observer: Observer, row: JournalRow, signal: AbortSigna
   if (sight.records.every((record) => isWhole(record))) return { kind: "applied", effect, detail };
   if (sight.records.some((record) => record.seen > 0))
     return { kind: "odd", reason: "the platform shows only a part of the order", detail, effect };
+  // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and nobody else's.
+  const given = new Set(plannedOrder.parse(row.operation.after).assets.flatMap((asset) => asset.given));
+  const ours = sight.shown.find((number) => !given.has(number));
+  if (ours !== undefined) {
+    const reason = `the platform shows the asset number ${ours} of the order, but none of its products`;
+    return { kind: "odd", reason, detail, effect };
+  }
   return { kind: "unseen", detail };
 }
 
@@ -102,6 +111,8 @@ async function readOrder(observer: Observer, row: JournalRow, signal: AbortSigna
 export interface OrderSight {
   records: { sequence: number; seen: number; wanted: number; numbersSeen: number; numbers: number }[];
   licenceOrders: Map<number, string>;
+  /** Asset numbers of the order that the platform shows, whatever they hold. */
+  shown: string[];
   /** Sequences whose products name more than one licence order. */
   repeated: number[];
 }
@@ -118,7 +129,7 @@ export async function sightOrder(
   signal?: AbortSignal,
 ): Promise<OrderSight> {
   const assets = await observer.allAssets(customer, context.enterpriseGlobalId, signal);
-  const sight: OrderSight = { records: [], licenceOrders: new Map(), repeated: [] };
+  const sight: OrderSight = { records: [], licenceOrders: new Map(), shown: [], repeated: [] };
   for (const record of context.records) {
     const seen = new Set<string>();
     const licenceOrders = new Set<string>();
@@ -126,6 +137,7 @@ export async function sightOrder(
     for (const number of record.numbers) {
       const asset = assets.get(number);
       if (asset === undefined) continue;
+      sight.shown.push(number);
       const { products } = await observer.contents(customer, context.enterpriseGlobalId, asset, signal);
       const ours = products.filter(
         (product) =>

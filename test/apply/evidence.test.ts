@@ -134,6 +134,15 @@ describe("readings that disagree with one another", () => {
     expect((await blank.settleInTime(id)).kind).toBe("parked");
     expect(world.calls("E5")).toBe(1);
   });
+
+  it("an order whose own asset numbers are shown is not unseen, also where their products are not", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", ...lost });
+    const id = await world.carryOutUnknown("place-order");
+    const bare = members(world, { listAssetContents: async () => ({ productInstanceList: [], children: [] }) });
+    expect((await bare.settleInTime(id)).kind).toBe("parked");
+    expect(world.calls("E5")).toBe(1);
+  });
 });
 
 describe("settings that were changed while operations were in doubt", () => {
