@@ -240,20 +240,24 @@ function clearNames(
   return people;
 }
 
-/** M6 says who holds what; M5 whether the member is there. */
+/** M6 says who holds what; taken away is only what M5 does not show with the member either (A34). */
 async function readPrivileges(observer: Observer, row: JournalRow, signal: AbortSignal | undefined): Promise<Reading> {
   const context = privilegeContext.parse(row.context);
   const { customer } = row.operation;
   const members = await observer.members(customer, context.enterpriseGlobalId, signal);
   const assets = await observer.assets(customer, context.enterpriseGlobalId, signal);
   const holder = new Map(assets.map((asset) => [asset.assetNum, asset.holder]));
+  const member = members.find((item) => item.globalId === context.memberGlobalId && !item.deleted);
   const granted = context.addAssets.filter((number) => holder.get(number) === context.memberGlobalId);
   const revoked = context.deleteAssets.filter(
-    (number) => holder.has(number) && holder.get(number) !== context.memberGlobalId,
+    (number) =>
+      holder.has(number) &&
+      holder.get(number) !== context.memberGlobalId &&
+      member?.assetNums.includes(number) !== true,
   );
   const detail = {
     call: "M6 and M5",
-    member: members.some((member) => member.globalId === context.memberGlobalId && !member.deleted),
+    member: member !== undefined,
     granted,
     revoked,
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decide } from "../../src/apply/decide.ts";
 import type { Platform } from "../../src/platform/platform.ts";
-import { ApplyWorld, orderRecord, settleMs } from "./world.ts";
+import { ApplyWorld, customer, orderRecord, settleMs, staffRecord } from "./world.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
 const untouched = { fault: "resetBefore", times: 1 } as const;
@@ -142,6 +142,27 @@ describe("readings that disagree with one another", () => {
     const bare = members(world, { listAssetContents: async () => ({ productInstanceList: [], children: [] }) });
     expect((await bare.settleInTime(id)).kind).toBe("parked");
     expect(world.calls("E5")).toBe(1);
+  });
+
+  it("M5 still shows what M6 no longer does: nothing is called taken away", async () => {
+    const world = await withOrder();
+    await world.carryOut("place-order");
+    await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }));
+    await world.carryOut("add-staff");
+    await world.carryOut("grant-assets");
+    await world.take("staff", staffRecord("S1"));
+    world.sandbox.faults.add({ operation: "M9", ...untouched });
+    const id = await world.carryOutUnknown("revoke-assets");
+    const real = world.deps.platform.memberCenter;
+    const stale = members(world, {
+      listAssetNumbers: async (enterprise, call) =>
+        (await real.listAssetNumbers(enterprise, call)).map((asset) => ({ ...asset, cloudAccountGlobalId: null })),
+    });
+    expect((await stale.settle(id)).kind).toBe("waiting");
+    expect((await world.ledger.known(customer)).assignments).toHaveLength(1);
+    expect((await world.settleInTime(id)).kind).toBe("dropped");
+    expect(await world.carryOut("revoke-assets")).toMatchObject({ kind: "done" });
+    expect(world.sandbox.state().assignments).toBe(0);
   });
 });
 
