@@ -49,7 +49,7 @@ export async function readEvidence(
 async function readEnterprise(observer: Observer, row: JournalRow, signal: AbortSignal | undefined): Promise<Reading> {
   const context = enterpriseContext.parse(row.context);
   const { customer } = row.operation;
-  const found = await observer.enterprises(customer, context.channelCustomerId, signal);
+  const found = await observer.enterprises(customer, context.channelCustomerId, signal, context.channelCodes);
   const [only] = found;
   const detail = { call: "E3", enterprises: found.map((item) => item.enterpriseGlobalId) };
   if (only === undefined) return { kind: "unseen", detail };

@@ -24,14 +24,18 @@ export class Observer {
     this.#settings = settings;
   }
 
-  /** E3 over all configured channel codes: the enterprises under a channel customer number, each with its customers. */
+  /**
+   * E3 over all configured channel codes, and those that were configured when `alsoUnder` was written: the enterprises under a channel customer
+   * number, each with its customers.
+   */
   async enterprises(
     customer: RecordKey,
     channelCustomerId: string,
     signal?: AbortSignal,
+    alsoUnder: readonly string[] = [],
   ): Promise<NonNullable<Observed["enterprises"]>> {
     const found = new Map<string, Map<string, KnownPlatformCustomer>>();
-    for (const channelCode of channelCodesOf(this.#settings)) {
+    for (const channelCode of new Set([...channelCodesOf(this.#settings), ...alsoUnder])) {
       const rows = await this.#platform.orderService.findCustomers(channelCode, channelCustomerId, "N", {
         customer: formatKey(customer),
         signal,

@@ -10,6 +10,7 @@ import {
 } from "../contract/order-service.ts";
 import type { ContractSettings } from "../contract/settings.ts";
 import { channelCodesOf } from "../contract/settings.ts";
+import { fillTemplate } from "../contract/template.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { OperationContext } from "../ledger/journal.ts";
 import type { KnownChange } from "../plan/changes.ts";
@@ -55,7 +56,18 @@ export type PlannedOrder = z.infer<typeof plannedOrder>;
 
 /** Which templates tie a CRM customer to its channel number: confirmed once E3 showed an enterprise that an E2 of this ledger made (A8). */
 export function correlationOf(settings: ContractSettings): string {
-  return `${settings.crmCustomerIdTemplate} ${settings.channelCustomerIdTemplate} ${channelCodesOf(settings).join(",")}`;
+  return correlation(settings, settings.channelCustomerIdTemplate);
+}
+
+/** What E3 has to have shown for a customer to be believed absent: its template, or, where the CRM gave a number of its own, that very number. */
+export function correlationFor(settings: ContractSettings, customer: RecordKey, channelCustomerId: string): string {
+  const { id, namespace } = customer;
+  const made = fillTemplate(settings.channelCustomerIdTemplate, { id, namespace });
+  return made === channelCustomerId ? correlationOf(settings) : correlation(settings, channelCustomerId);
+}
+
+function correlation(settings: ContractSettings, channelCustomerId: string): string {
+  return `${settings.crmCustomerIdTemplate} ${channelCustomerId} ${channelCodesOf(settings).join(",")}`;
 }
 
 function invalid(issues: readonly { path: readonly PropertyKey[]; message: string }[]): {
@@ -83,10 +95,11 @@ export function prepare(
   switch (operation.kind) {
     case "create-enterprise":
     case "bind-enterprise": {
+      const channelCustomerId = z.string().parse(target["channelCustomerId"]);
       const context = enterpriseContext.parse({
         channelCodes: channelCodesOf(deps.settings),
-        channelCustomerId: target["channelCustomerId"],
-        correlation: correlationOf(deps.settings),
+        channelCustomerId,
+        correlation: correlationFor(deps.settings, customer, channelCustomerId),
         acknowledged: operation.after,
       });
       if (operation.kind === "bind-enterprise") {

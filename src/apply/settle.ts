@@ -12,11 +12,10 @@ import type { Delivery } from "./deliver.ts";
 import { deliver } from "./deliver.ts";
 import { readEvidence } from "./evidence.ts";
 import type { Reading } from "./evidence.ts";
-import { orderContext } from "./intent.ts";
+import { enterpriseContext, orderContext } from "./intent.ts";
 import type { Observer } from "./observe.ts";
 import { isContradiction } from "./outcome.ts";
 import type { NumberPool } from "./pool.ts";
-import { correlationOf } from "./prepare.ts";
 import { settleTimeBegins, settleTimeLeftOf } from "./settle-time.ts";
 
 export type Settled =
@@ -179,7 +178,7 @@ export class Settling {
     switch (row.operation.kind) {
       case "create-enterprise":
       case "bind-enterprise":
-        if (await ledger.correlationConfirmed(correlationOf(this.#deps.settings)))
+        if (await ledger.correlationConfirmed(enterpriseContext.parse(row.context).correlation))
           return await this.#drop(row, evidence, []);
         return await this.#park(
           row,

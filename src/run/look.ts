@@ -1,7 +1,7 @@
 import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";
 import type { Observer } from "../apply/observe.ts";
-import { correlationOf } from "../apply/prepare.ts";
+import { correlationFor } from "../apply/prepare.ts";
 import type { CustomerInput, Observed } from "../plan/input.ts";
 import { customerNumbers } from "../plan/order-records.ts";
 import type { Stage } from "../plan/operation.ts";
@@ -67,6 +67,7 @@ export class CustomerLook {
     const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
     if (ours === undefined) return;
     await ledger.learn(this.#customer, [{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
-    if (origin === "created") await ledger.confirmCorrelation(correlationOf(settings));
+    if (origin !== "created") return;
+    await ledger.confirmCorrelation(correlationFor(settings, this.#customer, channelCustomerId));
   }
 }

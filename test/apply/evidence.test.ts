@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { decide } from "../../src/apply/decide.ts";
+import { correlationOf } from "../../src/apply/prepare.ts";
 import type { Platform } from "../../src/platform/platform.ts";
-import { ApplyWorld, customer, orderRecord, settleMs, staffRecord } from "./world.ts";
+import { ApplyWorld, customer, customerRecord, orderRecord, settleMs, staffRecord } from "./world.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
 const untouched = { fault: "resetBefore", times: 1 } as const;
@@ -192,6 +194,38 @@ describe("settings that were changed while operations were in doubt", () => {
     world.clock.pass(settleMs + 1);
     for (let reading = 0; reading < 24; reading += 1) expect((await world.settle(id)).kind).toBe("waiting");
     expect((await world.settle(id)).kind).toBe("done");
+  });
+
+  it("another template for channel numbers, confirmed since: it says nothing of an E2 that was sent under the first", async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord());
+    world.sandbox.faults.add({ operation: "E2", ...untouched });
+    const id = await world.carryOutUnknown("create-enterprise");
+    Object.assign(world.settings, { channelCustomerIdTemplate: "X{id}" } satisfies JsonObject);
+    await world.ledger.confirmCorrelation(correlationOf(world.settings));
+    expect((await world.settleInTime(id)).kind).toBe("parked");
+    expect(world.calls("E2")).toBe(1);
+  });
+
+  it("a number that the CRM gave itself is not confirmed by customers whose number the template makes", async () => {
+    const world = await ApplyWorld.start();
+    await world.ledger.confirmCorrelation(correlationOf(world.settings));
+    await world.take("customers", customerRecord({ channelCustomerId: "TYPED-WRONG" }));
+    world.sandbox.faults.add({ operation: "E2", ...lost });
+    const id = await world.carryOutUnknown("create-enterprise");
+    expect((await world.settleInTime(id)).kind).toBe("parked");
+    expect(world.sandbox.state().enterprises).toBe(1);
+  });
+
+  it("a channel code that is searched no longer: what was made under it is found all the same", async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord());
+    world.sandbox.faults.add({ operation: "E2", ...lost });
+    const id = await world.carryOutUnknown("create-enterprise");
+    await world.ledger.confirmCorrelation(correlationOf(world.settings));
+    Object.assign(world.settings, { channelCode: "other" } satisfies JsonObject);
+    expect((await world.settleInTime(id)).kind).toBe("done");
+    expect(world.calls("E2")).toBe(1);
   });
 });
 
