@@ -60,11 +60,13 @@ async function readEnterprise(observer: Observer, row: JournalRow, signal: Abort
       detail,
     };
   }
-  const members = await observer.members(customer, only.enterpriseGlobalId, signal);
+  const created = row.operation.kind === "create-enterprise";
+  // E2 makes members together with the enterprise; whoever is in one that E1 bound was there before or came by somebody's hand.
+  const members = created ? await observer.members(customer, only.enterpriseGlobalId, signal) : [];
   const effect = enterpriseMade(customer, context, {
     enterpriseGlobalId: only.enterpriseGlobalId,
     channelCode: only.customers[0]?.channelCode ?? "",
-    origin: row.operation.kind === "bind-enterprise" ? "bound" : "created",
+    origin: created ? "created" : "bound",
     members: members.map((member) => member.globalId),
   });
   effect.changes.push({

@@ -229,6 +229,25 @@ describe("settings that were changed while operations were in doubt", () => {
   });
 });
 
+describe("an enterprise that E1 bound without an answer", () => {
+  it("is known as by its answer: its staff is not protected", async () => {
+    const world = await ApplyWorld.start({ assumptions: { enterpriseCreation: "E1" } });
+    await world.take("customers", customerRecord());
+    world.sandbox.faults.add({ operation: "E1", ...lost });
+    const id = await world.carryOutUnknown("bind-enterprise");
+    const [found] = await world.observer.enterprises(customer, "C1");
+    const byHand = { userList: [{ userName: "userS1", name: "Person S1", password: "Password-1" }] };
+    await world.deps.platform.memberCenter.addStaff(found?.enterpriseGlobalId ?? "", byHand, {
+      nonce: "a".repeat(32),
+    });
+    expect((await world.settle(id)).kind).toBe("done");
+    expect((await world.ledger.known(customer)).protectedMembers.size).toBe(0);
+    await world.take("staff", staffRecord("S1"));
+    await world.plan();
+    expect((await world.ledger.known(customer)).staffLinks.size).toBe(1);
+  });
+});
+
 describe("what is kept of the readings", () => {
   it("those on which an order was sent again stay with it", async () => {
     const world = await withOrder();
