@@ -96,7 +96,14 @@ async function readOrder(observer: Observer, row: JournalRow, signal: AbortSigna
       effect,
     };
   }
-  if (sight.records.every((record) => isWhole(record))) return { kind: "applied", effect, detail };
+  if (sight.records.every((record) => isWhole(record))) {
+    const types = context.records.map((record) => record.licenseType);
+    return {
+      kind: "applied",
+      effect: { ...effect, changes: [...effect.changes, { type: "licence-types-shown", types }] },
+      detail,
+    };
+  }
   if (sight.records.some((record) => record.seen > 0))
     return { kind: "odd", reason: "the platform shows only a part of the order", detail, effect };
   // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and nobody else's.

@@ -18,10 +18,12 @@ export async function examineOrders(
   const { link } = loaded.known;
   if (link === undefined) return;
   const shown = new Map<string, Map<string, string>>();
+  const types = new Set<string>();
   const assets = await observer.allAssets(loaded.customer, link.enterpriseGlobalId, signal);
   for (const asset of assets.values()) {
     const { products } = await observer.contents(loaded.customer, link.enterpriseGlobalId, asset, signal);
     for (const product of products) {
+      if (product.licenseType !== null) types.add(product.licenseType);
       if (product.channelOrderId === null || product.channelOrderId === undefined) continue;
       const licenceOrders = shown.get(product.channelOrderId) ?? new Map<string, string>();
       if (product.licenseOrderId !== null && product.licenseOrderId !== "")
@@ -29,7 +31,10 @@ export async function examineOrders(
       shown.set(product.channelOrderId, licenceOrders);
     }
   }
-  const changes: KnownChange[] = [{ type: "examined", customer: loaded.customer }];
+  const changes: KnownChange[] = [
+    { type: "examined", customer: loaded.customer },
+    { type: "licence-types-shown", types: [...types] },
+  ];
   const adopted: string[] = [];
   for (const order of loaded.orders) {
     if (loaded.known.placedOrders.has(formatKey(order.key))) continue;

@@ -191,6 +191,14 @@ export class Settling {
           if (wish === "gone") return await this.#drop(row, evidence, []);
           if (wish === "unreadable")
             return { kind: "unreadable", id: row.id, reason: "the order's record waits in quarantine" };
+          const hidden = await this.#neverShown(row);
+          if (hidden !== undefined) {
+            return await this.#park(
+              row,
+              `the platform was never seen to show assets of the licence type ${hidden} (A43: assumptions.visibleLicenseTypes), so not seeing the order says nothing`,
+              reading.detail,
+            );
+          }
           await ledger.noteEvidence(row.id, evidence);
           return await this.#sendAgain(
             row,
@@ -223,6 +231,19 @@ export class Settling {
       now.bodyHash === context.bodyHash &&
       formatKey(now.customer) === formatKey(row.operation.customer);
     return same ? "the same" : "gone";
+  }
+
+  /** A licence type of the order whose assets the platform is not known to show, by the settings or by what was seen so far. */
+  async #neverShown(row: JournalRow): Promise<string | undefined> {
+    const { settings, ledger } = this.#deps;
+    for (const { licenseType } of orderContext.parse(row.context).records) {
+      const shows =
+        settings.visibleLicenseTypes === undefined
+          ? await ledger.licenceTypeShown(licenseType)
+          : settings.visibleLicenseTypes.some((type) => type === licenseType);
+      if (!shows) return licenseType;
+    }
+    return undefined;
   }
 
   async #drop(row: JournalRow, evidence: JsonObject, changes: readonly KnownChange[]): Promise<Settled> {

@@ -94,6 +94,9 @@ export class ChangeTables {
           JSON.stringify(change.particulars),
         );
         return;
+      case "licence-types-shown":
+        for (const type of change.types) run.typeShown.run(`licence-type-shown ${type}`, at);
+        return;
       case "enterprise-code":
         run.enterpriseCode.run(change.enterpriseGlobalId, change.code, at);
         return;
@@ -193,6 +196,7 @@ function prepareStatements(database: Sqlite) {
       `insert into staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id, member_global_id,
          origin, particulars) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
+    typeShown: database.prepare("insert into meta (key, value) values (?, ?) on conflict do nothing"),
     enterpriseCode: database.prepare(
       `insert into enterprise_code (enterprise_global_id, code, learned_at) values (?, ?, ?) on conflict do nothing`,
     ),

@@ -159,6 +159,11 @@ export class JournalLedger extends IntakeLedger {
     return this.meta(`correlation ${correlation}`) !== undefined;
   }
 
+  /** Whether the platform has ever shown an asset of a licence type to this ledger (A43). */
+  async licenceTypeShown(type: string): Promise<boolean> {
+    return this.meta(`licence-type-shown ${type}`) !== undefined;
+  }
+
   /** Ledger changes that come from reading, not from an operation; with an audit entry where something is adopted. */
   async learn(
     customer: RecordKey,

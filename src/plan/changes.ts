@@ -30,6 +30,8 @@ export type KnownChange =
       origin: "created" | "adopted";
       particulars: StaffParticulars;
     }
+  /** Licence types whose assets the platform has shown: of others, not seeing an order says nothing (A43). */
+  | { type: "licence-types-shown"; types: readonly string[] }
   | { type: "enterprise-code"; enterpriseGlobalId: string; code: string }
   | {
       type: "asset-granted";

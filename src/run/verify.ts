@@ -48,11 +48,13 @@ export async function verifyCustomer(
   for (const member of members)
     observe("member", member.globalId, { deleted: member.deleted, assetNums: [...member.assetNums].sort() });
   let products = 0;
+  const types = new Set<string>();
   for (const asset of assets.values()) {
     observe("asset", asset.assetNum, { assetId: asset.assetId, holder: asset.holder, borrowed: asset.borrowed });
     const contents = await observer.contents(customer, gid, asset, signal);
     for (const product of contents.products) {
       products += 1;
+      if (product.licenseType !== null) types.add(product.licenseType);
       observe("product", `${asset.assetNum}/${product.crmProductId ?? product.id}`, productBody(product));
     }
     for (const item of contents.packages) {
@@ -66,6 +68,7 @@ export async function verifyCustomer(
     }
   }
   for (const [kind, subjects] of seen) changes.push({ type: "observed-gone", customer, kind, subjects: [...subjects] });
+  changes.push({ type: "licence-types-shown", types: [...types] });
   changes.push({ type: "observation-read", customer, complete: true });
   await ledger.learn(customer, changes);
   return { assets: assets.size, products, members: members.length };

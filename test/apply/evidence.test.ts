@@ -229,6 +229,48 @@ describe("settings that were changed while operations were in doubt", () => {
   });
 });
 
+describe("licence types that the platform may not show (A43)", () => {
+  /** A platform that shows no assets. */
+  function blank(world: ApplyWorld): ApplyWorld {
+    const real = world.deps.platform;
+    return world.with({
+      memberCenter: { ...real.memberCenter, listAssetNumbers: async () => [] },
+      orderService: { ...real.orderService, listVirtualAssets: async () => [] },
+    });
+  }
+
+  it("are never called unseen where the settings do not name them", async () => {
+    const world = await withOrder({ assumptions: { visibleLicenseTypes: ["normal_recover_usbkey"] } });
+    world.sandbox.faults.add({ operation: "E5", ...lost });
+    const id = await world.carryOutUnknown("place-order");
+    expect(await blank(world).settleInTime(id)).toMatchObject({
+      kind: "parked",
+      reason: expect.stringContaining("cloud_account"),
+    });
+    expect(world.calls("E5")).toBe(1);
+  });
+
+  it("are learned from what was shown where the settings say nothing", async () => {
+    const world = await withOrder();
+    delete world.settings.visibleLicenseTypes;
+    world.sandbox.faults.add({ operation: "E5", ...lost });
+    const first = await world.carryOutUnknown("place-order");
+    expect((await world.settle(first)).kind).toBe("done");
+    await world.take("orders", orderRecord("O2"), orderRecord("O3", ["normal_recover_usbkey"]));
+    for (const [subject, settled] of [
+      ["order:crm/O2", "done"],
+      ["order:crm/O3", "parked"],
+    ]) {
+      world.sandbox.faults.add({ operation: "E5", ...untouched });
+      const planned = (await world.plan()).find((operation) => operation.subject === subject);
+      if (planned === undefined) throw new Error(`no ${subject}`);
+      const delivery = await world.deliver(planned);
+      if (delivery.kind !== "unknown") throw new Error(delivery.kind);
+      expect((await world.settleInTime(delivery.id)).kind, subject).toBe(settled);
+    }
+  });
+});
+
 describe("an enterprise that E1 bound without an answer", () => {
   it("is known as by its answer: its staff is not protected", async () => {
     const world = await ApplyWorld.start({ assumptions: { enterpriseCreation: "E1" } });

@@ -71,6 +71,7 @@ const assumptions = {
   timeUnits: { YEAR: "year" },
   productTypes: ["tool"],
   poolBatch: 5,
+  visibleLicenseTypes: ["cloud_account", "normal_recover_usbkey"],
 };
 
 export function key(id: string): RecordKey {
