@@ -73,8 +73,10 @@ export class HoldTables {
     this.#statements.setHold.run(state, at, reason, id);
   }
 
-  holdRejected(customer: RecordKey, setHash: string): boolean {
-    return this.#statements.holdRejected.get(customer.namespace, customer.id, setHash) !== undefined;
+  /** The hold of exactly this set that a person rejected. */
+  rejectedHold(customer: RecordKey, setHash: string): HoldRow | undefined {
+    const row = this.#statements.rejectedHold.get(customer.namespace, customer.id, setHash);
+    return row === undefined ? undefined : holdFromRow(row);
   }
 
   liveAssignments(customer: RecordKey | undefined): number {
@@ -120,8 +122,8 @@ function prepareStatements(database: Sqlite) {
       `select ${holdColumns} from hold where state in ('open', 'approved') order by created_at, id`,
     ),
     setHold: database.prepare("update hold set state = ?, decided_at = ?, reason = coalesce(?, reason) where id = +?"),
-    holdRejected: database.prepare<[string, string, string], { id: string }>(
-      "select id from hold where customer_namespace = +? and customer_id = +? and set_hash = +? and state = 'rejected' limit 1",
+    rejectedHold: database.prepare<[string, string, string], HoldTableRow>(
+      `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and set_hash = +? and state = 'rejected' limit 1`,
     ),
     liveAssignments: database.prepare<[], { count: number }>(
       "select count(*) as count from assignment where to_at is null",

@@ -122,17 +122,21 @@ export class IntakeLedger extends LedgerCore {
 
   /**
    * Records what a run came to with these records. Those of `unfinished` are looked at again by the next run, planned or not: in one transaction,
-   * so that no crash makes a record that is planned and was not carried out look finished.
+   * so that no crash makes a record that is planned and was not carried out look finished. Where a person has approved `hold` by now, under which
+   * they were worked on, the customer is looked at again too: what was approved is carried out by the next run.
    */
   async recordOutcomes(
     run: string,
     outcomes: readonly RecordOutcome[],
     unfinished: readonly { stream: Stream; key: RecordKey }[] = [],
+    hold?: string,
   ): Promise<void> {
-    if (outcomes.length === 0 && unfinished.length === 0) return;
+    if (outcomes.length === 0 && unfinished.length === 0 && hold === undefined) return;
     await this.write(() => {
       this.tables.work.recordOutcomes(run, outcomes, this.now);
       this.tables.work.keepPending(unfinished);
+      const held = hold === undefined ? undefined : this.tables.holds.hold(hold);
+      if (held?.state === "approved") this.tables.work.markPending({ customer: held.customer });
     });
   }
 

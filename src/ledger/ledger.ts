@@ -29,14 +29,15 @@ export class Ledger extends JournalLedger {
 
   // Holds
 
+  /** Opens a hold, or answers the one of exactly this set that a person was asked about already: still open, approved or rejected by now. */
   async openHold(hold: Omit<HoldRow, "id" | "state" | "createdAt" | "decidedAt" | "reason">): Promise<HoldRow> {
     return await this.write(() => {
       const current = this.tables.holds.holdOf(hold.customer);
       const at = this.now;
-      if (current !== undefined) {
-        if (current.setHash === hold.setHash && current.state === "open") return current;
-        this.tables.holds.setHold(current.id, "lapsed", at, null);
-      }
+      if (current?.setHash === hold.setHash) return current;
+      const rejected = this.tables.holds.rejectedHold(hold.customer, hold.setHash);
+      if (rejected !== undefined) return rejected;
+      if (current !== undefined) this.tables.holds.setHold(current.id, "lapsed", at, null);
       const row: HoldRow = {
         ...hold,
         id: `h-${this.random.hex(4)}`,
@@ -107,7 +108,7 @@ export class Ledger extends JournalLedger {
 
   /** Whether a person rejected exactly this set of revokes of a customer. */
   async holdRejected(customer: RecordKey, setHash: string): Promise<boolean> {
-    return this.read(() => this.tables.holds.holdRejected(customer, setHash));
+    return this.read(() => this.tables.holds.rejectedHold(customer, setHash) !== undefined);
   }
 
   /** Live assignments of a customer, and of all customers: what a share of a deletion limit is of. */

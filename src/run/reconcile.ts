@@ -344,7 +344,7 @@ class CustomerPass {
       await ledger.holdPlanned(this.#customer, this.#pass.hold, { revokesOnly: false });
     else if (this.#judged) await ledger.dropPlanned(this.#customer, "no longer needed", { held: false });
     if (this.#usedHold !== undefined) await ledger.decideHold(this.#usedHold, "used", "carried out");
-    await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()]);
+    await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()], [], this.#pass.hold);
     return { kind: "finished", operations: this.#done, lacking: this.#lacking };
   }
 
@@ -355,7 +355,7 @@ class CustomerPass {
     for (const outcome of this.#outcomes.values()) {
       if (outcome.outcome === "planned") unfinished.push({ stream: outcome.stream, key: outcome.key });
     }
-    await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()], unfinished);
+    await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()], unfinished, this.#pass.hold);
     return { kind: "stopped", reason };
   }
 

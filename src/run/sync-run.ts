@@ -238,6 +238,11 @@ export class SyncRun {
         setHash: item.setHash,
         explanation: verdict.explanation ?? "",
       });
+      if (hold.state !== "open") {
+        // A person has decided on exactly this set while the run was on: the customer is planned anew with that.
+        this.#count(verdict.customer, await this.#second(verdict.customer, {}));
+        continue;
+      }
       logger.warn(
         { hold: hold.id, customer: key, scope: hold.scope, count: hold.count, allowed: hold.allowed },
         "held by a limit",
