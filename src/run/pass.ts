@@ -4,8 +4,11 @@ import type { ApplyDependencies } from "../apply/dependencies.ts";
 import type { Observer } from "../apply/observe.ts";
 import type { NumberPool } from "../apply/pool.ts";
 import type { Settling } from "../apply/settle.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Block } from "../plan/enterprise.ts";
+import type { Observed } from "../plan/input.ts";
 import type { Operation } from "../plan/operation.ts";
+import type { CustomerPlan } from "../plan/plan.ts";
 
 /** What a pass over one customer has to know about its run. */
 export interface Pass {
@@ -47,6 +50,14 @@ export function destructionOf(operations: readonly Operation[]): { count: number
     count: destructive.reduce((sum, operation) => sum + operation.takesAway, 0),
     setHash: hashOf(destructive.map((operation) => operation.hash).sort()),
   };
+}
+
+/** A hold lapses where M6 was read, nothing waits for a reason, and nothing is to be taken away any more: it would ask a person for nothing. */
+export async function lapseNeedlessHold(ledger: Ledger, plan: CustomerPlan, observed: Observed): Promise<void> {
+  if (observed.assets === undefined || destructionOf(plan.operations).count > 0) return;
+  if (plan.records.some((record) => record.outcome === "deferred")) return;
+  const hold = await ledger.holdOf(plan.customer);
+  if (hold !== undefined) await ledger.decideHold(hold.id, "lapsed", "nothing is to be taken away any more");
 }
 
 /** Why operations that were planned were not attempted, by what stopped the customer. */

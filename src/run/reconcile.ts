@@ -15,7 +15,7 @@ import { stages } from "../plan/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { needsOf, planCustomer } from "../plan/plan.ts";
 import { CustomerLook } from "./look.ts";
-import { destructionOf, stopReasons } from "./pass.ts";
+import { destructionOf, lapseNeedlessHold, stopReasons } from "./pass.ts";
 import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
 
 /** How often a customer is planned anew within one pass before it is left to the next run. */
@@ -104,7 +104,7 @@ class CustomerPass {
       this.#announce(operations);
       for (const record of plan.records) this.#note({ ...record });
       const stage = stages.find((name) => operations.some((operation) => operation.stage === name));
-      if (stage === undefined) return await this.#finish();
+      if (stage === undefined) return await this.#finish(plan);
       for (const operation of operations.filter((item) => item.stage === stage)) {
         const stopped = await this.#carryOut(operation);
         if (stopped !== undefined) return await this.#stop(stopped);
@@ -337,13 +337,14 @@ class CustomerPass {
     }
   }
 
-  async #finish(): Promise<PassResult> {
+  async #finish(plan: CustomerPlan): Promise<PassResult> {
     const { ledger } = this.#deps;
     await this.#dropLeft("no longer needed: what the platform shows made it so");
     if (this.#pass.hold !== undefined)
       await ledger.holdPlanned(this.#customer, this.#pass.hold, { revokesOnly: false });
     else if (this.#judged) await ledger.dropPlanned(this.#customer, "no longer needed", { held: false });
     if (this.#usedHold !== undefined) await ledger.decideHold(this.#usedHold, "used", "carried out");
+    else if (this.#pass.hold === undefined) await lapseNeedlessHold(ledger, plan, this.#look.observed);
     await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()], [], this.#pass.hold);
     return { kind: "finished", operations: this.#done, lacking: this.#lacking };
   }

@@ -81,3 +81,22 @@ describe("a person who decides on a hold while a run is on", () => {
     expect(last).toMatchObject({ exitCode: exitCodes.ok, held: [] });
   });
 });
+
+describe("a hold that the CRM has made needless", () => {
+  it("lapses, and asks nobody any more", async () => {
+    const { world, hold } = await held();
+    await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }));
+    expect(await run(world)).toMatchObject({ exitCode: exitCodes.ok, held: [] });
+    await expect(world.ledger.decideHold(hold, "approved", "late")).rejects.toMatchObject({ code: "hold.decided" });
+  });
+
+  it("stays where its revokes are only blocked for now", async () => {
+    const { world, hold } = await held();
+    world.sqlite().exec(
+      `insert into quarantine (id, source, stream, customer_namespace, customer_id, place, field, code, message, raw_ref, raw_hash, first_seen,
+         last_seen, last_read, state) values ('q', 'erp', 'staff', 'crm', 'C1', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 1, 'open')`,
+    );
+    await run(world);
+    expect((await world.ledger.openHolds()).map((item) => item.id)).toEqual([hold]);
+  });
+});
