@@ -25,10 +25,12 @@ import { GrowingCrm } from "./growing-crm.ts";
 const editsPerKill = 10;
 /** Time of each call of the platform, half of it before its effect. */
 const latencyMs = 20;
-/** Writing calls of a late platform that have their effect only after so long, when their caller is dead. */
-const late: FaultRule = { operation: "writes", fault: "appliedLate", probability: 0.2, delayMs: 800 };
-/** More than even the late platform takes, so that what is in doubt outlives several kills. */
-const settleMs = 2000;
+/** How long a platform takes at most to show an effect, and the settle time that goes with it: longer than that, and than a kill and a new start. */
+export const platforms = {
+  prompt: { faults: [], settleMs: 2000 },
+  /** Some writing calls have their effect only when their caller is dead. */
+  late: { faults: [{ operation: "writes", fault: "appliedLate", probability: 0.2, delayMs: 3000 }], settleMs: 8000 },
+} as const satisfies Record<string, { faults: FaultRule[]; settleMs: number }>;
 /** When kills come: so many in the first moments of a process, the others soon or not so soon after its first writing call. */
 const moments = { early: 0.12, late: 0.25, longestStartMs: 600, longestWorkMs: 250, longestLateMs: 1000 };
 
@@ -80,22 +82,23 @@ export class KilledWorld {
   readonly tally = new Tally();
   readonly #folder: string;
   readonly #sandbox: SandboxProcess;
+  readonly #settleMs: number;
   readonly #draws: Draws;
   readonly #crm: GrowingCrm;
   readonly #output: string[] = [];
 
-  private constructor(folder: string, sandbox: SandboxProcess, seed: number) {
+  private constructor(folder: string, sandbox: SandboxProcess, settleMs: number, seed: number) {
     this.#folder = folder;
     this.#sandbox = sandbox;
+    this.#settleMs = settleMs;
     this.#draws = new Draws(seed);
     this.#crm = new GrowingCrm(this.#draws, 10);
   }
 
-  static async start(folder: string, options: { seed: number; late: boolean }): Promise<KilledWorld> {
-    const { seed } = options;
-    const faults = options.late ? [late] : [];
+  static async start(folder: string, platform: keyof typeof platforms, seed: number): Promise<KilledWorld> {
+    const { faults, settleMs } = platforms[platform];
     const sandbox = await startSandboxProcess({ store: platformOf(folder), latencyMs, faults, seed });
-    return new KilledWorld(folder, sandbox, seed);
+    return new KilledWorld(folder, sandbox, settleMs, seed);
   }
 
   async close(): Promise<void> {
@@ -109,7 +112,7 @@ export class KilledWorld {
       ledger: ledgerOf(this.#folder),
       environment: {
         ...smallEnvironment,
-        CRM_SYNC__settle__timeMs: String(settleMs),
+        CRM_SYNC__settle__timeMs: String(this.#settleMs),
         CRM_SYNC__assumptions__poolBatch: "3",
         // What kills hold up adds up, and no limit is meant here.
         CRM_SYNC__limits__revokes__enterprise__floor: "1000000",
@@ -249,7 +252,9 @@ export class KilledWorld {
         const before = attempts[index - 1];
         if (before?.endpoint !== attempt.endpoint || before.subject !== attempt.subject) return [];
         const apart = Date.parse(attempt.started) - Date.parse(before.started);
-        return apart >= settleMs ? [] : [`${attempt.endpoint} on ${attempt.subject} was sent again after ${apart} ms`];
+        return apart >= this.#settleMs
+          ? []
+          : [`${attempt.endpoint} on ${attempt.subject} was sent again after ${apart} ms`];
       });
     } finally {
       ledger.close();

@@ -30,7 +30,7 @@ const worlds = Array.from({ length: Math.ceil(kills / killsPerWorld) }, (_, inde
   seed: index + 1,
   kills: Math.min(killsPerWorld, kills - index * killsPerWorld),
   /** Every other platform carries some calls out long after their caller was killed. */
-  platform: index % 2 === 0 ? "prompt" : "late",
+  platform: index % 2 === 0 ? ("prompt" as const) : ("late" as const),
 }));
 const twoAtOnce = pLimit(2);
 
@@ -41,7 +41,7 @@ describe.concurrent("killed with SIGKILL at random moments of a long run,", () =
     async ({ seed, kills: wished, platform }, { annotate }) => {
       await twoAtOnce(async () => {
         const folder = temporaryFolder();
-        const world = await KilledWorld.start(folder.path, { seed, late: platform === "late" });
+        const world = await KilledWorld.start(folder.path, platform, seed);
         const { tally } = world;
         try {
           while (tally.kills < wished && tally.endedFirst <= wished) expect(await world.killOnce()).toEqual([]);
