@@ -25,7 +25,7 @@ import {
 import { GrowingCrm } from "./growing-crm.ts";
 
 /** The two ways in which the program works for long: one job by hand, or the schedule with a slot that was missed. */
-export const ways = { run: ["run", "everything"], serve: ["serve"] } as const;
+const ways = { run: ["run", "everything"], serve: ["serve"] } as const;
 export type Way = keyof typeof ways;
 
 /** What the program says at once when it gets the first signal. */
@@ -47,10 +47,10 @@ const attemptRow = z.object({
   finished: z.string().nullable(),
   outcome: z.string().nullable(),
 });
-export type Attempt = z.infer<typeof attemptRow>;
+type Attempt = z.infer<typeof attemptRow>;
 
 /** What is in the ledger of a process that has ended. */
-export interface Left {
+interface Left {
   /** Its run; undefined where it came to none. */
   run: { state: string; exit: number | null; adds: boolean } | undefined;
   attempts: Attempt[];
