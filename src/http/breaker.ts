@@ -14,6 +14,8 @@ export interface Breaker {
   ask(): Leave;
   /** The reason for which a call would be refused now, without asking for leave. */
   refusal(): string | undefined;
+  /** Resolves when the probe that is under way has ended; undefined where none is. */
+  probeEnds(): Promise<void> | undefined;
   success(leave: Leave): void;
   /** The service failed: no answer, 5xx, no JSON, "500". */
   failure(leave: Leave, reason: string): void;
@@ -36,44 +38,54 @@ export function createBreaker(options: {
   const { clock, openMs } = options;
   let failuresInRow = 0;
   let opened: { reason: string; until: number; lastedMs: number } | undefined;
-  let probing = false;
+  let probe: { ended: Promise<void>; end: () => void } | undefined;
   const unlisted = new Map<string, number>();
+
+  function endProbe(): void {
+    probe?.end();
+    probe = undefined;
+  }
 
   function open(reason: string): void {
     const lastedMs = opened === undefined ? openMs : Math.min(opened.lastedMs * 2, openMs * 20);
     opened = { reason, until: clock.monotonic() + lastedMs, lastedMs };
-    probing = false;
+    endProbe();
     options.onChange?.(state());
   }
 
   function close(): void {
     if (opened === undefined) return;
     opened = undefined;
-    probing = false;
+    endProbe();
     unlisted.clear();
     options.onChange?.(state());
   }
 
   function state(): BreakerState {
     if (opened === undefined) return { state: "closed" };
-    if (probing) return { state: "probing", reason: opened.reason };
+    if (probe !== undefined) return { state: "probing", reason: opened.reason };
     return { state: "open", reason: opened.reason, probeInMs: Math.max(0, opened.until - clock.monotonic()) };
   }
 
   function refusal(): string | undefined {
     if (opened === undefined) return undefined;
-    if (probing) return `the service is being tried again after: ${opened.reason}`;
+    if (probe !== undefined) return `the service is being tried again after: ${opened.reason}`;
     return opened.until > clock.monotonic() ? `the service is left alone after: ${opened.reason}` : undefined;
   }
 
   return {
     refusal,
+    probeEnds: () => probe?.ended,
     state,
     ask() {
       const reason = refusal();
       if (reason !== undefined) return { kind: "refused", reason };
       if (opened === undefined) return { kind: "pass" };
-      probing = true;
+      let end = (): void => {};
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      probe = { ended, end };
       return { kind: "probe" };
     },
     success(leave) {
@@ -86,7 +98,7 @@ export function createBreaker(options: {
       if (leave.kind === "probe" || (opened === undefined && failuresInRow >= options.failures)) open(reason);
     },
     release(leave) {
-      if (leave.kind === "probe") probing = false;
+      if (leave.kind === "probe") endProbe();
     },
     unlistedCode(leave, code, customer) {
       const now = clock.monotonic();

@@ -10,6 +10,7 @@ import type { Logger } from "../base/logger.ts";
 import type { OperationId, PathTarget, ServiceName } from "../contract/operations.ts";
 import { basePaths, operationPath, operations } from "../contract/operations.ts";
 import { unknownFields } from "../contract/unknown-fields.ts";
+import { abortable } from "./abortable.ts";
 import type { Breaker, BreakerState, Leave } from "./breaker.ts";
 import { createBreaker } from "./breaker.ts";
 import type { Attempt } from "./conclusion.ts";
@@ -125,19 +126,21 @@ export function createServiceClient(
     const { operation: id, signal } = options;
     const operation = operations[id];
     const path = requestPath(base, operationPath(id, options.target), nonce, options.query ?? {});
-    const closed = breaker.refusal();
-    if (closed !== undefined) return { kind: "unsent", why: "breaker-open", reason: closed };
     let signed: SignedHeaders;
+    let leave: Leave;
     try {
+      await probeEnded(signal);
+      const closed = breaker.refusal();
+      if (closed !== undefined) return { kind: "unsent", why: "breaker-open", reason: closed };
       await pace.turn(signal);
       signed = await writeHeaders.write(operation, options.enterprise, signal);
       signal?.throwIfAborted();
+      leave = await askLeave(signal);
     } catch (thrown) {
       if (signal?.aborted === true) return { kind: "unsent", why: "aborted", reason: "stopped before it was sent" };
       if (thrown instanceof TokenFailure) return { kind: "unsent", why: "token", reason: thrown.message };
       return { kind: "unsent", why: "no-turn", reason: messageOf(thrown) };
     }
-    const leave = breaker.ask();
     if (leave.kind === "refused") return { kind: "unsent", why: "breaker-open", reason: leave.reason };
     const since = clock.monotonic();
     try {
@@ -177,6 +180,21 @@ export function createServiceClient(
       "answer",
     );
     return { kind: "answered", answer, result, signed };
+  }
+
+  /** While one call tries the service again, the others wait for what becomes of it, and are refused only when it failed. */
+  async function probeEnded(signal: AbortSignal | undefined): Promise<void> {
+    for (let ended = breaker.probeEnds(); ended !== undefined; ended = breaker.probeEnds())
+      await abortable(ended, signal);
+  }
+
+  async function askLeave(signal: AbortSignal | undefined): Promise<Leave> {
+    for (;;) {
+      await probeEnded(signal);
+      const leave = breaker.ask();
+      // Another one that waited may have become the next probe just now.
+      if (leave.kind !== "refused" || breaker.probeEnds() === undefined) return leave;
+    }
   }
 
   /** Draws from an answer what concerns the calls after it: pace, breaker, tokens, alerts. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { abortable } from "./abortable.ts";
 import type { TokenSource } from "./settings.ts";
 import { TokenFailure } from "./token-failure.ts";
 import { readTokenSource } from "./token-sources.ts";
@@ -103,14 +104,4 @@ export function createTokenProvider(source: TokenSource, dependencies: TokenDepe
     },
     renewable: reader.renewable,
   };
-}
-
-/** Waits for a shared promise, but no longer than this caller wants to; the others go on waiting. */
-function abortable<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return shared;
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason instanceof Error ? signal.reason : new Error("stopped"));
-    signal.addEventListener("abort", stop, { once: true });
-    shared.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

@@ -208,12 +208,18 @@ describe("a service in trouble", () => {
     }
   });
 
-  test("is left alone after failures in a row, tried by one call, and used again when that succeeds", async () => {
+  test("is left alone after failures in a row, tried by one call while the others wait for it, and used again when that succeeds", async () => {
     let healthy = false;
     let calls = 0;
+    let inFlight = 0;
+    let mostAtProbe = 0;
     const transport: Transport = {
       send: async () => {
         calls += 1;
+        inFlight += 1;
+        if (client.state().breaker.state === "probing") mostAtProbe = Math.max(mostAtProbe, inFlight);
+        await new Promise((resolve) => setImmediate(resolve));
+        inFlight -= 1;
         if (!healthy) throw new TransportFailure({ written: true, reason: "ECONNRESET" });
         return { status: 200, retryAfter: undefined, text: '{"code":0,"message":"success","data":[]}' };
       },
@@ -235,8 +241,9 @@ describe("a service in trouble", () => {
     healthy = true;
     clock.pass(2_000);
     const together = await Promise.allSettled(Array.from({ length: 8 }, () => client.read(listCall)));
-    expect(together.filter((one) => one.status === "fulfilled")).toHaveLength(1);
-    expect(calls).toBe(5);
+    expect(together.filter((one) => one.status === "fulfilled")).toHaveLength(8);
+    expect(mostAtProbe).toBe(1);
+    expect(calls).toBe(12);
     expect(client.state().breaker).toEqual({ state: "closed" });
   });
 
