@@ -12,6 +12,7 @@ import type { PlannedOrder } from "./prepare.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */
 export const poolOwner: RecordKey = { namespace: "", id: "" };
+/** So many E9 calls that came to nothing in a row end the asking: for an order, and for every other order of the run. */
 const mostRefills = 3;
 
 /** Why an order has no numbers yet. */
@@ -22,11 +23,12 @@ interface Unready {
 
 /**
  * Asset numbers: taken from E9 in batches, kept in the ledger before use, fixed to an asset instance for good. An E9 whose answer was lost
- * has spent its numbers: the gap is recorded and a new call is made (never more than three in a row).
+ * has spent its numbers: the gap is recorded and a new call is made, never more than three in a row within a run, whose pool this is.
  */
 export class NumberPool {
   readonly #deps: ApplyDependencies;
   readonly #oneAtATime = pLimit(1);
+  #vainInRow = 0;
 
   constructor(deps: ApplyDependencies) {
     this.#deps = deps;
@@ -81,6 +83,12 @@ export class NumberPool {
   async #refill(lacking: number, signal: AbortSignal | undefined): Promise<Unready | undefined> {
     const { ledger, platform, settings, random, logger } = this.#deps;
     if ((await ledger.poolSize()) >= lacking) return undefined;
+    if (this.#vainInRow >= mostRefills) {
+      return {
+        code: "pool.empty",
+        reason: `the order service handed out no asset numbers ${mostRefills} times in a row (E9); the next run asks again`,
+      };
+    }
     const size = Math.min(limits.assetNumbersPerCall, Math.max(settings.poolBatch, lacking));
     const planned = operation("take-asset-numbers", {
       customer: poolOwner,
@@ -103,6 +111,8 @@ export class NumberPool {
     });
     const outcome = await platform.orderService.takeAssetNumbers(size, { nonce, body, signal });
     const attempt = attemptEnd(outcome);
+    if (outcome.kind === "done") this.#vainInRow = 0;
+    else if (outcome.kind !== "not-sent") this.#vainInRow += 1;
     if (outcome.kind === "done") {
       await ledger.conclude(id, {
         state: "done",
