@@ -1,0 +1,254 @@
+import { join } from "node:path";
+import { createIds } from "../../src/base/ids.ts";
+import { createLogger } from "../../src/base/logger.ts";
+import type { OperationId } from "../../src/contract/operations.ts";
+import { streams } from "../../src/crm/model.ts";
+import { TransportFailure } from "../../src/http/transport.ts";
+import type { Transport, TransportAnswer } from "../../src/http/transport.ts";
+import { openDatabase } from "../../src/ledger/database.ts";
+import { Ledger } from "../../src/ledger/ledger.ts";
+import type { LedgerOptions } from "../../src/ledger/ledger.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
+import type { Platform } from "../../src/platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/settings.ts";
+import { runSync } from "../../src/run/run.ts";
+import { limitsSettingsSchema, settleSettingsSchema } from "../../src/run/settings.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { findOperation, routes } from "../../src/sandbox/operations.ts";
+import { Company } from "../simulation/company.ts";
+import { companySource } from "../simulation/crm-source.ts";
+import { assumptions } from "../simulation/engine.ts";
+import { SimulatedServices } from "../simulation/services.ts";
+import { Draws, Timeline } from "../simulation/timeline.ts";
+
+/** A request as it left, and when, in virtual milliseconds. */
+export interface Sent {
+  operation: OperationId;
+  writes: boolean;
+  at: number;
+  /** When its answer, or the end of waiting for one, came; undefined while it is on its way. */
+  ended: number | undefined;
+}
+
+/** What a service does with a request: undefined leaves it to the honest one. */
+export type Weather = (operation: OperationId, at: number) => "refused" | "silent" | TransportAnswer | undefined;
+
+export const complaint: TransportAnswer = {
+  status: 299,
+  retryAfter: undefined,
+  text: '{"code":"500","message":"network error, retry","cause":"-"}',
+};
+
+/** The real ledger; virtual time stands still until what is written is committed. */
+class StillLedger extends Ledger {
+  readonly #timeline: Timeline;
+
+  private constructor(database: Awaited<ReturnType<typeof openDatabase>>, options: LedgerOptions, timeline: Timeline) {
+    super(database, options);
+    this.#timeline = timeline;
+  }
+
+  static async openStill(path: string, timeline: Timeline, draws: Draws): Promise<StillLedger> {
+    const clock = timeline.clock();
+    const ids = createIds(() => clock.now(), draws);
+    const sealSecret = "zqcanary-sealing-key-0123456789";
+    return new StillLedger(
+      await openDatabase(path, { migrate: true }),
+      { path, clock, ids, random: draws, sealSecret },
+      timeline,
+    );
+  }
+
+  protected override write<T>(work: () => T): Promise<T> {
+    return this.#timeline.still(super.write(work));
+  }
+}
+
+/**
+ * A daemon of the program over the simulated services, with the settings of production, in virtual time: many customers, each with an order and
+ * a person who is to hold its asset.
+ */
+export class RateWorld {
+  readonly timeline: Timeline;
+  readonly services: SimulatedServices;
+  readonly company: Company;
+  readonly platform: Platform;
+  readonly sent: Sent[] = [];
+  /** Calls that the layers above the client asked for, whatever became of them. */
+  asked = 0;
+  weather: Weather = () => undefined;
+  /** What each honest answer takes longer than it otherwise would. */
+  latencyMs = 0;
+  readonly #ledger: Ledger;
+  readonly #concurrency: number;
+  readonly #draws: Draws;
+
+  private constructor(ledger: Ledger, timeline: Timeline, draws: Draws, options: RateOptions) {
+    this.timeline = timeline;
+    this.#ledger = ledger;
+    this.#draws = draws;
+    this.#concurrency = options.concurrency ?? 16;
+    this.services = new SimulatedServices(this.timeline, draws, { shortM6: false });
+    this.company = new Company(draws);
+    this.#fill(options.customers);
+    const transport = this.#transport();
+    const tokens = { authorization: { fixed: "sandbox-app-token" }, userToken: { fixed: "sandbox-user-token" } };
+    const service = { baseUrl: "http://127.0.0.1:1", tokens, ...options.service };
+    const platform = createPlatform(
+      {
+        orderService: orderServiceSettingsSchema.parse({ ...service, appKey: "sandbox-app" }),
+        memberCenter: memberCenterSettingsSchema.parse(service),
+        assumptions,
+      },
+      {
+        clock: this.timeline.clock(),
+        random: draws,
+        logger: createLogger({ level: "silent" }),
+        environment: {},
+        transports: { orderService: transport, memberCenter: transport },
+      },
+    );
+    this.platform = {
+      ...platform,
+      orderService: this.#counted(platform.orderService),
+      memberCenter: this.#counted(platform.memberCenter),
+    };
+  }
+
+  static async open(folder: string, name: string, options: RateOptions): Promise<RateWorld> {
+    const draws = new Draws(options.seed);
+    const timeline = new Timeline();
+    const ledger = await StillLedger.openStill(join(folder, `${name}.db`), timeline, draws);
+    return new RateWorld(ledger, timeline, draws, options);
+  }
+
+  /** One run of everything, as the daemon's schedule starts it. */
+  async run(): Promise<RunSummary> {
+    let summary: RunSummary | undefined;
+    let problem: unknown;
+    this.#ledger.takeRunLock();
+    runSync(
+      {
+        ledger: this.#ledger,
+        platform: this.platform,
+        sources: [companySource(this.company, () => "whole")],
+        settings: { ...assumptions, poolBatch: 50, staffPage: { base: 1, size: 100 } },
+        settle: settleSettingsSchema.parse({}),
+        ordersUnseen: "resend",
+        concurrency: this.#concurrency,
+        clock: this.timeline.clock(),
+        random: this.#draws,
+        logger: createLogger({ level: "silent" }),
+        progress: () => {},
+      },
+      {
+        job: "everything",
+        trigger: "schedule",
+        streams,
+        limits: limitsSettingsSchema.parse({}),
+        read: true,
+        header: {},
+      },
+    ).then(
+      (value) => {
+        summary = value;
+      },
+      (error: unknown) => {
+        problem = error;
+      },
+    );
+    await this.timeline.until(() => summary !== undefined || problem !== undefined);
+    this.#ledger.releaseRunLock();
+    if (summary === undefined) throw new Error("the run failed", { cause: problem });
+    return summary;
+  }
+
+  /** Runs, a quarter of an hour apart; gives what each of them sent. */
+  async runs(count: number): Promise<Sent[][]> {
+    const each: Sent[][] = [];
+    for (let index = 0; index < count; index += 1) {
+      const before = this.sent.length;
+      await this.run();
+      each.push(this.sent.slice(before));
+      await this.timeline.pass(900_000);
+    }
+    return each;
+  }
+
+  close(): void {
+    this.#ledger.close();
+    this.services.close();
+  }
+
+  #fill(count: number): void {
+    const { customers, orders, staff } = this.company;
+    customers.length = 0;
+    orders.length = 0;
+    staff.length = 0;
+    for (let n = 1; n <= count; n += 1) {
+      customers.push({ id: `C${n}`, name: `Zqcanary Works ${n}`, branch: "North", address: `Zqcanary Road ${n}` });
+      const id = `O${n}-A1`;
+      orders.push({
+        id: `O${n}`,
+        customer: `C${n}`,
+        cancelled: false,
+        assets: [{ id, licenseType: "cloud_account", quantity: 1, products: [`${id}-P1`], packages: [] }],
+      });
+      staff.push({
+        id: `S${n}`,
+        customer: `C${n}`,
+        login: `zqcanary${n}`,
+        name: `Zqcanary Person ${n}`,
+        assets: [id],
+        gone: false,
+      });
+    }
+  }
+
+  /** Counts every call of a method. A list is one call, however many pages it has. */
+  #counted<T extends object>(service: T): T {
+    return new Proxy(service, {
+      get: (target, name, receiver): unknown => {
+        this.asked += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+  }
+
+  #transport(): Transport {
+    return {
+      close: () => Promise.resolve(),
+      send: async (request) => {
+        const found = findOperation(request.method, request.path.replace(/\?.*$/u, ""));
+        if (found === undefined) throw new Error(`no ${request.method} ${request.path}`);
+        const { writes } = routes[found.id];
+        const sent: Sent = { operation: found.id, writes, at: this.timeline.elapsed, ended: undefined };
+        this.sent.push(sent);
+        this.timeline.touch();
+        try {
+          const does = this.weather(found.id, sent.at);
+          if (does === undefined) {
+            const answer = await this.services.carry(request);
+            if (this.latencyMs > 0) await this.timeline.sleep(this.latencyMs);
+            return answer;
+          }
+          if (does === "refused") throw new TransportFailure({ written: false, reason: "ECONNREFUSED" });
+          await this.timeline.sleep(does === "silent" ? 90_000 : 50);
+          if (does === "silent") throw new TransportFailure({ written: true, reason: "the call took too long" });
+          return does;
+        } finally {
+          sent.ended = this.timeline.elapsed;
+          this.timeline.touch();
+        }
+      },
+    };
+  }
+}
+
+export interface RateOptions {
+  seed: number;
+  customers: number;
+  concurrency?: number;
+  /** Settings of both services; those of production where nothing is said. */
+  service?: Record<string, unknown>;
+}
