@@ -7,7 +7,7 @@ import { Migrator } from "kysely/migration";
 import type { Migration, MigrationProvider } from "kysely/migration";
 import { messageOf, Problem } from "../base/errors.ts";
 import { headsPath, readKeptHeads } from "./audit-heads.ts";
-import { databaseProblem, refused } from "./damage.ts";
+import { databaseProblem, isFatal, refused } from "./damage.ts";
 import * as ledgerMigration from "../../migrations/0001_ledger.ts";
 
 export type Sqlite = Database.Database;
@@ -207,18 +207,21 @@ function makeDurable(database: Sqlite, path: string): void {
 
 const provider: MigrationProvider = { getMigrations: async () => migrations };
 
-/** Applies the migrations that are missing, all in one transaction: one that fails leaves the ledger as it was. */
+/** Applies the migrations that are missing, all in one transaction: one that fails leaves the ledger as it was. Writes nothing where none is. */
 export async function migrate(
   database: Sqlite,
   path: string,
   provide: MigrationProvider = provider,
 ): Promise<string[]> {
   await requireKnownVersion(database, path);
+  const applied = appliedMigrations(database);
+  if (Object.keys(await provide.getMigrations()).every((name) => applied.includes(name))) return [];
   // Before the first migration: a program that ends between the two leaves an empty ledger of ours, not a foreign database.
   if (database.pragma("application_id", { simple: true }) === 0) database.pragma(`application_id = ${applicationId}`);
   const db = kyselyOn<unknown>(database);
   const { error, results } = await new Migrator({ db, provider: provide }).migrateToLatest();
   if (error !== undefined) {
+    if (isFatal(error)) throw databaseProblem(error, path);
     throw refused(
       "ledger.migration-failed",
       path,

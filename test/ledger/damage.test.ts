@@ -173,6 +173,20 @@ describe("a ledger that cannot be written", () => {
     await intend(again.ledger, update("3"));
   });
 
+  it("is opened beside another program that writes, and refused as busy where it has to be written for that", async () => {
+    const path = await closedLedger();
+    const other = sqlite(path);
+    other.exec("begin immediate");
+    const { ledger } = await openLedger({ path, busyTimeoutMs: 50 });
+    expect(await problemOf(() => ledger.takeRunLock())).toMatchObject({ code: "ledger.busy", exitCode: 65 });
+    const empty = join(folder(), "ledger.db");
+    (await openDatabase(empty, { migrate: false })).close();
+    const maker = sqlite(empty);
+    maker.exec("begin immediate");
+    const problem = await problemOf(() => openLedger({ path: empty, busyTimeoutMs: 50 }));
+    expect(problem).toMatchObject({ code: "ledger.busy", exitCode: 65 });
+  });
+
   it("ends with a clear stop when the disk is full, keeps what was acknowledged, and goes on with more room", async () => {
     const disk = folder();
     const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]);
