@@ -300,6 +300,18 @@ describe("what is kept of the readings", () => {
     expect(evidence?.readings.length).toBeGreaterThanOrEqual(3);
   });
 
+  it("those on which it was sent again are not counted when that did not leave: it is read anew", async () => {
+    const world = await withOrder();
+    world.sandbox.faults.add({ operation: "E5", ...untouched });
+    const id = await world.carryOutUnknown("place-order");
+    const real = world.deps.platform.orderService;
+    const down = world.with({
+      orderService: { ...real, placeOrders: async () => ({ kind: "not-sent", reason: "connect ECONNREFUSED" }) },
+    });
+    expect((await down.settleInTime(id)).kind).toBe("unreadable");
+    for (const kind of ["waiting", "waiting", "done"]) expect((await world.settle(id)).kind).toBe(kind);
+  });
+
   it("a run that was reading does not overwrite what a person decided on", async () => {
     const world = await withOrder();
     world.sandbox.faults.add({ operation: "E5", ...untouched });

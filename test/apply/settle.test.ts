@@ -540,7 +540,13 @@ describe("privileges whose answer was lost (M9)", () => {
     world.sandbox.faults.add({ operation: "M9", ...untouched });
     const id = await world.carryOutUnknown("revoke-assets");
     const real = world.deps.platform.memberCenter;
-    const blind = world.with({ memberCenter: { ...real, listAssetNumbers: async () => [] } });
+    const blind = world.with({
+      memberCenter: {
+        ...real,
+        listAssetNumbers: async () => [],
+        listStaff: async () => ({ rows: [], total: 0, pages: 1 }),
+      },
+    });
     expect((await blind.settle(id)).kind).toBe("waiting");
     expect((await world.ledger.known(customer)).assignments.length).toBeGreaterThan(0);
   });

@@ -20,8 +20,8 @@ export const running: Breaks = {
     file: "src/run/reconcile.ts",
     find: `await ledger.decideHold(this.#usedHold, "used", "carried out");`,
     replace: "void 0;",
-    test: "run/sync-run.test.ts",
-    title: "what takes something away > is carried out once a person approved this very set, and no other",
+    test: "run/decisions.test.ts",
+    title: "a person who decides on a hold while a run is on > is heard: approved right before openHold",
   },
   "an operation that waits for a person does not block its customer": {
     file: "src/run/reconcile.ts",
@@ -102,5 +102,26 @@ export const running: Breaks = {
     replace: "limits: limitsSettingsSchema.optional()",
     test: "run/job.test.ts",
     title: "a job > of one's own has the limits of the configuration where it says none",
+  },
+  "an approval that comes while limits are judged lapses": {
+    file: "src/ledger/ledger.ts",
+    find: "if (current?.setHash === hold.setHash) return current;",
+    replace: "",
+    test: "run/decisions.test.ts",
+    title: "a person who decides on a hold while a run is on > is heard: approved right before openHold",
+  },
+  "an approval that comes at the end of a run is forgotten": {
+    file: "src/ledger/intake-ledger.ts",
+    find: `if (held?.state === "approved")`,
+    replace: `if (held?.state === "used")`,
+    test: "run/decisions.test.ts",
+    title: "a person who decides on a hold while a run is on > is heard: approved right before recordOutcomes",
+  },
+  "a hold whose revokes are only blocked lapses": {
+    file: "src/run/pass.ts",
+    find: `if (plan.records.some((record) => record.outcome === "deferred")) return;`,
+    replace: "",
+    test: "run/decisions.test.ts",
+    title: "a hold that the CRM has made needless > stays where its revokes are only blocked for now",
   },
 };

@@ -4,15 +4,15 @@ import type { Breaks } from "../break.ts";
 export const settling: Breaks = {
   "the settle time is skipped": {
     file: "src/apply/settle.ts",
-    find: "if (left > 0 || readings.length < settle.readings) {",
-    replace: "if (readings.length < settle.readings) {",
+    find: "if (left > 0 || (shown === undefined && readings.length < settle.readings)) {",
+    replace: "if (shown === undefined && readings.length < settle.readings) {",
     test: "apply/settle.test.ts",
     title:
       "an order whose answer was lost (E5) > is parked for a person only after three unseen readings and the settle time, never before",
   },
   "one unseen reading is enough": {
     file: "src/apply/settle.ts",
-    find: "if (left > 0 || readings.length < settle.readings) {",
+    find: "if (left > 0 || (shown === undefined && readings.length < settle.readings)) {",
     replace: "if (left > 0) {",
     test: "apply/settle.test.ts",
     title: "an order whose answer was lost (E5) > counts three readings also when the settle time is over long since",
@@ -66,13 +66,60 @@ export const settling: Breaks = {
     test: "apply/settle-orders.test.ts",
     title: "an order in doubt that the CRM no longer wants as it was > cancelled: it is not sent again",
   },
-  "the settle time is counted from the restart": {
-    file: "src/apply/settle.ts",
-    find: "toInstant(Date.parse(started) + this.#deps.settle.timeMs)",
-    replace: "toInstant(this.#deps.clock.now() + this.#deps.settle.timeMs)",
-    test: "apply/settle.test.ts",
+  "the settle time of now counts for what came into doubt under a longer one": {
+    file: "src/apply/settle-time.ts",
+    find: "Math.max(deps.settle.timeMs, promised)",
+    replace: "deps.settle.timeMs",
+    test: "apply/evidence.test.ts",
     title:
-      "a program that was killed while an order was on its way > does not count the settle time from the restart, nor call anything unseen before it is over",
+      "settings that were changed while operations were in doubt > the settle time was shortened: what was promised then still stands",
+  },
+  "the settle time is looked at after the reading": {
+    file: "src/apply/settle.ts",
+    find: "return await this.#unseen(row, reading, left, runId, signal);",
+    replace: "return await this.#unseen(row, reading, await settleTimeLeftOf(this.#deps, row), runId, signal);",
+    test: "apply/evidence.test.ts",
+    title: "a reading that takes long > counts as of when it began: what landed meanwhile is not called unseen",
+  },
+  "what was shown once is called unseen later": {
+    file: "src/apply/settle.ts",
+    find: "const shown = readings.find((item) => item.seen);",
+    replace: "const shown = readings.find(() => false);",
+    test: "apply/evidence.test.ts",
+    title:
+      "readings that disagree with one another > an order that was shown in part once is never sent again, whatever is shown later",
+  },
+  "an order whose own asset numbers are shown counts as unseen": {
+    file: "src/apply/evidence.ts",
+    find: "if (ours !== undefined) {",
+    replace: "if (ours === null) {",
+    test: "apply/evidence.test.ts",
+    title:
+      "readings that disagree with one another > an order whose own asset numbers are shown is not unseen, also where their products are not",
+  },
+  "an asset that M5 still shows with a member counts as revoked": {
+    file: "src/apply/evidence.ts",
+    find: "member?.assetNums.includes(number) !== true,",
+    replace: "true,",
+    test: "apply/evidence.test.ts",
+    title:
+      "readings that disagree with one another > M5 still shows what M6 no longer does: nothing is called taken away",
+  },
+  "an order of a licence type that is never shown is sent again": {
+    file: "src/apply/settle.ts",
+    find: "if (!shows) return licenseType;",
+    replace: "",
+    test: "apply/evidence.test.ts",
+    title:
+      "licence types that the platform may not show (A43) > are never called unseen where the settings do not name them",
+  },
+  "the readings that a resend rests on are counted for it again": {
+    file: "src/apply/settle.ts",
+    find: "filter((item) => item.attempts === row.attempts)",
+    replace: "filter((item) => item.attempts !== undefined)",
+    test: "apply/evidence.test.ts",
+    title:
+      "what is kept of the readings > those on which it was sent again are not counted when that did not leave: it is read anew",
   },
   "the settle time is counted on the wall clock": {
     file: "src/apply/settle-time.ts",
@@ -150,15 +197,15 @@ export const settling: Breaks = {
   },
   "E3 is asked under the first channel code only": {
     file: "src/apply/observe.ts",
-    find: "for (const channelCode of channelCodesOf(this.#settings)) {",
+    find: "for (const channelCode of new Set([...channelCodesOf(this.#settings), ...alsoUnder])) {",
     replace: "for (const channelCode of channelCodesOf(this.#settings).slice(0, 1)) {",
     test: "apply/settle-orders.test.ts",
     title: "an enterprise > is looked for under every channel code",
   },
   "an E2 that E3 does not show is made again although E3 never showed one": {
     file: "src/apply/settle.ts",
-    find: "if (await ledger.correlationConfirmed(correlationOf(this.#deps.settings)))",
-    replace: "if (correlationOf(this.#deps.settings) !== undefined)",
+    find: "if (await ledger.correlationConfirmed(enterpriseContext.parse(row.context).correlation))",
+    replace: "if (enterpriseContext.parse(row.context).correlation !== undefined)",
     test: "apply/settle.test.ts",
     title:
       "an enterprise whose answer was lost (E2) > that is not shown waits for a person while no E3 ever showed what an E2 of ours made",
@@ -187,15 +234,16 @@ export const settling: Breaks = {
   },
   "an asset that M6 does not show counts as revoked": {
     file: "src/apply/evidence.ts",
-    find: "(number) => holder.has(number) && holder.get(number) !== context.memberGlobalId,",
-    replace: "(number) => holder.get(number) !== context.memberGlobalId,",
+    find: `holder.has(number) &&
+      holder.get(number) !== context.memberGlobalId &&`,
+    replace: "holder.get(number) !== context.memberGlobalId &&",
     test: "apply/settle.test.ts",
     title:
       "privileges whose answer was lost (M9) > are not taken for revoked when M6 shows nothing of the asset at all",
   },
   "a person's verdict is taken while the call may still land": {
     file: "src/apply/decide.ts",
-    find: `if (kind !== "update-enterprise") await refuseTooEarly(deps, row);`,
+    find: `if (kind !== "update-enterprise") refuseTooEarly(deps, row, left);`,
     replace: "",
     test: "apply/decide.test.ts",
     title: "an order that a person calls not applied > is refused while it may still land",
