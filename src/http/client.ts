@@ -275,7 +275,8 @@ export function createServiceClient(
   }
 
   async function read<T>(options: ReadOptions<T>): Promise<T> {
-    let tokenTried = false;
+    /** Which tokens were refused: both may have expired at the same time, and each is renewed once. */
+    const refused = new Set<string>();
     let oddTried = false;
     for (let number = 0; ; number += 1) {
       const ended = await limit(() => attempt(options, random.hex(16), null));
@@ -284,12 +285,12 @@ export function createServiceClient(
       const verdict = repetition(ended);
       if (
         verdict === "never" ||
-        (verdict === "once-for-token" && tokenTried) ||
+        (verdict === "once-for-token" && refused.has(refusedToken(ended))) ||
         (verdict === "once-for-data" && oddTried)
       )
         throw failure;
       if (verdict === "once-for-token") {
-        tokenTried = true;
+        refused.add(refusedToken(ended));
         continue;
       }
       oddTried ||= verdict === "once-for-data";
@@ -327,6 +328,12 @@ export function createServiceClient(
     }),
     close: () => transport.close(),
   };
+}
+
+/** Which token the service refused, as far as it says. */
+function refusedToken<T>(ended: Attempt<T>): "application" | "user" | "any" {
+  if (ended.kind !== "answered" || ended.result.kind !== "code") return "any";
+  return ended.result.meaning.token ?? "any";
 }
 
 function transportOf(settings: ServiceSettings): Transport {

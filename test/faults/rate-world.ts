@@ -90,7 +90,7 @@ export class RateWorld {
     this.#concurrency = options.concurrency ?? 16;
     this.services = new SimulatedServices(this.timeline, draws, { shortM6: false });
     this.company = new Company(draws);
-    this.#fill(options.customers);
+    fillCompany(this.company, options.customers);
     const transport = this.#transport();
     const tokens = { authorization: { fixed: "sandbox-app-token" }, userToken: { fixed: "sandbox-user-token" } };
     const service = { baseUrl: "http://127.0.0.1:1", tokens, ...options.service };
@@ -180,31 +180,6 @@ export class RateWorld {
     this.services.close();
   }
 
-  #fill(count: number): void {
-    const { customers, orders, staff } = this.company;
-    customers.length = 0;
-    orders.length = 0;
-    staff.length = 0;
-    for (let n = 1; n <= count; n += 1) {
-      customers.push({ id: `C${n}`, name: `Zqcanary Works ${n}`, branch: "North", address: `Zqcanary Road ${n}` });
-      const id = `O${n}-A1`;
-      orders.push({
-        id: `O${n}`,
-        customer: `C${n}`,
-        cancelled: false,
-        assets: [{ id, licenseType: "cloud_account", quantity: 1, products: [`${id}-P1`], packages: [] }],
-      });
-      staff.push({
-        id: `S${n}`,
-        customer: `C${n}`,
-        login: `zqcanary${n}`,
-        name: `Zqcanary Person ${n}`,
-        assets: [id],
-        gone: false,
-      });
-    }
-  }
-
   /** Counts every call of a method. A list is one call, however many pages it has. */
   #counted<T extends object>(service: T): T {
     return new Proxy(service, {
@@ -251,4 +226,30 @@ export interface RateOptions {
   concurrency?: number;
   /** Settings of both services; those of production where nothing is said. */
   service?: Record<string, unknown>;
+}
+
+/** Puts customers, each with an order of one asset and a person who is to hold it, in the place of those that were drawn. */
+export function fillCompany(company: Company, count: number): void {
+  const { customers, orders, staff } = company;
+  customers.length = 0;
+  orders.length = 0;
+  staff.length = 0;
+  for (let n = 1; n <= count; n += 1) {
+    customers.push({ id: `C${n}`, name: `Zqcanary Works ${n}`, branch: "North", address: `Zqcanary Road ${n}` });
+    const id = `O${n}-A1`;
+    orders.push({
+      id: `O${n}`,
+      customer: `C${n}`,
+      cancelled: false,
+      assets: [{ id, licenseType: "cloud_account", quantity: 1, products: [`${id}-P1`], packages: [] }],
+    });
+    staff.push({
+      id: `S${n}`,
+      customer: `C${n}`,
+      login: `zqcanary${n}`,
+      name: `Zqcanary Person ${n}`,
+      assets: [id],
+      gone: false,
+    });
+  }
 }

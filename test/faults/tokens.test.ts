@@ -1,0 +1,291 @@
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { systemClock } from "../../src/base/clock.ts";
+import { createIds, systemRandomness } from "../../src/base/ids.ts";
+import { createLogger } from "../../src/base/logger.ts";
+import { streams } from "../../src/crm/model.ts";
+import { createTransport } from "../../src/http/transport.ts";
+import type { Transport } from "../../src/http/transport.ts";
+import { Ledger } from "../../src/ledger/ledger.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/settings.ts";
+import { runSync } from "../../src/run/run.ts";
+import { limitsSettingsSchema } from "../../src/run/settings.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { findOperation, routes } from "../../src/sandbox/operations.ts";
+import type { OperationId } from "../../src/sandbox/operations.ts";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { Company } from "../simulation/company.ts";
+import { companySource } from "../simulation/crm-source.ts";
+import { assumptions } from "../simulation/engine.ts";
+import { Draws } from "../simulation/timeline.ts";
+import { LedgerView } from "../support/ledger-view.ts";
+import { temporaryFolder } from "../support/northwind.ts";
+import { fillCompany } from "./rate-world.ts";
+
+/** Tokens of the sandbox's token endpoint, through the real client over real HTTP: 64 customers are worked on at once. */
+const customers = 64;
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+let worlds = 0;
+
+class TokenWorld {
+  readonly sandbox: Sandbox;
+  readonly ledger: Ledger;
+  /** Operations in the order in which their requests left. */
+  readonly sent: OperationId[] = [];
+  /** Told of every request right before it leaves, counted from 1. */
+  onSending: (operation: OperationId, number: number) => void = () => {};
+  readonly #company: Company;
+  readonly #random = new Draws(11);
+
+  constructor(sandbox: Sandbox, ledger: Ledger) {
+    this.sandbox = sandbox;
+    this.ledger = ledger;
+    this.#company = new Company(this.#random);
+    fillCompany(this.#company, customers);
+    this.#company.orders.length = 0;
+    for (const person of this.#company.staff) person.assets = [];
+  }
+
+  /** Token calls so far. */
+  get tokens(): number {
+    return this.sandbox.counts().calls["token"] ?? 0;
+  }
+
+  /** One run of a process of its own: it begins without tokens. */
+  async run(): Promise<RunSummary> {
+    const { credentials, url, tokenUrl } = this.sandbox;
+    const application = { tokenUrl, clientId: credentials.appKey, clientSecret: "env:APP_SECRET" };
+    const authorization = { oauth2: { ...application, grant: "client_credentials" } };
+    const user = { grant: "password", username: credentials.userName, password: "env:USER_PASSWORD" };
+    const service = { baseUrl: url, callsAtOnce: customers, callsPerSecond: null, backoffBaseMs: 1, backoffCapMs: 2 };
+    const orderService = orderServiceSettingsSchema.parse({
+      ...service,
+      appKey: credentials.appKey,
+      tokens: { authorization },
+    });
+    const memberCenter = memberCenterSettingsSchema.parse({
+      ...service,
+      tokens: { authorization, userToken: { oauth2: { ...application, ...user } } },
+    });
+    const logger = createLogger({ level: "silent" });
+    const platform = createPlatform(
+      { orderService, memberCenter, assumptions },
+      {
+        clock: systemClock,
+        random: systemRandomness,
+        logger,
+        environment: { APP_SECRET: credentials.appSecret, USER_PASSWORD: credentials.userPassword },
+        transports: {
+          orderService: this.#told(createTransport({ ...orderService, connections: customers })),
+          memberCenter: this.#told(createTransport({ ...memberCenter, connections: customers })),
+        },
+      },
+    );
+    this.ledger.takeRunLock();
+    try {
+      return await runSync(
+        {
+          ledger: this.ledger,
+          platform,
+          sources: [companySource(this.#company, () => "whole")],
+          settings: assumptions,
+          settle: { timeMs: 200, readings: 2, maxWaitMs: 10_000 },
+          ordersUnseen: "resend",
+          concurrency: customers,
+          clock: systemClock,
+          random: systemRandomness,
+          logger,
+          progress: () => {},
+        },
+        {
+          job: "everything",
+          trigger: "schedule",
+          streams,
+          limits: limitsSettingsSchema.parse({}),
+          read: true,
+          header: {},
+        },
+      );
+    } finally {
+      this.ledger.releaseRunLock();
+      await platform.close();
+    }
+  }
+
+  #told(transport: Transport): Transport {
+    return {
+      close: () => transport.close(),
+      send: (request) => {
+        const found = findOperation(request.method, request.path.replace(/\?.*$/u, ""));
+        if (found === undefined) throw new Error(`no ${request.method} ${request.path}`);
+        this.sent.push(found.id);
+        this.onSending(found.id, this.sent.length);
+        return transport.send(request);
+      },
+    };
+  }
+}
+
+async function inWorld(work: (world: TokenWorld) => Promise<void>, tokenLifetimeMs = 3_600_000): Promise<void> {
+  worlds += 1;
+  const sandbox = await startSandbox({
+    store: ":memory:",
+    clock: systemClock,
+    random: systemRandomness,
+    settings: { tokenLifetimeMs },
+  });
+  const ledger = await Ledger.open({
+    path: join(folder.path, `${worlds}.db`),
+    clock: systemClock,
+    ids: createIds(() => systemClock.now(), systemRandomness),
+    random: systemRandomness,
+    sealSecret: "zqcanary-sealing-key-0123456789",
+  });
+  try {
+    await work(new TokenWorld(sandbox, ledger));
+  } finally {
+    ledger.close();
+    await sandbox.close();
+  }
+}
+
+/** Everything is there, once, and a further run sends nothing. */
+async function endsRight(world: TokenWorld): Promise<void> {
+  expect(world.sandbox.state()).toMatchObject({ enterprises: customers, addedStaff: customers });
+  expect(Object.values(world.sandbox.duplicates()).flat()).toEqual([]);
+  const { writingCalls } = world.sandbox.counts();
+  expect((await world.run()).exitCode).toBe(0);
+  expect(world.sandbox.counts().writingCalls).toBe(writingCalls);
+}
+
+let counted: Promise<number> | undefined;
+/** Calls of a first run in which no token expires. */
+async function callsOfFirstRun(): Promise<number> {
+  counted ??= (async () => {
+    let calls = 0;
+    await inWorld(async (world) => {
+      expect((await world.run()).exitCode).toBe(0);
+      expect(world.tokens, "one for each header").toBe(3);
+      calls = world.sent.length;
+    });
+    return calls;
+  })();
+  return await counted;
+}
+
+/** How the attempts of a kind of operation ended that did not end well. */
+function otherThanDone(world: TokenWorld): string[] {
+  const view = new LedgerView(world.ledger.path);
+  try {
+    return view
+      .rows(z.object({ outcome: z.string() }), "select outcome from attempt where outcome <> 'done'")
+      .map((row) => row.outcome);
+  } finally {
+    view.close();
+  }
+}
+
+describe("tokens that all expire in the middle of a first run", () => {
+  it.each([0, 1, 50, 99])(
+    "after %i percent of its calls are renewed once each, and the run ends right",
+    async (percent) => {
+      const at = 1 + Math.floor(((await callsOfFirstRun()) - 1) * (percent / 100));
+      await inWorld(async (world) => {
+        let held = { order: false, member: false };
+        world.onSending = (operation, number) => {
+          if (number !== at) return;
+          const services = new Set([...world.sent.slice(0, -1), operation].map((id) => routes[id].service));
+          held = { order: services.has("order"), member: services.has("member") };
+          world.sandbox.expireTokens();
+        };
+        const summary = await world.run();
+        expect(summary.exitCode, JSON.stringify(summary.customers)).toBe(0);
+        const after = new Set(world.sent.slice(at - 1).map((id) => routes[id].service));
+        const renewed = (held.order && after.has("order") ? 1 : 0) + (held.member && after.has("member") ? 2 : 0);
+        expect(renewed).toBeGreaterThan(0);
+        expect(world.tokens, "one for each header, and one more for each that expired in use").toBe(3 + renewed);
+        await endsRight(world);
+      });
+    },
+  );
+});
+
+describe("the renewal of tokens that expired in the middle", () => {
+  const half = async (): Promise<number> => Math.floor((await callsOfFirstRun()) / 2);
+
+  it("may be slow: everybody waits for it, and it is asked for once", async () => {
+    const at = await half();
+    await inWorld(async (world) => {
+      world.onSending = (_, number) => {
+        if (number !== at) return;
+        world.sandbox.expireTokens();
+        world.sandbox.faults.add({ operation: "token", fault: "slow", delayMs: 400 });
+      };
+      expect((await world.run()).exitCode).toBe(0);
+      expect(world.tokens).toBe(6);
+      world.sandbox.faults.clear();
+      await endsRight(world);
+    });
+  });
+
+  it("may be refused: nothing is sent without one, the account is not asked about again and again, and the next run goes on", async () => {
+    const at = await half();
+    await inWorld(async (world) => {
+      world.onSending = (_, number) => {
+        if (number !== at) return;
+        world.sandbox.expireTokens();
+        world.sandbox.faults.add({ operation: "token", fault: "code500", status: 400 });
+      };
+      const summary = await world.run();
+      expect([5, 7]).toContain(summary.exitCode);
+      expect(summary.balance.adds).toBe(true);
+      // What was under way with an old token, and nothing after it.
+      expect(world.sent.length - at).toBeLessThanOrEqual(2 * customers);
+      expect(world.tokens).toBeLessThanOrEqual(6);
+      world.sandbox.faults.clear();
+      await world.run();
+      expect((await world.run()).exitCode).toBe(0);
+      await endsRight(world);
+    });
+  });
+});
+
+describe("a token that expires between the intent of a write and its sending", () => {
+  it("makes its outcome unknown; it is settled by reading and sent again with a new one, once", async () => {
+    await inWorld(async (world) => {
+      let expired = false;
+      world.onSending = (operation) => {
+        if (operation !== "E2" || expired) return;
+        expired = true;
+        world.sandbox.expireTokens();
+      };
+      const summary = await world.run();
+      expect(expired).toBe(true);
+      expect(new Set(otherThanDone(world))).toEqual(new Set(["unknown"]));
+      expect(summary.balance.adds).toBe(true);
+      await world.run();
+      await endsRight(world);
+    });
+  });
+
+  it("and cannot be renewed leaves the write unsent; the journal says so, and a later run does it", async () => {
+    // It is told that its tokens are good for no whole second, so it asks for one before every call, that is after the intent of a write.
+    await inWorld(async (world) => {
+      world.onSending = (_operation, number) => {
+        if (number === 1) world.sandbox.faults.add({ operation: "token", fault: "code500", status: 400 });
+      };
+      const summary = await world.run();
+      expect(summary).toMatchObject({ exitCode: 7, balance: { adds: true } });
+      expect(new Set(otherThanDone(world))).toEqual(new Set(["not-sent"]));
+      expect(world.sandbox.counts().writingCalls).toBe(0);
+      world.sandbox.faults.clear();
+      await world.run();
+      await world.run();
+      await endsRight(world);
+    }, 900);
+  });
+});
