@@ -1,4 +1,4 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
@@ -217,6 +217,7 @@ async function inRace(number: number, holdAt: number, work: (race: Race) => Prom
       await work(race);
     } finally {
       await race.close();
+      rmSync(path, { recursive: true });
     }
   });
 }
@@ -263,12 +264,20 @@ async function standsBack(racer: Racer): Promise<void> {
   expect(ended.stderr).toContain("→");
 }
 
+/** Resolves with a first call, or when nobody waits for it any more. */
+async function callsMade(racer: Racer, over: () => boolean): Promise<void> {
+  while (!over() && racer.gate.calls().all === 0) await sleep(50);
+}
+
 /** While the winner's call is held: the other has stood back, made no call, and the winner's is the only run. */
 async function oneHoldsTheRun(race: Race): Promise<{ winner: Racer; loser: Racer }> {
   await race.held;
   const { winner, loser } = race.sides();
-  await standsBack(loser);
+  let isBack = false;
+  const back = standsBack(loser).finally(() => (isBack = true));
+  await Promise.race([back, callsMade(loser, () => isBack)]);
   expect(loser.gate.calls().all, "who stands back makes no call").toBe(0);
+  await back;
   expect(await winner.isOver(), "the winner is still on").toBe(false);
   expect(race.runs().filter((run) => run.state === "running")).toHaveLength(1);
   return { winner, loser };

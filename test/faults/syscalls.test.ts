@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -110,6 +110,7 @@ async function inWorld<T>(work: (world: World) => Promise<T>): Promise<T> {
     return await work({ folder: path, ledger: ledgerOf(path), sandbox });
   } finally {
     await sandbox.close();
+    rmSync(path, { recursive: true });
   }
 }
 
