@@ -349,6 +349,21 @@ describe.concurrent("two programs on one ledger", () => {
   );
 });
 
+describe("a slot that two programs claim at the same moment", () => {
+  it("fires in one of them", async () => {
+    const path = join(folder.path, "claims.db");
+    const ledgers = [await openLedger(path), await openLedger(path)];
+    const slots = Array.from({ length: sizes.races }, (_, index) =>
+      new Date(Date.UTC(2026, 0, 1, index)).toISOString(),
+    );
+    for (const slot of slots) {
+      const claimed = await Promise.all(ledgers.map((ledger) => ledger.claimSlot("everything", slot)));
+      expect(claimed.filter((mine) => mine)).toHaveLength(1);
+    }
+    for (const ledger of ledgers) ledger.close();
+  });
+});
+
 /** Something that waits for a person. */
 async function openHold(path: string): Promise<string> {
   const ledger = await openLedger(path);
