@@ -22,8 +22,11 @@ export interface Pass {
   released: string | undefined;
   /** The hold under which revokes, and grants that need them, are left alone. */
   hold: string | undefined;
-  /** Apply only this saved plan: when the customer's plan of now differs, nothing is done. */
-  expected?: { fingerprint: string; hashes: readonly string[] } | undefined;
+  /**
+   * Apply only this saved plan: when the customer's plan of now differs, nothing is done. Where this run has `begun` to carry it out, what is left
+   * must be a part of it.
+   */
+  expected?: { fingerprint: string; hashes: readonly string[]; begun: boolean } | undefined;
 }
 
 export type PassResult =

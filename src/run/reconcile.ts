@@ -97,7 +97,10 @@ class CustomerPass {
       if (this.#pass.signal?.aborted === true) return await this.#stop("aborted");
       const plan = await this.#plan();
       if (plan === "again") continue;
-      if (this.#done === 0 && this.#isStale(plan)) return { kind: "stopped", reason: "stale" };
+      if (this.#done === 0 && this.#isStale(plan)) {
+        if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
+        return { kind: "stopped", reason: "stale" };
+      }
       const verdict = await this.#judge(plan);
       if (verdict !== undefined) return verdict;
       const operations = this.#allowed(plan.operations).filter((operation) => !this.#delivered.has(operation.hash));
@@ -122,6 +125,7 @@ class CustomerPass {
   #isStale(plan: CustomerPlan): boolean {
     const { expected } = this.#pass;
     if (expected === undefined) return false;
+    if (expected.begun) return plan.operations.some((operation) => !expected.hashes.includes(operation.hash));
     const hashes = plan.operations.map((operation) => operation.hash).sort();
     return plan.fingerprint !== expected.fingerprint || hashes.join() !== [...expected.hashes].sort().join();
   }

@@ -38,6 +38,8 @@ export class SyncRun {
   readonly #settling: Settling;
   readonly #destructive = new Map<string, { customer: RecordKey; count: number; setHash: string }>();
   readonly #waiting = new Map<string, { customer: RecordKey; until: string }>();
+  /** Customers of whose plan something was carried out or judged in this run. */
+  readonly #begun = new Set<string>();
   /** Why nothing may be taken away in this run. */
   revokesBlocked: Block | undefined;
 
@@ -117,8 +119,10 @@ export class SyncRun {
     }
   }
 
-  #pass(fields: Partial<Pass>, key?: string): Pass {
-    const { scope, expected } = this.#request;
+  #pass(customer: RecordKey, fields: Partial<Pass>): Pass {
+    const { scope } = this.#request;
+    const key = formatKey(customer);
+    const expected = this.#request.expected?.get(key);
     return {
       runId: this.#run,
       signal: this.#request.signal,
@@ -126,7 +130,7 @@ export class SyncRun {
       revokesBlocked: this.revokesBlocked,
       released: undefined,
       hold: undefined,
-      expected: key === undefined ? undefined : expected?.get(key),
+      expected: expected === undefined ? undefined : { ...expected, begun: this.#begun.has(key) },
       ...fields,
     };
   }
@@ -172,8 +176,7 @@ export class SyncRun {
         customers.map((customer) =>
           limit(async () => {
             if (this.#stopped) return;
-            const key = formatKey(customer);
-            this.#count(customer, await reconcile(this.#reconcile, customer, this.#pass({}, key)));
+            this.#count(customer, await reconcile(this.#reconcile, customer, this.#pass(customer, {})));
             this.customers.worked += 1;
             this.#deps.progress("customers", this.customers.worked, total);
           }),
@@ -191,14 +194,17 @@ export class SyncRun {
         else this.customers.finished += 1;
         return;
       case "destructive":
+        this.#begun.add(key);
         this.#destructive.set(key, { customer, count: result.count, setHash: result.setHash });
         return;
       case "waiting":
         this.#waiting.set(key, { customer, until: result.until });
         return;
       case "stopped":
-        if (result.reason === "unknown")
+        if (result.reason === "unknown") {
+          this.#begun.add(key);
           this.#waiting.set(key, { customer, until: new Date(this.#deps.clock.now()).toISOString() });
+        }
         if (result.reason === "parked") this.customers.parked += 1;
         if (result.reason === "rejected") this.customers.rejected += 1;
         if (result.reason === "stale") this.customers.stale += 1;
@@ -252,7 +258,7 @@ export class SyncRun {
   }
 
   async #second(customer: RecordKey, fields: Partial<Pass>): Promise<PassResult> {
-    const result = await reconcile(this.#reconcile, customer, this.#pass(fields));
+    const result = await reconcile(this.#reconcile, customer, this.#pass(customer, fields));
     if (result.kind !== "destructive") return result;
     await this.#deps.ledger.dropPlanned(customer, "the platform changed while the limits were judged", { held: false });
     await this.#deferStale(customer);
@@ -288,7 +294,7 @@ export class SyncRun {
           limit(async () => {
             if (this.#stopped) return;
             this.#waiting.delete(formatKey(customer));
-            this.#count(customer, await reconcile(this.#reconcile, customer, this.#pass({})));
+            this.#count(customer, await reconcile(this.#reconcile, customer, this.#pass(customer, {})));
           }),
         ),
       );

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
+import { formatKey } from "../../src/crm/keys.ts";
+import { fingerprintOf } from "../../src/plan/plan.ts";
 import type { RunRequest } from "../../src/run/request.ts";
 import { runSync } from "../../src/run/run.ts";
 import { limitsSettingsSchema } from "../../src/run/settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
-import { ApplyWorld, customerRecord, orderRecord, staffRecord } from "../apply/world.ts";
+import { ApplyWorld, customer, customerRecord, orderRecord, staffRecord } from "../apply/world.ts";
 
 /** Whatever is taken away needs a person's word. */
 const limits = limitsSettingsSchema.parse({ revokes: { enterprise: { floor: 0, share: 0 } } });
@@ -98,5 +100,50 @@ describe("a hold that the CRM has made needless", () => {
     );
     await run(world);
     expect((await world.ledger.openHolds()).map((item) => item.id)).toEqual([hold]);
+  });
+});
+
+describe("a saved plan of which one answer was lost", () => {
+  const untouched = { operation: "E5", fault: "resetBefore", times: 1 } as const;
+
+  /** A customer with one placed order, whose lost answers are settled at once. */
+  async function started(): Promise<ApplyWorld> {
+    const world = await ApplyWorld.start({ ordersUnseen: "resend" });
+    Object.assign(world.deps.settle, { timeMs: 100, readings: 1 });
+    await world.take("customers", customerRecord());
+    await world.take("orders", orderRecord("O1"));
+    expect((await run(world)).exitCode).toBe(exitCodes.ok);
+    return world;
+  }
+
+  async function saved(world: ApplyWorld): Promise<NonNullable<RunRequest["expected"]>> {
+    const hashes = (await world.plan()).map((operation) => operation.hash);
+    const fingerprint = fingerprintOf(await world.ledger.load(customer));
+    return new Map([[formatKey(customer), { customer, fingerprint, hashes }]]);
+  }
+
+  it("is carried out to its end once that is settled", async () => {
+    const world = await started();
+    await world.take("orders", orderRecord("O2"), orderRecord("O3"));
+    const expected = await saved(world);
+    world.sandbox.faults.add(untouched);
+    expect(await run(world, { expected })).toMatchObject({ exitCode: exitCodes.ok, customers: { stale: 0 } });
+    expect(world.effects("E5")).toBe(3);
+  });
+
+  it("is refused where the customer changed since: nothing is done that does not stand in it", async () => {
+    const world = await started();
+    await world.take("orders", orderRecord("O2"));
+    const expected = await saved(world);
+    await world.take("orders", orderRecord("O3"));
+    world.sandbox.faults.add(untouched);
+    const second = (await world.plan()).find((operation) => operation.subject === "order:crm/O2");
+    if (second === undefined) throw new Error("O2 is not planned");
+    expect((await world.deliver(second)).kind).toBe("unknown");
+    const summary = await run(world, { expected });
+    expect(summary).toMatchObject({ exitCode: exitCodes.recordsRejected, customers: { stale: 1 }, openOperations: 0 });
+    expect(world.effects("E5")).toBe(2);
+    expect((await run(world)).exitCode).toBe(exitCodes.ok);
+    expect(world.effects("E5")).toBe(3);
   });
 });
