@@ -111,6 +111,15 @@ export class IntakeLedger extends LedgerCore {
     return this.read(() => this.tables.known.orderNow(order));
   }
 
+  /** The licence orders of an order that an adopted enterprise showed when it was examined. */
+  async shownOrder(customer: RecordKey, channelOrderId: string): Promise<ReadonlyMap<string, string> | undefined> {
+    return this.read(() => this.tables.known.shownOrder(customer, channelOrderId));
+  }
+
+  async isPlaced(channelOrderId: string): Promise<boolean> {
+    return this.read(() => this.tables.known.isPlaced(channelOrderId));
+  }
+
   async known(customer: RecordKey): Promise<Known> {
     return this.readTogether(() => this.tables.known.known(customer));
   }

@@ -42,6 +42,9 @@ export interface OrderNow {
   cancelled: boolean;
 }
 
+/** Under which kind the orders are observed that an enterprise showed which somebody else made. */
+export const shownOrderKind = "order";
+
 /** What one customer is planned from: what the CRM says, what we did, and the private values behind it. Reads only. */
 export class KnownTables {
   readonly #statements;
@@ -173,6 +176,18 @@ export class KnownTables {
     };
   }
 
+  /** The licence orders, with their types, of an order that an adopted enterprise showed when it was examined. */
+  shownOrder(customer: RecordKey, channelOrderId: string): ReadonlyMap<string, string> | undefined {
+    const row = this.#statements.shownOrder.get(customer.namespace, customer.id, shownOrderKind, channelOrderId);
+    if (row === undefined) return undefined;
+    return new Map(Object.entries(stored<{ licenceOrders: Record<string, string> }>(row.body).licenceOrders));
+  }
+
+  /** Whether an order is placed under a channel order number, whosoever it is. */
+  isPlaced(channelOrderId: string): boolean {
+    return this.#statements.placedUnder.get(channelOrderId) !== undefined;
+  }
+
   /** The value behind a marker, with secrets opened, or undefined where it was erased or wiped, or does not fit its commitment. */
   privateValue(marker: PrivateMarker): JsonObject[string] {
     const row = this.#statements.privateBody.get(marker.$private, marker.version);
@@ -212,6 +227,12 @@ function prepareStatements(database: Sqlite) {
       `select r.customer_namespace, r.customer_id, r.state, r.body_hash, json_extract(v.body, '$.cancelled') as cancelled from record r
        join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
        where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
+    ),
+    shownOrder: database.prepare<[string, string, string, string], { body: string }>(
+      "select body from observation where customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and to_at is null",
+    ),
+    placedUnder: database.prepare<[string], { order_id: string }>(
+      "select order_id from placed_order where channel_order_id = +? and to_at is null",
     ),
     privateBody: database.prepare<
       [string, number],

@@ -4,7 +4,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { deliver } from "../apply/deliver.ts";
 import type { Delivery } from "../apply/deliver.ts";
-import { examineOrders } from "../apply/examine.ts";
+import { adoptShownOrders, examineOrders } from "../apply/examine.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import type { RecordOutcome } from "../ledger/work.ts";
 import type { Block } from "../plan/enterprise.ts";
@@ -151,6 +151,7 @@ class CustomerPass {
       await examineOrders(this.#deps, this.#deps.observer, loaded, this.#pass.signal);
       return "again";
     }
+    if (await adoptShownOrders(this.#deps, loaded)) return "again";
     const plan = planCustomer(
       { ...loaded, observed: this.#look.observed },
       { settings: this.#deps.settings, canSeal: ledger.canSeal, revokesBlocked: await this.#revokesBlocked(loaded) },
