@@ -251,6 +251,57 @@ export const answers: Breaks = {
     test: "http/breaker.test.ts",
     title: "a call that was under way before a service was left alone does not end that",
   },
+  "a service is left alone by the wall clock": {
+    file: "src/http/breaker.ts",
+    find: "const { clock, openMs } = options;",
+    replace: "const openMs = options.openMs;\n  const clock = { monotonic: () => options.clock.now() };",
+    test: "http/clock.test.ts",
+    title:
+      "a wall clock that is set a day ahead > neither ends the time for which a service is left alone, nor makes it longer",
+  },
+  "calls are spaced by the wall clock": {
+    file: "src/http/pace.ts",
+    find: "const { clock, turnTimeoutMs } = options;",
+    replace:
+      "const turnTimeoutMs = options.turnTimeoutMs;\n  const clock = { ...options.clock, monotonic: () => options.clock.now() };",
+    test: "http/clock.test.ts",
+    title: "a wall clock that is set a day ahead > leaves the pace as it is, and the time that a service asked for",
+  },
+  "a token lives by the wall clock": {
+    file: "src/http/tokens.ts",
+    find: "const { clock } = dependencies;",
+    replace: "const clock = { monotonic: () => dependencies.clock.now() };",
+    test: "http/clock.test.ts",
+    title: "a wall clock that is set a day ahead > leaves a token its life",
+  },
+  "all callers wait equally long before they try again": {
+    file: "src/http/retry.ts",
+    find: "random.fraction() *",
+    replace: "",
+    test: "http/retry.test.ts",
+    title: "the wait before a repetition > is anything from nothing to the whole step",
+  },
+  "the wait before a repetition does not grow": {
+    file: "src/http/retry.ts",
+    find: "options.baseMs * 2 ** attempt",
+    replace: "options.baseMs",
+    test: "http/retry.test.ts",
+    title: "the wait before a repetition > grows to the double each time, up to the cap and never beyond",
+  },
+  "the wait before a repetition has no end": {
+    file: "src/http/retry.ts",
+    find: "Math.min(options.capMs, options.baseMs * 2 ** attempt)",
+    replace: "options.baseMs * 2 ** attempt",
+    test: "http/retry.test.ts",
+    title: "the wait before a repetition > grows to the double each time, up to the cap and never beyond",
+  },
+  "one call that succeeds fills the store of repetitions": {
+    file: "src/http/retry.ts",
+    find: "tenths += 1;",
+    replace: "tenths = size * 10;",
+    test: "http/retry.test.ts",
+    title: "the repetitions in store > come back by one for ten calls that succeed, and never beyond the size",
+  },
   "repetitions are not rationed": {
     file: "src/http/client.ts",
     find: "|| !budget.take())",
