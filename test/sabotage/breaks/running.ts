@@ -124,4 +124,20 @@ export const running: Breaks = {
     test: "run/decisions.test.ts",
     title: "a hold that the CRM has made needless > stays where its revokes are only blocked for now",
   },
+  "the plan of now is carried out in place of a saved one, after waiting": {
+    file: "src/run/reconcile.ts",
+    find: "if (expected === undefined) return false;",
+    replace: "if (expected === undefined || !expected.begun) return false;",
+    test: "run/decisions.test.ts",
+    title:
+      "a saved plan of which one answer was lost > is refused where the customer changed since: nothing is done that does not stand in it",
+  },
+  "an order that an adopted enterprise showed is placed again when the CRM gives it later": {
+    file: "src/run/reconcile.ts",
+    find: `if (await adoptShownOrders(this.#deps, loaded)) return "again";`,
+    replace: "",
+    test: "run/adopted.test.ts",
+    title:
+      "an enterprise that another program has worked for > an order that is placed there and comes into the CRM later is not placed again",
+  },
 };
