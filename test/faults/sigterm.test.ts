@@ -15,12 +15,14 @@ import type { Way } from "./stopped-world.ts";
  */
 const promiseMs = 5000;
 /** Time of each call. */
-const latencyMs = 250;
+const latencyMs = 200;
 /** An intent that was being committed when the signal came may still be sent; a call after the answer to another one begins later than this. */
-const allowanceMs = 200;
+const allowanceMs = 150;
 /** When the stops of one world come: in the first moments of a process, at any time of its work, or while a call is on its way. */
 const stops = ["call", "start", "call", "any", "call"] as const;
 const worlds = Array.from({ length: Math.ceil(sizes.stops / stops.length) }, (_, index) => ({ seed: index + 1 }));
+/** The work of a first run takes longer than this. */
+const longestWorkMs = 4000;
 const twoAtOnce = pLimit(2);
 
 async function inWorld(seed: number, work: (world: StoppedWorld) => Promise<void>): Promise<void> {
@@ -34,7 +36,7 @@ async function inWorld(seed: number, work: (world: StoppedWorld) => Promise<void
   });
 }
 
-/** Waits for a random moment of the kind; there is work for some two seconds. */
+/** Waits for a random moment of the kind. */
 async function momentOf(
   when: (typeof stops)[number],
   world: StoppedWorld,
@@ -45,7 +47,7 @@ async function momentOf(
   const calls = (): number => sandbox.counts().writingCalls;
   if (when === "start") return await pause(draws.whole(0, 700));
   await untilThere(program, () => calls() > 0);
-  await pause(draws.whole(0, 2000));
+  await pause(draws.whole(0, longestWorkMs));
   if (when === "any") return;
   const before = calls();
   await untilThere(program, () => calls() > before);

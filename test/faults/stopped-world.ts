@@ -99,7 +99,8 @@ export class StoppedWorld {
         ...smallEnvironment,
         CRM_SYNC__serve__port: "0",
         CRM_SYNC__settle__timeMs: "1000",
-        CRM_SYNC__assumptions__poolBatch: "3",
+        // Few customers at once, so that they are at different stages when the signal comes.
+        CRM_SYNC__concurrency__customers: "4",
         // What stops hold up adds up, and no limit is meant here.
         CRM_SYNC__limits__revokes__enterprise__floor: "1000000",
         CRM_SYNC__limits__revokes__run__floor: "1000000",
