@@ -16,9 +16,10 @@ import { z } from "zod";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { exitCodes } from "../../src/base/errors.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
+import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { verifyChain } from "../../src/ledger/audit.ts";
 import { headsPath, readKeptHeads } from "../../src/ledger/audit-heads.ts";
+import { Ledger } from "../../src/ledger/ledger.ts";
 import { seededFraction } from "../../src/sandbox/faults.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -26,7 +27,7 @@ import { fullCheck } from "../support/full-check.ts";
 import { startGate } from "../support/gate.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf } from "../support/program.ts";
+import { goodRunOf, runProgram } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
 import { isFull, sizes } from "../support/sizes.ts";
 import {
@@ -179,6 +180,47 @@ describe.each(Object.entries(harms))("a ledger that %s while a run is on", (_, {
       }
     },
   );
+});
+
+describe("a ledger that is deleted while serve runs a job on it", () => {
+  it("ends serve with what happened, and no more calls", async () => {
+    const path = newFolder();
+    writeWorld(path);
+    const ledger = await Ledger.open({
+      path: ledgerOf(path),
+      clock: systemClock,
+      ids: createIds(() => systemClock.now(), systemRandomness),
+      random: systemRandomness,
+    });
+    await ledger.claimSlot("everything", "2026-01-01T00:00:00.000Z");
+    ledger.close();
+    const sandbox = await openPlatform(":memory:");
+    const gate = await startGate(sandbox.url, {
+      before(call) {
+        if (call.writes && call.before === 1) rmSync(ledgerOf(path));
+      },
+    });
+    const everything = '{ kind: sync, streams: [customers, orders, staff], schedule: "* * * * *" }';
+    try {
+      const ended = await runProgram({
+        words: ["serve"],
+        config: configOf(path),
+        sandbox: gate.url,
+        ledger: ledgerOf(path),
+        environment: {
+          ...smallEnvironment,
+          CRM_SYNC__serve__port: "0",
+          CRM_SYNC__jobs: `{ everything: ${everything}, customers-and-orders: { enabled: false }, staff: { enabled: false },
+            verify: { enabled: false }, monthly-report: { enabled: false } }`,
+        },
+      });
+      expect(refusalOf(ended)).toBe("ledger.gone");
+      expect(gate.calls().writing).toBe(2);
+    } finally {
+      await gate.close();
+      await sandbox.close();
+    }
+  });
 });
 
 /** A world with everything that the changes of the small world bring, on top of its base. */

@@ -183,7 +183,7 @@ describe("a ledger that cannot be written", () => {
     (await openDatabase(empty, { migrate: false })).close();
     const maker = sqlite(empty);
     // As a program leaves it that ended right before its first migration.
-    maker.pragma(`application_id = ${0x43524d53}`);
+    maker.pragma("application_id = 1129467219");
     maker.exec("begin immediate");
     const problem = await problemOf(() => openLedger({ path: empty, busyTimeoutMs: 50 }));
     expect(problem).toMatchObject({ code: "ledger.busy", exitCode: 65 });
