@@ -270,7 +270,7 @@ const cases = Object.entries(hostileClasses({ longest })).flatMap(([name, hostil
 );
 
 describe(`hostile records between clean ones, ${sizes.hostile} of a class`, () => {
-  it.each(cases)("%s (%s)", { timeout: 40_000 }, async (_name, format, hostile) => {
+  it.each(cases)("%s (%s)", { timeout: 600_000 }, async (_name, format, hostile) => {
     await inWorld((world) => meet(world, format, hostile));
   });
 });
@@ -370,6 +370,7 @@ describe("what a hostile record costs", () => {
 
   it.each([["(measured at the full size only)", "ndjson", undefined] as const, ...measured])(
     "is at most ten times what a clean record of its size costs: %s (%s)",
+    { timeout: 600_000 },
     async (_name, format, hostile) => {
       if (hostile === undefined) return;
       const count = Math.min(sizes.hostile, hostile.most ?? Infinity);

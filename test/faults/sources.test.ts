@@ -384,6 +384,7 @@ describe.concurrent("an export that was cut", () => {
 
   it.each(kinds)(
     `anywhere, in the format %s (${sizes.cuts} cuts in all, seed 7): nothing is written, and the run says what is wrong`,
+    { timeout: 1_200_000 },
     async (format) => {
       await inWorld(format, async (world) => {
         const before = held(world);
