@@ -52,7 +52,7 @@ export class GrowingCrm {
     const id = this.#next("C");
     this.#customers.push({ id, branch: this.#draws.pick(branches) ?? "North" });
     for (let orders = this.#draws.whole(1, 2); orders > 0; orders -= 1) this.#addOrder(id);
-    for (let people = this.#draws.whole(1, 3); people > 0; people -= 1) this.#addPerson(id);
+    for (let people = this.#draws.whole(2, 3); people > 0; people -= 1) this.#addPerson(id);
   }
 
   /** Two licence types make two order records in one E5 call. */

@@ -15,11 +15,14 @@ import type { Way } from "./stopped-world.ts";
  */
 const promiseMs = 5000;
 /** Time of each call. */
-const latencyMs = 200;
+const latencyMs = 400;
 /** An intent that was being committed when the signal came may still be sent; a call after the answer to another one begins later than this. */
-const allowanceMs = 150;
-/** When the stops of one world come: in the first moments of a process, at any time of its work, or while a call is on its way. */
-const stops = ["call", "start", "call", "any", "call"] as const;
+const allowanceMs = 200;
+/**
+ * When the stops of one world come: at the first M9, which is the last stage and takes several calls for one customer; in the first moments of a
+ * process; at any time of its work; while any writing call is on its way.
+ */
+const stops = ["grant", "start", "call", "any", "call"] as const;
 const worlds = Array.from({ length: Math.ceil(sizes.stops / stops.length) }, (_, index) => ({ seed: index + 1 }));
 /** The work of a first run takes longer than this. */
 const longestWorkMs = 4000;
@@ -46,12 +49,15 @@ async function momentOf(
   const { draws } = world;
   const calls = (): number => sandbox.counts().writingCalls;
   if (when === "start") return await pause(draws.whole(0, 700));
+  if (when === "grant") {
+    await untilThere(program, () => (sandbox.counts().calls["M9"] ?? 0) > 0);
+    return;
+  }
   await untilThere(program, () => calls() > 0);
   await pause(draws.whole(0, longestWorkMs));
   if (when === "any") return;
   const before = calls();
   await untilThere(program, () => calls() > before);
-  await pause(draws.whole(0, latencyMs / 2));
 }
 
 /** One stop at a random moment. Gives whether a call was on its way. */
