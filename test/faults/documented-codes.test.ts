@@ -20,7 +20,7 @@ import type { Change } from "../support/small-world.ts";
 const cells = new Cells();
 
 /** Nothing is settled within the run that meets the code, so that what it sends it sends once. */
-const unsettled = { CRM_SYNC__settle__timeMs: "60000", CRM_SYNC__settle__maxWaitMs: "0" };
+const unsettled = { CRM_SYNC__settle__maxWaitMs: "0" };
 /** After these a write may have been done all the same. */
 const uncertain: readonly CodeEffect[] = ["unknown", "refresh-token", "settle", "partial"];
 
