@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { correlationOf } from "../../src/apply/prepare.ts";
 import type { Order } from "../../src/crm/model.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { ApplyWorld, customer, customerRecord, orderRecord } from "./world.ts";
@@ -86,6 +87,17 @@ describe("an order in doubt that the CRM no longer wants as it was", () => {
 });
 
 describe("an enterprise", () => {
+  it("that E3 showed under other templates says nothing about these: a person is asked (A8)", async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord());
+    await world.ledger.confirmCorrelation(correlationOf({ ...world.settings, crmCustomerIdTemplate: "crm-{id}" }));
+    await world.ledger.confirmCorrelation(correlationOf({ ...world.settings, channelCustomerIdTemplate: "crm-{id}" }));
+    await world.ledger.confirmCorrelation(correlationOf({ ...world.settings, channelCode: "other" }));
+    world.sandbox.faults.add({ operation: "E2", fault: "resetBefore", times: 1 });
+    const id = await world.carryOutUnknown("create-enterprise");
+    expect(await world.settleInTime(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("A8") });
+  });
+
   it("is looked for under every channel code", async () => {
     const world = await ApplyWorld.start({ assumptions: { otherChannelCodes: ["other"] } });
     await world.take("customers", customerRecord());
@@ -100,6 +112,24 @@ describe("an enterprise", () => {
       },
     });
     expect((await elsewhere.settle(id)).kind).toBe("done");
+  });
+});
+
+describe("the settle time of an order in doubt", () => {
+  it("goes on where the program is started anew", async () => {
+    const { world, id } = await inDoubt(false, { ordersUnseen: "resend" });
+    const next = await world.restarted();
+    for (let reading = 0; reading < 4; reading += 1) expect((await next.settle(id)).kind).toBe("waiting");
+    expect(world.calls("E5")).toBe(1);
+    world.clock.pass(61_000);
+    expect((await next.settle(id)).kind).toBe("done");
+  });
+
+  it("begins with the call, so that a clock set ahead before the first look ends none of it", async () => {
+    const { world, id } = await inDoubt(false, { ordersUnseen: "resend" });
+    world.clock.set(86_400_000);
+    for (let reading = 0; reading < 4; reading += 1) expect((await world.settle(id)).kind).toBe("waiting");
+    expect(world.calls("E5")).toBe(1);
   });
 });
 
