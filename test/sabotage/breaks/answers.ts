@@ -169,6 +169,34 @@ export const answers: Breaks = {
     title:
       "an operation that works > M1 adds staff with generated passwords that are sealed, and learns the enterprise code",
   },
+  "a person whom M1 names twice is added": {
+    file: "src/apply/effects.ts",
+    find: "if (key === undefined || seen.has(name)) return undefined;",
+    replace: "if (key === undefined) return undefined;",
+    test: "apply/effects.test.ts",
+    title: "an answer of M1 > proves nothing where somebody is there twice",
+  },
+  "a person whom M1 leaves out is taken for added": {
+    file: "src/apply/effects.ts",
+    find: "return seen.size === bySentName.size ? match : undefined;",
+    replace: "return match;",
+    test: "apply/effects.test.ts",
+    title: "an answer of M1 > proves nothing where somebody is missing",
+  },
+  "the enterprise code is guessed where two would fit": {
+    file: "src/apply/effects.ts",
+    find: "return fitting.length === 1 ? fitting[0] : undefined;",
+    replace: "return fitting[0];",
+    test: "apply/effects.test.ts",
+    title: "the suffix of account names > is not guessed where two would fit",
+  },
+  "the words of a refusal repeat what was sent": {
+    file: "src/apply/prepare.ts",
+    find: "message: scrub(refused.message, textsOf(wire))",
+    replace: "message: refused.message",
+    test: "apply/refused.test.ts",
+    title: "what M1 says of somebody it refuses is kept without anything that was sent of that person",
+  },
   "60028 on M9 is a refusal": {
     file: "src/contract/codes.ts",
     find: `"60028": {

@@ -210,6 +210,28 @@ export const settling: Breaks = {
     title:
       "an enterprise whose answer was lost (E2) > that is not shown waits for a person while no E3 ever showed what an E2 of ours made",
   },
+  "the settle time is over with the next start of the program": {
+    file: "src/apply/settle-time.ts",
+    find: "const since = Date.parse(last.finishedAt ?? last.startedAt);",
+    replace: "const since = 0;",
+    test: "apply/settle-orders.test.ts",
+    title: "the settle time of an order in doubt > goes on where the program is started anew",
+  },
+  "the settle time begins with the first look": {
+    file: "src/apply/deliver.ts",
+    find: "settleTimeBegins(deps, id, operation.subject);",
+    replace: "",
+    test: "apply/settle-orders.test.ts",
+    title:
+      "the settle time of an order in doubt > begins with the call, so that a clock set ahead before the first look ends none of it",
+  },
+  "what E3 showed under other templates is believed for these": {
+    file: "src/apply/prepare.ts",
+    find: "`${settings.crmCustomerIdTemplate} ",
+    replace: "`",
+    test: "apply/settle-orders.test.ts",
+    title: "an enterprise > that E3 showed under other templates says nothing about these: a person is asked (A8)",
+  },
   "the first of two enterprises is taken": {
     file: "src/apply/evidence.ts",
     find: "if (found.length > 1) {",
