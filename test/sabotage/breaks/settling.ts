@@ -212,8 +212,8 @@ export const settling: Breaks = {
   },
   "the settle time is over with the next start of the program": {
     file: "src/apply/settle-time.ts",
-    find: "const since = Date.parse(last.finishedAt ?? last.startedAt);",
-    replace: "const since = 0;",
+    find: "Math.max(0, counted + timeMs - clock.now())",
+    replace: "0",
     test: "apply/settle-orders.test.ts",
     title: "the settle time of an order in doubt > goes on where the program is started anew",
   },
