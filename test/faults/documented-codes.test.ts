@@ -181,6 +181,20 @@ describe("a read that is answered with a code", () => {
 });
 
 describe("the codes", () => {
+  it("that leave it open whether a write was done are these; all others refuse it", () => {
+    const open = written().flatMap(([, { code, effect, change }]) =>
+      effect === "rejected" ? [] : [`${change.endpoint} ${code}`],
+    );
+    const member = ["500", "60000", "60005"];
+    expect([...new Set(open)].sort()).toEqual(
+      [
+        ...["E1", "E2", "E4", "E5", "E9"].map((id) => `${id} 500`),
+        ...[...member, "60027", "80001"].map((code) => `M1 ${code}`),
+        ...[...member, "60024", "60026", "60028"].map((code) => `M9 ${code}`),
+      ].sort(),
+    );
+  });
+
   it("are all answered by some operation, those of operations that are not used yet left out", () => {
     const met = new Set([...written().map(([, { code }]) => code), ...answered.map(([, { code }]) => code)]);
     const others = documentedCodes.filter((code) => !met.has(code));
