@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
@@ -229,6 +229,45 @@ describe("a source", () => {
     for (let reading = 0; reading < 4; reading += 1) expect(await company.run()).toEqual(ended(7, {}));
     expect(company.column(states)).toEqual(["current", "current"]);
     expect(company.sandbox.state().assignments).toBe(2);
+  });
+});
+
+describe("a customer", () => {
+  const [second] = changes["E2 creates an enterprise"]?.world.customers.slice(-1) ?? [];
+
+  it("whose enterprise, orders and people are on the platform already gets none of them a second time", async () => {
+    const company = await Company.open();
+    for (const name of readdirSync(company.path).filter((file) => file.startsWith("ledger.db")))
+      rmSync(join(company.path, name));
+    // Nothing reads the branch and the address of an adopted enterprise back, so they are sent.
+    expect(await company.run()).toEqual(ended(0, { E4: 1 }));
+    expect(company.column("select origin as value from placed_order")).toEqual(["adopted"]);
+    expect(company.sandbox.state()).toMatchObject({
+      enterprises: 1,
+      orders: { O1: { calls: 1, licenseOrders: 1 } },
+      addedStaff: 2,
+      assignments: 2,
+    });
+  });
+
+  it("that cannot be looked at stops no other", async () => {
+    const company = await Company.open();
+    company.holds("A1");
+    company.export({ ...company.world, customers: [...company.world.customers, { ...second }] });
+    company.sandbox.faults.add({ operation: "M5", fault: "code500" });
+    expect(await company.run()).toEqual(ended(7, { E2: 1 }));
+    expect(company.column("select deferred_code as value from record where deferred_code is not null")).toEqual([
+      "service.unreadable",
+    ]);
+  });
+
+  it("that a run was not asked for is left to the next one, with a reason", async () => {
+    const company = await Company.open();
+    company.export({ ...company.world, customers: [...company.world.customers, { ...second }] });
+    const run = runResultOf(await resyncInProcess(company.options(), "C1"));
+    expect(run).toMatchObject({ writingCalls: 0, balance: { adds: true } });
+    expect(company.column("select deferred_code as value from record where id = 'C2'")).toEqual(["run.scope"]);
+    expect(await company.run()).toEqual(ended(0, { E2: 1 }));
   });
 });
 
