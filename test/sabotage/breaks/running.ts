@@ -66,6 +66,28 @@ export const running: Breaks = {
     test: "run/sync-run.test.ts",
     title: "a source > that shrank takes nothing away, however often it is read",
   },
+  "orders that are on the platform already are placed once more": {
+    file: "src/run/reconcile.ts",
+    find: "if (this.#examine(loaded)) {",
+    replace: "if (loaded === undefined) {",
+    test: "run/sync-run.test.ts",
+    title:
+      "a customer > whose enterprise, orders and people are on the platform already gets none of them a second time",
+  },
+  "a customer that cannot be looked at ends the run": {
+    file: "src/run/reconcile.ts",
+    find: "if (deps.ledger.broken !== undefined) throw error;",
+    replace: "throw error;",
+    test: "run/sync-run.test.ts",
+    title: "a customer > that cannot be looked at stops no other",
+  },
+  "records that a run did not come to have no outcome": {
+    file: "src/run/run.ts",
+    find: "await work.deferUntouched(state);",
+    replace: "",
+    test: "run/sync-run.test.ts",
+    title: "a customer > that a run was not asked for is left to the next one, with a reason",
+  },
   "a run whose process died stays running": {
     file: "src/run/cut-off.ts",
     find: "const runs = await deps.ledger.cutOffRuns();",
