@@ -435,10 +435,10 @@ describe("a flipped bit in a page of the ledger", () => {
   it(
     `is refused, or stands in unused space, or changes a value that SQLite cannot know to be wrong; nothing is sent (seed ${seed})`,
     { timeout: 7_200_000 },
-    async () => {
+    async ({ annotate }) => {
       const path = newFolder();
       const ledger = ledgerOf(path);
-      writeWorld(path, isFull ? manyTimes(90) : baseWorld);
+      writeWorld(path, isFull ? manyTimes(112) : baseWorld);
       const sandbox = await openPlatform(":memory:");
       goodRunOf(await run(path, sandbox.url));
       const whole = readFileSync(ledger);
@@ -482,6 +482,7 @@ describe("a flipped bit in a page of the ledger", () => {
         }
       }
       await sandbox.close();
+      await annotate(`${wanted} of ${pages} pages, 4 bits each: ${JSON.stringify(tally)}`);
       expect(wrong).toEqual([]);
       expect(tally.refused + tally.harmless + tally.changed).toBe(wanted * 4);
       expect(tally.refused).toBeGreaterThan(0);
