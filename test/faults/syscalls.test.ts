@@ -91,6 +91,7 @@ function whyNot(): string | undefined {
 }
 
 const folder = temporaryFolder();
+afterAll(() => folder.remove());
 const twoAtOnce = pLimit(2);
 const seed = 20_261_120;
 let worlds = 0;
@@ -268,8 +269,6 @@ describe.runIf(missing === undefined)("a system call in the middle of a run", ()
   beforeAll(async () => {
     counts = await count();
   });
-  afterAll(() => folder.remove());
-
   if (sizes.systemCalls === Infinity) {
     it.concurrent.each(Object.entries(rows))(
       "%s, at each call until the run is untouched: said clearly, and made good by the next run",
