@@ -366,7 +366,10 @@ describe("an answer of the platform that is nested ten thousand deep", () => {
 });
 
 describe("what a hostile record costs", () => {
-  const measured = isFull ? cases.filter(([name]) => !name.startsWith("names of 64000000")) : [];
+  // Deep and wide records are all structure: a clean record of their size with one long text in it is no measure for them.
+  const measured = isFull
+    ? cases.filter(([name]) => !/^(?:names of 64000000|10,000|lists of|objects of)/u.test(name))
+    : [];
 
   it.each([["(measured at the full size only)", "ndjson", undefined] as const, ...measured])(
     "is at most ten times what a clean record of its size costs: %s (%s)",
