@@ -7,6 +7,7 @@ import { verifyChain } from "./audit.ts";
 import type { AuditHead, AuditRow, AuditVerdict } from "./audit.ts";
 import { headsPath, keepHead, readKeptHeads } from "./audit-heads.ts";
 import type { LedgerOptions } from "./core.ts";
+import { databaseProblem } from "./damage.ts";
 import { openDatabase } from "./database.ts";
 import type { HoldRow } from "./holds.ts";
 import { JournalLedger } from "./journal-ledger.ts";
@@ -24,7 +25,14 @@ export class Ledger extends JournalLedger {
   /** Opens the ledger, or throws a Problem with exit code 65 (not a ledger, newer, damaged, gone, not durable). */
   static async open(options: LedgerOptions): Promise<Ledger> {
     const { busyTimeoutMs } = options;
-    return new Ledger(await openDatabase(options.path, { migrate: options.migrate !== false, busyTimeoutMs }), options);
+    const database = await openDatabase(options.path, { migrate: options.migrate !== false, busyTimeoutMs });
+    try {
+      return new Ledger(database, options);
+    } catch (error) {
+      // A schema in which a name was damaged does not take the statements that are prepared here.
+      database.close();
+      throw databaseProblem(error, options.path);
+    }
   }
 
   // Holds

@@ -87,6 +87,16 @@ describe("a file that is not a usable ledger is refused by name, and not touched
     expect(await refusalOf(path)).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
   });
 
+  it("refuses a ledger in whose schema a name is damaged", async () => {
+    const path = await closedLedger();
+    const database = sqlite(path);
+    database.unsafeMode();
+    database.pragma("writable_schema = on");
+    database.exec("update sqlite_schema set sql = replace(sql, 'from audit', 'from audiu')");
+    database.close();
+    expect(await refusalOf(path)).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
+  });
+
   it.each(["gone", "empty"])("does not begin anew where a ledger was that is %s now", async (how) => {
     const path = await closedLedger();
     if (how === "gone") rmSync(path);
