@@ -62,10 +62,13 @@ export type Dump = ReadonlyMap<string, string>;
 export function dumpOf(path: string): Dump {
   return reading(path, (database) => {
     const tables = database.prepare<[], string>("select name from sqlite_schema where type = 'table'").pluck().all();
-    return new Map(
-      tables.map((name) => [name, sha256(JSON.stringify(database.prepare(`select * from "${name}"`).raw().all()))]),
-    );
+    return new Map(tables.map((name) => [name, contentOf(database, name)]));
   });
+}
+
+function contentOf(database: Database.Database, table: string): string {
+  const rows = database.prepare(`select * from "${table}"`).raw().safeIntegers().all();
+  return sha256(JSON.stringify(rows, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)));
 }
 
 /** Names of tables that do not hold the same. */
