@@ -26,9 +26,9 @@ export function settleTimeBegins(deps: Dependencies, ...keys: readonly string[])
 
 /**
  * How many milliseconds what was sent may still land; 0 once its settle time is over. `since` is when the call ended by the wall clock (epoch
- * milliseconds), which counts for calls of an earlier process only: this one counts on its monotonic clock, so that a wall clock that is set
- * forward ends no settle time early. One that was set back makes `since` lie in the future: then the time counts from when that was first seen,
- * and not from a moment that may be years away.
+ * milliseconds), which counts for calls of an earlier process only: this one counts on its monotonic clock, from when it opened the ledger, so
+ * that a wall clock that is set forward ends no settle time early. One that was set back makes `since` lie in the future: then the time counts
+ * from when that was first seen, and not from a moment that may be years away.
  */
 export async function settleTimeLeft(
   deps: Dependencies,
@@ -39,7 +39,7 @@ export async function settleTimeLeft(
   const { ledger, clock } = deps;
   if (endsOf.get(ledger)?.has(key) !== true) {
     const counted = since > clock.now() ? await ledger.noticed(key, since) : since;
-    setEnd(deps, key, Math.min(timeMs, Math.max(0, counted + timeMs - clock.now())));
+    setEnd(deps, key, Math.min(timeMs, Math.max(0, counted + timeMs - ledger.surelyNow)));
   }
   return Math.max(0, (endsOf.get(ledger)?.get(key) ?? 0) - clock.monotonic());
 }

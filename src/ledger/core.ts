@@ -61,6 +61,7 @@ export class LedgerCore {
   protected readonly tables: Tables;
   readonly #writer: Writer;
   readonly #clock: Clock;
+  readonly #opened: { now: number; monotonic: number };
   readonly #meta;
   readonly #beginReading;
   readonly #endReading;
@@ -72,6 +73,7 @@ export class LedgerCore {
     this.ids = options.ids;
     this.random = options.random;
     this.#clock = options.clock;
+    this.#opened = { now: options.clock.now(), monotonic: options.clock.monotonic() };
     this.#meta = database.prepare<[string], { value: string }>("select value from meta where key = +?");
     this.#beginReading = database.prepare("begin");
     this.#endReading = database.prepare("commit");
@@ -114,6 +116,15 @@ export class LedgerCore {
 
   protected get now(): string {
     return toInstant(this.#clock.now());
+  }
+
+  /**
+   * Epoch milliseconds by the wall clock, but no later than what has really passed since the ledger was opened accounts for: a wall clock that is
+   * set forward meanwhile ends no wait.
+   */
+  get surelyNow(): number {
+    const { now, monotonic } = this.#opened;
+    return Math.min(this.#clock.now(), now + this.#clock.monotonic() - monotonic);
   }
 
   /** Runs `work` in the next group of the one writer; resolves after the commit. */

@@ -131,6 +131,16 @@ describe("the settle time of an order in doubt", () => {
     for (let reading = 0; reading < 4; reading += 1) expect((await world.settle(id)).kind).toBe("waiting");
     expect(world.calls("E5")).toBe(1);
   });
+
+  it("is not over where a program that was just started sees its clock set ahead before its first look", async () => {
+    const { world, id } = await inDoubt(false, { ordersUnseen: "resend" });
+    const next = await world.restarted();
+    world.clock.set(86_400_000);
+    for (let reading = 0; reading < 4; reading += 1) expect((await next.settle(id)).kind).toBe("waiting");
+    expect(world.calls("E5")).toBe(1);
+    world.clock.pass(61_000);
+    expect((await next.settle(id)).kind).toBe("done");
+  });
 });
 
 describe("a wall clock that was set back while no program was running", () => {

@@ -212,10 +212,18 @@ export const settling: Breaks = {
   },
   "the settle time is over with the next start of the program": {
     file: "src/apply/settle-time.ts",
-    find: "Math.max(0, counted + timeMs - clock.now())",
+    find: "Math.max(0, counted + timeMs - ledger.surelyNow)",
     replace: "0",
     test: "apply/settle-orders.test.ts",
     title: "the settle time of an order in doubt > goes on where the program is started anew",
+  },
+  "a clock set ahead ends the settle time in a program that was just started": {
+    file: "src/apply/settle-time.ts",
+    find: "timeMs - ledger.surelyNow",
+    replace: "timeMs - clock.now()",
+    test: "apply/settle-orders.test.ts",
+    title:
+      "the settle time of an order in doubt > is not over where a program that was just started sees its clock set ahead before its first look",
   },
   "the settle time begins with the first look": {
     file: "src/apply/deliver.ts",
