@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
-import { toInstant } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { meaningOf } from "../contract/codes.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -253,12 +252,11 @@ async function doubt(
   attempt: ReturnType<typeof attemptEnd>,
   answer: string | undefined,
 ): Promise<Delivery> {
-  const settleAfter = toInstant(deps.clock.now() + deps.settle.timeMs);
   settleTimeBegins(deps, id, operation.subject);
   await deps.ledger.conclude(id, {
     state: "unknown",
     attempt,
-    settleAfter,
+    settleMs: deps.settle.timeMs,
     code: attempt.code,
     message: attempt.detail,
     answer,

@@ -97,19 +97,16 @@ export class Settling {
    * begins now and not with the attempt.
    */
   async foundSending(row: JournalRow): Promise<void> {
-    const { clock, settle } = this.#deps;
-    const settleAfter = toInstant(clock.now() + settle.timeMs);
     settleTimeBegins(this.#deps, row.id, row.operation.subject);
     await this.#conclude(row, {
       state: "unknown",
       attempt: { outcome: "unknown", detail: cutOff },
-      settleAfter,
+      settleMs: this.#deps.settle.timeMs,
       message: cutOff,
       changes: [],
       audit: { kind: "unknown", body: { reason: cutOff } },
     });
-    row.settleAfter = settleAfter;
-    row.state = "unknown";
+    Object.assign(row, await this.#deps.ledger.operation(row.id));
   }
 
   /** Concludes only what is still as it was read: a person may have decided in the meantime. */

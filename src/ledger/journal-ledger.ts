@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -22,6 +23,9 @@ export interface Conclusion {
   /** The operation as it was read before; when it has moved on since, nothing is concluded. */
   expected?: { state: OperationState; attempts: number } | undefined;
   attempt?: AttemptEnd | undefined;
+  /** For how long from now on it may still land, milliseconds. */
+  settleMs?: number | undefined;
+  /** The end of an earlier settle time, which still stands. */
   settleAfter?: string | undefined;
   verdict?: string | undefined;
   evidence?: Json | undefined;
@@ -115,7 +119,8 @@ export class JournalLedger extends IntakeLedger {
       state: conclusion.state,
       at,
       ...(conclusion.attempt === undefined ? {} : { attempt: conclusion.attempt }),
-      settleAfter: conclusion.settleAfter,
+      settleAfter:
+        conclusion.settleMs === undefined ? conclusion.settleAfter : toInstant(Date.parse(at) + conclusion.settleMs),
       verdict: conclusion.verdict,
       evidence: conclusion.evidence,
       code: conclusion.code,

@@ -132,6 +132,18 @@ describe("the settle time of an order in doubt", () => {
     expect(world.calls("E5")).toBe(1);
   });
 
+  it("ends in a program whose clock was set ahead after its start", async () => {
+    const world = await ApplyWorld.start({ ordersUnseen: "resend" });
+    await world.makeEnterprise();
+    await world.take("orders", orderRecord("O1"));
+    world.clock.set(86_400_000);
+    world.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
+    const id = await world.carryOutUnknown("place-order");
+    world.clock.pass(61_000);
+    for (let reading = 0; reading < 2; reading += 1) expect((await world.settle(id)).kind).toBe("waiting");
+    expect((await world.settle(id)).kind).toBe("done");
+  });
+
   it("is not over where a program that was just started sees its clock set ahead before its first look", async () => {
     const { world, id } = await inDoubt(false, { ordersUnseen: "resend" });
     const next = await world.restarted();

@@ -12,6 +12,7 @@ const remembered = {
   "an order that is blocked for want of numbers is taken for placed": [4, 8],
   "a clock that is set forward ends a settle time while an order is still to land": [30],
   "a clock that is set forward in a program that has just begun ends a settle time": [203_182],
+  "a clock that is set back while an answer is recorded makes a settle time of days": [205_698],
   "a clock that is set back keeps what is in doubt open": [38, 43],
   "a program killed between two commits forgets what it had planned": [57],
   "a run that is stopped leaves operations sending": [137, 132],

@@ -125,8 +125,8 @@ export const settling: Breaks = {
     file: "src/apply/settle-time.ts",
     find: "if (endsOf.get(ledger)?.has(key) !== true) {",
     replace: "if (key !== undefined) {",
-    test: "apply/settle.test.ts",
-    title: "a wall clock that somebody sets > a day ahead: the settle time ends neither early nor late",
+    test: "apply/settle-orders.test.ts",
+    title: "the settle time of an order in doubt > ends in a program whose clock was set ahead after its start",
   },
   "a wall clock that was set back holds what is in doubt open": {
     file: "src/apply/settle-time.ts",
@@ -230,8 +230,7 @@ export const settling: Breaks = {
     find: "settleTimeBegins(deps, id, operation.subject);",
     replace: "",
     test: "apply/settle-orders.test.ts",
-    title:
-      "the settle time of an order in doubt > begins with the call, so that a clock set ahead before the first look ends none of it",
+    title: "the settle time of an order in doubt > ends in a program whose clock was set ahead after its start",
   },
   "what E3 showed under other templates is believed for these": {
     file: "src/apply/prepare.ts",
