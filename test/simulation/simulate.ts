@@ -235,7 +235,8 @@ class Simulation {
       await this.#timeline.pass(this.#configuration.settle.timeMs);
       const decided = (await this.#ask()) > 0;
       waited ||= decided || (run < 3 && (summary?.openOperations ?? 0) + (summary?.held.length ?? 0) > 0);
-      if (run >= 3 && writes === 0 && !decided) return;
+      const isOpen = (summary?.openOperations ?? 0) > 0 && run < mostQuietRuns;
+      if (run >= 3 && writes === 0 && !decided && !isOpen) return;
       if (run < (waited ? mostQuietRuns : 3)) continue;
       this.#wrong.push(`run ${run} without faults made ${writes} writing calls`);
       return;
@@ -306,7 +307,7 @@ class Simulation {
       offset: () => this.#offset,
       diesAt: fate.diesAt,
       onStep: (step) => {
-        if (step === fate.jumpsAt) this.#jump();
+        if (step === fate.jumpsAt && this.#services.faultRate > 0) this.#jump();
         if (step === fate.stopsAt) stop.abort(new Error("asked to stop"));
       },
       log: (line) => {
@@ -349,8 +350,11 @@ class Simulation {
 
   #noteCalls(): void {
     const { calls } = this.#services;
-    for (const call of calls.slice(this.#called))
-      this.#trace.update(`${call.operation} ${call.path} ${call.fault ?? ""} ${call.body ?? ""}`);
+    for (const call of calls.slice(this.#called)) {
+      const line = `${call.operation} ${call.path} ${call.fault ?? ""} ${call.body ?? ""}`;
+      this.#trace.update(line);
+      this.#story?.push(`  ${line}`);
+    }
     this.#called = calls.length;
   }
 
