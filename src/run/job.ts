@@ -4,7 +4,7 @@ import { streams as allStreams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { parseCron } from "./cron.ts";
 import type { Cron } from "./cron.ts";
-import type { JobSettings, LimitsSettings, misfirePolicies } from "./settings.ts";
+import type { JobSettings, LimitsOfJob, LimitsSettings, misfirePolicies } from "./settings.ts";
 
 export type JobKind = "sync" | "verify" | "report";
 
@@ -31,8 +31,8 @@ export interface Job {
   zone?: string;
   streams: readonly Stream[];
   misfire: MisfirePolicy;
-  /** In place of `limits` of the configuration. */
-  limits?: LimitsSettings;
+  /** Where they differ from `limits` of the configuration. */
+  limits?: LimitsOfJob;
   reports?: readonly JobReport[];
 }
 
@@ -154,9 +154,24 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
     streams,
     sources: settings?.sources ?? having,
     misfire: settings?.misfire ?? job.misfire,
-    limits: settings?.limits ?? job.limits ?? config.limits,
+    limits: limitsWith(limitsWith(config.limits, job.limits), settings?.limits),
     reports,
   });
+}
+
+function limitsWith(limits: LimitsSettings, own: LimitsOfJob | undefined): LimitsSettings {
+  const { enterprise, run } = limits.revokes;
+  return {
+    revokes: {
+      enterprise: {
+        floor: own?.revokes?.enterprise?.floor ?? enterprise.floor,
+        share: own?.revokes?.enterprise?.share ?? enterprise.share,
+      },
+      run: { floor: own?.revokes?.run?.floor ?? run.floor, share: own?.revokes?.run?.share ?? run.share },
+    },
+    sourceShrink: own?.sourceShrink ?? limits.sourceShrink,
+    absenceReads: own?.absenceReads ?? limits.absenceReads,
+  };
 }
 
 function mistake(job: string, key: string, what: string, cure: string): Problem {

@@ -22,43 +22,50 @@ export const misfirePolicies = ["run-once", "skip", "all"] as const;
 
 const atLeastOne = z.int().min(1);
 
-const deletionLimit = (floor: number, share: number) =>
-  z
-    .strictObject({
-      floor: z.int().min(0).default(floor).describe("This many are always allowed."),
-      share: z
-        .number()
-        .min(0)
-        .max(1)
-        .default(share)
-        .describe("Share of the live things of the same kind that is allowed."),
-    })
-    .prefault({});
+const floor = z.int().min(0).describe("This many are always allowed.");
+const share = z.number().min(0).max(1).describe("Share of the live things of the same kind that is allowed.");
+const deletionLimit = (floorOf: number, shareOf: number) =>
+  z.strictObject({ floor: floor.default(floorOf), share: share.default(shareOf) }).prefault({});
+const ownDeletionLimit = z.strictObject({ floor: floor.optional(), share: share.optional() }).optional();
 
-/** What a job may say instead: without it, a job has the limits of the configuration, never the defaults. */
+const sourceShrink = z
+  .number()
+  .min(0)
+  .max(1)
+  .describe("A source that lost this share of its records since the last complete read takes nothing away.");
+const absenceReads = atLeastOne.describe("Complete reads in a row that must lack a record before it counts as gone.");
+const withinEnterprise = "Revokes and deletions within one enterprise: the larger of floor and share.";
+const withinRun = "Revokes and deletions within one run: the larger of floor and share.";
+const beforeApproval = "How much may be taken away before a person has to approve it.";
+
+/** Reliability row M, with its defaults. */
+export const limitsSettingsSchema = z
+  .strictObject({
+    revokes: z
+      .strictObject({
+        enterprise: deletionLimit(5, 0.05).describe(withinEnterprise),
+        run: deletionLimit(20, 0.01).describe(withinRun),
+      })
+      .prefault({})
+      .describe(beforeApproval),
+    sourceShrink: sourceShrink.default(0.2),
+    absenceReads: absenceReads.default(3),
+  })
+  .prefault({});
+
+/** What a job says otherwise. What it leaves out it has from the limits of the configuration, never from the defaults. */
 const limitsOfJobSchema = z.strictObject({
   revokes: z
     .strictObject({
-      enterprise: deletionLimit(5, 0.05).describe(
-        "Revokes and deletions within one enterprise: the larger of floor and share.",
-      ),
-      run: deletionLimit(20, 0.01).describe("Revokes and deletions within one run: the larger of floor and share."),
+      enterprise: ownDeletionLimit.describe(withinEnterprise),
+      run: ownDeletionLimit.describe(withinRun),
     })
-    .prefault({})
-    .describe("How much may be taken away before a person has to approve it."),
-  sourceShrink: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.2)
-    .describe("A source that lost this share of its records since the last complete read takes nothing away."),
-  absenceReads: atLeastOne
-    .default(3)
-    .describe("Complete reads in a row that must lack a record before it counts as gone."),
+    .optional()
+    .describe(beforeApproval),
+  sourceShrink: sourceShrink.optional(),
+  absenceReads: absenceReads.optional(),
 });
-
-/** Reliability row M, with its defaults. */
-export const limitsSettingsSchema = limitsOfJobSchema.prefault({});
+export type LimitsOfJob = z.infer<typeof limitsOfJobSchema>;
 
 /** How an operation whose outcome is unknown is settled. */
 export const settleSettingsSchema = z
@@ -104,7 +111,9 @@ const jobFields = {
     .enum(misfirePolicies)
     .optional()
     .describe("Slots that were missed: run once for all of them, skip them, or run all (at most 24)."),
-  limits: limitsOfJobSchema.optional().describe("Limits of this job in place of `limits`."),
+  limits: limitsOfJobSchema
+    .optional()
+    .describe("Limits of this job where they differ from `limits`; what is left out here is as it is there."),
   reports: z
     .strictObject({
       kind: z.enum(["orders", "reconciliation", "exceptions"]).describe("Which report."),

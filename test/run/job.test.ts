@@ -33,8 +33,12 @@ describe("a job", () => {
     expect(bound(jobs, id === "" ? customersAndOrders.id : id).limits).toEqual(limits);
   });
 
-  it("has its own limits in their place where it says some", () => {
-    const own = { kind: "sync", streams: ["staff"], limits: { absenceReads: 2 } };
-    expect(bound({ mine: own }, "mine").limits).toEqual(limitsSettingsSchema.parse({ absenceReads: 2 }));
+  it("has its own limits where it says some, and those of the configuration for the rest", () => {
+    const own = { kind: "sync", streams: ["staff"], limits: { absenceReads: 2, revokes: { run: { floor: 0 } } } };
+    expect(bound({ mine: own }, "mine").limits).toEqual({
+      ...limits,
+      absenceReads: 2,
+      revokes: { enterprise: limits.revokes.enterprise, run: { floor: 0, share: limits.revokes.run.share } },
+    });
   });
 });

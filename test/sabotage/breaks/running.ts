@@ -118,12 +118,12 @@ export const running: Breaks = {
     test: "run/balance.test.ts",
     title: "the balance of a run > does not add up where a record was read and has no outcome",
   },
-  "a job that the configuration names has default limits": {
+  "a job that says some limits has the defaults for the rest": {
     file: "src/run/settings.ts",
-    find: "limits: limitsOfJobSchema.optional()",
-    replace: "limits: limitsSettingsSchema.optional()",
+    find: "sourceShrink: sourceShrink.optional(),",
+    replace: "sourceShrink: sourceShrink.default(0.2),",
     test: "run/job.test.ts",
-    title: "a job > of one's own has the limits of the configuration where it says none",
+    title: "a job > has its own limits where it says some, and those of the configuration for the rest",
   },
   "an approval that comes while limits are judged lapses": {
     file: "src/ledger/ledger.ts",
