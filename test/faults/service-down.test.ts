@@ -216,7 +216,8 @@ describe("a platform that goes away in the middle of a run", () => {
   );
 
   it.each([[6], [17]])("and comes back (at call %i): it is tried again, and the run goes on", async (k) => {
-    const count = 60;
+    // So many that the run is still on when the time to try again comes.
+    const count = 150;
     const folder = cells.place(`back-${k}`);
     writeWorld(folder, companies(count, false));
     const breaker = { breakerFailures: "2", breakerOpenMs: "20" };
@@ -230,7 +231,9 @@ describe("a platform that goes away in the middle of a run", () => {
       const back = (async () => {
         await takeAwayAt(cell, k, false);
         const made = cell.sandbox.state().enterprises;
-        await sleep(40);
+        const ledger = new LedgerView(cell.ledger);
+        while (ledger.rows(z.unknown(), "select * from service_left").length === 0) await sleep(2);
+        ledger.close();
         await cell.sandbox.acceptConnections();
         return made;
       })();
