@@ -34,7 +34,7 @@ const cutOff = "the program ended while the call was on its way";
 
 /**
  * The readings of a journal row with one more. Each says after how many attempts it was made: an operation that is sent again is read anew, and
- * what it was sent again on stays with it.
+ * what it was sent again on stays with it. The oldest make room for new ones, but never the last one that showed something of it.
  */
 export function evidenceWith(
   row: JournalRow,
@@ -43,8 +43,11 @@ export function evidenceWith(
 ): JsonObject {
   const earlier = evidenceSchema.safeParse(row.evidence);
   const all = [...(earlier.success ? earlier.data.readings : []), { ...reading, attempts: row.attempts }];
+  const most = Math.max(keptReadings, atLeast);
+  const shown = all.slice(0, -most).findLast((item) => item.seen);
+  const kept = [...(shown === undefined ? [] : [shown]), ...all.slice(-most)];
   return {
-    readings: all.slice(-Math.max(keptReadings, atLeast)).map((item) => ({
+    readings: kept.map((item) => ({
       at: item.at,
       seen: item.seen,
       ...(item.attempts === undefined ? {} : { attempts: item.attempts }),
@@ -128,7 +131,7 @@ export class Settling {
       });
     } catch (error) {
       if (!isContradiction(error)) throw error;
-      return row.state === "parked" ? stillParked(row) : await this.#park(row, error.message, reading.detail);
+      return row.state === "parked" ? stillParked(row) : await this.#park(row, error.message, reading.detail, true);
     }
     this.#deps.logger.info(named(row), "settled: applied");
     return { kind: "done", id: row.id };
