@@ -82,7 +82,7 @@ export interface ClientDependencies {
   logger: Logger;
   /** The environment as it was read at the start, for tokens. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Told when the service is left alone, when a probe failed, when it is used again, and when it answers for the first time. */
+  /** Told when the service is left alone, when a probe failed, when it is used again, and of each answer while it is in use. */
   onBreaker?: ((service: ServiceName, state: BreakerState) => void) | undefined;
   /** Another way to carry requests, for tests in virtual time. */
   transport?: Transport | undefined;
@@ -109,7 +109,6 @@ export function createServiceClient(
       dependencies.onBreaker?.(service, breakerState);
     },
   });
-  let answered = false;
   const budget = createRetryBudget(settings.retryBudget);
   const writeHeaders = createHeaderWriter(service, settings.tokens, { clock, environment: dependencies.environment });
   const limit = pLimit(settings.callsAtOnce);
@@ -257,8 +256,8 @@ export function createServiceClient(
 
   function answers(leave: Leave): void {
     breaker.success(leave);
-    if (!answered) dependencies.onBreaker?.(service, breaker.state());
-    answered = true;
+    const now = breaker.state();
+    if (now.state === "closed") dependencies.onBreaker?.(service, now);
   }
 
   function reportUnknownFields<T>(options: Call<T>, answer: Json): void {

@@ -192,8 +192,9 @@ export class LedgerCore {
     this.#lock = takeRunLock(this.path, this.database);
   }
 
-  get holdsRunLock(): boolean {
-    return this.#lock !== undefined;
+  /** Which taking of the run lock this program holds, if it does. */
+  get runEpoch(): number | undefined {
+    return this.#lock?.epoch;
   }
 
   releaseRunLock(): void {

@@ -8,7 +8,8 @@ import type { Ledger } from "../ledger/ledger.ts";
 
 /**
  * Keeps in the ledger which services a run leaves alone, so that another process can show it. Only the holder of the run lock does: what a short
- * command beside it meets says nothing about the run. That it could not be kept stops nothing; a ledger that is broken says so itself.
+ * command beside it meets says nothing about the run. A service that answers is looked up once in each run, since a run of another process may have
+ * left it. That it could not be kept stops nothing; a ledger that is broken says so itself.
  */
 export function keepServicesLeft(deps: {
   ledger: () => Ledger | undefined;
@@ -17,6 +18,8 @@ export function keepServicesLeft(deps: {
 }): (service: ServiceName, state: BreakerState) => void {
   /** Services that this process has noted, whose notes may not be committed yet. */
   const noted = new Set<ServiceName>();
+  /** In which run each service was found in use. */
+  const inUse = new Map<ServiceName, number>();
 
   async function keep(ledger: Ledger, service: ServiceName, state: BreakerState): Promise<void> {
     if (state.state === "open") {
@@ -25,12 +28,21 @@ export function keepServicesLeft(deps: {
       return;
     }
     const left = noted.has(service) || (await ledger.servicesLeft()).some((item) => item.service === service);
-    if (state.state === "closed" && left) await ledger.serviceAnswers(service);
+    if (state.state !== "closed" || !left) return;
+    noted.delete(service);
+    await ledger.serviceAnswers(service);
   }
 
   return (service, state) => {
     const ledger = deps.ledger();
-    if (ledger?.holdsRunLock !== true) return;
+    const run = ledger?.runEpoch;
+    if (ledger === undefined || run === undefined) return;
+    if (state.state === "closed") {
+      if (inUse.get(service) === run) return;
+      inUse.set(service, run);
+    } else {
+      inUse.delete(service);
+    }
     keep(ledger, service, state).catch((error: unknown) => {
       deps.logger.warn({ service, reason: messageOf(error) }, "the state of a service could not be kept");
     });
