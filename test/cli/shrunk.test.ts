@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { company } from "../support/cli-records.ts";
+import { world } from "../support/cli.ts";
+
+it("a source that shrank is not believed, and the command that is printed with it believes it once", async () => {
+  const w = await world({ records: company(5, 1) });
+  expect((await w.run("run", "everything")).code).toBe(0);
+  w.staff.length = 2;
+  w.write();
+  let printed = "";
+  for (const words of [
+    ["run", "everything"],
+    ["resync", "--source", "hr"],
+  ]) {
+    const ended = await w.run(...words);
+    expect(ended.code, ended.stdout + ended.stderr).toBe(7);
+    expect(ended.stdout).toMatch(/lost 3 of 5 records .*; nothing is taken away because of it/u);
+    [, printed = ""] = /`crm-sync (run \S+ --accept-shrink hr)`/u.exec(ended.stdout) ?? [];
+  }
+  const believed = await w.run(...printed.split(" "));
+  expect(believed.stdout).not.toContain("nothing is taken away");
+  expect(believed.code, believed.stdout + believed.stderr).toBe(0);
+  expect((await w.run("run", "everything")).stdout).not.toContain("nothing is taken away");
+});
