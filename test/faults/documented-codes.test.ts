@@ -9,7 +9,6 @@ import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
-import { sizes } from "../support/sizes.ts";
 import { changes, notSentYet, writeWorld } from "../support/small-world.ts";
 import type { Change } from "../support/small-world.ts";
 
@@ -43,13 +42,6 @@ function written(): [string, Written][] {
       ]);
     }),
   );
-}
-
-/** What a code that refuses comes to is the same for all of them, so that one in some is enough where there is little time. */
-function chosen(all: [string, Written][]): [string, Written][] {
-  const refusals = all.filter(([, { effect }]) => effect === "rejected");
-  const kept = new Set(refusals.filter((_, index) => index % sizes.everyRefusal === 0));
-  return all.filter((cell) => cell[1].effect !== "rejected" || kept.has(cell));
 }
 
 const readers: { read: OperationId; settling: string }[] = [
@@ -107,7 +99,7 @@ function lastAttempt(cell: Cell, kind: string): z.infer<typeof attemptRow> | und
 }
 
 describe("a write that is answered with a code", () => {
-  it.each(chosen(written()))("%s", async (_title, { code, effect, change, applied }) => {
+  it.each(written())("%s", async (_title, { code, effect, change, applied }) => {
     const { endpoint, kind } = change;
     const environment = change.environment ?? {};
     await cells.within(

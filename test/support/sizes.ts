@@ -17,10 +17,6 @@ interface Sizes {
   tornFrames: number;
   /** Races of two programs for one ledger. */
   races: number;
-  /** Network faults that each reading operation meets in each situation; all of them where it is Infinity. */
-  faultsOfRead: number;
-  /** Of the codes that refuse a write, every how many is answered. */
-  everyRefusal: number;
   /** Runs in the middle of which the platform goes away. */
   outages: number;
   /** Positions at which the files of a source are cut. */
@@ -37,8 +33,6 @@ const small: Sizes = {
   flippedPages: 9,
   tornFrames: 30,
   races: 20,
-  faultsOfRead: 3,
-  everyRefusal: 3,
   outages: 8,
   cuts: 40,
   hostile: 20,
@@ -51,8 +45,6 @@ const full: Sizes = {
   flippedPages: 1000,
   tornFrames: Infinity,
   races: 200,
-  faultsOfRead: Infinity,
-  everyRefusal: 1,
   outages: 60,
   cuts: 500,
   hostile: 1000,
