@@ -167,12 +167,19 @@ export function createServiceClient(
       );
       return { kind: "failed", failure };
     }
-    const result = classify(answer, {
-      operation: id,
-      schema: options.schema,
-      check: options.check,
-      tokenCodes: settings.tokenCodes,
-    });
+    let result: Classified<T>;
+    try {
+      result = classify(answer, {
+        operation: id,
+        schema: options.schema,
+        check: options.check,
+        tokenCodes: settings.tokenCodes,
+      });
+    } catch (thrown) {
+      // A probe that never ends would have every other call wait for ever.
+      breaker.release(leave);
+      throw thrown;
+    }
     learn(leave, answer, result, signed, options);
     logger.debug(
       { operation: id, status: answer.status, result: result.kind, ms: clock.monotonic() - since },

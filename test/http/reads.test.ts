@@ -247,6 +247,22 @@ describe("a service in trouble", () => {
     expect(client.state().breaker).toEqual({ state: "closed" });
   });
 
+  test("is not waited for by the others when the call that tried it ended in a defect", async () => {
+    let healthy = false;
+    const service = await startService(() => (healthy ? success(rows) : { status: 502, text: "<html></html>" }));
+    const clock = createLeapClock();
+    const settings = { breakerFailures: 1, breakerOpenMs: 1_000, readAttempts: 1 };
+    const client = startClient("member-center", service.url, settings, { clock });
+    await failureOf(client.read(listCall));
+    healthy = true;
+    clock.pass(1_000);
+    const check = (): never => {
+      throw new Error("a defect");
+    };
+    await expect(client.read({ ...listCall, check })).rejects.toThrow("a defect");
+    expect(await client.read(listCall)).toEqual(rows);
+  });
+
   test("is left alone when three customers meet a code that the contract does not list", async () => {
     const service = await startService(() => refusal("88888"));
     const client = startClient("member-center", service.url);
