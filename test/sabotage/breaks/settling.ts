@@ -113,6 +113,14 @@ export const settling: Breaks = {
     title:
       "licence types that the platform may not show (A43) > are never called unseen where the settings do not name them",
   },
+  "the reading that showed something of an order makes room for newer ones": {
+    file: "src/apply/settle.ts",
+    find: "...(shown === undefined ? [] : [shown]), ",
+    replace: "",
+    test: "apply/evidence.test.ts",
+    title:
+      "readings that disagree with one another > an order that was shown in part once is never sent again, however many readings show nothing of it within the settle time",
+  },
   "the readings that a resend rests on are counted for it again": {
     file: "src/apply/settle.ts",
     find: "filter((item) => item.attempts === row.attempts)",
