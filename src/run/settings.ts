@@ -38,7 +38,7 @@ const withinEnterprise = "Revokes and deletions within one enterprise: the large
 const withinRun = "Revokes and deletions within one run: the larger of floor and share.";
 const beforeApproval = "How much may be taken away before a person has to approve it.";
 
-/** Reliability row M, with its defaults. */
+/** What may be taken away without a person, and when what is missing from a source is believed to be gone. */
 export const limitsSettingsSchema = z
   .strictObject({
     revokes: z
