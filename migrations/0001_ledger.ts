@@ -38,7 +38,7 @@ const statements = [
   `create table source_read (
     number integer primary key, run_id text, source text not null, stream text not null,
     started_at text not null, finished_at text, complete integer not null default 0, whole integer not null default 0,
-    rows integer not null default 0, bad integer not null default 0, cursor text, problem text, details text
+    rows integer not null default 0, bad integer not null default 0, cursor text, problem text
   ) strict`,
   `create index source_read_by_stream on source_read (source, stream, number)`,
 
@@ -174,8 +174,6 @@ const statements = [
   // Every slot that fired, also those after a last slot that was set back together with the clock.
   `create table fired_slot (job text not null, slot text not null, fired_at text not null, primary key (job, slot)) strict, without rowid`,
   `create table notice (key text primary key, since text not null, body text not null, sent_at text) strict, without rowid`,
-  // Services that are left alone after failures; a row goes when the service answers again.
-  `create table service_left (service text primary key, since text not null, reason text not null, probe_at text not null) strict, without rowid`,
   `create table plan (id text primary key, created_at text not null, header text not null, run_id text) strict, without rowid`,
 
   // The audit chain: append-only, and the database itself refuses anything else.

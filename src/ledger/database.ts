@@ -9,6 +9,7 @@ import { messageOf, Problem } from "../base/errors.ts";
 import { headsPath, readKeptHeads } from "./audit-heads.ts";
 import { databaseProblem, isFatal, refused } from "./damage.ts";
 import * as ledgerMigration from "../../migrations/0001_ledger.ts";
+import * as servicesLeftMigration from "../../migrations/0002_services_left.ts";
 
 export type Sqlite = Database.Database;
 
@@ -17,7 +18,10 @@ const applicationId = 0x43524d53;
 /** Before this version SQLite could corrupt a WAL that was reset while being read. */
 const oldestSqlite = [3, 51, 3];
 
-const migrations: Record<string, Migration> = { "0001_ledger": ledgerMigration };
+const migrations: Record<string, Migration> = {
+  "0001_ledger": ledgerMigration,
+  "0002_services_left": servicesLeftMigration,
+};
 
 class TransactionalDdlAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {

@@ -1,12 +1,13 @@
 /**
  * Brings the ledger named by the first argument to a version that ends the process with SIGKILL in the middle of its last migration: the first one
- * of all (`first`), or one that comes after it and touches what is there (`second`).
+ * of all (`first`), or one that comes after all others and touches what is there (`next`).
  */
 import { sql } from "kysely";
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { migrate, openDatabase } from "../../src/ledger/database.ts";
 import * as first from "../../migrations/0001_ledger.ts";
+import * as second from "../../migrations/0002_services_left.ts";
 
 const [path = "", which = ""] = process.argv.slice(2);
 const kill = (): void => void process.kill(process.pid, "SIGKILL");
@@ -17,7 +18,7 @@ const firstKilled: Migration = {
     kill();
   },
 };
-const secondKilled: Migration = {
+const nextKilled: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await sql`create table half (value integer)`.execute(db);
     await sql`update operation set reason = 'migrated'`.execute(db);
@@ -29,5 +30,7 @@ const secondKilled: Migration = {
 const database = await openDatabase(path, { migrate: false });
 await migrate(database, path, {
   getMigrations: async () =>
-    which === "first" ? { "0001_ledger": firstKilled } : { "0001_ledger": first, "0002_half": secondKilled },
+    which === "first"
+      ? { "0001_ledger": firstKilled }
+      : { "0001_ledger": first, "0002_services_left": second, "0003_half": nextKilled },
 });

@@ -284,7 +284,7 @@ describe("a migration that is killed in the middle", () => {
       () => {},
       async (world) => {
         const before = dumpOf(world.ledger);
-        killIn(world.ledger, "second");
+        killIn(world.ledger, "next");
         expect(dumpsDiffer(before, dumpOf(world.ledger))).toEqual([]);
         await goesOn(world);
       },
