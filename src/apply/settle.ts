@@ -187,10 +187,7 @@ export class Settling {
         );
       case "place-order":
         if (this.#deps.ordersUnseen === "resend") {
-          const wish = await this.#wishOf(row);
-          if (wish === "gone") return await this.#drop(row, evidence, []);
-          if (wish === "unreadable")
-            return { kind: "unreadable", id: row.id, reason: "the order's record waits in quarantine" };
+          // Before what the CRM wants now: an order that may be there unseen is not taken for one that is not, whatever became of its record.
           const hidden = await this.#neverShown(row);
           if (hidden !== undefined) {
             return await this.#park(
@@ -199,6 +196,10 @@ export class Settling {
               reading.detail,
             );
           }
+          const wish = await this.#wishOf(row);
+          if (wish === "gone") return await this.#drop(row, evidence, []);
+          if (wish === "unreadable")
+            return { kind: "unreadable", id: row.id, reason: "the order's record waits in quarantine" };
           await ledger.noteEvidence(row.id, evidence);
           return await this.#sendAgain(
             row,

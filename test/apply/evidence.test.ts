@@ -254,6 +254,15 @@ describe("licence types that the platform may not show (A43)", () => {
     expect(world.calls("E5")).toBe(1);
   });
 
+  it("are not called unseen either where the CRM has changed the order since: the new one is not placed beside it", async () => {
+    const world = await withOrder({ assumptions: { visibleLicenseTypes: ["normal_recover_usbkey"] } });
+    world.sandbox.faults.add({ operation: "E5", ...lost });
+    const id = await world.carryOutUnknown("place-order");
+    const { instances, ...order } = orderRecord("O1");
+    await world.take("orders", { ...order, instances: instances.slice(0, -1) });
+    expect((await blank(world).settleInTime(id)).kind).toBe("parked");
+  });
+
   it("are learned from what was shown where the settings say nothing", async () => {
     const world = await withOrder();
     delete world.settings.visibleLicenseTypes;

@@ -113,6 +113,14 @@ export const settling: Breaks = {
     title:
       "licence types that the platform may not show (A43) > are never called unseen where the settings do not name them",
   },
+  "an order of a licence type that is never shown counts as not placed once the CRM has changed it": {
+    file: "src/apply/settle.ts",
+    find: "if (hidden !== undefined) {",
+    replace: 'if (hidden !== undefined && (await this.#wishOf(row)) !== "gone") {',
+    test: "apply/evidence.test.ts",
+    title:
+      "licence types that the platform may not show (A43) > are not called unseen either where the CRM has changed the order since: the new one is not placed beside it",
+  },
   "the reading that showed something of an order makes room for newer ones": {
     file: "src/apply/settle.ts",
     find: "...(shown === undefined ? [] : [shown]), ",
