@@ -61,7 +61,6 @@ const statements = [
     primary key (namespace, customer_id, from_at)
   ) strict, without rowid`,
   `create unique index link_current on link (namespace, customer_id) where to_at is null`,
-  `create index link_by_channel on link (channel_customer_id) where to_at is null`,
   `create unique index link_by_enterprise on link (enterprise_global_id) where to_at is null`,
   `create table platform_customer (
     enterprise_global_id text not null, customer_id text not null, is_default integer not null, channel_code text not null,
@@ -77,7 +76,6 @@ const statements = [
   `create table protected_member (
     member_global_id text primary key, enterprise_global_id text not null, reason text not null, seen_at text not null
   ) strict, without rowid`,
-  `create index protected_member_by_enterprise on protected_member (enterprise_global_id)`,
   `create table placed_order (
     namespace text not null, order_id text not null, from_at text not null, to_at text,
     customer_namespace text not null, customer_id text not null, channel_order_id text not null,
