@@ -28,6 +28,7 @@ import { startChangingProxy } from "../support/reversing-proxy.ts";
 import { isFull, sizes } from "../support/sizes.ts";
 import { changes, configOf, ledgerOf, platformOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
 import { customer, hostileClasses, order, person } from "./hostile-classes.ts";
+import { customerMapping } from "./source-world.ts";
 import type { Held, HostileClass, HostileStream, Row } from "./hostile-classes.ts";
 
 /**
@@ -49,19 +50,7 @@ const columns: Record<HostileStream, string[]> = {
 };
 
 const mappings = {
-  customers: {
-    id: "id",
-    name: "name",
-    customerType: { value: "company" },
-    branchCode: { value: "B1" },
-    branchName: "branch",
-    address: "address",
-    adminName: "contact",
-    adminAccount: "account",
-    adminEmail: "email",
-    adminMobile: "mobile",
-    purchaserMobile: "mobile",
-  },
+  customers: customerMapping,
   orders: {
     id: "id",
     customerId: "customer",

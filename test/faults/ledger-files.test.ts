@@ -18,6 +18,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { exitCodes } from "../../src/base/errors.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { verifyChain } from "../../src/ledger/audit.ts";
+import type { AuditRow } from "../../src/ledger/audit.ts";
 import { headsPath, readKeptHeads } from "../../src/ledger/audit-heads.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { seededFraction } from "../../src/sandbox/faults.ts";
@@ -26,6 +27,7 @@ import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { startGate } from "../support/gate.ts";
 import { runInProcess } from "../support/in-process.ts";
+import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, runProgram } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
@@ -43,7 +45,7 @@ import {
   writeWorld,
 } from "../support/small-world.ts";
 import type { SmallWorld } from "../support/small-world.ts";
-import { auditEntries, dumpOf, dumpsDiffer, framesOf, imageOf } from "../support/ledger-bytes.ts";
+import { dumpOf, dumpsDiffer, framesOf, imageOf } from "../support/ledger-bytes.ts";
 import type { Dump, Frame } from "../support/ledger-bytes.ts";
 
 /** What happens to the files of a ledger from outside: taken away while a run is on, torn, flipped. No fault here may bring a call about. */
@@ -497,6 +499,15 @@ describe("a flipped bit in a page of the ledger", () => {
     },
   );
 });
+
+function auditEntries(path: string): AuditRow[] {
+  const ledger = new LedgerView(path);
+  try {
+    return ledger.auditEntries();
+  } finally {
+    ledger.close();
+  }
+}
 
 function readable(path: string): Dump | undefined {
   try {

@@ -122,20 +122,23 @@ export function filesOf(format: Format, data: Export): Record<string, string> {
   }
 }
 
+/** Of a customer that the program can make an enterprise of. */
+export const customerMapping = {
+  id: "id",
+  name: "name",
+  customerType: { value: "company" },
+  branchCode: { value: "B1" },
+  branchName: "branch",
+  address: "address",
+  adminName: "contact",
+  adminAccount: "account",
+  adminEmail: "email",
+  adminMobile: "mobile",
+  purchaserMobile: "mobile",
+};
+
 const mappings = {
-  customers: {
-    id: "id",
-    name: "name",
-    customerType: { value: "company" },
-    branchCode: { value: "B1" },
-    branchName: "branch",
-    address: "address",
-    adminName: "contact",
-    adminAccount: "account",
-    adminEmail: "email",
-    adminMobile: "mobile",
-    purchaserMobile: "mobile",
-  },
+  customers: customerMapping,
   orders: {
     id: "id",
     customerId: "customer",

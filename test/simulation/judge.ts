@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { verifyChain } from "../../src/ledger/audit.ts";
-import { headsPath, readKeptHeads } from "../../src/ledger/audit-heads.ts";
 import { identifierOf } from "../../src/sandbox/identifiers.ts";
+import { auditIsWhole } from "../support/full-check.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { canary } from "./company.ts";
 import type { Company } from "./company.ts";
@@ -130,18 +129,6 @@ function judgeStaff(
   }
 }
 
-const auditRow = z.object({
-  sequence: z.int(),
-  format: z.int(),
-  at: z.string(),
-  kind: z.string(),
-  subject: z.string(),
-  body: z.string(),
-  previous: z.string(),
-  hash: z.string(),
-});
-const auditBody = z.looseObject({ operation: z.string().optional(), state: z.string().optional() });
-
 function judgeLedger(services: SimulatedServices, ledger: LedgerView, path: string, verdict: Verdict): void {
   const { wrong } = verdict;
   const texts = (sql: string): string[] => ledger.rows(z.object({ text: z.string() }), sql).map((row) => row.text);
@@ -204,22 +191,7 @@ function judgeLedger(services: SimulatedServices, ledger: LedgerView, path: stri
       .map((row) => `${row.number} with ${identifierOf("member", row.holder)}`),
   );
 
-  const rows = ledger.rows(
-    auditRow,
-    "select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence",
-  );
-  const chain = verifyChain(rows, readKeptHeads(headsPath(path)));
-  if (!chain.good) wrong.push(`audit: ${chain.why}`);
-  const ends = new Map<string, number>();
-  for (const row of rows) {
-    const { operation, state } = auditBody.parse(JSON.parse(row.body));
-    if (operation !== undefined && (state === "done" || state === "rejected" || state === "dropped"))
-      ends.set(operation, (ends.get(operation) ?? 0) + 1);
-  }
-  for (const id of texts(
-    "select id as text from operation where state in ('done', 'rejected', 'dropped') and id in (select operation_id from attempt)",
-  ))
-    if (ends.get(id) !== 1) wrong.push(`audit: ${ends.get(id) ?? 0} entries say how ${id} ended`);
+  wrong.push(...auditIsWhole(ledger, path));
   for (const { place, text } of ledger.texts(["private_value"]))
     if (canary.test(text) || text.includes("+4917700700700")) wrong.push(`${place} holds something private: ${text}`);
 }

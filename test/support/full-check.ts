@@ -45,16 +45,6 @@ const numberRow = z.object({
   channel_order_id: z.string(),
   holder: z.string().nullable(),
 });
-const auditRow = z.object({
-  sequence: z.int(),
-  format: z.int(),
-  at: z.string(),
-  kind: z.string(),
-  subject: z.string(),
-  body: z.string(),
-  previous: z.string(),
-  hash: z.string(),
-});
 const auditBody = z.looseObject({ operation: z.string().optional(), state: z.string().optional() });
 
 /**
@@ -215,10 +205,7 @@ function nothingIsOpen(ledger: LedgerView): string[] {
 
 /** What is wrong with the audit chain and with what it says about the ends of operations; holds at any moment, after a kill too. */
 export function auditIsWhole(ledger: LedgerView, path: string): string[] {
-  const rows = ledger.rows(
-    auditRow,
-    "select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence",
-  );
+  const rows = ledger.auditEntries();
   const wrong: string[] = [];
   const verdict = verifyChain(rows, readKeptHeads(headsPath(path)));
   if (!verdict.good) wrong.push(`audit: ${verdict.why}`);

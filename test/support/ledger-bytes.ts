@@ -1,7 +1,5 @@
 import Database from "better-sqlite3";
-import { z } from "zod";
 import { sha256 } from "../../src/base/canonical-json.ts";
-import type { AuditRow } from "../../src/ledger/audit.ts";
 
 /** A ledger as bytes: its pages, and the frames of its write-ahead log as SQLite's file format says them. */
 const pageSize = 4096;
@@ -74,29 +72,6 @@ function contentOf(database: Database.Database, table: string): string {
 /** Names of tables that do not hold the same. */
 export function dumpsDiffer(one: Dump, other: Dump): string[] {
   return [...new Set([...one.keys(), ...other.keys()])].filter((name) => one.get(name) !== other.get(name));
-}
-
-const auditRow: z.ZodType<AuditRow> = z.object({
-  sequence: z.int(),
-  format: z.int(),
-  at: z.string(),
-  kind: z.string(),
-  subject: z.string(),
-  body: z.string(),
-  previous: z.string(),
-  hash: z.string(),
-});
-
-export function auditEntries(path: string): AuditRow[] {
-  return reading(path, (database) =>
-    z
-      .array(auditRow)
-      .parse(
-        database
-          .prepare("select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence")
-          .all(),
-      ),
-  );
 }
 
 function reading<T>(path: string, work: (database: Database.Database) => T): T {

@@ -1,5 +1,17 @@
 import Database from "better-sqlite3";
 import { z } from "zod";
+import type { AuditRow } from "../../src/ledger/audit.ts";
+
+const auditRow: z.ZodType<AuditRow> = z.object({
+  sequence: z.int(),
+  format: z.int(),
+  at: z.string(),
+  kind: z.string(),
+  subject: z.string(),
+  body: z.string(),
+  previous: z.string(),
+  hash: z.string(),
+});
 
 /** A look into the ledger's file from outside the program, with SQL of its own. Close it after use. */
 export class LedgerView {
@@ -15,6 +27,14 @@ export class LedgerView {
 
   rows<T>(schema: z.ZodType<T>, sql: string, ...values: string[]): T[] {
     return z.array(schema).parse(this.#database.prepare(sql).all(...values));
+  }
+
+  /** The audit chain, from its first entry on. */
+  auditEntries(): AuditRow[] {
+    return this.rows(
+      auditRow,
+      "select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence",
+    );
   }
 
   /** How many operations of an endpoint are in a state. */
