@@ -41,4 +41,13 @@ describe("a job", () => {
       revokes: { enterprise: limits.revokes.enterprise, run: { floor: 0, share: limits.revokes.run.share } },
     });
   });
+
+  it("has every limit of its own that it says", () => {
+    const own = limitsSettingsSchema.parse({
+      revokes: { enterprise: { floor: 3, share: 0.3 }, run: { floor: 4, share: 0.4 } },
+      sourceShrink: 0.5,
+      absenceReads: 6,
+    });
+    expect(bound({ mine: { kind: "sync", streams: ["staff"], limits: own } }, "mine").limits).toEqual(own);
+  });
 });
