@@ -10,6 +10,7 @@ import { headsPath, readKeptHeads } from "./audit-heads.ts";
 import { databaseProblem, isFatal, refused } from "./damage.ts";
 import * as ledgerMigration from "../../migrations/0001_ledger.ts";
 import * as servicesLeftMigration from "../../migrations/0002_services_left.ts";
+import * as openRecordsMigration from "../../migrations/0003_open_records.ts";
 
 export type Sqlite = Database.Database;
 
@@ -21,6 +22,7 @@ const oldestSqlite = [3, 51, 3];
 const migrations: Record<string, Migration> = {
   "0001_ledger": ledgerMigration,
   "0002_services_left": servicesLeftMigration,
+  "0003_open_records": openRecordsMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

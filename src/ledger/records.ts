@@ -187,6 +187,11 @@ export class RecordTables {
     return "changed";
   }
 
+  #customerOf(stream: Stream, key: RecordKey | undefined): RecordKey | undefined {
+    const row = key === undefined ? undefined : this.#statements.find.get(stream, key.namespace, key.id);
+    return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };
+  }
+
   #blocked(stream: Stream, key: RecordKey): boolean {
     return this.#statements.openQuarantine.get(stream, key.namespace, key.id) !== undefined;
   }
@@ -204,9 +209,13 @@ export class RecordTables {
     return "quarantined";
   }
 
-  /** Puts a record into quarantine. A good record of the same key stays as it was last, but is blocked. */
+  /**
+   * Puts a record into quarantine. A good record of the same key stays as it was last, but is blocked. The row belongs to the customer that the raw
+   * form names, or to that of the last good form.
+   */
   reject(source: string, stream: Stream, read: number, item: TakeUpRejection): void {
     const now = toInstant(this.#now());
+    const customer = item.customer ?? this.#customerOf(stream, item.key);
     const id = `q-${this.#random().slice(0, 10)}`;
     const ref = `quarantine/${id}`;
     const inserted = this.#statements.insertQuarantine.run(
@@ -215,8 +224,8 @@ export class RecordTables {
       stream,
       item.key?.namespace ?? null,
       item.key?.id ?? null,
-      item.customer?.namespace ?? null,
-      item.customer?.id ?? null,
+      customer?.namespace ?? null,
+      customer?.id ?? null,
       item.place,
       item.field,
       item.code,
@@ -324,6 +333,7 @@ function prepareStatements(database: Sqlite) {
          expected, raw_ref, raw_hash, first_seen, last_seen, last_read, state)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')
        on conflict (source, stream, raw_hash) where state <> 'resolved' do update set place = excluded.place, field = excluded.field,
+         customer_namespace = excluded.customer_namespace, customer_id = excluded.customer_id,
          code = excluded.code, message = excluded.message, expected = excluded.expected, last_seen = excluded.last_seen,
          last_read = excluded.last_read, state = 'open'`,
     ),

@@ -7,6 +7,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { TakeUpRecord, TakeUpRejection } from "../ledger/records.ts";
 import { admit } from "../plan/admit.ts";
+import type { Rejection } from "../source/mapping/compile.ts";
 import { blankSecrets } from "../source/mapping/secrets.ts";
 import { headerRows } from "../source/reader.ts";
 import type { SourceItem } from "../source/reader.ts";
@@ -193,6 +194,12 @@ function hashOfItem(item: SourceItem, fingerprint: string): string {
   );
 }
 
+/** The customer that a raw order or person names, although the record cannot be used. */
+function customerNamed(rejection: Rejection): RecordKey | undefined {
+  const { namespace, customerNamespace, customerId } = rejection;
+  return customerId === undefined ? undefined : { namespace: customerNamespace ?? namespace ?? "crm", id: customerId };
+}
+
 function mapItem(
   stream: Stream,
   item: SourceItem,
@@ -229,7 +236,7 @@ function mapItem(
         rawHash,
         place: raw.place,
         key,
-        customer: stream === "customers" ? key : undefined,
+        customer: stream === "customers" ? key : customerNamed(mapped.error),
         field,
         code,
         message,

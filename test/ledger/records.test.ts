@@ -13,7 +13,8 @@ interface Row {
   nameless?: boolean;
   /** Something in the raw row that the mapping leaves out. */
   extra?: string;
-  customer?: string;
+  /** null: the row does not say whose it is. */
+  customer?: string | null;
 }
 
 /** One reading of a source, as a run makes it: what is as it was is marked, the rest is mapped and taken up. */
@@ -41,7 +42,7 @@ async function read(
           rejection: {
             ...common,
             key: known ? key(row.id) : undefined,
-            customer: known ? owner : undefined,
+            customer: known && row.customer !== null ? owner : undefined,
             field: "name",
             code: "missing",
             message: row.bad,
@@ -232,6 +233,24 @@ describe("a record that cannot be used", () => {
     expect(stateOf(path, "A")).toMatchObject({ state: "current", missed: 0 });
     for (let reading = 0; reading < 3; reading += 1) await read(ledger, [b]);
     expect(stateOf(path, "A")).toMatchObject({ state: "absent" });
+  });
+
+  it("belongs to the customer that its raw form names, or else to that of its last good form", async () => {
+    const { ledger, path } = await openLedger();
+    const person = { id: "P", customer: "C1" };
+    const owners = (): unknown[] =>
+      sqlite(path, { readonly: true })
+        .prepare(
+          "select record_id || ' ' || coalesce(customer_id, '-') from quarantine where state = 'open' order by 1",
+        )
+        .pluck()
+        .all();
+    await read(ledger, [person], { stream: "staff" });
+    const stranger = { id: "Q", bad: "no name", customer: null };
+    await read(ledger, [{ ...person, bad: "no name", customer: null }, stranger], { stream: "staff" });
+    expect(owners()).toEqual(["P C1", "Q -"]);
+    await read(ledger, [{ ...person, bad: "no name", customer: "C2" }, stranger], { stream: "staff" });
+    expect(owners()).toEqual(["P C2", "Q -"]);
   });
 
   it("is mapped again when somebody asks for it", async () => {

@@ -64,6 +64,7 @@ CREATE INDEX record_by_hash on record (source, stream, raw_hash);
 CREATE INDEX record_by_outcome on record (outcome_run) where outcome_run is not null;
 CREATE INDEX record_deferred on record (stream, namespace, id) where deferred_code is not null;
 CREATE INDEX record_pending on record (customer_namespace, customer_id) where pending = 1;
+CREATE INDEX record_quarantined on record (stream, namespace, id) where state = 'quarantined';
 CREATE INDEX run_by_start on run (started_at);
 CREATE INDEX source_read_by_stream on source_read (source, stream, number);
 CREATE INDEX staff_link_by_customer on staff_link (customer_namespace, customer_id) where to_at is null;

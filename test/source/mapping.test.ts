@@ -351,6 +351,7 @@ describe("lists of objects", () => {
     expect(reject("orders", spec, raw)).toEqual({
       namespace: "crm",
       id: "7",
+      customerId: "C",
       field: "instances[2].nodes",
       code: "not-a-whole-number",
       message: 'instances[2].nodes: found text of 4 characters shaped "aaaa"',
@@ -386,6 +387,16 @@ describe("a record that cannot be used", () => {
       expect(rejection.field).toBe("adminMobile");
       expect(JSON.stringify(rejection)).not.toContain("CANARY");
     }
+  });
+
+  it("names the customer that it belongs to, where that can be read", () => {
+    const whose = { id: "id", customerId: "customer", customerNamespace: "of", userName: "login", name: "name" };
+    expect(reject("staff", whose, { id: "7", customer: "C1" })).toMatchObject({ id: "7", customerId: "C1" });
+    expect(reject("staff", whose, { customer: "C1", of: "erp" })).toMatchObject({
+      customerId: "C1",
+      customerNamespace: "erp",
+    });
+    expect(reject("staff", whose, { id: "7", customer: ["C1"] })).not.toHaveProperty("customerId");
   });
 
   it("has no id where that is what is missing", () => {

@@ -19,6 +19,9 @@ export type MappingSpec = JsonObject;
 export interface Rejection {
   namespace?: string;
   id?: string;
+  /** The customer that the record names, where these fields can be read by themselves. */
+  customerNamespace?: string;
+  customerId?: string;
   /** The target field: `instances[3].term`. Empty where the record as a whole is meant. */
   field: string;
   code: string;
@@ -41,9 +44,12 @@ export interface MappingOptions {
 /** Turns one raw record into a canonical one, or says why it cannot be used. Never throws for a record. */
 export type MapRecord = (raw: JsonObject) => Result<CanonicalRecord, Rejection>;
 
+/** Fields that are read by themselves where the rest of a record cannot be used: which record it is, and whose. */
+const identityFields = ["namespace", "id", "customerNamespace", "customerId"] as const;
+
 interface Compiled {
   evaluate: Evaluate;
-  identity: { id: Evaluate; namespace: Evaluate };
+  identity: Readonly<Record<(typeof identityFields)[number], Evaluate>>;
   context: MappingContext;
 }
 
@@ -64,7 +70,12 @@ function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Co
   checkSecrets(context);
   return {
     evaluate: compiled.evaluate,
-    identity: { id: compiled.fields.get("id") ?? absent, namespace: compiled.fields.get("namespace") ?? absent },
+    identity: {
+      namespace: compiled.fields.get("namespace") ?? absent,
+      id: compiled.fields.get("id") ?? absent,
+      customerNamespace: compiled.fields.get("customerNamespace") ?? absent,
+      customerId: compiled.fields.get("customerId") ?? absent,
+    },
     context,
   };
 }
@@ -158,10 +169,10 @@ function identityOf(
   identity: Compiled["identity"],
   raw: JsonObject,
   context: MappingContext,
-): Pick<Rejection, "id" | "namespace"> {
-  const found: Pick<Rejection, "id" | "namespace"> = {};
+): Pick<Rejection, (typeof identityFields)[number]> {
+  const found: Pick<Rejection, (typeof identityFields)[number]> = {};
   const scope = { item: raw, parent: undefined };
-  for (const name of ["namespace", "id"] as const) {
+  for (const name of identityFields) {
     const value = identity[name](scope);
     const fault = takeFault(context);
     if (fault === undefined && typeof value === "string" && value !== "" && value.length <= 200) found[name] = value;
@@ -194,7 +205,7 @@ function validatorOf(
 function rejectionOf(
   issue: z.core.$ZodIssue | undefined,
   mapped: Json | undefined,
-): Omit<Rejection, "id" | "namespace"> {
+): Omit<Rejection, (typeof identityFields)[number]> {
   const steps = (issue?.path ?? []).map((step) => (typeof step === "number" ? step : String(step)));
   let value: Json | undefined = mapped;
   for (const step of steps) {
