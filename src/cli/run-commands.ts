@@ -1,6 +1,7 @@
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
+import type { RunState } from "../ledger/runs.ts";
 import type { BoundJob } from "../run/job.ts";
 import { runSync } from "../run/run.ts";
 import { runVerify } from "../run/verify-run.ts";
@@ -27,10 +28,15 @@ export async function executeJob(
     ...(options.acceptShrink === undefined ? {} : { acceptShrink: [...options.acceptShrink] }),
   };
   return await underRunLock(workplace, async () => {
+    const { ledger } = dependencies;
+    const { slot } = options;
+    // Another program may have run an interrupted slot while this one waited for the lock.
+    if (slot !== undefined && !(await ledger.unfinishedFireTimes(job.id)).includes(slot)) return exitCodes.ok;
     let exit: ExitCode;
+    let state: RunState = "done";
     if (job.kind === "verify") {
       const summary = await runVerify(dependencies, { job: job.id, trigger, signal, header });
-      exit = summary.exitCode;
+      ({ exitCode: exit, state } = summary);
       await tellPeople(workplace.notifyDependencies(dependencies.ledger), undefined);
       if (options.print && json) output.json(verifyJson(summary));
       else if (options.print) printVerify(output, summary);
@@ -50,10 +56,12 @@ export async function executeJob(
           header,
         },
       );
-      exit = summary.exitCode;
+      ({ exitCode: exit, state } = summary);
       await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary);
       if (options.print) await showRun(workplace, summary);
     }
+    // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
+    if (slot !== undefined && state === "done") await ledger.finishFireTime(job.id, slot, job.kind !== "report");
     return exit;
   });
 }

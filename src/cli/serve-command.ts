@@ -24,7 +24,7 @@ export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
       execute: async ({ job, slot, signal }) => {
         try {
           await executeJob(workplace, job, "schedule", signal, { slot, print: false });
-          return "done";
+          return (await ledger.unfinishedFireTimes(job.id)).includes(slot) ? "unfinished" : "done";
         } catch (error) {
           if (error instanceof Problem && error.code === "run.active") return "busy";
           throw error;
@@ -54,6 +54,8 @@ function slotStore(ledger: Ledger): SlotStore {
   return {
     claim: (job, slot) => ledger.claimSlot(job, slot),
     last: (job) => ledger.lastSlot(job),
+    finish: (job, slot) => ledger.finishFireTime(job, slot),
+    unfinished: (job) => ledger.unfinishedFireTimes(job),
     rewind: (job, slot) => ledger.rewindSlot(job, slot),
   };
 }

@@ -259,6 +259,15 @@ export class Ledger extends JournalLedger {
     await this.write(() => this.tables.slots.rewindSlot(job, slot, this.now));
   }
 
+  /** Records that a fire time needs no run any more; with `earlier`, those before it neither. */
+  async finishFireTime(job: string, slot: string, earlier = false): Promise<void> {
+    await this.write(() => this.tables.slots.finishFireTime(job, slot, this.now, earlier));
+  }
+
+  async unfinishedFireTimes(job: string): Promise<string[]> {
+    return this.read(() => this.tables.slots.unfinishedFireTimes(job));
+  }
+
   async lastSlot(job: string): Promise<string | undefined> {
     return this.read(() => this.tables.slots.lastSlot(job));
   }

@@ -31,6 +31,16 @@ export class SlotTables {
     return true;
   }
 
+  /** The run of a fire time came to its end; `earlier`: it did what the unfinished ones before it were for. */
+  finishFireTime(job: string, slot: string, at: string, earlier: boolean): void {
+    this.#statements.finish.run(at, job, earlier ? "" : slot, slot);
+  }
+
+  /** Fire times whose run is on, failed, or ended with its process; the oldest first. */
+  unfinishedFireTimes(job: string): string[] {
+    return this.#statements.unfinished.all(job).map((row) => row.slot);
+  }
+
   /** Sets the last slot back after the clock was set back. What fired stays fired. */
   rewindSlot(job: string, slot: string, at: string): void {
     this.#statements.rewindSlot.run(slot, at, job, slot);
@@ -86,6 +96,12 @@ function prepareStatements(database: Sqlite) {
       "select slot from fired_slot where job = ? and slot = ?",
     ),
     fire: database.prepare("insert into fired_slot (job, slot, fired_at) values (?, ?, ?)"),
+    finish: database.prepare(
+      "update fired_slot set finished_at = ? where job = ? and slot >= ? and slot <= ? and finished_at is null",
+    ),
+    unfinished: database.prepare<[string], { slot: string }>(
+      "select slot from fired_slot where job = ? and finished_at is null order by slot",
+    ),
     forget: database.prepare("delete from fired_slot where job = ? and slot < ?"),
     rewindSlot: database.prepare("update slot set last_slot = ?, fired_at = ? where job = ? and last_slot > ?"),
     lastSlot: database.prepare<[string], { last_slot: string }>("select last_slot from slot where job = ?"),

@@ -19,6 +19,10 @@ export interface SlotStore {
   /** Records that a slot fires; false when it fired before. Committed before it answers. */
   claim(job: string, slot: string): Promise<boolean>;
   last(job: string): Promise<string | undefined>;
+  /** Records that a claimed slot needs no run any more. */
+  finish(job: string, slot: string): Promise<void>;
+  /** Claimed slots that are not finished, the oldest first. */
+  unfinished(job: string): Promise<string[]>;
   /**
    * Sets the last slot back after the clock was set back a long way. Slots that fired stay refused by `claim`. Without it a job waits until the
    * clock is past its last slot again.
@@ -35,8 +39,11 @@ export interface SlotRun {
   signal: AbortSignal;
 }
 
-/** `busy`: somebody else holds the run lock; the slot is tried again with each tick. */
-export type SlotOutcome = "done" | "busy";
+/**
+ * `busy`: somebody else holds the run lock; the slot is tried again with each tick. `unfinished`: the run failed or was stopped; it runs again
+ * after the next start.
+ */
+export type SlotOutcome = "done" | "busy" | "unfinished";
 
 export interface ScheduleState {
   job: string;
@@ -58,7 +65,7 @@ export interface ScheduleDependencies {
   clock: Clock;
   logger: Logger;
   ticker: Ticker;
-  /** Runs a job; may reject, which is logged and leaves the schedule going. */
+  /** Runs a job, and finishes its slot in the store while it holds the run lock; may reject, which is logged and leaves the schedule going. */
   execute(run: SlotRun): Promise<SlotOutcome>;
 }
 
@@ -79,11 +86,13 @@ export class Schedule {
   readonly #abort = new AbortController();
   /** Slots of waiting jobs that came while another job ran: they are on time, however long that takes. */
   readonly #queued = new Map<string, number>();
-  /** Claimed slots whose run found the lock taken. */
+  /** Claimed slots that wait for their run: of an earlier process, or because the lock was taken. */
   readonly #owed = new Map<string, Due>();
   /** Slots that another program fired. */
   readonly #refused = new Map<string, number>();
   readonly #behind = new Set<string>();
+  /** Slots of earlier processes that are still to be run again, by job, from when it was first looked at. */
+  readonly #interruptedSlots = new Map<string, string[]>();
   #running: string | undefined;
   #turn: Promise<void> | undefined;
   #stopTicker: (() => void) | undefined;
@@ -227,7 +236,7 @@ export class Schedule {
 
   async #due(job: BoundJob): Promise<Due | undefined> {
     if (job.schedule === undefined) return undefined;
-    const owed = this.#owed.get(job.id);
+    const owed = this.#owed.get(job.id) ?? (await this.#interrupted(job));
     if (owed !== undefined) return owed;
     const now = this.#deps.clock.now();
     const from = await this.#from(job, now);
@@ -240,6 +249,7 @@ export class Schedule {
     const missed = countSlots(cron, zone, from, latest - 1, mostCounted);
     if (job.misfire === "skip" && !onTime) {
       await this.#deps.store.claim(job.id, toInstant(latest));
+      await this.#deps.store.finish(job.id, toInstant(latest));
       this.#refused.set(job.id, latest);
       this.#deps.logger.warn(
         { event: "schedule.skipped", job: job.id, slot: toInstant(latest), missed: missed + 1 },
@@ -248,6 +258,32 @@ export class Schedule {
       return undefined;
     }
     return { job, slot: latest, missed, claimed: false };
+  }
+
+  /**
+   * A slot of an earlier process whose run did not come to its end, by the job's misfire policy: the newest one for all of them, each one, or none.
+   * The slot itself is run again, once after the start, so that a report is about its own month.
+   */
+  async #interrupted(job: BoundJob): Promise<Due | undefined> {
+    const { store, logger } = this.#deps;
+    let slots = this.#interruptedSlots.get(job.id);
+    if (slots === undefined) {
+      const found = await store.unfinished(job.id);
+      slots = job.misfire === "all" ? found.slice(-mostMadeUp) : job.misfire === "skip" ? [] : found.slice(-1);
+      this.#interruptedSlots.set(job.id, slots);
+      for (const slot of found) if (!slots.includes(slot)) await store.finish(job.id, slot);
+      if (found.length > 0) {
+        logger.warn(
+          { event: "schedule.interrupted", job: job.id, slot: found.at(-1), slots: found.length, again: slots.length },
+          "the runs of these slots were interrupted or failed; they are run again by the job's misfire policy",
+        );
+      }
+    }
+    const next = slots.shift();
+    if (next === undefined) return undefined;
+    const owed: Due = { job, slot: Date.parse(next), missed: 0, claimed: true };
+    this.#owed.set(job.id, owed);
+    return owed;
   }
 
   #oldestMadeUp(
@@ -272,6 +308,7 @@ export class Schedule {
     const last = await store.last(job.id);
     if (last === undefined) {
       await store.claim(job.id, toInstant(now));
+      await store.finish(job.id, toInstant(now));
       return undefined;
     }
     const lastMs = Date.parse(last);

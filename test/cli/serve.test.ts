@@ -89,6 +89,30 @@ describe("serve", () => {
     expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
   });
 
+  it("runs a monthly job again whose process was killed in the middle, once, and not what another program has run since", async () => {
+    const w = await due({ records: company(6, 1), sandbox: { latencyMs: 60 } });
+    w.extra = everyMinute.replace('"* * * * *"', '"0 5 1 * *"');
+    w.environment["CRM_SYNC__concurrency__customers"] = "1";
+    w.write();
+    const serving = w.start("serve");
+    await until("some orders are placed", () => (w.sandbox.counts().calls["E5"] ?? 0) >= 2);
+    serving.child.kill("SIGKILL");
+    await serving.ended;
+    expect(runsOf(w).map((run) => run.state)).toEqual(["running"]);
+    const again = w.start("serve");
+    await until("the run is done", () => runsOf(w).some((run) => run.state === "done"));
+    again.child.kill("SIGTERM");
+    expect((await again.ended).stderr).toContain("schedule.interrupted");
+    expect(w.sandbox.state()).toMatchObject({ enterprises: 6, assignments: 6 });
+    expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
+    const third = w.start("serve");
+    await health(third);
+    await until("the schedule was looked at", () => w.rows("select job from slot").length > 0);
+    third.child.kill("SIGTERM");
+    await third.ended;
+    expect(runsOf(w).filter((run) => run.trigger === "schedule")).toHaveLength(2);
+  });
+
   it("does not run beside another run: that one has the lock, and a run by hand is refused with 75", async () => {
     const w = await due({ records: company(8, 1), sandbox: { latencyMs: 150 } });
     w.environment["CRM_SYNC__concurrency__customers"] = "1";

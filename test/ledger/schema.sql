@@ -7,7 +7,7 @@ CREATE TABLE assignment ( asset_number text not null, from_at text not null, to_
 CREATE TABLE attempt ( operation_id text not null, number integer not null, nonce text not null, wire_hash text not null, started_at text not null, finished_at text, outcome text, http_status integer, code text, detail text, primary key (operation_id, number) ) strict, without rowid;
 CREATE TABLE audit ( sequence integer primary key, format integer not null, at text not null, kind text not null, subject text not null, body text not null, previous text not null, hash text not null ) strict;
 CREATE TABLE enterprise_code (enterprise_global_id text primary key, code text not null, learned_at text not null) strict, without rowid;
-CREATE TABLE fired_slot (job text not null, slot text not null, fired_at text not null, primary key (job, slot)) strict, without rowid;
+CREATE TABLE fired_slot (job text not null, slot text not null, fired_at text not null, finished_at text, primary key (job, slot)) strict, without rowid;
 CREATE TABLE hold ( id text primary key, scope text not null, customer_namespace text not null, customer_id text not null, count integer not null, allowed integer not null, total integer not null, set_hash text not null, state text not null check (state in ('open', 'approved', 'rejected', 'used', 'lapsed')), explanation text not null, created_at text not null, decided_at text, reason text, decided_by text ) strict, without rowid;
 CREATE TABLE "kysely_migration" ("name" varchar(255) not null primary key, "timestamp" varchar(255) not null);
 CREATE TABLE "kysely_migration_lock" ("id" varchar(255) not null primary key, "is_locked" integer default 0 not null);
@@ -40,6 +40,7 @@ CREATE INDEX asset_number_free on asset_number (number) where fixed_at is null;
 CREATE INDEX assignment_by_customer on assignment (customer_namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX assignment_current on assignment (asset_number) where to_at is null;
 CREATE INDEX audit_by_subject on audit (subject, sequence);
+CREATE INDEX fired_slot_unfinished on fired_slot (job, slot) where finished_at is null;
 CREATE UNIQUE INDEX hold_open on hold (customer_namespace, customer_id) where state in ('open', 'approved');
 CREATE INDEX link_by_channel on link (channel_customer_id) where to_at is null;
 CREATE UNIQUE INDEX link_by_enterprise on link (enterprise_global_id) where to_at is null;

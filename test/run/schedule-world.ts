@@ -74,6 +74,17 @@ export class MemorySlots implements SlotStore {
     return this.lastSlots.get(job);
   }
 
+  readonly finished = new Set<string>();
+
+  async finish(job: string, slot: string): Promise<void> {
+    this.finished.add(`${job} ${slot}`);
+  }
+
+  async unfinished(job: string): Promise<string[]> {
+    const open = [...this.fired].filter((slot) => slot.startsWith(`${job} `) && !this.finished.has(slot));
+    return open.map((slot) => slot.slice(job.length + 1)).sort();
+  }
+
   async rewind(job: string, slot: string): Promise<void> {
     this.rewinds += 1;
     this.lastSlots.set(job, slot);
@@ -85,6 +96,8 @@ export class ForwardSlots implements SlotStore {
   readonly #inner = new MemorySlots();
   claim = (job: string, slot: string): Promise<boolean> => this.#inner.claim(job, slot);
   last = (job: string): Promise<string | undefined> => this.#inner.last(job);
+  finish = (job: string, slot: string): Promise<void> => this.#inner.finish(job, slot);
+  unfinished = (job: string): Promise<string[]> => this.#inner.unfinished(job);
 }
 
 export interface World {
@@ -107,11 +120,12 @@ export function world(
 ): World {
   const clock = more.clock ?? new HandClock(at);
   const runs: SlotRun[] = [];
+  const store = more.store ?? new MemorySlots();
   let onTick = (): void => {};
   const schedule = new Schedule({
     jobs,
     clock,
-    store: more.store ?? new MemorySlots(),
+    store,
     logger: pino({ level: "silent" }),
     ticker: {
       start(callback) {
@@ -123,7 +137,9 @@ export function world(
     },
     async execute(run) {
       runs.push(run);
-      return (await more.execute?.(run, clock)) ?? "done";
+      const outcome = (await more.execute?.(run, clock)) ?? "done";
+      if (outcome === "done") await store.finish(run.job.id, run.slot);
+      return outcome;
     },
   });
   return {

@@ -140,6 +140,51 @@ describe("the schedule", () => {
     expect(here.slots()).toEqual(["a 2026-01-01T00:05", "a 2026-01-01T00:10"]);
   });
 
+  it("runs a slot again after the start whose process died or whose run failed, by the misfire policy of its job", async () => {
+    const store = new MemorySlots();
+    const jobs = [
+      job("once", "0 5 1 * *"),
+      job("skip", "0 5 1 * *", { misfire: "skip" }),
+      job("all", "0 5 * * *", { misfire: "all" }),
+      job("well", "0 5 1 * *"),
+    ];
+    const clock = new HandClock("2026-01-31T05:30:00Z");
+    const first = world(jobs, "", {
+      store,
+      clock,
+      execute(run) {
+        if (run.job.id === "well") return "done";
+        if (run.job.id === "all") throw new Error("the disk is full");
+        return "unfinished";
+      },
+    });
+    await first.schedule.tick();
+    clock.pass(day - 30 * minute);
+    await first.schedule.tick();
+    clock.pass(day);
+    await first.schedule.tick();
+    expect(first.slots().sort()).toEqual([
+      "all 2026-02-01T05:00",
+      "all 2026-02-02T05:00",
+      "once 2026-02-01T05:00",
+      "skip 2026-02-01T05:00",
+      "well 2026-02-01T05:00",
+    ]);
+    clock.pass(hour);
+    const second = world(jobs, "", { store, clock, execute: (run) => (run.job.id === "all" ? "unfinished" : "done") });
+    await second.schedule.tick();
+    clock.pass(minute);
+    await second.schedule.tick();
+    expect(second.slots().sort(), "each once, also where it fails again").toEqual([
+      "all 2026-02-01T05:00",
+      "all 2026-02-02T05:00",
+      "once 2026-02-01T05:00",
+    ]);
+    const third = world(jobs, "", { store, clock });
+    await third.schedule.tick();
+    expect(third.slots().sort()).toEqual(["all 2026-02-01T05:00", "all 2026-02-02T05:00"]);
+  });
+
   it("fires a slot once although two programs tick at the same moment", async () => {
     const store = new MemorySlots();
     const clock = new HandClock("2026-01-01T00:04:00Z");
