@@ -64,7 +64,6 @@ export function composeSchema<
   return z.strictObject({
     ledger: ledgerSettings.describe("The database that remembers everything."),
     zone: zoneSchema.default("UTC").describe("Time zone of schedules, months and dates without one."),
-    locale: z.string().min(2).default("en").describe("Language of numbers and dates on pages and reports for people."),
     namespace: name.default("crm").describe("Namespace of records whose mapping names none."),
     log: logSettings.describe("The log on standard error."),
     orderService: parts.orderService,

@@ -135,7 +135,7 @@ const deleteFields = {
   srcLicenseOrderId: text,
 };
 
-/** Order record that takes whole assets away (E5). With `deleteShape: full` the other required fields are sent too (A18). */
+/** Order record that takes whole assets away (E5), with the fields that the contract lists for it (A18). */
 export const deleteAssetOrderSchema = z.strictObject({
   ...deleteFields,
   orderType: z.literal("delete_asset"),

@@ -128,13 +128,6 @@ const requirements: readonly Requirement[] = [
     use: "package",
     isSet: (settings) => settings.rootParentMerchandiseNum !== undefined,
   },
-  {
-    row: "A40",
-    key: "operatorIdentity",
-    choices: ["the name of a role"],
-    operations: ["E6", "E7"],
-    isSet: (settings) => settings.operatorIdentity !== undefined,
-  },
 ];
 
 /**

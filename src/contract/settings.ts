@@ -3,7 +3,7 @@ import { z } from "zod";
 import { limits } from "./limits.ts";
 import { placeholdersOf } from "./template.ts";
 import { termUnits } from "./term.ts";
-import { codecsOfWidth, timeCodecs } from "./time-codec.ts";
+import { codecsOfWidth } from "./time-codec.ts";
 import { licenseTypes, syncModes } from "./vocabulary.ts";
 
 function template(required: string, others: readonly string[] = []) {
@@ -22,14 +22,6 @@ const licenseType = z.enum(licenseTypes);
 const customerSelector = z.enum(["default", "non-default"]);
 const sentinel = z.union([z.int(), z.string(), z.null()]);
 const assetNumber = template("digits");
-
-/** A name of a role: no digits in a row that could be a mobile, no e-mail address. */
-const roleName = z
-  .string()
-  .min(1)
-  .refine((text) => !text.includes("@") && !/\d{5}/.test(text.replaceAll(/[\s\-()+]/g, "")), {
-    message: "must be the name of a role, not a mobile number or an e-mail address",
-  });
 
 const timeZone = z.string().refine(
   (zone) => {
@@ -90,19 +82,7 @@ export const contractSettingsSchema = z.strictObject({
   channelOrderIdTemplate: template("id", ["namespace"])
     .default("{id}")
     .describe("How the channel order number is made from the id and namespace of an order (A16)"),
-  amendmentOrderIdTemplate: template("revision", ["id", "namespace"])
-    .refine((text) => text.includes("{id}"), { message: "must hold {id}" })
-    .default("{id}-{revision}")
-    .describe("How an amendment of an order gets a channel order number of its own (A16)"),
   sequenceBase: z.int().min(0).default(1).describe("Number of the first order record in an E5 call (A17)"),
-  deleteShape: z
-    .enum(["listed", "full"])
-    .default("listed")
-    .describe("Whether delete orders hold the fields that the contract lists for them, or all required ones (A18)"),
-  cloudTypes: z
-    .array(licenseType)
-    .default(["cloud_account", "cloud_customer", "cloud_personal"])
-    .describe("The cloud authorization types: a deletion of theirs must name the order (A19)"),
   timeCodecs: z
     .strictObject({
       assetLimit: z
@@ -118,12 +98,6 @@ export const contractSettingsSchema = z.strictObject({
         .optional()
         .describe("trialEndDate of a product in E5, an Integer of 32 bits"),
       featureTrialEnd: z.enum(codecsOfWidth.date).optional().describe("trialEndDate of a feature in E5, a Date"),
-      readLimit: z.enum(codecsOfWidth.long).optional().describe("limitStartTime and limitEndTime in E8 and M7, a Long"),
-      readTrialEnd: z.enum(codecsOfWidth.long).optional().describe("trialEndDate in M7, a Long"),
-      readRecord: z
-        .enum(timeCodecs)
-        .optional()
-        .describe("createTime and updateTime in answers; only shown, never compared"),
     })
     .prefault({})
     .describe("Unit of each kind of time on the wire: epoch_ms, epoch_s, yyyymmdd or iso; none is assumed (A20)"),
@@ -207,7 +181,6 @@ export const contractSettingsSchema = z.strictObject({
     .regex(/^\d+$/)
     .optional()
     .describe("Department of staff for whom the CRM names none; needed where the service answers 40009 (A32)"),
-  operatorIdentity: roleName.optional().describe("Who disables and enables locks, as a role name (A40)"),
   visibleLicenseTypes: z
     .array(licenseType)
     .optional()

@@ -1,5 +1,5 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { inspect } from "node:util";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -54,7 +54,7 @@ describe("the configuration of the program", () => {
 
   it("takes a token as it is for a service on this machine only", async () => {
     const fixed = real.replace("authorization: env:ORDER_TOKEN", "authorization: {fixed: canary-fixed}");
-    expect((await refusals(fixed))[0]).toMatch(/^13:\d+ config.literal-secret /u);
+    expect((await refusals(fixed))[0]).toMatch(/^12:\d+ config.literal-secret /u);
     expect((await refusals(fixed)).join("")).not.toContain("canary");
     const local = await load(fixed.replace("https://orders.example.com", "http://127.0.0.1:4010"));
     expect(local.result.ok).toBe(true);
@@ -128,6 +128,55 @@ describe("the reference of the configuration", () => {
 
   it("is the file that editors use (written anew by `vitest run test/config -u`)", async () => {
     await expect(`${JSON.stringify(schema, null, 1)}\n`).toMatchFileSnapshot("../../config/schema.json");
+  });
+});
+
+describe("a key that nothing reads", () => {
+  const source = join(import.meta.dirname, "../../src");
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !name.startsWith("sandbox/") && name !== "config/findings.ts")
+    .map((name) => ({
+      isSchema: /settings\.ts$|^config\/schema\.ts$/u.test(name),
+      text: readFileSync(join(source, name), "utf8").replaceAll(/\/\*\*[^]*?\*\/|^\s*\/\/.*$/gmu, ""),
+    }));
+  const textOf = (isSchema: boolean): string =>
+    files
+      .filter((file) => file.isSchema === isSchema)
+      .map((file) => file.text)
+      .join("\n");
+  const [schemas, program] = [textOf(true), textOf(false)];
+
+  it("is no key of the schema", () => {
+    const names = [
+      ...new Set(describeSettings(jsonSchemaOf(configSchema)).map(({ key }) => key.replace(/^.*[.>\]]/u, ""))),
+    ];
+    const isRead = (name: string): boolean =>
+      new RegExp(`\\.${name}\\b|\\["${name}"\\]|[{,]\\s*${name}\\b\\s*[,}=:]`, "u").test(program) ||
+      new RegExp(`\\.${name}\\b(?!\\()`, "u").test(schemas);
+    expect(names.length).toBeGreaterThan(100);
+    const toBeBuilt = ["retention", "rawRecordDays", "observationDays", "runDays"];
+    expect(names.filter((name) => !toBeBuilt.includes(name) && !isRead(name))).toEqual([]);
+  });
+
+  it("is refused with its line, and says that it is not used yet", async () => {
+    const later = [
+      ["locale: en\n", 1, "locale"],
+      ["assumptions:\n  deleteShape: full\n", 2, "assumptions.deleteShape"],
+      ["assumptions: {timeCodecs: {readLimit: iso}}\n", 1, "assumptions.timeCodecs.readLimit"],
+      ["assumptions:\n  operatorIdentity: licence desk\n", 2, "assumptions.operatorIdentity"],
+      ["assumptions:\n  cloudTypes: []\n  amendmentOrderIdTemplate: x\n", 2, "assumptions.cloudTypes"],
+    ] as const;
+    for (const [text, line, key] of later) {
+      const bare = real.replace(/^assumptions:\n(?: .*\n)+/mu, "");
+      const { result, path } = await load(`${text}${bare}`);
+      const [first] = result.ok ? [] : result.error;
+      expect(first?.place, key).toMatch(new RegExp(`^${path}:${line}:`, "u"));
+      expect([first?.exitCode, first?.message, first?.cure]).toEqual([
+        78,
+        expect.stringContaining(`\`${key}\` is not used yet: `),
+        "Remove it.",
+      ]);
+    }
   });
 });
 

@@ -92,7 +92,7 @@ describe("a configuration", () => {
 describe("profiles, environment and options", () => {
   it("lie below and above the file: profile, file, environment, option", async () => {
     const { result } = await load(good, {
-      profiles: { easy: "zone: UTC\nsettle: {timeMs: 1, readings: 2}\nlocale: de\n" },
+      profiles: { easy: "zone: UTC\nsettle: {timeMs: 1, readings: 2}\nnamespace: easy\n" },
       environment: {
         CRM_SYNC__settle__readings: "9",
         CRM_SYNC__serve__port: "1",
@@ -103,7 +103,7 @@ describe("profiles, environment and options", () => {
     if (!result.ok) throw new Error(JSON.stringify(result.error));
     const { config, header } = result.value;
     expect(config.zone).toBe("Europe/Berlin");
-    expect(config.locale).toBe("de");
+    expect(config.namespace).toBe("easy");
     expect(config.settle).toEqual({ timeMs: 1, readings: 9, maxWaitMs: 30_000 });
     expect(config.serve.port).toBe(2);
     expect(config.sources["crm"]).toMatchObject({ path: "0012" });
@@ -125,13 +125,13 @@ describe("profiles, environment and options", () => {
 
   it("are named in the place of a mistake", async () => {
     const { result, directory } = await load(good, {
-      profiles: { easy: "locale: de\nsettle:\n  timeMs: soon\n" },
+      profiles: { easy: "namespace: easy\nsettle:\n  timeMs: soon\n" },
       environment: { CRM_SYNC__serve__port: "many", CRM_SYNC__: "x", CRM_SYNC____proto____a: "x" },
     });
     const places = result.ok ? [] : result.error.map((problem) => problem.place);
     expect(places).toEqual(["environment CRM_SYNC__", "environment CRM_SYNC____proto____a"]);
     const second = await load(good, {
-      profiles: { easy: "locale: de\nsettle:\n  timeMs: soon\n" },
+      profiles: { easy: "namespace: easy\nsettle:\n  timeMs: soon\n" },
       environment: { CRM_SYNC__serve__port: "many", CRM_SYNC__zonne: "UTC" },
       options: [{ name: "--sandbox", settings: { orderService: { baseUrl: "no url" } } }],
     });

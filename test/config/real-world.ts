@@ -3,7 +3,6 @@ export const real = `ledger:
   path: ledger.db
   sealKey: env:SEAL_KEY
 zone: Europe/Berlin
-locale: de
 namespace: crm
 log:
   level: info
@@ -27,7 +26,6 @@ memberCenter:
 assumptions:
   channelCode: CRM
   rootParentMerchandiseNum: ""
-  operatorIdentity: licence desk
   timeUnits: {YEAR: year, MONTH: month}
 sources:
   crm:
