@@ -56,8 +56,8 @@ export function planText(plan: CustomerPlan): string {
   for (const change of plan.learned)
     if (change.type === "linked") lines.push(`  = adopts the enterprise ${change.link.enterpriseGlobalId}`);
   for (const record of plan.records) {
-    if (record.outcome === "deferred")
-      lines.push(`  … ${record.stream} ${formatKey(record.key)} deferred: ${record.reason ?? ""}`);
+    if (record.outcome !== "planned")
+      lines.push(`  … ${record.stream} ${formatKey(record.key)} ${record.outcome}: ${record.reason ?? ""}`);
   }
   return safeLines(lines.join("\n"));
 }

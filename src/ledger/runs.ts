@@ -57,6 +57,7 @@ export interface RunCounts {
     stream: Stream;
     planned: number;
     deferred: number;
+    rejected: number;
     quarantinedLate: number;
     takenUpAgain: number;
     changed: number;
@@ -180,6 +181,7 @@ export class RunTables {
         stream: row.stream,
         planned: row.planned,
         deferred: row.deferred,
+        rejected: row.rejected,
         quarantinedLate: row.quarantined,
         takenUpAgain: row.again,
         changed: row.changed,
@@ -281,6 +283,7 @@ function prepareStatements(database: Sqlite) {
         stream: Stream;
         planned: number;
         deferred: number;
+        rejected: number;
         quarantined: number;
         again: number;
         changed: number;
@@ -290,6 +293,7 @@ function prepareStatements(database: Sqlite) {
       `select stream,
          sum(outcome_run = @run and outcome = 'planned') as planned,
          sum(outcome_run = @run and outcome = 'deferred') as deferred,
+         sum(outcome_run = @run and outcome = 'rejected') as rejected,
          sum(changed_run = @run and state = 'quarantined' and outcome_run is not @run) as quarantined,
          sum(outcome_run = @run and changed_run is not @run) as again,
          sum(changed_run = @run) as changed,

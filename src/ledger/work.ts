@@ -4,11 +4,12 @@ import type { Sqlite } from "./database.ts";
 export interface RecordOutcome {
   stream: Stream;
   key: RecordKey;
-  outcome: "planned" | "deferred";
-  /** For a deferral: a dotted code and the reason in words. */
+  /** A `rejected` record was refused by a service: it waits until the record, the settings or a person changed something. */
+  outcome: "planned" | "deferred" | "rejected";
+  /** For a deferral or a rejection: a dotted code and the reason in words. */
   code?: string;
   reason?: string;
-  /** Whether the record is looked at again in each run (true), or only when it changes. */
+  /** Whether a deferred record is looked at again in each run (true), or only when it changes. */
   again?: boolean;
 }
 
@@ -57,11 +58,12 @@ export class WorkTables {
       if (item.outcome === "planned") {
         run.planned.run(runId, item.stream, item.key.namespace, item.key.id);
       } else {
-        run.deferred.run({
+        run.waits.run({
           run: runId,
-          pending: item.again === true ? 1 : 0,
+          outcome: item.outcome,
+          pending: item.outcome === "deferred" && item.again === true ? 1 : 0,
           at,
-          code: item.code ?? "deferred",
+          code: item.code ?? item.outcome,
           reason: item.reason ?? "",
           stream: item.stream,
           namespace: item.key.namespace,
@@ -122,8 +124,8 @@ function prepareStatements(database: Sqlite) {
       `update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null, deferred_reason = null, deferred_since = null
        where stream = +? and namespace = +? and id = +?`,
     ),
-    deferred: database.prepare(
-      `update record set outcome_run = @run, outcome = 'deferred', pending = @pending,
+    waits: database.prepare(
+      `update record set outcome_run = @run, outcome = @outcome, pending = @pending,
          deferred_since = case when deferred_since is not null and deferred_code = @code then deferred_since else @at end,
          deferred_code = @code, deferred_reason = @reason
        where stream = +@stream and namespace = +@namespace and id = +@id`,

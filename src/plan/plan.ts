@@ -16,7 +16,7 @@ import { planStaff } from "./staff.ts";
 export interface PlannedRecord {
   stream: Stream;
   key: RecordKey;
-  outcome: "planned" | "deferred";
+  outcome: "planned" | "deferred" | "rejected";
   code?: string;
   reason?: string;
   again?: boolean;

@@ -70,6 +70,7 @@ const balanceSchema = z.object({
       planned: z.int(),
       quarantined: z.int(),
       deferred: z.int(),
+      rejected: z.int().default(0),
       adds: z.boolean(),
     }),
   ),
@@ -112,6 +113,7 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
       { title: "planned", ...number },
       { title: "quarantined", ...number },
       { title: "deferred", ...number },
+      { title: "rejected", ...number },
       { title: "" },
     ],
     balance.streams.map((row) => [
@@ -123,6 +125,7 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
       row.planned,
       row.quarantined,
       row.deferred,
+      row.rejected,
       row.adds ? "adds up" : "DOES NOT ADD UP",
     ]),
     view,

@@ -4,7 +4,7 @@ import { streams } from "../crm/model.ts";
 import type { RunCounts } from "../ledger/runs.ts";
 import type { StreamTally } from "./take-up.ts";
 
-/** The balance of one stream in canonical records: extracted + taken up again = unchanged + planned + quarantined + deferred. */
+/** The balance of one stream in canonical records: extracted + taken up again = unchanged + planned + quarantined + deferred + rejected. */
 export interface StreamBalance {
   stream: Stream;
   extracted: number;
@@ -13,6 +13,7 @@ export interface StreamBalance {
   planned: number;
   quarantined: number;
   deferred: number;
+  rejected: number;
   adds: boolean;
 }
 
@@ -55,6 +56,7 @@ export function balanceOf(
     const quarantined = sum((tally) => tally.quarantined) + (count?.quarantinedLate ?? 0);
     const planned = count?.planned ?? 0;
     const deferred = count?.deferred ?? 0;
+    const rejected = count?.rejected ?? 0;
     return [
       {
         stream,
@@ -64,8 +66,9 @@ export function balanceOf(
         planned,
         quarantined,
         deferred,
+        rejected,
         adds:
-          extracted + takenUpAgain === unchanged + planned + quarantined + deferred &&
+          extracted + takenUpAgain === unchanged + planned + quarantined + deferred + rejected &&
           changed === (count?.changed ?? 0),
       },
     ];

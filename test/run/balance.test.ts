@@ -17,8 +17,9 @@ const tally: StreamTally = {
 };
 const records: RunCounts["records"][number] = {
   stream: "orders",
-  planned: 3,
+  planned: 2,
   deferred: 2,
+  rejected: 1,
   quarantinedLate: 0,
   takenUpAgain: 0,
   changed: 5,
@@ -48,7 +49,8 @@ describe("the balance of a run", () => {
 
   it.each<[string, Parameters<typeof adds>[0]]>([
     ["was read and has no outcome", { tally: { extracted: 11 } }],
-    ["was changed and is neither planned nor deferred", { records: { planned: 2 } }],
+    ["was changed and is neither planned nor deferred", { records: { planned: 1 } }],
+    ["was rejected and is not counted", { records: { rejected: 0 } }],
     ["has two outcomes", { records: { deferred: 3 } }],
     ["was taken up, which the tables do not know", { records: { changed: 4 } }],
     ["was taken up again and went nowhere", { records: { takenUpAgain: 1 } }],
