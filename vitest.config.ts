@@ -1,13 +1,16 @@
 import { defineConfig } from "vitest/config";
 
-/** `vitest run --mode full` runs the fault matrix at its whole size; see test/support/sizes.ts. */
+/** The parts that `--mode faults` runs: all that is longer there than in a run without a mode. */
+const faultMatrix = ["test/{faults,simulation,sabotage}/*.test.ts", "test/scenarios/northwind-killed.test.ts"];
+
+/** `vitest run` tries a sample of the fault matrix, `--mode faults` and `--mode full` more of it; see test/support/sizes.ts. */
 export default defineConfig(({ mode }) => ({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: mode === "faults" ? faultMatrix : ["test/**/*.test.ts"],
     // Crash tests start processes of their own; on two cores a cold start under load takes seconds.
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    env: { TEST_SIZE: mode === "full" ? "full" : "small" },
+    env: { TEST_SIZE: mode === "full" || mode === "faults" ? mode : "sample" },
   },
 }));

@@ -15,6 +15,7 @@ import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, runProgram } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
+import { cellsOf } from "../support/sizes.ts";
 import {
   baseWished,
   changes,
@@ -174,40 +175,38 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-describe.concurrent.each(Object.entries(changes))("killed with SIGKILL while %s,", (name, change) => {
-  it.each(killPoints)(
-    "%s: the same command brings everything to its end, once",
-    { timeout: 300_000 },
-    async (point) => {
-      await twoAtOnce(() =>
-        inCell(`${name} ${point}`, change, async (cell) => {
-          const earlier = earlierKill[point];
-          if (earlier !== undefined) await cell.killAt(earlier);
-          await cell.killAt(point);
-          expect({ journal: cell.operation()?.state, effects: cell.effects() }).toEqual(expectedAt(point, cell));
+const rows = cellsOf(changes, () => killPoints);
 
-          goodRunOf(await cell.run());
-          if (change.judged === true) goodRunOf(await cell.run());
-          expect(
-            await fullCheck({
-              ledger: ledgerOf(cell.folder),
-              sandbox: cell.sandbox.url,
-              wished: { ...baseWished, ...change.wished },
-              personal: smallPersonal,
-              secrets: smallSecrets,
-              output: cell.output,
-            }),
-          ).toEqual([]);
-          const calls = change.calls ?? 1;
-          expect(change.repeatable === true ? [0, 1] : [0]).toContain(cell.effects() - calls);
+describe.concurrent.each(rows)("killed with SIGKILL while %s,", (name, change, points) => {
+  it.each(points)("%s: the same command brings everything to its end, once", { timeout: 300_000 }, async (point) => {
+    await twoAtOnce(() =>
+      inCell(`${name} ${point}`, change, async (cell) => {
+        const earlier = earlierKill[point];
+        if (earlier !== undefined) await cell.killAt(earlier);
+        await cell.killAt(point);
+        expect({ journal: cell.operation()?.state, effects: cell.effects() }).toEqual(expectedAt(point, cell));
 
-          const before = cell.sandbox.counts().writingCalls;
-          expect(goodRunOf(await cell.run()).writingCalls).toBe(0);
-          expect(cell.sandbox.counts().writingCalls).toBe(before);
-        }),
-      );
-    },
-  );
+        goodRunOf(await cell.run());
+        if (change.judged === true) goodRunOf(await cell.run());
+        expect(
+          await fullCheck({
+            ledger: ledgerOf(cell.folder),
+            sandbox: cell.sandbox.url,
+            wished: { ...baseWished, ...change.wished },
+            personal: smallPersonal,
+            secrets: smallSecrets,
+            output: cell.output,
+          }),
+        ).toEqual([]);
+        const calls = change.calls ?? 1;
+        expect(change.repeatable === true ? [0, 1] : [0]).toContain(cell.effects() - calls);
+
+        const before = cell.sandbox.counts().writingCalls;
+        expect(goodRunOf(await cell.run()).writingCalls).toBe(0);
+        expect(cell.sandbox.counts().writingCalls).toBe(before);
+      }),
+    );
+  });
 });
 
 describe("the matrix", () => {

@@ -18,7 +18,7 @@ import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, startProgram } from "../support/program.ts";
 import type { Ended, Program } from "../support/program.ts";
-import { sizes } from "../support/sizes.ts";
+import { sampled, sizes } from "../support/sizes.ts";
 import {
   baseWished,
   configOf,
@@ -296,7 +296,7 @@ const races = Array.from({ length: sizes.races }, (_, index) => {
 });
 
 describe.concurrent("two programs on one ledger", () => {
-  it.for(races.filter((race) => !race.killed))(
+  it.for(sampled(races.filter((race) => !race.killed)))(
     "race $number, $one against $other: one has the run, the other says so and makes no call, and all is done once",
     { timeout: 300_000 },
     async ({ number, one, other, holdAt }) => {
@@ -319,7 +319,7 @@ describe.concurrent("two programs on one ledger", () => {
     },
   );
 
-  it.for(races.filter((race) => race.killed))(
+  it.for(sampled(races.filter((race) => race.killed)))(
     "race $number, $one against $other, the winner killed with SIGKILL: what waits or comes next takes over without hands",
     { timeout: 300_000 },
     async ({ number, one, other, holdAt }) => {

@@ -9,6 +9,7 @@ import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
+import { sampled } from "../support/sizes.ts";
 import { changes, notSentYet, writeWorld } from "../support/small-world.ts";
 import type { Change } from "../support/small-world.ts";
 
@@ -99,7 +100,7 @@ function lastAttempt(cell: Cell, kind: string): z.infer<typeof attemptRow> | und
 }
 
 describe("a write that is answered with a code", () => {
-  it.each(written())("%s", async (_title, { code, effect, change, applied }) => {
+  it.each(sampled(written(), 16))("%s", async (_title, { code, effect, change, applied }) => {
     const { endpoint, kind } = change;
     const environment = change.environment ?? {};
     await cells.within(
@@ -153,7 +154,7 @@ const answered = readers.flatMap(({ read, settling }) =>
 );
 
 describe("a read that is answered with a code", () => {
-  it.each(answered)("%s: nothing is concluded from it", async (_title, { read, settling, code }) => {
+  it.each(sampled(answered, 5))("%s: nothing is concluded from it", async (_title, { read, settling, code }) => {
     const change = changeOf(settling);
     await cells.within(cells.place(settling), change.environment ?? {}, async (cell) => {
       const { sandbox } = cell;

@@ -7,6 +7,7 @@ import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
+import { isSample } from "../support/sizes.ts";
 import type { Ended } from "../support/program.ts";
 import { changes, ledgerOf, writeWorld } from "../support/small-world.ts";
 import type { Change } from "../support/small-world.ts";
@@ -289,11 +290,23 @@ function everyCell(): [string, { situation: Situation; read: Read; met: Met }][]
   );
 }
 
+/** Every cell; where only a sample is run, each fault once, with the situations and their reads in turn. */
+function oneOfEach(): ReturnType<typeof everyCell> {
+  const all = everyCell();
+  if (!isSample) return all;
+  const steps = Object.keys(situations).length;
+  return Object.values(faults).flatMap((fault, index) => {
+    const meeting = all.filter(([, { met }]) => met === fault);
+    return meeting.slice(Math.floor((meeting.length * (index % steps)) / steps)).slice(0, 1);
+  });
+}
+
 describe("a reading that fails is never 'none'", () => {
   const ended = new Map<string, Promise<void>>();
+  const cellsHere = oneOfEach();
   // Most of a cell is waiting, so many are on at once: more than vitest would run.
   beforeAll(() => {
-    for (const [title, { situation, read, met }] of everyCell()) {
+    for (const [title, { situation, read, met }] of cellsHere) {
       const cell = cells.within(
         cells.place(situation.from),
         { ...pages, ...few, ...situation.environment },
@@ -303,7 +316,7 @@ describe("a reading that fails is never 'none'", () => {
       ended.set(title, cell);
     }
   });
-  it.each(everyCell())("%s", { timeout: 600_000 }, async (title) => {
+  it.each(cellsHere)("%s", { timeout: 600_000 }, async (title) => {
     await ended.get(title);
   });
 });

@@ -5,6 +5,7 @@ import { serviceSettingsSchema } from "../../src/http/settings.ts";
 import { routes } from "../../src/sandbox/operations.ts";
 import { simulationFolder } from "../simulation/simulate.ts";
 import { Draws } from "../simulation/timeline.ts";
+import { sampled } from "../support/sizes.ts";
 import { complaint, RateWorld } from "./rate-world.ts";
 import type { RateOptions, Sent, Weather } from "./rate-world.ts";
 
@@ -69,7 +70,7 @@ const outages: Record<string, Weather> = {
   "answers with a page of its gateway": () => ({ status: 502, retryAfter: undefined, text: "<html></html>" }),
 };
 
-describe.each(Object.entries(outages))("a platform that %s,", (_, weather) => {
+describe.each(sampled(Object.entries(outages)))("a platform that %s,", (_, weather) => {
   it("gets few calls from a run of many customers, and one from each run after it: the breaker's probe", async () => {
     await inWorld({ customers: 100 }, async (world) => {
       world.weather = weather;
@@ -127,7 +128,7 @@ describe('a service that says "500"', () => {
   });
 
   const writes = Object.entries(routes).flatMap(([id, route]) => (route.writes ? [id] : []));
-  it.each(["E2", "E4", "E5", "E9", "M1", "M9"] as const)(
+  it.each(sampled(["E2", "E4", "E5", "E9", "M1", "M9"] as const))(
     "to %s alone gets it hardly more than once for each customer in a run, and at last no more often than at first",
     async (operation) => {
       expect(writes).toContain(operation);
@@ -157,7 +158,7 @@ describe("a service that asks to be left alone for a while", () => {
     "HTTP 429, as a date": (now) => ({ status: 429, retryAfter: new Date(now + 12_999).toUTCString() }),
     "HTTP 503, as a date": (now) => ({ status: 503, retryAfter: new Date(now + 12_999).toUTCString() }),
   };
-  it.each(Object.entries(answers))(
+  it.each(sampled(Object.entries(answers)))(
     "(%s) is, by all that work on many customers, and then the run goes on",
     async (_, answer) => {
       await inWorld({ customers: 20, service: { callsAtOnce: 8, callsPerSecond: 50 } }, async (world) => {

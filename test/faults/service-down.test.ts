@@ -8,7 +8,7 @@ import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
-import { isFull, sizes } from "../support/sizes.ts";
+import { isFull, sampled, sizes } from "../support/sizes.ts";
 import { changes, writeWorld } from "../support/small-world.ts";
 import type { Change, SmallWorld } from "../support/small-world.ts";
 import { Certificates, startTlsRoad } from "../support/tls-road.ts";
@@ -87,7 +87,7 @@ describe.runIf(hasOpenssl())("a connection that fails right before a write (wher
     );
   }
 
-  it.each(roads())(
+  it.each(sampled(roads(), 3))(
     "%s: it was not sent, the journal says so, and the next run does it once",
     async (_title, { change, fault }) => {
       const nth = await positionOf(change);
@@ -215,7 +215,7 @@ describe("a platform that goes away in the middle of a run", () => {
     },
   );
 
-  it.each([[6], [17]])("and comes back (at call %i): it is tried again, and the run goes on", async (k) => {
+  it.each(sampled([[6], [17]]))("and comes back (at call %i): it is tried again, and the run goes on", async (k) => {
     // So many that the run is still on when the time to try again comes.
     const count = 150;
     const folder = cells.place(`back-${k}`);

@@ -5,7 +5,7 @@ import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { runResultOf } from "../support/program.ts";
 import type { Program } from "../support/program.ts";
-import { sizes } from "../support/sizes.ts";
+import { sampled, sizes } from "../support/sizes.ts";
 import { signalled, StoppedWorld, stopNote, untilThere } from "./stopped-world.ts";
 import type { Way } from "./stopped-world.ts";
 
@@ -139,11 +139,13 @@ async function begun(world: StoppedWorld): Promise<void> {
 }
 
 describe.concurrent("a second signal while it stops", () => {
-  it.for([
-    { way: "run", first: "SIGTERM", second: "SIGTERM", code: 143 },
-    { way: "run", first: "SIGTERM", second: "SIGINT", code: 130 },
-    { way: "serve", first: "SIGINT", second: "SIGTERM", code: 143 },
-  ] as const)(
+  it.for(
+    sampled([
+      { way: "run", first: "SIGTERM", second: "SIGTERM", code: 143 },
+      { way: "run", first: "SIGTERM", second: "SIGINT", code: 130 },
+      { way: "serve", first: "SIGINT", second: "SIGTERM", code: 143 },
+    ] as const),
+  )(
     "ends $way at once: $second after $first; what was on its way is taken up by the next run",
     { timeout: 300_000 },
     async ({ way, first, second, code }) => {
@@ -176,7 +178,7 @@ async function untilQuiet(sandbox: Sandbox): Promise<void> {
 }
 
 describe.concurrent("SIGTERM", () => {
-  it.for(["run", "serve"] as const)(
+  it.for(sampled(["run", "serve"] as const))(
     "ends %s while it waits for a settle time, which is not waited out",
     { timeout: 300_000 },
     async (way) => {

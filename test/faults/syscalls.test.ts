@@ -17,7 +17,7 @@ import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, runProgram, runResultOf } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
-import { sizes } from "../support/sizes.ts";
+import { sampled, sizes } from "../support/sizes.ts";
 import {
   baseWished,
   configOf,
@@ -291,7 +291,12 @@ describe.runIf(missing === undefined)("a system call in the middle of a run", ()
       },
     );
   } else {
-    it.concurrent.each(Object.entries(rows).filter(([, row]) => row.small !== 0))(
+    it.concurrent.each(
+      sampled(
+        Object.entries(rows).filter(([, row]) => row.small !== 0),
+        2,
+      ),
+    )(
       `%s, at calls spread over the run: said clearly, and made good by the next run (seed ${seed})`,
       { timeout: 300_000 },
       async (name, row) => {

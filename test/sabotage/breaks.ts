@@ -6,5 +6,14 @@ import { running } from "./breaks/running.ts";
 import { sending } from "./breaks/sending.ts";
 import { settling } from "./breaks/settling.ts";
 
+const groups = [sending, settling, answers, planning, keeping, running];
+
 /** Every deliberate break of the program that a named test finds. */
-export const breaks: Breaks = { ...sending, ...settling, ...answers, ...planning, ...keeping, ...running };
+export const breaks: Breaks = Object.assign({}, ...groups);
+
+/** The first break of each group: a sample. */
+export const fewBreaks: Breaks = Object.fromEntries(groups.flatMap((group) => Object.entries(group).slice(0, 1)));
+
+/** Set for the vitest that runs the broken programs: which of them it runs. */
+export const sampleVariable = "SABOTAGE_SAMPLE";
+export const triedBreaks = process.env[sampleVariable] === undefined ? breaks : fewBreaks;

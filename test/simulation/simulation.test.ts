@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sizes } from "../support/sizes.ts";
+import { sampled, sizes } from "../support/sizes.ts";
 import { faultsOf, simulate, simulationFolder } from "./simulate.ts";
 
 /** Seeds of every test run. */
@@ -50,12 +50,16 @@ describe("the program in virtual time, with faults, kills, edits and a clock tha
     );
   }
 
-  it.each(Object.entries(remembered))("no longer happens: %s", { timeout: 300_000 }, async (_what, found) => {
-    for (const seed of found) await expectRight(seed);
-  });
+  it.each(sampled(Object.entries(remembered), 3))(
+    "no longer happens: %s",
+    { timeout: 300_000 },
+    async (_what, found) => {
+      for (const seed of found) await expectRight(seed);
+    },
+  );
 
   it("goes exactly the same way when a seed is run again", { timeout: 300_000 }, async () => {
-    for (const seed of [3, 33, 71]) {
+    for (const seed of sampled([3, 33, 71])) {
       const first = await simulate(seed, folder.path);
       const second = await simulate(seed, folder.path);
       expect(second.trace, `seed ${seed}`).toBe(first.trace);

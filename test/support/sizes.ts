@@ -1,7 +1,9 @@
 /**
- * How much of each part of the fault matrix is run: `npm test` runs what fits into minutes, `npm run test:full` the whole sizes. The same files
- * and the same checks; only the numbers differ.
+ * How much of the fault matrix is run. `npm test` tries one sample of each row of it, `npm run test:faults` what fits into a quarter of an hour, and
+ * `npm run test:full` the whole sizes. The same files and the same checks; only the numbers differ.
  */
+type Level = "sample" | "faults" | "full";
+
 interface Sizes {
   /** Seeds of the simulation. */
   seeds: number;
@@ -25,7 +27,7 @@ interface Sizes {
   hostile: number;
 }
 
-const small: Sizes = {
+const faults: Sizes = {
   seeds: 100,
   kills: 50,
   stops: 20,
@@ -36,6 +38,17 @@ const small: Sizes = {
   outages: 8,
   cuts: 40,
   hostile: 20,
+};
+const sample: Sizes = {
+  ...faults,
+  seeds: 10,
+  kills: 5,
+  stops: 5,
+  systemCalls: 1,
+  flippedPages: 3,
+  outages: 2,
+  cuts: 4,
+  hostile: 2,
 };
 const full: Sizes = {
   seeds: 300,
@@ -50,5 +63,40 @@ const full: Sizes = {
   hostile: 1000,
 };
 
-export const isFull = process.env["TEST_SIZE"] === "full";
-export const sizes: Sizes = isFull ? full : small;
+const levels: Record<Level, Sizes> = { sample, faults, full };
+
+function isLevel(name: string | undefined): name is Level {
+  return name !== undefined && Object.hasOwn(levels, name);
+}
+
+const asked = process.env["TEST_SIZE"];
+const level: Level = isLevel(asked) ? asked : "sample";
+
+export const isFull = level === "full";
+export const isSample = level === "sample";
+export const sizes: Sizes = levels[level];
+
+/** So many cases of a table, spread over it, where only a sample is run; otherwise all of them. */
+export function sampled<Case>(cases: readonly Case[], count = 1): Case[] {
+  if (!isSample || cases.length <= count) return [...cases];
+  return cases.filter(
+    (_, index) => Math.floor((index * count) / cases.length) !== Math.floor(((index - 1) * count) / cases.length),
+  );
+}
+
+/**
+ * The rows of a matrix, each with its columns. Where only a sample is run, each column comes once, with the rows in turn.
+ */
+export function cellsOf<Row, Column>(
+  rows: Readonly<Record<string, Row>>,
+  columnsOf: (row: Row) => readonly Column[],
+): [string, Row, Column[]][] {
+  const entries = Object.entries(rows);
+  return entries
+    .map(([name, row], at): [string, Row, Column[]] => [
+      name,
+      row,
+      columnsOf(row).filter((_, index) => !isSample || index % entries.length === at),
+    ])
+    .filter(([, , columns]) => columns.length > 0);
+}
