@@ -1,7 +1,9 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
+import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
+import { wireText } from "../contract/wire-body.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { OperationContext } from "../ledger/journal.ts";
 import { claimCodes } from "../ledger/claims.ts";
@@ -75,7 +77,7 @@ export async function deliver(
     const names = [...new Set(missing.map((item) => ("$ref" in item ? item.$ref : `${item.$private} ${item.field}`)))];
     return { kind: "blocked", code: "payload.incomplete", reason: `not known yet or erased: ${names.join(", ")}` };
   }
-  const body = JSON.stringify(bound.wire);
+  const body = wireText(bound.wire);
   const wireHash = sha256(JSON.stringify([operation.endpoint, target.wire, body]));
   if (options.existing !== undefined && options.existing.wireHash !== wireHash) {
     return await park(
@@ -239,7 +241,7 @@ async function record(
     return {
       kind: "rejected",
       code: outcome.code,
-      reason: `${operation.endpoint} was rejected with ${outcome.code}: ${meaning.meaning}${serviceWords(outcome.raw)}. ${meaning.cure}`,
+      reason: `${operation.endpoint} was rejected with ${outcome.code}: ${meaning.meaning}${inServiceWords(outcome.raw)}. ${meaning.cure}`,
     };
   }
   return await doubt(deps, operation, id, attempt, keptAnswer(outcome.raw));
@@ -308,8 +310,7 @@ async function park(
 }
 
 /** The service's own words, from the answer after redaction: they name the field that it refused. */
-function serviceWords(raw: Json): string {
-  if (typeof raw !== "object" || raw === null || Array.isArray(raw) || typeof raw["message"] !== "string") return "";
-  const words = raw["message"].trim();
-  return words === "" ? "" : ` (the service says: ${words.length > 200 ? `${words.slice(0, 200)}…` : words})`;
+function inServiceWords(raw: Json): string {
+  const words = serviceWords(raw);
+  return words === "" ? "" : ` (the service says: ${words})`;
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../base/canonical-json.ts";
+import { readableMessage } from "../contract/answer-json.ts";
 import type { AddedStaff, RefusedStaff } from "../contract/member-center.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -163,7 +164,7 @@ export function matchAddedStaff(
     const key = bySentName.get(bare);
     if (key === undefined || seen.has(bare)) return undefined;
     seen.add(bare);
-    match.refused.push({ key, message: row.message ?? "refused without a reason" });
+    match.refused.push({ key, message: readableMessage(row.message ?? "") || "refused without a reason" });
   }
   return seen.size === bySentName.size ? match : undefined;
 }

@@ -67,7 +67,22 @@ export function readEnvelope(answer: Json): Envelope {
   };
 }
 
-/** The message of a service for people: placeholders that it left unfilled ({0}, {1}) are shown as "…". */
+/** The message of a service for people: numbers that it left unfilled ({0}, {1}) are said to be missing. */
 export function readableMessage(message: string): string {
-  return message.replaceAll(/\{\d+\}/g, "…").trim();
+  return message.replaceAll(/\{\d+\}/g, "(a number that the service did not name)").trim();
+}
+
+/** What the service itself said of a failure, for people: its message and, where it says more, its cause. Empty where it said nothing. */
+export function serviceWords(answer: Json): string {
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return "";
+  const said = [answer["message"], answer["cause"]].map((text) =>
+    typeof text === "string" ? shortened(readableMessage(text)) : "",
+  );
+  const [message = "", cause = ""] = said;
+  if (cause === "" || cause === message) return message;
+  return message === "" ? cause : `${message}; cause: ${cause}`;
+}
+
+function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -68,8 +68,21 @@ export function checkStaffTexts(
   return problems;
 }
 
-/** The authorization types whose locks E6 and E7 take: the re-issuable ones. Large-customer locks are known only by assignment data. */
-export const reissuableLicenseTypes: readonly LicenseType[] = ["normal_recover_usbkey", "normal_recover_lan_usbkey"];
+/** The authorization types whose locks E6 and E7 take: the re-issuable ones. */
+const reissuableLicenseTypes: readonly LicenseType[] = ["normal_recover_usbkey", "normal_recover_lan_usbkey"];
+
+/** A lock that E6 or E7 is to switch. No field shows that a lock is a large-customer lock: whoever asks for it says so. */
+export interface LockTarget {
+  assetNum: string;
+  licenseType: LicenseType;
+  largeCustomer: boolean;
+}
+
+/** Why E6 and E7 would refuse a lock, or undefined: they take re-issuable and large-customer locks only. */
+export function lockProblem(lock: LockTarget): string | undefined {
+  if (lock.largeCustomer || reissuableLicenseTypes.includes(lock.licenseType)) return undefined;
+  return `${lock.assetNum} is a lock of the type ${lock.licenseType}; only ${reissuableLicenseTypes.join(" and ")} and large-customer locks can be disabled and enabled`;
+}
 
 /** Why the strings of an E9 answer cannot be used, or undefined: as many as asked for, all distinct, exactly 10 digits, a known region (A25). */
 export function assetDigitsProblem(

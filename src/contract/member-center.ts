@@ -12,9 +12,11 @@ import { limits } from "./limits.ts";
 const text = z.string().min(1);
 
 /** A department (Long) in a request: a number, or digits where a number cannot hold it. */
-const departmentIdSchema = wireIntegerSchema;
+const departmentIdSchema = wireIntegerSchema.refine((id) => BigInt(id) >= 0n && BigInt(id) < 2n ** 63n, {
+  message: "is no Long",
+});
 
-/** A department id as it goes on the wire: a JSON number where that keeps every digit, else the digits as text. */
+/** A department id as a payload holds it: a number where that keeps every digit, else the digits as text; `wireText` sends a number in both cases. */
 export function wireLong(digits: string): number | string {
   const value = Number(digits);
   return Number.isSafeInteger(value) ? value : digits;

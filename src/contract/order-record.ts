@@ -41,9 +41,9 @@ export const productRecordSchema = z
     limitConcurrent: int32,
     /** Accumulated usage duration, a Long. */
     limitTimeDuration: wireIntegerSchema.nullable(),
-    strictMatchWhenDelete: z.boolean(),
+    strictMatchWhenDelete: z.literal(true),
     trial: trialFlag,
-    trialEndDate: z.union([int32, z.string()]).nullable(),
+    trialEndDate: int32.nullable(),
     passwords: z.array(text).optional(),
     timeUnit: text,
     timeUnitQuantity: int32,
@@ -143,14 +143,14 @@ export const deleteAssetOrderSchema = z.strictObject({
 });
 export type DeleteAssetOrder = z.infer<typeof deleteAssetOrderSchema>;
 
-/** Product to take away (E5). The limits are compared only with `strictMatchWhenDelete: true`; false would delete by mnemonic. */
+/** Product to take away (E5). `strictMatchWhenDelete` is always true: false would delete by mnemonic, whatever the limits are. */
 export const deletedProductSchema = z.strictObject({
   crmProductId: text,
   productUri: text,
   limitStartDate: wireTimeSchema.optional(),
   limitEndDate: wireTimeSchema.optional(),
   limitConcurrent: int32,
-  strictMatchWhenDelete: z.boolean(),
+  strictMatchWhenDelete: z.literal(true),
 });
 export type DeletedProduct = z.infer<typeof deletedProductSchema>;
 

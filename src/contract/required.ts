@@ -91,7 +91,7 @@ const requirements: readonly Requirement[] = [
   {
     row: "A21",
     key: "sentinels.featureTrialEnd",
-    choices: ["a whole number such as 0", "a text", "null"],
+    choices: ["a whole number such as 0", "a date such as 9999-12-31", "null"],
     operations: ["E5"],
     use: "feature-no-trial",
     isSet: (settings) => settings.sentinels.featureTrialEnd !== undefined,

@@ -20,7 +20,19 @@ function template(required: string, others: readonly string[] = []) {
 
 const licenseType = z.enum(licenseTypes);
 const customerSelector = z.enum(["default", "non-default"]);
-const sentinel = z.union([z.int(), z.string(), z.null()]);
+/** Sentinels have the type of their field: a Long, a 32-bit Integer, a Date. */
+const longSentinel = z.int().nullable();
+const integerSentinel = z
+  .int()
+  .min(-(2 ** 31))
+  .max(2 ** 31 - 1)
+  .nullable();
+const dateSentinel = z.union([
+  longSentinel,
+  z
+    .string()
+    .regex(/^(?:|\d{8}|\d{4}-\d{2}-\d{2}(?:[T ].*)?)$/u, "is no date: write one such as 9999-12-31, or an empty text"),
+]);
 const assetNumber = template("digits");
 
 const timeZone = z.string().refine(
@@ -104,9 +116,9 @@ export const contractSettingsSchema = z.strictObject({
   dateZone: timeZone.default("UTC").describe("Time zone in which a yyyymmdd names a day (A20)"),
   sentinels: z
     .strictObject({
-      productUsage: sentinel.optional().describe("limitTimeDuration of a product that usage does not limit"),
-      productTrialEnd: sentinel.optional().describe("trialEndDate of a product that is no trial"),
-      featureTrialEnd: sentinel.optional().describe("trialEndDate of a feature that is no trial"),
+      productUsage: longSentinel.optional().describe("limitTimeDuration of a product that usage does not limit"),
+      productTrialEnd: integerSentinel.optional().describe("trialEndDate of a product that is no trial"),
+      featureTrialEnd: dateSentinel.optional().describe("trialEndDate of a feature that is no trial"),
     })
     .prefault({})
     .describe("What required fields hold where they do not apply (A21)"),

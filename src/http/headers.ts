@@ -1,3 +1,4 @@
+import { scopes } from "../contract/operations.ts";
 import type { PathTarget, ServiceName, ServiceOperation } from "../contract/operations.ts";
 import type { ServiceSettings } from "./settings.ts";
 import { TokenFailure } from "./token-failure.ts";
@@ -31,9 +32,10 @@ export function createHeaderWriter(
   settings: ServiceSettings["tokens"],
   dependencies: TokenDependencies,
 ): HeaderWriter {
-  const authorization = createTokenProvider(settings.authorization, dependencies);
+  const scope = scopes[service];
+  const authorization = createTokenProvider(settings.authorization, dependencies, scope);
   const clientToken =
-    settings.clientToken === undefined ? authorization : createTokenProvider(settings.clientToken, dependencies);
+    settings.clientToken === undefined ? authorization : createTokenProvider(settings.clientToken, dependencies, scope);
   const userToken =
     settings.userToken === undefined ? undefined : createTokenProvider(settings.userToken, dependencies);
   const userTokens = new Map<string, TokenProvider>();

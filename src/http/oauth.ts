@@ -65,7 +65,11 @@ async function request(settings: OAuth2Settings, dependencies: TokenSourceDepend
 }
 
 function reading(answer: oauth.TokenEndpointResponse): TokenReading {
-  return { token: answer.access_token, lifeMs: answer.expires_in === undefined ? undefined : answer.expires_in * 1000 };
+  return {
+    token: answer.access_token,
+    lifeMs: answer.expires_in === undefined ? undefined : answer.expires_in * 1000,
+    scope: answer.scope,
+  };
 }
 
 /** A refusal that asking again will not change. */

@@ -9,6 +9,8 @@ export interface TokenReading {
   token: string;
   /** Milliseconds for which it may be used, counted from the asking; absent where the source does not say. */
   lifeMs?: number | undefined;
+  /** The scopes that the token endpoint says it has, separated by blanks; absent where it says nothing. */
+  scope?: string | undefined;
 }
 
 /** Where a token is read from. `read` rejects with any error; its text is not shown. */
@@ -112,5 +114,6 @@ function parseCommandOutput(output: string): TokenReading {
     throw new Error("the output holds no access_token");
   }
   const seconds = "expires_in" in answer && typeof answer.expires_in === "number" ? answer.expires_in : undefined;
-  return { token: answer.access_token, lifeMs: seconds === undefined ? rereadMs : seconds * 1000 };
+  const scope = "scope" in answer && typeof answer.scope === "string" ? answer.scope : undefined;
+  return { token: answer.access_token, lifeMs: seconds === undefined ? rereadMs : seconds * 1000, scope };
 }

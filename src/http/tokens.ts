@@ -29,7 +29,12 @@ const restAfterFailureMs = 5_000;
 /** A renewal that gives the refused token again, or another one that is refused, is believed only after this long. */
 const restAfterRefusalMs = 30_000;
 
-export function createTokenProvider(source: TokenSource, dependencies: TokenDependencies): TokenProvider {
+/** `scope` is the one that the application needs for the service (auth_order, auth_me): a token that is said to lack it is not used. */
+export function createTokenProvider(
+  source: TokenSource,
+  dependencies: TokenDependencies,
+  scope?: string,
+): TokenProvider {
   const { clock } = dependencies;
   const reader = readTokenSource(source, dependencies);
   let held: { token: string; renewAt: number; expiresAt: number } | undefined;
@@ -41,6 +46,12 @@ export function createTokenProvider(source: TokenSource, dependencies: TokenDepe
   function accept(reading: TokenReading, askedAt: number): string {
     if (!/^[\x21-\x7e]+$/.test(reading.token)) {
       throw new TokenFailure(`${reader.place} gave a token with characters that a header cannot hold`);
+    }
+    const scopes = reading.scope?.split(" ").filter((name) => name !== "") ?? [];
+    if (scope !== undefined && scopes.length > 0 && !scopes.includes(scope)) {
+      throw new TokenFailure(
+        `${reader.place} gave a token without the scope ${scope}; ask for it (scope: ${scope}), and check that it was approved for the application`,
+      );
     }
     if (refused?.token === reading.token && clock.monotonic() - refused.at < restAfterRefusalMs) {
       throw new TokenFailure(`${reader.place} still gives the token that the service refused`);

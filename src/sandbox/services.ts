@@ -96,17 +96,20 @@ export function createServices(platform: Platform): Services {
   };
 }
 
-/** The body as JSON with integers beyond 2^53 kept as their digits; undefined for no body and for text that is no JSON. */
+/**
+ * The body as JSON with integers beyond 2^53 kept as their digits, a departmentId as a bigint, since M1 and M2 refuse it as text; undefined for no
+ * body and for text that is no JSON.
+ */
 export function parseBody(text: string): unknown {
   if (text === "") return undefined;
   try {
     if (!/\d{16}/.test(text)) return JSON.parse(text);
     // The reviver's third argument holds the source text of a number; its declaration does not know it yet.
-    return JSON.parse(text, (...[, value, context]: unknown[]) =>
-      typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && isObject(context)
-        ? context["source"]
-        : value,
-    );
+    return JSON.parse(text, (...[key, value, context]: unknown[]) => {
+      if (typeof value !== "number" || !Number.isInteger(value) || Number.isSafeInteger(value)) return value;
+      const digits = isObject(context) ? context["source"] : undefined;
+      return key === "departmentId" && typeof digits === "string" && /^-?\d+$/.test(digits) ? BigInt(digits) : digits;
+    });
   } catch {
     return undefined;
   }

@@ -49,8 +49,17 @@ function departmentOf(body: Record<string, unknown>): string | null {
   const value = body["departmentId"];
   if (value === undefined || value === null) return null;
   if (typeof value === "number" && Number.isSafeInteger(value)) return String(value);
-  if (typeof value === "string" && /^\d+$/.test(value)) return value;
-  throw new Refusal("40000", "departmentId is no whole number");
+  if (typeof value === "bigint" && BigInt.asIntN(64, value) === value) return String(value);
+  throw new Refusal("40000", "departmentId is no Long");
+}
+
+const editedFields = ["userName", "departmentId", "name", "remark", "passwordMobile"];
+const addedFields = [...editedFields, "password"];
+
+/** Refuses fields that the contract does not name for the body (40000). */
+export function requireNamed(body: Record<string, unknown>, fields: readonly string[]): void {
+  const other = Object.keys(body).find((field) => !fields.includes(field));
+  if (other !== undefined) throw new Refusal("40000", `${other} is no field of this operation`);
 }
 
 /** The length bounds of a password (50003). */
@@ -64,6 +73,7 @@ export function checkPassword(password: string, settings: SandboxSettings): void
 /** An entry of M1's userList, in the order of its fields; the first thing wrong refuses the call. */
 export function addedEntry(value: unknown, code: string, settings: SandboxSettings): StaffEntry & { password: string } {
   if (!isObject(value)) throw new Refusal("40000", "userList holds something that is no object");
+  requireNamed(value, addedFields);
   const userName = requiredField(value, "userName", "40008");
   checkUserName(userName, code, "10003");
   const password = requiredField(value, "password", "40001");
@@ -83,6 +93,7 @@ export function addedEntry(value: unknown, code: string, settings: SandboxSettin
 /** The body of M2; a field left out is null (A41). */
 export function editedEntry(value: unknown, code: string): StaffEntry {
   const body = objectBody(value);
+  requireNamed(body, editedFields);
   const userName = requiredField(body, "userName", "40000");
   checkUserName(userName, code, "40000");
   const name = requiredField(body, "name", "40000");

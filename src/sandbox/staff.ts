@@ -3,7 +3,15 @@ import { failure, Refusal, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { identifierOf, numberOf, rowOf } from "./identifiers.ts";
 import type { Call, Platform, Run } from "./operations.ts";
-import { addedEntry, checkPassword, editedEntry, entriesPerCall, objectBody, requiredField } from "./staff-bodies.ts";
+import {
+  addedEntry,
+  checkPassword,
+  editedEntry,
+  entriesPerCall,
+  objectBody,
+  requiredField,
+  requireNamed,
+} from "./staff-bodies.ts";
 
 interface EnterpriseRow {
   id: number;
@@ -55,7 +63,9 @@ export function staffOperations(platform: Platform): { M1: Run; M2: Run; M3: Run
   }
 
   function checkedEntries(call: Call, enterprise: EnterpriseRow) {
-    const { userList } = objectBody(call.body);
+    const body = objectBody(call.body);
+    requireNamed(body, ["userList"]);
+    const { userList } = body;
     if (userList === undefined || userList === null) throw new Refusal("40000", "userList is empty");
     if (!Array.isArray(userList)) throw new Refusal("40000", "userList is no list");
     if (userList.length === 0) throw new Refusal("40021", "userList is empty");

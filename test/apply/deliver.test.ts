@@ -72,7 +72,8 @@ describe("an operation that works", () => {
   it("M1 adds staff with generated passwords that are sealed, and learns the enterprise code", async () => {
     const world = await ApplyWorld.start();
     await world.makeEnterprise();
-    await world.take("staff", staffRecord("S1"), staffRecord("S2"));
+    // A department beyond 2^53: the sandbox takes a Long, and refuses digits that are text.
+    await world.take("staff", staffRecord("S1", { departmentId: "9007199254740993" }), staffRecord("S2"));
     expect(await world.carryOut("add-staff")).toEqual({ kind: "done", refused: [] });
     const known = await world.ledger.known(customer);
     expect([...known.staffLinks.values()].map((link) => link.origin)).toEqual(["created", "created"]);

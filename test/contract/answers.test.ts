@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 
 import { licenseTypes as crmLicenseTypes } from "../../src/crm/model.ts";
-import { mostLevels, parseAnswer, readableMessage, readEnvelope } from "../../src/contract/answer-json.ts";
+import {
+  mostLevels,
+  parseAnswer,
+  readableMessage,
+  readEnvelope,
+  serviceWords,
+} from "../../src/contract/answer-json.ts";
 import { allProducts, assetContentsSchema, productInstanceSchema } from "../../src/contract/asset-contents.ts";
 import {
   addedStaffSchema,
@@ -60,10 +66,19 @@ describe("the text of an answer", () => {
       expect(readEnvelope(odd).kind).toBe("odd");
   });
 
-  test("shows unfilled placeholders of a message as gaps", () => {
+  test("explains unfilled placeholders of a message, and keeps its cause", () => {
+    const gap = "(a number that the service did not name)";
     expect(readableMessage("password length must be between {0} and {1}")).toBe(
-      "password length must be between … and …",
+      `password length must be between ${gap} and ${gap}`,
     );
+    expect(
+      serviceWords({ code: "60009", message: "at most {0} trial accounts", cause: "the cap of the contract" }),
+    ).toBe(`at most ${gap} trial accounts; cause: the cap of the contract`);
+    expect(serviceWords({ code: "10004", message: "a valid mobile number is required", cause: "" })).toBe(
+      "a valid mobile number is required",
+    );
+    expect(serviceWords({ code: "500", message: "", cause: "x".repeat(500) })).toBe(`${"x".repeat(200)}…`);
+    expect(serviceWords(null)).toBe("");
   });
 });
 

@@ -6,10 +6,13 @@ import { addStaffRequestSchema, configureAssetsRequestSchema, wireLong } from ".
 import type { BatchOrderRequest, MerchandiseRecord, ProductRecord } from "../../src/contract/order-record.ts";
 import {
   batchOrderRequestSchema,
+  deletedProductSchema,
   merchandiseRecordSchema,
   productRecordSchema,
 } from "../../src/contract/order-record.ts";
 import { compareLocks, matchBySequence } from "../../src/contract/order-service.ts";
+import { contractSettingsSchema } from "../../src/contract/settings.ts";
+import { wireText } from "../../src/contract/wire-body.ts";
 
 const product: ProductRecord = {
   crmProductId: "p1",
@@ -100,6 +103,28 @@ describe("an order", () => {
   test("holds a product's trial end only if 32 bits can", () => {
     expect(productRecordSchema.safeParse({ ...product, trialEndDate: 1_790_000_000_000 }).success).toBe(false);
     expect(productRecordSchema.safeParse({ ...product, trialEndDate: 20_261_231 }).success).toBe(true);
+    expect(productRecordSchema.safeParse({ ...product, trialEndDate: "abc" }).success).toBe(false);
+  });
+
+  test("never asks for a deletion by mnemonic: strictMatchWhenDelete is true wherever it stands", () => {
+    expect(productRecordSchema.safeParse({ ...product, strictMatchWhenDelete: false }).success).toBe(false);
+    const deleted = { crmProductId: "P", productUri: "u", limitConcurrent: 1, strictMatchWhenDelete: true };
+    expect(deletedProductSchema.safeParse(deleted).success).toBe(true);
+    expect(deletedProductSchema.safeParse({ ...deleted, strictMatchWhenDelete: false }).success).toBe(false);
+  });
+
+  test("has sentinels of the type of their field", () => {
+    const accepted = (sentinels: object) => contractSettingsSchema.safeParse({ sentinels }).success;
+    expect(accepted({ productUsage: 0, productTrialEnd: -1, featureTrialEnd: "9999-12-31" })).toBe(true);
+    expect(accepted({ productUsage: null, productTrialEnd: null, featureTrialEnd: null })).toBe(true);
+    expect(accepted({ featureTrialEnd: "" })).toBe(true);
+    for (const wrong of [
+      { productUsage: "0" },
+      { productTrialEnd: "abc" },
+      { productTrialEnd: 2 ** 31 },
+      { featureTrialEnd: "abc" },
+    ])
+      expect(accepted(wrong), JSON.stringify(wrong)).toBe(false);
   });
 
   test("has null, not [], below its lowest packages", () => {
@@ -214,9 +239,16 @@ describe("staff", () => {
     expect(checkStaffTexts({ userName: "a", name }, { enterpriseCodeLength: 0, lengthUnit: "bytes" })).toHaveLength(1);
   });
 
-  test("have departments whose digits survive, also beyond 2^53", () => {
+  test("have departments that are numbers with every digit on the wire, also beyond 2^53", () => {
     expect(wireLong("42")).toBe(42);
     expect(wireLong("9007199254740993")).toBe("9007199254740993");
+    const body = { userList: [{ userName: "9007199254740993", departmentId: wireLong("9007199254740993") }] };
+    expect(wireText(body)).toBe('{"userList":[{"userName":"9007199254740993","departmentId":9007199254740993}]}');
+    expect(wireText({ departmentId: 42, remark: undefined })).toBe('{"departmentId":42}');
+    const parsed = (departmentId: string) =>
+      addStaffRequestSchema.safeParse({ userList: [{ ...staff, departmentId }] });
+    expect(parsed("9223372036854775807").success).toBe(true);
+    expect(parsed("9223372036854775808").success, "no Long").toBe(false);
   });
 
   test("never have a number given and taken in one call", () => {

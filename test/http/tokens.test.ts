@@ -29,7 +29,7 @@ async function oauthWorld(answer: (seen: Seen, count: number) => Reply, settings
       ...settings,
     },
   });
-  return { endpoint, clock, provider: createTokenProvider(source, { clock, environment }) };
+  return { endpoint, clock, source, provider: createTokenProvider(source, { clock, environment }) };
 }
 
 const granted = (count: number, life = 3600): Reply => ({
@@ -49,6 +49,20 @@ describe("a token of an OAuth2 endpoint", () => {
     const basic = await oauthWorld((_seen, count) => granted(count), { clientAuth: "basic" });
     await basic.provider.token();
     expect(basic.endpoint.seen[0]?.headers.authorization).toMatch(/^Basic /);
+  });
+
+  test("is not used where the endpoint says that it lacks the scope of the service", async () => {
+    const answer = (scope?: string) => ({ json: { access_token: "t", token_type: "bearer", expires_in: 60, scope } });
+    for (const [scope, usable] of [
+      [undefined, true],
+      ["auth_me auth_order", true],
+      ["auth_me", false],
+    ] as const) {
+      const { source, clock } = await oauthWorld(() => answer(scope));
+      const token = createTokenProvider(source, { clock, environment }, "auth_order").token();
+      if (usable) expect(await token).toBe("t");
+      else await expect(token).rejects.toThrow(/without the scope auth_order.*approved for the application/u);
+    }
   });
 
   test("is asked for with a user's name and password", async () => {

@@ -193,13 +193,17 @@ describe("what the settings decide about a body", () => {
   });
 
   it("the sentinels of fields that do not apply, null among them", () => {
-    const changes = { sentinels: { productUsage: 99, productTrialEnd: null, featureTrialEnd: "never" } };
+    const changes = { sentinels: { productUsage: 99, productTrialEnd: null, featureTrialEnd: "9999-12-31" } };
     const body = bodyOf("1", [...simple, feature("f", "p")], number, changes);
     expect(body).toMatchObject({
       orderList: [
         {
           assets: [
-            { products: [{ limitTimeDuration: 99, trialEndDate: null, productFeatures: [{ trialEndDate: "never" }] }] },
+            {
+              products: [
+                { limitTimeDuration: 99, trialEndDate: null, productFeatures: [{ trialEndDate: "9999-12-31" }] },
+              ],
+            },
           ],
         },
       ],

@@ -36,7 +36,7 @@ describe("every call to the order service", () => {
     const { platform, seen } = await startPlatform((one) => success(one.method === "GET" ? [] : null));
     const { orderService } = platform;
     const enterprise = { crmCustomerId: "ALFKI", customerName: "C", branchName: "B" };
-    const locks = { assetNums: ["1"], operatorIdentity: "licence desk" };
+    const locks = [{ assetNum: "1", licenseType: "normal_recover_usbkey" as const, largeCustomer: false }];
     await orderService.bindEnterprise(
       {
         channelCode: "ch",
@@ -52,8 +52,8 @@ describe("every call to the order service", () => {
     await orderService.findCustomers("ch", "A&B=1", "N", {});
     await orderService.updateEnterprise({ ...enterprise, address: "" }, call);
     await orderService.placeOrders(order, call);
-    await orderService.lockAssets(locks, call);
-    await orderService.unlockAssets(locks, call);
+    await orderService.lockAssets(locks, "licence desk", call);
+    await orderService.unlockAssets(locks, "licence desk", call);
     await orderService.listVirtualAssets("e/1", {}, "gxxp");
     await orderService.takeAssetNumbers(3, call);
     expect(seen.map((one) => `${one.method} ${one.path}`)).toEqual([
@@ -84,7 +84,7 @@ describe("every call to the order service", () => {
     expect(JSON.parse(seen[3]?.body ?? "")).toEqual({ ...enterprise, address: "" });
     expect(seen[4]?.query).toEqual({ g_nonce: nonce, appKey: "key&1" });
     expect(JSON.parse(seen[4]?.body ?? "")).toEqual(order);
-    expect(JSON.parse(seen[5]?.body ?? "")).toEqual(locks);
+    expect(JSON.parse(seen[5]?.body ?? "")).toEqual({ assetNums: ["1"], operatorIdentity: "licence desk" });
     expect(seen[7]?.query).toEqual({ g_nonce: expect.any(String), extendCode: "gxxp" });
     expect(JSON.parse(seen[8]?.body ?? "")).toEqual({ size: 3 });
   });
@@ -148,7 +148,12 @@ describe("answers of the order service", () => {
         { assetNum: "2", status: 4 },
       ]),
     );
-    const outcome = await platform.orderService.lockAssets({ assetNums: ["1", "2"], operatorIdentity: "desk" }, call);
+    const locks = ["1", "2"].map((assetNum) => ({
+      assetNum,
+      licenseType: "normal_recover_lan_usbkey" as const,
+      largeCustomer: false,
+    }));
+    const outcome = await platform.orderService.lockAssets(locks, "desk", call);
     expect(outcome).toMatchObject({
       kind: "done",
       data: [
@@ -156,6 +161,27 @@ describe("answers of the order service", () => {
         { assetNum: "2", status: 4 },
       ],
     });
+  });
+
+  test("E6 and E7: re-issuable and large-customer locks only; with any other one among them nothing is sent", async () => {
+    const { platform, seen } = await startPlatform(() => success([{ assetNum: "1", status: 1 }]));
+    const lock = (assetNum: string, licenseType: "softkey" | "normal_recover_usbkey", largeCustomer = false) => ({
+      assetNum,
+      licenseType,
+      largeCustomer,
+    });
+    for (const send of ["lockAssets", "unlockAssets"] as const) {
+      const mixed = [lock("1", "normal_recover_usbkey"), lock("2", "softkey")];
+      const refused = await platform.orderService[send](mixed, "desk", call);
+      expect(refused).toMatchObject({
+        kind: "not-sent",
+        reason: expect.stringContaining("2 is a lock of the type softkey"),
+      });
+      expect(await platform.orderService[send]([lock("1", "softkey", true)], "desk", call)).toMatchObject({
+        kind: "done",
+      });
+    }
+    expect(seen).toHaveLength(2);
   });
 
   test("E9: fewer, doubled, short or foreign numbers are unknown, not used", async () => {

@@ -187,12 +187,12 @@ test("all nineteen operations work against both services, with tokens from the t
   const virtual = await orderService.listVirtualAssets(enterpriseGlobalId, {});
   expect(virtual.map((asset) => asset.assetNum)).toContain(cloud);
 
-  const locks = { assetNums: [physical], operatorIdentity: "licence desk" };
+  const locks = [{ assetNum: physical, licenseType: "normal_recover_usbkey" as const, largeCustomer: false }];
   for (const results of [
-    done(await orderService.lockAssets(locks, call())),
-    done(await orderService.unlockAssets(locks, call())),
+    done(await orderService.lockAssets(locks, "licence desk", call())),
+    done(await orderService.unlockAssets(locks, "licence desk", call())),
   ]) {
-    expect(compareLocks(locks.assetNums, results).same).toBe(true);
+    expect(compareLocks([physical], results).same).toBe(true);
     expect(results.map((result) => result.status)).toEqual([1]);
   }
 

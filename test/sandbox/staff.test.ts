@@ -101,6 +101,9 @@ const wrongEntries: [string, Record<string, unknown>, string][] = [
   ["a remark of 201", { remark: long(201) }, "30003"],
   ["a mobile that is none", { passwordMobile: "call me" }, "10004"],
   ["a department that is no number", { departmentId: "sales" }, "40000"],
+  ["a department whose digits are text", { departmentId: "12" }, "40000"],
+  ["a department that is no Long", { departmentId: 1.5 }, "40000"],
+  ["a field that the contract does not name", { mobile: "123456789" }, "40000"],
 ];
 
 test.each(wrongEntries)("M1 with %s is refused whole", async (_, changes, code) => {
@@ -167,6 +170,8 @@ test("M2 replaces name, department, note and mobile, and takes the userName in b
   const row = async () => (await list()).data.list.find((each: Parsed) => each.globalId === id);
   const shown = { name: "Anna", remark: "new", departmentId: 7, passwordMobile: "987654321", userName: "annE00001" };
   expect(await row()).toMatchObject(shown);
+  for (const wrong of [{ departmentId: "7" }, { departmentId: 1.5 }, { password: "secret-pass" }])
+    expect((await edit({ userName: "ann", name: "Anna", ...wrong })).code, JSON.stringify(wrong)).toBe("40000");
   expect((await edit({ userName: "annE00001", name: "Anna" })).code).toBe(0);
   expect(await row()).toMatchObject({ name: "Anna", remark: null, departmentId: null, passwordMobile: "" });
 });
@@ -251,6 +256,8 @@ test("M5 pages through all staff, each once", async () => {
   expect(second).toMatchObject({ startRow: 11, endRow: 20, prePage: 1, nextPage: 3, isFirstPage: false });
   expect(third).toMatchObject({ size: 5, startRow: 21, endRow: 25, nextPage: 0, isLastPage: true, hasNextPage: false });
   expect(fourth).toMatchObject({ size: 0, total: 25, list: [] });
+  const many = (await list("pageNum=5&pageSize=1")).data;
+  expect(many).toMatchObject({ pages: 25, firstPage: 1, lastPage: 25, navigatepageNums: [1, 2, 3, 4, 5, 6, 7, 8] });
   const ids = [first, second, third].flatMap((page) => page.list.map((row: Parsed) => row.globalId));
   expect(new Set(ids).size).toBe(25);
 });

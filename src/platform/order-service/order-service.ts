@@ -1,4 +1,5 @@
-import { assetDigitsProblem } from "../../contract/limits.ts";
+import { assetDigitsProblem, lockProblem } from "../../contract/limits.ts";
+import type { LockTarget } from "../../contract/limits.ts";
 import { noDataSchema } from "../../contract/answer-fields.ts";
 import type { BatchOrderRequest } from "../../contract/order-record.ts";
 import type {
@@ -42,10 +43,18 @@ export interface OrderService {
   updateEnterprise(body: UpdateEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<null>>;
   /** E5: places the order records of one call. The results are tied to them by `matchBySequence`, which is the caller's. */
   placeOrders(body: BatchOrderRequest, call: WriteCall): Promise<WriteOutcome<BatchOrderResult[]>>;
-  /** E6: disables locks. `done` says that each lock has its own status, see `compareLocks`. */
-  lockAssets(body: LockRequest, call: WriteCall): Promise<WriteOutcome<LockResult[]>>;
-  /** E7: enables locks, with the results of E6. */
-  unlockAssets(body: LockRequest, call: WriteCall): Promise<WriteOutcome<LockResult[]>>;
+  /** E6: disables locks. `done` says that each lock has its own status, see `compareLocks`. Not sent where one of them is not eligible. */
+  lockAssets(
+    locks: readonly LockTarget[],
+    operatorIdentity: string,
+    call: WriteCall,
+  ): Promise<WriteOutcome<LockResult[]>>;
+  /** E7: enables locks, as E6 disables them. */
+  unlockAssets(
+    locks: readonly LockTarget[],
+    operatorIdentity: string,
+    call: WriteCall,
+  ): Promise<WriteOutcome<LockResult[]>>;
   /** E8: the virtual (cloud) assets of an enterprise; physical ones are not shown. */
   listVirtualAssets(enterpriseGlobalId: string, call: ReadCall, extendCode?: string): Promise<VirtualAsset[]>;
   /** E9: takes asset numbers for good: as many as asked for, distinct, of 10 digits, or the outcome is unknown (A25). */
@@ -59,6 +68,18 @@ export interface OrderServiceOptions {
 }
 
 export function createOrderService(client: ServiceClient, options: OrderServiceOptions): OrderService {
+  async function switchLocks(
+    operation: "E6" | "E7",
+    locks: readonly LockTarget[],
+    operatorIdentity: string,
+    call: WriteCall,
+  ): Promise<WriteOutcome<LockResult[]>> {
+    const problems = locks.map(lockProblem).filter((problem) => problem !== undefined);
+    if (problems.length > 0) return { kind: "not-sent", reason: problems.join("; ") };
+    const body: LockRequest = { assetNums: locks.map((lock) => lock.assetNum), operatorIdentity };
+    return await client.write({ operation, target: {}, schema: lockResultsSchema, ...sending(call, body) });
+  }
+
   return {
     bindEnterprise: (body, call) =>
       client.write({ operation: "E1", target: {}, schema: platformCustomerSchema, ...sending(call, body) }),
@@ -82,10 +103,8 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
         schema: batchOrderResultsSchema,
         ...sending(call, body),
       }),
-    lockAssets: (body, call) =>
-      client.write({ operation: "E6", target: {}, schema: lockResultsSchema, ...sending(call, body) }),
-    unlockAssets: (body, call) =>
-      client.write({ operation: "E7", target: {}, schema: lockResultsSchema, ...sending(call, body) }),
+    lockAssets: (locks, operatorIdentity, call) => switchLocks("E6", locks, operatorIdentity, call),
+    unlockAssets: (locks, operatorIdentity, call) => switchLocks("E7", locks, operatorIdentity, call),
     listVirtualAssets: (enterpriseGlobalId, call, extendCode) =>
       client.read({
         operation: "E8",
