@@ -1,59 +1,256 @@
-import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, readFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import type { Stats } from "node:fs";
+import { dirname } from "node:path";
 import { z } from "zod";
 import { messageOf } from "../base/errors.ts";
 import type { AuditHead } from "./audit.ts";
 import { refused } from "./damage.ts";
 
-const headLine = z.strictObject({ sequence: z.int().min(1), hash: z.string().regex(/^[0-9a-f]{64}$/), at: z.string() });
+/** How far a ledger is: how many groups of work it has committed, and the last entry of its audit chain (0 and "" before the first). */
+export interface LedgerMark extends AuditHead {
+  commit: number;
+}
 
-/** The file beside the ledger that keeps the chain's head after each run: one JSON line each. Copy it elsewhere to make a cut visible. */
+const headLine = z
+  .strictObject({
+    /** Absent in files of the first version, which kept a head at the end of a run only. */
+    commit: z.int().min(0).default(0),
+    sequence: z.int().min(0),
+    hash: z.string().regex(/^(?:[0-9a-f]{64})?$/),
+    at: z.string(),
+  })
+  .refine((line) => (line.sequence === 0) === (line.hash === ""));
+
+/** After so many audit entries or groups the file is flushed to the disk, and looked at whether it has become too long. */
+const flushEvery = 200;
+/** From this size on the file is made shorter. */
+const longBytes = 512 * 1024;
+/** So many of the newest lines are never left out when it is. */
+const newestKept = 500;
+
+/**
+ * The file beside the ledger that keeps how far the ledger is, one JSON line for each group of commits. A ledger that is behind it is an older
+ * copy. Copies of it elsewhere make a cut of the chain visible.
+ */
 export function headsPath(ledgerPath: string): string {
   return `${ledgerPath}.heads`;
 }
 
-/** Keeps the head of a run that is recorded already. Throws a Problem with exit code 65 where the file cannot be written. */
-export function keepHead(ledgerPath: string, head: AuditHead, at: string): void {
-  const path = headsPath(ledgerPath);
-  try {
-    appendHead(path, head, at);
-  } catch (error) {
-    throw refused(
-      "ledger.head-not-kept",
-      path,
-      `the head of the audit record cannot be kept in ${path}: ${messageOf(error)}. What the run did is in the ledger; only this file lacks it`,
-      "check the disk and that this user may write there, then start again: the next run keeps the head",
-      error,
-    );
+/**
+ * Writes the file of heads. A line is one write at the end of the file, so that several programs may do it at once, and begins with the end of the
+ * line before it, so that one which a crash left half-written takes no other with it.
+ */
+export class KeptHeads {
+  readonly #path: string;
+  #file: { descriptor: number; stat: Stats } | undefined;
+  #since = 0;
+  #lastSequence = 0;
+
+  constructor(ledgerPath: string) {
+    this.#path = headsPath(ledgerPath);
+  }
+
+  /**
+   * Keeps how far a ledger is that has committed this; true where the file was flushed with it. Throws a Problem with exit code 65 where the file
+   * cannot be written.
+   */
+  keep(mark: LedgerMark, at: string): boolean {
+    this.#tried(() => {
+      const { commit, sequence, hash } = mark;
+      this.#append(`\n${JSON.stringify({ commit, sequence, hash, at })}`);
+      this.#since += Math.max(1, this.#lastSequence === 0 ? 1 : sequence - this.#lastSequence);
+      this.#lastSequence = sequence;
+    });
+    if (this.#since < flushEvery) return false;
+    this.flush();
+    return true;
+  }
+
+  /** Has the lines so far on the disk when it returns. */
+  flush(): void {
+    if (this.#since === 0 || this.#file === undefined) return;
+    const { descriptor } = this.#file;
+    this.#tried(() => {
+      fsyncSync(descriptor);
+      this.#since = 0;
+    });
+  }
+
+  /**
+   * Makes a long file shorter: all of the newest lines stay, and every other one of those before. For the holder of the run lock alone; others may
+   * write lines meanwhile.
+   */
+  shorten(): void {
+    this.#tried(() => {
+      const found = statSync(this.#path, { throwIfNoEntry: false });
+      if (found !== undefined && found.size > longBytes) this.#shorten(found);
+    });
+  }
+
+  close(): void {
+    if (this.#file === undefined) return;
+    try {
+      this.flush();
+    } finally {
+      closeSync(this.#file.descriptor);
+      this.#file = undefined;
+    }
+  }
+
+  #append(line: string): void {
+    // A file that was moved away or made shorter by another program meanwhile is not where anybody reads.
+    for (let tries = 0; tries < 5; tries += 1) {
+      const { descriptor, stat } = (this.#file ??= this.#open());
+      const written = writeSync(descriptor, line);
+      if (written < Buffer.byteLength(line)) throw new Error("the line was written in part only");
+      const now = statSync(this.#path, { throwIfNoEntry: false });
+      if (now?.ino === stat.ino && now.dev === stat.dev) return;
+      closeSync(descriptor);
+      this.#file = undefined;
+    }
+    throw new Error("the file is replaced again and again");
+  }
+
+  #open(): { descriptor: number; stat: Stats } {
+    const descriptor = openSync(this.#path, "a", 0o600);
+    const stat = fstatSync(descriptor);
+    if (stat.size === 0) flushFolder(this.#path);
+    return { descriptor, stat };
+  }
+
+  #shorten(before: Stats): void {
+    const short = `${this.#path}.short`;
+    rmSync(short, { force: true });
+    const old = openSync(this.#path, "r");
+    const fresh = openSync(short, "a", before.mode & 0o777);
+    try {
+      // The file stays with its owner and group, and as readable as it was.
+      fchmodSync(fresh, before.mode & 0o777);
+      const { uid, gid } = fstatSync(fresh);
+      if (uid !== before.uid || gid !== before.gid) fchownSync(fresh, before.uid, before.gid);
+      writeSync(fresh, thinned(readFileSync(old, "utf8")));
+      fsyncSync(fresh);
+      renameSync(short, this.#path);
+      // Another program may have written into the old file since it was read; whoever writes from now on sees that it is not the one any more.
+      const late = readFileSync(old, "utf8");
+      if (late !== "") writeSync(fresh, late);
+      fsyncSync(fresh);
+      flushFolder(this.#path);
+    } finally {
+      closeSync(fresh);
+      closeSync(old);
+    }
+  }
+
+  #tried(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      throw refused(
+        "ledger.head-not-kept",
+        this.#path,
+        `how far the ledger is cannot be kept in ${this.#path}: ${messageOf(error)}. What was recorded so far is in the ledger; nothing more is sent`,
+        "check the disk and that this user may write there, then start again: the next run goes on from here",
+        error,
+      );
+    }
   }
 }
 
-function appendHead(path: string, head: AuditHead, at: string): void {
-  const kept = readKeptHeads(path);
-  if (kept.at(-1)?.sequence === head.sequence && kept.at(-1)?.hash === head.hash) return;
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-  // A line that a crash left half-written is ended first, so that it does not swallow this one.
-  const ended = text === "" || text.endsWith("\n") ? "" : "\n";
-  appendFileSync(path, `${ended}${JSON.stringify({ sequence: head.sequence, hash: head.hash, at })}\n`);
-  const file = openSync(path, "r");
+function flushFolder(path: string): void {
+  const folder = openSync(dirname(path), "r");
   try {
-    fsyncSync(file);
+    fsyncSync(folder);
   } finally {
-    closeSync(file);
+    closeSync(folder);
   }
 }
 
-/** Heads kept so far, oldest first. A last line that a crash left half-written is passed over; it was never promised. */
-export function readKeptHeads(path: string): AuditHead[] {
+function thinned(text: string): string {
+  const lines = text.split("\n").filter((line) => line !== "");
+  const older = Math.max(0, lines.length - newestKept);
+  return lines.filter((_line, index) => index >= older || index % 2 === 0).join("\n");
+}
+
+/** Everything kept so far, oldest first. A line that a crash left half-written is passed over: nothing was sent after it. */
+function readMarks(path: string): (LedgerMark & { at: string })[] {
   if (!existsSync(path)) return [];
-  const heads: AuditHead[] = [];
+  const marks: (LedgerMark & { at: string })[] = [];
   for (const line of readFileSync(path, "utf8").split("\n")) {
     if (line === "") continue;
     try {
       const parsed = headLine.safeParse(JSON.parse(line));
-      if (parsed.success) heads.push({ sequence: parsed.data.sequence, hash: parsed.data.hash });
+      if (parsed.success) marks.push(parsed.data);
     } catch {
       continue;
     }
   }
-  return heads;
+  return marks;
+}
+
+/** Heads of the audit chain that were kept so far, oldest first. */
+export function readKeptHeads(path: string): AuditHead[] {
+  return readMarks(path)
+    .filter((mark) => mark.sequence > 0)
+    .map(({ sequence, hash }) => ({ sequence, hash }));
+}
+
+/** How far the ledger was as far as its file of heads says. Two programs that write at once may write their lines in any order. */
+function lastMark(path: string): (LedgerMark & { at: string }) | undefined {
+  return readMarks(path).reduce<(LedgerMark & { at: string }) | undefined>(
+    (last, mark) => (last === undefined || mark.commit >= last.commit ? mark : last),
+    undefined,
+  );
+}
+
+/** A ledger that is gone or empty, where heads were kept, is not begun anew: everything it knew would be done again. */
+export function refuseLostLedger(ledgerPath: string): void {
+  const heads = headsPath(ledgerPath);
+  const last = lastMark(heads);
+  if (last === undefined) return;
+  throw refused(
+    "ledger.lost",
+    ledgerPath,
+    `the ledger ${ledgerPath} is gone or empty, but ${heads} says that it had ${last.sequence} audit entries on ${last.at}`,
+    `restore it from a backup; to begin anew on purpose, move ${heads} away first`,
+  );
+}
+
+/**
+ * Refuses a ledger that lacks what its file of heads says it had, with exit code 65: an older copy that was put back. What it no longer knows
+ * would be done twice. The file is read before the ledger is asked, so that what another program commits meanwhile is no contradiction.
+ */
+export function refuseOlderLedger(
+  ledgerPath: string,
+  ledger: { commits: () => number; hashAt: (sequence: number) => string | undefined },
+): void {
+  const heads = headsPath(ledgerPath);
+  const last = lastMark(heads);
+  if (last === undefined) return;
+  const chained = last.sequence === 0 || ledger.hashAt(last.sequence) === last.hash;
+  const commits = ledger.commits();
+  if (chained && commits >= last.commit) return;
+  throw refused(
+    "ledger.behind",
+    ledgerPath,
+    `the ledger ${ledgerPath} is an older copy, or not the one that was used last: ${heads} says that on ${last.at} it had ` +
+      (chained
+        ? `${last.commit} groups of changes, and it has ${commits}`
+        : `the audit entry ${last.sequence}, and it has another one or none there`) +
+      ". What it lacks, orders among it, would be done a second time. Nothing was sent",
+    `restore the newest copy (\`crm-sync audit verify\` says more); to go on with this one on purpose, knowing that what it lacks may be done twice, move ${heads} away first`,
+  );
 }

@@ -3,11 +3,11 @@ import { toInstant } from "../base/clock.ts";
 import type { Ids, Randomness } from "../base/ids.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { AuditLog } from "./audit.ts";
-import { headsPath, readKeptHeads } from "./audit-heads.ts";
+import { KeptHeads } from "./audit-heads.ts";
 import { ChangeTables } from "./changes.ts";
 import { IntentClaims } from "./claims.ts";
-import { databaseProblem, isFatal, refused } from "./damage.ts";
-import { appliedMigrations } from "./database.ts";
+import { databaseProblem, isFatal } from "./damage.ts";
+import { appliedMigrations, commitCounter, requireNewest } from "./database.ts";
 import type { Sqlite } from "./database.ts";
 import { HoldTables } from "./holds.ts";
 import { JournalTables } from "./journal.ts";
@@ -60,6 +60,7 @@ export class LedgerCore {
   protected readonly sealing: SealingKey | undefined;
   protected readonly tables: Tables;
   readonly #writer: Writer;
+  readonly #heads: KeptHeads;
   readonly #clock: Clock;
   readonly #opened: { now: number; monotonic: number };
   readonly #meta;
@@ -79,11 +80,20 @@ export class LedgerCore {
     this.#endReading = database.prepare("commit");
     this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret);
     const files = new OpenFiles(options.path);
+    this.#heads = new KeptHeads(options.path);
+    const count = commitCounter(database);
     this.#writer = new Writer(database, {
       ...(options.groupSize === undefined ? {} : { groupSize: options.groupSize }),
       guard: () => {
         files.requireSame();
         this.#requireOwnEpoch();
+      },
+      counted: () => {
+        const commit = Number(count.get()?.value);
+        const head = this.tables.audit.head() ?? { sequence: 0, hash: "" };
+        return () => {
+          if (this.#heads.keep({ commit, ...head }, this.now) && this.#lock !== undefined) this.#heads.shorten();
+        };
       },
     });
     this.tables = {
@@ -188,7 +198,7 @@ export class LedgerCore {
    * copy, put back) is refused with exit code 65: what it no longer knows would be done twice.
    */
   takeRunLock(): void {
-    this.#requireKeptHead();
+    requireNewest(this.database, this.path);
     this.#lock = takeRunLock(this.path, this.database);
   }
 
@@ -212,20 +222,15 @@ export class LedgerCore {
     });
   }
 
-  #requireKeptHead(): void {
-    const heads = headsPath(this.path);
-    const last = readKeptHeads(heads).at(-1);
-    if (last === undefined || this.read(() => this.tables.audit.hashAt(last.sequence)) === last.hash) return;
-    throw refused(
-      "ledger.behind",
-      this.path,
-      `the ledger ${this.path} is not the one that the last run left: ${heads} names its audit entry ${last.sequence}, and it has another one or none there`,
-      `restore the newest copy (\`crm-sync audit verify\` says more); to go on with this one on purpose, knowing that what it lacks may be done twice, move ${heads} away first`,
-    );
+  /** Has on the disk what the file of heads says so far: at the start of a run, and at its end. The holder of the run lock keeps it short. */
+  protected flushHeads(): void {
+    this.#heads.flush();
+    if (this.#lock !== undefined) this.#heads.shorten();
   }
 
   close(): void {
     this.#writer.close();
+    this.#heads.close();
     this.releaseRunLock();
     if (this.database.open) this.database.close();
   }

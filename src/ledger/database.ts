@@ -6,7 +6,7 @@ import { CompiledQuery, SqliteDriver } from "kysely";
 import { Migrator } from "kysely/migration";
 import type { Migration, MigrationProvider } from "kysely/migration";
 import { messageOf, Problem } from "../base/errors.ts";
-import { headsPath, readKeptHeads } from "./audit-heads.ts";
+import { refuseLostLedger, refuseOlderLedger } from "./audit-heads.ts";
 import { databaseProblem, isFatal, refused } from "./damage.ts";
 import * as ledgerMigration from "../../migrations/0001_ledger.ts";
 import * as servicesLeftMigration from "../../migrations/0002_services_left.ts";
@@ -88,15 +88,23 @@ function refuseForeignFile(path: string): void {
   }
 }
 
-/** A ledger that is gone or empty, where heads of its audit chain were kept, is not begun anew: everything it knew would be done again. */
-function refuseLostLedger(path: string): void {
-  const last = readKeptHeads(headsPath(path)).at(-1);
-  if (last === undefined) return;
-  throw refused(
-    "ledger.lost",
-    path,
-    `the ledger ${path} is gone or empty, but ${headsPath(path)} says that it had ${last.sequence} audit entries`,
-    `restore it from a backup; to begin anew on purpose, move ${headsPath(path)} away first`,
+/** The key under which `meta` counts the groups of work that were committed. */
+const commitsKey = "commits";
+
+/** Refuses an older copy of the ledger that was put back; also one from before the count of commits, by its audit chain. */
+export function requireNewest(database: Sqlite, path: string): void {
+  refuseOlderLedger(path, {
+    commits: () => Number(database.prepare("select value from meta where key = ?").pluck().get(commitsKey) ?? 0),
+    hashAt: (sequence) =>
+      database.prepare<[number], string>("select hash from audit where sequence = ?").pluck().get(sequence),
+  });
+}
+
+/** Counts one more group of work, inside its transaction; the statement answers how many they are now. */
+export function commitCounter(database: Sqlite): Database.Statement<[], { value: string }> {
+  return database.prepare<[], { value: string }>(
+    `insert into meta (key, value) values ('${commitsKey}', '1')
+     on conflict (key) do update set value = cast(value as integer) + 1 returning value`,
   );
 }
 
@@ -135,6 +143,8 @@ export async function openDatabase(
     if (options.readonly !== true) {
       makeDurable(database, path);
       requireSound(database, path);
+      if (appliedMigrations(database).length > 0) requireNewest(database, path);
+      else refuseLostLedger(path);
       if (options.migrate) await migrate(database, path);
     }
     await requireKnownVersion(database, path);

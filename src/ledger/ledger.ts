@@ -5,7 +5,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { verifyChain } from "./audit.ts";
 import type { AuditHead, AuditRow, AuditVerdict } from "./audit.ts";
-import { headsPath, keepHead, readKeptHeads } from "./audit-heads.ts";
+import { headsPath, readKeptHeads } from "./audit-heads.ts";
 import type { LedgerOptions } from "./core.ts";
 import { databaseProblem } from "./damage.ts";
 import { openDatabase } from "./database.ts";
@@ -135,6 +135,7 @@ export class Ledger extends JournalLedger {
   }): Promise<string> {
     const id = this.ids.next("run");
     await this.write(() => this.tables.runs.start({ ...run, id, at: this.now }));
+    this.flushHeads();
     return id;
   }
 
@@ -152,7 +153,7 @@ export class Ledger extends JournalLedger {
         body: { state: fields.state, exit: fields.exitCode, balance: fields.balance },
       });
     });
-    keepHead(this.path, head, this.now);
+    this.flushHeads();
     return head;
   }
 
@@ -237,16 +238,16 @@ export class Ledger extends JournalLedger {
         exitCode: exitCodes.ledgerRefused,
       });
     }
-    const head = await this.write(() => {
+    await this.write(() => {
       this.database
         .prepare(
           "insert into meta (key, value) values ('platform', ?) on conflict (key) do update set value = excluded.value",
         )
         .run(platform);
       const body = { platform, before: known ?? null };
-      return this.tables.audit.append({ at: this.now, kind: "platform", subject: "ledger", body });
+      this.tables.audit.append({ at: this.now, kind: "platform", subject: "ledger", body });
     });
-    keepHead(this.path, head, this.now);
+    this.flushHeads();
   }
 
   /** Records that a slot fired. False when it has fired already, or a later one has since the last rewinding: slots only move forward. */

@@ -16,13 +16,14 @@ const mostTurns = 3;
 /**
  * The one writer of the ledger. Each piece of work is a synchronous function; the writer runs a group of them (at most `groupSize`) in one
  * BEGIN IMMEDIATE with a SAVEPOINT each, and answers after COMMIT, so that full durability costs one flush a group. Work that throws is
- * undone alone. When the ledger itself fails (commit, full disk, damage), every piece of the group fails and the writer accepts nothing more:
+ * undone alone. When the ledger itself fails (commit, full disk, damage), or what it committed cannot be kept outside it as well, every piece of the group fails and the writer accepts nothing more:
  * what is on disk is then only known to the next start.
  */
 export class Writer {
   readonly #database: Sqlite;
   readonly #groupSize: number;
   readonly #guard: () => void;
+  readonly #counted: () => () => void;
   readonly #begin;
   readonly #commit;
   readonly #savepoint;
@@ -32,10 +33,12 @@ export class Writer {
   #broken: Problem | undefined;
   #closed = false;
 
-  constructor(database: Sqlite, options: { groupSize?: number; guard?: () => void } = {}) {
+  /** `counted` runs at the end of each transaction; what it returns is run after the commit, before anybody is answered. */
+  constructor(database: Sqlite, options: { groupSize?: number; guard?: () => void; counted?: () => () => void } = {}) {
     this.#database = database;
     this.#groupSize = options.groupSize ?? 64;
     this.#guard = options.guard ?? (() => {});
+    this.#counted = options.counted ?? (() => () => {});
     this.#begin = database.prepare("begin immediate");
     this.#commit = database.prepare("commit");
     this.#savepoint = database.prepare("savepoint work");
@@ -92,7 +95,9 @@ export class Writer {
           failures.set(job, error);
         }
       }
+      const keep = this.#counted();
       this.#commit.run();
+      keep();
     } catch (error) {
       this.#fail(error, group);
       return;

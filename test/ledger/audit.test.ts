@@ -113,10 +113,15 @@ describe("verifying", () => {
     await append(ledger, 5);
     const head = await endRun(ledger);
     expect(head.sequence).toBe(6);
+    const kept = readFileSync(headsPath(path));
     await append(ledger, 4, 10);
     const database = unguarded(path);
     database.exec("delete from audit where sequence > 8");
-    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 8, keptHeads: 1, head: { sequence: 8 } });
+    const cut = ledger.verifyAudit();
+    expect(cut).toMatchObject({ good: false, firstBad: 9 });
+    // With an older file of heads, as far as that says.
+    writeFileSync(headsPath(path), kept);
+    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 8, keptHeads: 2, head: { sequence: 8 } });
     database.exec("delete from audit where sequence > 6");
     expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 6 });
     database.exec("delete from audit where sequence > 5");
@@ -134,9 +139,9 @@ describe("verifying", () => {
     await append(ledger, 5, 10);
     await endRun(ledger);
     for (const [from, firstBad] of [
-      [8, 12],
-      [3, 6],
-      [1, 6],
+      [8, 11],
+      [3, 5],
+      [1, 5],
     ] as const) {
       const rewritten = rowsOf(ledger).map((row) => ({ ...row }));
       rewriteFrom(rewritten, from);
@@ -166,9 +171,11 @@ describe("verifying", () => {
     const last = rewritten.at(-1);
     appendFileSync(
       headsPath(path),
-      `${JSON.stringify({ sequence: 6, hash: last?.hash, at: "2026-10-01T08:00:00.000Z" })}\n`,
+      `\n${JSON.stringify({ sequence: 6, hash: last?.hash, at: "2026-10-01T08:00:00.000Z" })}\n`,
     );
-    expect(verifyChain(rewritten, readKeptHeads(headsPath(path)))).toMatchObject({ good: false, firstBad: 6 });
+    const keptTwice = readKeptHeads(headsPath(path)).filter((head) => head.sequence === 6);
+    expect(new Set(keptTwice.map((head) => head.hash)).size).toBe(2);
+    expect(verifyChain(rewritten, keptTwice)).toMatchObject({ good: false, firstBad: 6 });
   });
 
   it("takes lines of the heads file that are no heads for nothing", async () => {
@@ -177,9 +184,9 @@ describe("verifying", () => {
     await endRun(ledger);
     writeFileSync(
       headsPath(path),
-      `${readFileSync(headsPath(path), "utf8")}rubbish\n{"sequence":1}\n{"sequence":9,"ha`,
+      `${readFileSync(headsPath(path), "utf8")}\nrubbish\n{"sequence":1}\n{"sequence":9,"ha`,
     );
-    expect(ledger.verifyAudit()).toMatchObject({ good: true, keptHeads: 1 });
+    expect(ledger.verifyAudit()).toMatchObject({ good: true, keptHeads: 2 });
   });
 
   it("walks the chain in the order of writing, across connections that wrote in turns", async () => {

@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -17,6 +18,7 @@ import type { Migration } from "kysely/migration";
 import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";
+import { readKeptHeads } from "../../src/ledger/audit-heads.ts";
 import { appliedMigrations, knownMigrations, migrate, openDatabase } from "../../src/ledger/database.ts";
 import * as first from "../../migrations/0001_ledger.ts";
 import * as second from "../../migrations/0002_services_left.ts";
@@ -121,10 +123,14 @@ describe("a file that is not a usable ledger is refused by name, and not touched
     ledger.close();
     for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
     copyFileSync(copy, path);
-    const restored = await openLedger({ path });
-    expect(await problemOf(() => restored.ledger.takeRunLock())).toMatchObject({ code: "ledger.behind", exitCode: 65 });
+    expect(await refusalOf(path)).toMatchObject({ code: "ledger.behind", exitCode: 65 });
     rmSync(`${path}.heads`);
+    const restored = await openLedger({ path });
     restored.ledger.takeRunLock();
+    // The same where a program has the ledger open and another one writes heads that it lacks.
+    restored.ledger.releaseRunLock();
+    appendFileSync(`${path}.heads`, `\n{"commit":99,"sequence":0,"hash":"","at":"2026-10-01T08:00:00.000Z"}`);
+    expect(await problemOf(() => restored.ledger.takeRunLock())).toMatchObject({ code: "ledger.behind", exitCode: 65 });
   });
 });
 
@@ -327,6 +333,44 @@ describe("heads kept outside", () => {
     const head = await ledger.finishRun(run, { state: "done", exitCode: 0, balance: null, summary: null });
     expect(head?.sequence).toBe(5);
     const verdict = ledger.verifyAudit();
-    expect(verdict).toMatchObject({ good: true, entries: 5, keptHeads: 2 });
+    expect(verdict).toMatchObject({ good: true, entries: 5, keptHeads: 5 });
+  });
+
+  it("are of one length however many there are, keep who may read them, and lose no line that another program writes meanwhile", async () => {
+    const { ledger, path } = await openLedger();
+    const heads = `${path}.heads`;
+    ledger.takeRunLock();
+    const { ledger: other } = await openLedger({ path });
+    await other.audit({ kind: "k", subject: "s", body: {} });
+    chmodSync(heads, 0o640);
+    const line = `\n{"commit":1,"sequence":0,"hash":"","at":"2026-10-01T08:00:00.000Z"}`;
+    let longest = 0;
+    for (let turn = 0; turn < 3; turn += 1) {
+      appendFileSync(heads, line.repeat(8_000));
+      const run = await ledger.startRun({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+      await other.audit({ kind: "k", subject: "s", body: {} });
+      await ledger.finishRun(run, { state: "done", exitCode: 0, balance: null, summary: null });
+      await other.audit({ kind: "k", subject: "s", body: {} });
+      longest = Math.max(longest, statSync(heads).size);
+    }
+    expect(longest).toBeLessThan(8_000 * line.length);
+    expect(statSync(heads).mode & 0o777).toBe(0o640);
+    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 10 });
+    expect(readKeptHeads(heads).at(-1)?.sequence).toBe(10);
+    ledger.close();
+    other.close();
+    expect((await openLedger({ path })).ledger.auditHead()?.sequence).toBe(10);
+  });
+
+  it("end the writing when they cannot be kept: nothing is sent on what only the ledger has", async () => {
+    const { ledger, path } = await openLedger();
+    await intend(ledger, update("c1"));
+    rmSync(`${path}.heads`);
+    mkdirSync(`${path}.heads`);
+    expect(await problemOf(() => intend(ledger, update("c2")))).toMatchObject({
+      code: "ledger.head-not-kept",
+      exitCode: 65,
+    });
+    expect(ledger.broken).toBeDefined();
   });
 });

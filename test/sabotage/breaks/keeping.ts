@@ -32,12 +32,27 @@ export const keeping: Breaks = {
     title: "verifying > finds a chain that was written anew from some entry on, by the heads that were kept",
   },
   "a run begins on an older copy of the ledger": {
-    file: "src/ledger/core.ts",
-    find: "this.#requireKeptHead();",
-    replace: "",
+    file: "src/ledger/audit-heads.ts",
+    find: "if (chained && commits >= last.commit) return;",
+    replace: "if (commits >= 0) return;",
     test: "ledger/damage.test.ts",
     title:
       "a file that is not a usable ledger is refused by name, and not touched > makes no run on an older copy that was put back, for it would do again what the copy does not know",
+  },
+  "what an older copy lacks is looked for in the audit chain alone": {
+    file: "src/ledger/audit-heads.ts",
+    find: "if (chained && commits >= last.commit) return;",
+    replace: "if (chained) return;",
+    test: "ledger/damage.test.ts",
+    title:
+      "a file that is not a usable ledger is refused by name, and not touched > makes no run on an older copy that was put back, for it would do again what the copy does not know",
+  },
+  "calls leave although what the ledger committed is not kept outside it": {
+    file: "src/ledger/writer.ts",
+    find: "      keep();",
+    replace: "",
+    test: "ledger/damage.test.ts",
+    title: "heads kept outside > end the writing when they cannot be kept: nothing is sent on what only the ledger has",
   },
   "the run lock is not taken": {
     file: "src/ledger/lock.ts",
