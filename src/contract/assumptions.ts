@@ -98,8 +98,8 @@ export const assumptions: readonly Assumption[] = [
   row(
     "A11",
     "Whether an enterprise is created by E2 or bound by E1",
-    "Created by E2",
-    setting("assumptions.enterpriseCreation"),
+    "Created by E2; one that E1 bound gets no E4",
+    setting("assumptions.enterpriseCreation, assumptions.boundEnterpriseUpdate"),
   ),
   row(
     "A12",

@@ -71,6 +71,12 @@ export const contractSettingsSchema = z.strictObject({
     .enum(["E2", "E1"])
     .default("E2")
     .describe("E2 creates an enterprise with its customers; E1 binds a customer to an enterprise (A11)"),
+  boundEnterpriseUpdate: z
+    .enum(["never", "send"])
+    .default("never")
+    .describe(
+      "Whether a customer that E1 bound gets an E4 when its name, branch or address changes; the contract names E4 for customers of E2 only (A11)",
+    ),
   customerSelection: z
     .strictObject({
       default: customerSelector.default("default"),

@@ -125,12 +125,25 @@ export function planEnterprise(input: CustomerInput, settings: ContractSettings)
   const before = input.known.acknowledged;
   const changed = changedFields(before, wanted, settings);
   const note = otherNumber(link, numbers.channelCustomerId);
+  if (link.origin === "bound" && settings.boundEnterpriseUpdate === "never")
+    return { kind: "ready", operations: [], learned: [], note: note ?? boundNote(changed) };
   if (changed.length === 0) return { kind: "ready", operations: [], learned: [], note };
   const reason =
     before === undefined
       ? "adopted: nothing reads its branch and address back"
       : `changed in the CRM: ${changed.join(", ")}`;
   return { kind: "ready", operations: [update(input, desired.body, settings, reason)], learned: [], note };
+}
+
+/** E1 carried the name and the branch: a change of theirs has no way to the platform while a bound customer gets no E4 (A11). The address had none before. */
+function boundNote(changed: readonly string[]): Block | undefined {
+  const lost = changed.filter((field) => field !== "address");
+  if (lost.length === 0) return undefined;
+  return {
+    code: "enterprise.bound",
+    reason: `the ${lost.join(" and ")} changed in the CRM, and a customer that E1 bound gets no E4 (assumptions.boundEnterpriseUpdate: never)`,
+    again: true,
+  };
 }
 
 /** Why orders wait where the customer's channel number is no longer the one under which its enterprise is linked. */
