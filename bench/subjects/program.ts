@@ -87,6 +87,7 @@ const dependencies: RunDependencies = {
   ledger,
   platform,
   sources: [source],
+  streams: [],
   settings: config.assumptions,
   settle: config.settle,
   ordersUnseen: config.orders.unseen,

@@ -55,7 +55,7 @@ export async function planCommand(invocation: Invocation, given: Scope, out: str
       for (const tally of down) {
         output.note(
           safeLines(
-            `source ${tally.source}/${tally.stream}: ${tally.problem?.message ?? tally.shrunk ?? ""}\n  → ${tally.problem?.cure ?? "a complete read clears this"}`,
+            `source ${tally.source}/${tally.stream}: ${tally.problem?.message ?? tally.shrunk ?? ""}\n  → ${tally.problem?.cure ?? "Until then nothing is taken away."}`,
           ),
         );
       }

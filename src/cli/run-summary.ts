@@ -1,8 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import { exitCodes } from "../base/errors.ts";
-import type { Stream } from "../crm/model.ts";
 import { balanceJson } from "../run/balance.ts";
-import type { BoundJob } from "../run/job.ts";
 import { summaryJson } from "../run/summary.ts";
 import type { RunSummary } from "../run/summary.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
@@ -38,7 +36,7 @@ export async function showRun(workplace: Workplace, summary: RunSummary): Promis
   const calls = await (await workplace.ledger()).writingCallsOf(summary.run);
   const deferrals = deferralsOf(await (await workplace.queries()).deferred());
   if (workplace.json) workplace.output.json(runJson(summary, calls, deferrals));
-  else printRun(workplace.output, summary, calls, deferrals, workplace.jobs());
+  else printRun(workplace.output, summary, calls, deferrals);
 }
 
 /** The counts of a run that machines read. */
@@ -72,19 +70,11 @@ export function exitMeaning(code: number): string {
   return meanings[code] ?? `exit ${code}`;
 }
 
-/** The job that reads a stream of a source: the one that ran, where it is a job and no command, or the first that reads it. */
-function jobReading(tally: { source: string; stream: Stream }, ran: string, jobs: readonly BoundJob[]): string {
-  if (jobs.some((job) => job.id === ran)) return ran;
-  const reads = (job: BoundJob): boolean => job.sources.includes(tally.source) && job.streams.includes(tally.stream);
-  return jobs.find((job) => job.kind === "sync" && reads(job))?.id ?? "JOB";
-}
-
 export function printRun(
   output: Output,
   summary: RunSummary,
   writingCalls: number,
   deferrals: readonly Deferral[] = [],
-  jobs: readonly BoundJob[] = [],
 ): void {
   output.line(`run ${summary.run} of ${summary.job}: ${summary.state}`);
   for (const tally of summary.sources) {
@@ -94,9 +84,7 @@ export function printRun(
       );
     else if (tally.shrunk !== undefined)
       output.line(
-        safeLines(
-          `  source ${tally.source}/${tally.stream}: ${tally.shrunk}; nothing is taken away because of it\n    → Export it again; where so many are really gone, \`crm-sync run ${jobReading(tally, summary.job, jobs)} --accept-shrink ${tally.source}\` believes it once.`,
-        ),
+        safeLines(`  source ${tally.source}/${tally.stream}: ${tally.shrunk}\n    → Until then nothing is taken away.`),
       );
   }
   if (summary.cutOff.length > 0) output.line(`  found cut off, and taken up: ${summary.cutOff.join(", ")}`);

@@ -14,6 +14,7 @@ import type { ConfigHeader } from "../config/load.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { Queries } from "../ledger/queries.ts";
+import type { ConfiguredStream } from "../ledger/runs.ts";
 import { createStaging } from "../ledger/staging.ts";
 import { createPlatform } from "../platform/platform.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -270,6 +271,7 @@ export class Workplace {
       ledger,
       platform: this.platform(),
       sources: this.sources(),
+      streams: this.#configuredStreams(),
       settings: this.config.assumptions,
       settle: this.config.settle,
       ordersUnseen: this.config.orders.unseen,
@@ -279,6 +281,18 @@ export class Workplace {
       logger: this.logger,
       progress: (phase, done, total) => this.output.progress(phase, done, total),
     };
+  }
+
+  /** Every stream of every source, each with the first job that reads it. */
+  #configuredStreams(): ConfiguredStream[] {
+    const jobs = this.jobs().filter((job) => job.kind === "sync");
+    return this.sources().flatMap((source) =>
+      source.streams.map((stream) => ({
+        source: source.name,
+        stream,
+        job: jobs.find((job) => job.sources.includes(source.name) && job.streams.includes(stream))?.id,
+      })),
+    );
   }
 
   notifyDependencies(ledger: Ledger): NotifyDependencies & { ledger: Ledger } {

@@ -11,6 +11,7 @@ import { databaseProblem, isFatal, refused } from "./damage.ts";
 import * as ledgerMigration from "../../migrations/0001_ledger.ts";
 import * as servicesLeftMigration from "../../migrations/0002_services_left.ts";
 import * as openRecordsMigration from "../../migrations/0003_open_records.ts";
+import * as absenceMigration from "../../migrations/0007_absence.ts";
 import * as fireTimesMigration from "../../migrations/0010_fire_times.ts";
 
 export type Sqlite = Database.Database;
@@ -24,6 +25,7 @@ const migrations: Record<string, Migration> = {
   "0001_ledger": ledgerMigration,
   "0002_services_left": servicesLeftMigration,
   "0003_open_records": openRecordsMigration,
+  "0007_absence": absenceMigration,
   "0010_fire_times": fireTimesMigration,
 };
 

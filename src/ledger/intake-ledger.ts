@@ -6,7 +6,7 @@ import { LedgerCore } from "./core.ts";
 import type { OrderNow } from "./known.ts";
 import type { WantedNumbers } from "./numbers.ts";
 import type { TakeUpRecord, TakeUpRejection, TakeUpResult } from "./records.ts";
-import type { RunTables, SourceReadRow } from "./runs.ts";
+import type { ConfiguredStream, RunTables, SourceReadRow } from "./runs.ts";
 import type { RecordOutcome, WorkTables } from "./work.ts";
 
 /** The ledger's business with records: taking them up, what is to be done about them, and what one customer is planned from. */
@@ -82,6 +82,16 @@ export class IntakeLedger extends LedgerCore {
 
   async lastCompleteRead(source: string, stream: Stream, wholeOnly: boolean): Promise<SourceReadRow | undefined> {
     return this.read(() => this.tables.runs.lastCompleteRead(source, stream, wholeOnly));
+  }
+
+  async lastRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
+    return this.read(() => this.tables.runs.lastRead(source, stream));
+  }
+
+  /** Keeps which streams are configured, so that a source that is configured no longer neither blocks nor alarms. */
+  async configureStreams(streams: readonly ConfiguredStream[]): Promise<void> {
+    if (!this.read(() => this.tables.runs.streamsDiffer(streams))) return;
+    await this.write(() => this.tables.runs.configureStreams(streams));
   }
 
   async retryQuarantine(id: string): Promise<boolean> {

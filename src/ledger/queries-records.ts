@@ -148,6 +148,8 @@ export function readFacts(row: SourceReadTable): ReadFacts {
     bad: row.bad,
     cursor: row.cursor,
     problem: row.problem,
+    shrunk: row.shrunk === 1,
+    absence: row.absence,
   };
 }
 
@@ -180,7 +182,11 @@ export async function runStory(reading: Reading, id: string): Promise<RunStory |
   return { run: runFacts(row), reads: reads.map(readFacts), operations, records };
 }
 
-/** The newest reading of each stream of each source. */
+/** Streams that the configuration of the last run had; all, before a run has said so. */
+const stillConfigured = sql<boolean>`(not exists (select 1 from source_stream)
+  or (source, stream) in (select source, stream from source_stream))`;
+
+/** The newest reading of each stream of each source that is configured. */
 export async function lastReads(reading: Reading): Promise<ReadFacts[]> {
   const rows = await reading.db
     .selectFrom("source_read")
@@ -191,6 +197,7 @@ export async function lastReads(reading: Reading): Promise<ReadFacts[]> {
         .select(sql<number>`max(number)`.as("number"))
         .groupBy(["source", "stream"]),
     )
+    .where(stillConfigured)
     .orderBy("source")
     .orderBy("stream")
     .execute();

@@ -49,6 +49,15 @@ export interface SourceReadRow {
   problem: string | null;
   /** JSON: rows of each set of files that are joined, by its name. */
   details: string | null;
+  /** The read was complete and not believed, because it lost too much. */
+  shrunk: number;
+}
+
+/** A stream of a source as the configuration has it, with the job that reads it. */
+export interface ConfiguredStream {
+  source: string;
+  stream: Stream;
+  job: string | undefined;
 }
 
 /** Counts that tie records and operations of one run together. */
@@ -133,6 +142,7 @@ export class RunTables {
       cursor?: string | undefined;
       problem?: string | undefined;
       details?: Readonly<Record<string, number>> | undefined;
+      shrunk?: boolean | undefined;
       at: string;
     },
   ): void {
@@ -145,12 +155,31 @@ export class RunTables {
       fields.cursor ?? null,
       fields.problem ?? null,
       fields.details === undefined ? null : JSON.stringify(fields.details),
+      fields.shrunk === true ? 1 : 0,
       number,
     );
   }
 
   lastCompleteRead(source: string, stream: Stream, wholeOnly: boolean): SourceReadRow | undefined {
     return this.#statements.lastComplete.get(source, stream, wholeOnly ? 1 : 0);
+  }
+
+  /** The newest read of a stream, whatever became of it, also where its process died. */
+  lastRead(source: string, stream: Stream): SourceReadRow | undefined {
+    return this.#statements.lastRead.get(source, stream);
+  }
+
+  /** Keeps which streams are configured; a write only where that has changed. */
+  streamsDiffer(streams: readonly ConfiguredStream[]): boolean {
+    const name = (row: { source: string; stream: string; job?: string | null | undefined }): string =>
+      JSON.stringify([row.source, row.stream, row.job ?? null]);
+    const known = this.#statements.streams.all().map(name).sort();
+    return known.join() !== streams.map(name).sort().join();
+  }
+
+  configureStreams(streams: readonly ConfiguredStream[]): void {
+    this.#statements.forgetStreams.run();
+    for (const { source, stream, job } of streams) this.#statements.addStream.run(source, stream, job ?? null);
   }
 
   reads(run: string): SourceReadRow[] {
@@ -220,6 +249,8 @@ function runFromRow(row: RunTableRow): RunRow {
   };
 }
 
+const readColumns =
+  "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk";
 const runColumns = "id, job, kind, trigger, scope, started_at, finished_at, state, exit_code, balance, summary, header";
 function prepareStatements(database: Sqlite) {
   return {
@@ -244,19 +275,29 @@ function prepareStatements(database: Sqlite) {
     ),
     startRead: database.prepare("insert into source_read (run_id, source, stream, started_at) values (?, ?, ?, ?)"),
     finishRead: database.prepare(
-      `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?, details = ? where number = +?`,
+      `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?, details = ?, shrunk = ?
+       where number = +?`,
     ),
     lastComplete: database.prepare<[string, string, number], SourceReadRow>(
-      `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details from source_read
+      `select ${readColumns} from source_read
        where source = +? and stream = +? and complete = 1 and whole >= ? order by number desc limit 1`,
     ),
+    lastRead: database.prepare<[string, string], SourceReadRow>(
+      `select ${readColumns} from source_read where source = +? and stream = +? order by number desc limit 1`,
+    ),
+    streams: database.prepare<[], { source: string; stream: string; job: string | null }>(
+      "select source, stream, job from source_stream",
+    ),
+    forgetStreams: database.prepare("delete from source_stream"),
+    addStream: database.prepare("insert into source_stream (source, stream, job) values (?, ?, ?)"),
     reads: database.prepare<[string], SourceReadRow>(
-      `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details from source_read
+      `select ${readColumns} from source_read
        where run_id = +? order by number`,
     ),
     troubledReads: database.prepare<[], SourceReadRow>(
-      `select number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details from source_read
+      `select ${readColumns} from source_read
        where number in (select max(number) from source_read where finished_at is not null group by source, stream) and complete = 0
+         and (not exists (select 1 from source_stream) or (source, stream) in (select source, stream from source_stream))
        order by source, stream`,
     ),
     writingCalls: database.prepare<[string], { count: number }>(

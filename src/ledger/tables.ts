@@ -12,6 +12,7 @@ export interface LedgerTables {
   record: RecordTable;
   record_version: RecordVersionTable;
   source_read: SourceReadTable;
+  source_stream: { source: string; stream: Stream; job: string | null };
   quarantine: QuarantineTable;
   link: LinkTable;
   platform_customer: PlatformCustomerTable;
@@ -58,6 +59,8 @@ export interface RecordTable {
   state: RecordState;
   last_read: number;
   missed: number;
+  /** When it was first missing from a whole read of a run; counts only while `missed` is not 0. */
+  missed_since: string | null;
   pending: number;
   deferred_code: string | null;
   deferred_reason: string | null;
@@ -96,6 +99,10 @@ export interface SourceReadTable {
   problem: string | null;
   /** JSON: rows of each set of files that are joined, by its name. */
   details: string | null;
+  /** The read was complete and not believed, because it lost too much. */
+  shrunk: number;
+  /** What it said about what is gone: `judged`, or why not. */
+  absence: string | null;
 }
 
 export interface QuarantineTable {

@@ -135,6 +135,10 @@ export interface ReadFacts {
   bad: number;
   cursor: string | null;
   problem: string | null;
+  /** It was complete and not believed, because it lost too much. */
+  shrunk: boolean;
+  /** What it said about what is gone: `judged`, or why not; null where it was not complete and whole. */
+  absence: string | null;
 }
 
 /** A run with what it read and how its operations and records ended. */

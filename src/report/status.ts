@@ -71,7 +71,7 @@ export function attentionOf(facts: StatusFacts): Attention[] {
   )) {
     items.push({
       what: `source ${read.source}, ${read.stream}: not read completely${read.problem === null ? "" : ` (${read.problem})`}`,
-      next: "crm-sync check",
+      next: read.shrunk ? "export it again, or the command that is named" : "crm-sync check",
     });
   }
   for (const left of facts.servicesLeft) {

@@ -5,6 +5,7 @@ import type { Logger } from "../base/logger.ts";
 import type { ContractSettings } from "../contract/settings.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { ConfiguredStream } from "../ledger/runs.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Source } from "../source/source.ts";
 import type { LimitsSettings, SettleSettings } from "./settings.ts";
@@ -14,6 +15,8 @@ export interface RunDependencies {
   ledger: Ledger;
   platform: Platform;
   sources: readonly Source[];
+  /** Every stream of every configured source, also those that this run does not read. */
+  streams: readonly ConfiguredStream[];
   settings: ContractSettings;
   settle: SettleSettings;
   ordersUnseen: "ask" | "resend";

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
 import { streams as allStreams } from "../crm/model.ts";
 import { Observer } from "../apply/observe.ts";
 import { NumberPool } from "../apply/pool.ts";
@@ -13,6 +13,7 @@ import { reconcile } from "./reconcile.ts";
 import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import type { RunSummary } from "./summary.ts";
+import { revokesBlockedBy } from "./read-doubts.ts";
 import { takeUpStream } from "./take-up.ts";
 import type { StreamTally } from "./take-up.ts";
 
@@ -60,7 +61,15 @@ export class SyncRun {
 
   /** Reads the job's streams of every source: customers first, then what depends on them. A source that fails stops no other. */
   async readSources(): Promise<void> {
-    if (!this.#request.read) return;
+    const { ledger, logger } = this.#deps;
+    await ledger.configureStreams(this.#deps.streams);
+    if (this.#request.read) await this.#readStreams();
+    this.revokesBlocked = await revokesBlockedBy(ledger, this.#deps.streams);
+    if (this.revokesBlocked !== undefined)
+      logger.warn({ run: this.#run, reason: this.revokesBlocked.reason }, "revokes blocked");
+  }
+
+  async #readStreams(): Promise<void> {
     const { ledger, settings, logger, progress } = this.#deps;
     for (const stream of allStreams.filter((name) => this.#request.streams.includes(name))) {
       for (const source of this.#deps.sources.filter((item) => item.streams.includes(stream))) {
@@ -72,6 +81,7 @@ export class SyncRun {
             settings,
             logger,
             limits: this.#request.limits,
+            job: this.#jobReading(source.name, stream),
             acceptShrink: this.#request.acceptShrink?.includes(source.name) === true,
             progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
           },
@@ -84,7 +94,10 @@ export class SyncRun {
         this.#report(tally);
       }
     }
-    this.revokesBlocked = revokesBlockedBy(this.tallies);
+  }
+
+  #jobReading(source: string, stream: Stream): string | undefined {
+    return this.#deps.streams.find((item) => item.source === source && item.stream === stream)?.job;
   }
 
   #report(tally: StreamTally): void {
@@ -333,15 +346,4 @@ export class SyncRun {
     }
     await this.#deps.ledger.deferPending(this.#run, undefined, state === "done" ? "run.scope" : `run.${state}`, reason);
   }
-}
-
-/** Why nothing may be taken away in a run: a staff read that failed, is incomplete or shrank. */
-function revokesBlockedBy(tallies: readonly StreamTally[]): Block | undefined {
-  const doubtful = tallies.find(
-    (tally) =>
-      tally.stream === "staff" && (!tally.complete || tally.problem !== undefined || tally.shrunk !== undefined),
-  );
-  if (doubtful === undefined) return undefined;
-  const why = doubtful.shrunk ?? `the source ${doubtful.source} was not read completely`;
-  return { code: "revokes.blocked", reason: `nothing is taken away: ${why}`, again: true };
 }

@@ -33,6 +33,8 @@ export interface TakeUpDependencies {
   settings: ContractSettings;
   logger: Logger;
   limits: { sourceShrink: number; absenceReads: number };
+  /** A job that reads this stream: the command that believes a shrunken source names it. */
+  job: string | undefined;
   /** A person said that this source has really lost its records: believed once. */
   acceptShrink: boolean;
   progress: (done: number) => void;
@@ -73,17 +75,19 @@ export async function takeUpStream(
       batchSize: 500,
       distrust: (details) => (deps.acceptShrink ? undefined : detailShrinkage(details, earlier?.details, deps.limits)),
     });
+    const believed = `where so many are really gone, \`crm-sync run ${deps.job ?? "JOB"} --accept-shrink ${source.name}\` believes it once`;
     for (;;) {
       const next = await reading.next();
       if (next.done === true) {
         const outcome = next.value;
         tally.complete = outcome.complete;
         tally.problem = outcome.problem;
-        tally.shrunk =
+        const shrunk =
           outcome.shrunk ??
           (outcome.complete && outcome.full && outcome.details === undefined && !deps.acceptShrink
             ? shrinkage(tally.extracted, earlier?.rows, deps.limits.sourceShrink, "records")
             : undefined);
+        if (shrunk !== undefined) tally.shrunk = `${shrunk}; export it again, or ${believed}`;
         await ledger.finishRead(read, {
           complete: outcome.complete && tally.shrunk === undefined,
           whole: outcome.full,
@@ -92,6 +96,7 @@ export async function takeUpStream(
           cursor: outcome.cursor,
           details: outcome.details,
           problem: tally.shrunk ?? outcome.problem?.message,
+          shrunk: tally.shrunk !== undefined,
         });
         if (outcome.complete && outcome.full && tally.shrunk === undefined) {
           const closed = await ledger.closeWholeRead(source.name, stream, read, deps.limits.absenceReads, run);
@@ -126,12 +131,17 @@ export async function takeUpStream(
   }
 }
 
+/** A source with fewer rows than `few` may lose `believedOfFew` of them whatever their share: of five, one is 20 %. It never may lose all. */
+const few = 20;
+const believedOfFew = 2;
+
 /** Why a complete read is not believed about what is gone: it lost too large a share of its records. */
 function shrinkage(rows: number, before: number | undefined, share: number, what: string): string | undefined {
   if (before === undefined || before === 0) return undefined;
   const lost = before - rows;
-  if (rows > 0 && lost < before * share) return undefined;
-  return `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since the last complete read; ${share * 100} % are believed`;
+  if (rows > 0 && (lost < before * share || (before < few && lost <= believedOfFew))) return undefined;
+  const most = before < few ? `${believedOfFew} of fewer than ${few}` : `less than ${share * 100} %`;
+  return `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since the last complete read; ${most} is believed`;
 }
 
 /** The same for rows that are joined, each set of files for itself: without its detail rows a record looks shorter, and without header rows they are records that nobody can use. */

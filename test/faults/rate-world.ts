@@ -132,6 +132,7 @@ export class RateWorld {
         ledger: this.#ledger,
         platform: this.platform,
         sources: [companySource(this.company, () => "whole")],
+        streams: streams.map((stream) => ({ source: "crm", stream, job: "everything" })),
         settings: { ...assumptions, poolBatch: 50, staffPage: { base: 1, size: 100 } },
         settle: settleSettingsSchema.parse({}),
         ordersUnseen: "resend",

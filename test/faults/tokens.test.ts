@@ -93,6 +93,7 @@ class TokenWorld {
           ledger: this.ledger,
           platform,
           sources: [companySource(this.#company, () => "whole")],
+          streams: [],
           settings: assumptions,
           settle: { timeMs: 200, readings: 2, maxWaitMs: 10_000 },
           ordersUnseen: "resend",

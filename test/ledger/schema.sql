@@ -25,12 +25,13 @@ CREATE TABLE platform_customer ( enterprise_global_id text not null, customer_id
 CREATE TABLE private_value ( ref text not null, version integer not null, salt text, body text, sealed text, created_at text not null, wiped_at text, primary key (ref, version) ) strict, without rowid;
 CREATE TABLE protected_member ( member_global_id text primary key, enterprise_global_id text not null, reason text not null, seen_at text not null ) strict, without rowid;
 CREATE TABLE quarantine ( id text primary key, source text not null, stream text not null, namespace text, record_id text, customer_namespace text, customer_id text, place text not null, field text not null, code text not null, message text not null, expected text, raw_ref text not null, raw_hash text not null, first_seen text not null, last_seen text not null, last_read integer not null, state text not null check (state in ('open', 'retry', 'resolved')), resolved_at text, resolution text ) strict, without rowid;
-CREATE TABLE record ( stream text not null, namespace text not null, id text not null, source text not null, raw_hash text not null, body_hash text not null, version integer not null, customer_namespace text not null, customer_id text not null, state text not null check (state in ('current', 'quarantined', 'absent')), last_read integer not null, missed integer not null default 0, pending integer not null default 0, deferred_code text, deferred_reason text, deferred_since text, changed_run text, outcome_run text, outcome text, first_seen text not null, changed_at text not null, primary key (stream, namespace, id) ) strict, without rowid;
+CREATE TABLE record ( stream text not null, namespace text not null, id text not null, source text not null, raw_hash text not null, body_hash text not null, version integer not null, customer_namespace text not null, customer_id text not null, state text not null check (state in ('current', 'quarantined', 'absent')), last_read integer not null, missed integer not null default 0, pending integer not null default 0, deferred_code text, deferred_reason text, deferred_since text, changed_run text, outcome_run text, outcome text, first_seen text not null, changed_at text not null, missed_since text, primary key (stream, namespace, id) ) strict, without rowid;
 CREATE TABLE record_version ( stream text not null, namespace text not null, id text not null, version integer not null, from_at text not null, to_at text, source text not null, place text not null, body text not null, primary key (stream, namespace, id, version) ) strict, without rowid;
 CREATE TABLE run ( id text primary key, job text not null, kind text not null, trigger text not null, scope text, started_at text not null, finished_at text, state text not null check (state in ('running', 'done', 'stopped', 'failed', 'cut-off')), exit_code integer, balance text, summary text, header text not null ) strict, without rowid;
 CREATE TABLE service_left (service text primary key, since text not null, reason text not null, probe_at text not null) strict, without rowid;
 CREATE TABLE slot (job text primary key, last_slot text not null, fired_at text not null) strict, without rowid;
-CREATE TABLE source_read ( number integer primary key, run_id text, source text not null, stream text not null, started_at text not null, finished_at text, complete integer not null default 0, whole integer not null default 0, rows integer not null default 0, bad integer not null default 0, cursor text, problem text , details text) strict;
+CREATE TABLE source_read ( number integer primary key, run_id text, source text not null, stream text not null, started_at text not null, finished_at text, complete integer not null default 0, whole integer not null default 0, rows integer not null default 0, bad integer not null default 0, cursor text, problem text , details text, shrunk integer not null default 0, absence text) strict;
+CREATE TABLE source_stream (source text not null, stream text not null, job text, primary key (source, stream)) strict, without rowid;
 CREATE TABLE staff_link ( namespace text not null, staff_id text not null, from_at text not null, to_at text, customer_namespace text not null, customer_id text not null, enterprise_global_id text not null, member_global_id text not null, origin text not null check (origin in ('created', 'adopted')), particulars text not null, primary key (namespace, staff_id, from_at) ) strict, without rowid;
 CREATE UNIQUE INDEX acknowledged_current on acknowledged (namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX asset_number_by_instance on asset_number (namespace, order_id, instance_id, slot) where fixed_at is not null;
@@ -58,6 +59,7 @@ CREATE UNIQUE INDEX placed_order_current on placed_order (namespace, order_id) w
 CREATE INDEX protected_member_by_enterprise on protected_member (enterprise_global_id);
 CREATE INDEX quarantine_by_customer on quarantine (customer_namespace, customer_id) where state <> 'resolved';
 CREATE INDEX quarantine_by_record on quarantine (stream, namespace, record_id) where state <> 'resolved';
+CREATE INDEX quarantine_of_nobody on quarantine (source, stream) where state <> 'resolved' and customer_id is null;
 CREATE UNIQUE INDEX quarantine_open on quarantine (source, stream, raw_hash) where state <> 'resolved';
 CREATE INDEX record_by_change on record (changed_run) where changed_run is not null;
 CREATE INDEX record_by_customer on record (customer_namespace, customer_id, stream);
@@ -68,6 +70,7 @@ CREATE INDEX record_pending on record (customer_namespace, customer_id) where pe
 CREATE INDEX record_quarantined on record (stream, namespace, id) where state = 'quarantined';
 CREATE INDEX run_by_start on run (started_at);
 CREATE INDEX source_read_by_stream on source_read (source, stream, number);
+CREATE INDEX source_read_whole on source_read (source, stream, number) where complete = 1 and whole = 1;
 CREATE INDEX staff_link_by_customer on staff_link (customer_namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX staff_link_by_member on staff_link (member_global_id) where to_at is null;
 CREATE UNIQUE INDEX staff_link_current on staff_link (namespace, staff_id) where to_at is null;

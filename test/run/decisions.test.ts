@@ -12,7 +12,7 @@ import { ApplyWorld, customer, customerRecord, orderRecord, staffRecord } from "
 const limits = limitsSettingsSchema.parse({ revokes: { enterprise: { floor: 0, share: 0 } } });
 
 async function run(world: ApplyWorld, request: Partial<RunRequest> = {}): Promise<RunSummary> {
-  const dependencies = { ...world.deps, sources: [], concurrency: 2, progress: () => {} };
+  const dependencies = { ...world.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
   return await runSync(dependencies, {
     job: "everything",
     trigger: "hand",

@@ -218,6 +218,7 @@ export class Engine {
       ledger,
       platform,
       sources: [options.source],
+      streams: options.source.streams.map((stream) => ({ source: options.source.name, stream, job: "everything" })),
       settings: assumptions,
       settle: configuration.settle,
       ordersUnseen: configuration.ordersUnseen,

@@ -118,6 +118,21 @@ export const running: Breaks = {
     test: "run/balance.test.ts",
     title: "the balance of a run > does not add up where a record was read and has no outcome",
   },
+  "only the sources of the job that runs keep it from taking things away": {
+    file: "src/run/read-doubts.ts",
+    find: "if (read.complete === 1) return undefined;",
+    replace: "return undefined;",
+    test: "cli/half-knowledge.test.ts",
+    title:
+      "while one of two sources is down, no job, plan, saved plan or resync takes anything away, whichever job read it",
+  },
+  "a read whose process died is no doubt": {
+    file: "src/run/read-doubts.ts",
+    find: "if (read.finished_at === null)",
+    replace: "if (read.finished_at === null) return undefined;\n  if (read.finished_at === undefined)",
+    test: "cli/half-knowledge.test.ts",
+    title: "a source that was cut off blocks every job's revokes until it is read, or is configured no longer",
+  },
   "a job that says some limits has the defaults for the rest": {
     file: "src/run/settings.ts",
     find: "sourceShrink: sourceShrink.optional(),",

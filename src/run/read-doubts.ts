@@ -1,0 +1,40 @@
+import type { Ledger } from "../ledger/ledger.ts";
+import type { ConfiguredStream, SourceReadRow } from "../ledger/runs.ts";
+import type { Block } from "../plan/enterprise.ts";
+
+/**
+ * Why nothing may be taken away now: the last read of a configured stream, whichever job made it, did not reach its end, shrank, was cut off, or never
+ * happened. What that source would have said may be what keeps the thing. A finished read of changes only is no doubt.
+ */
+export async function revokesBlockedBy(
+  ledger: Pick<Ledger, "lastRead">,
+  streams: readonly ConfiguredStream[],
+): Promise<Block | undefined> {
+  const doubts: string[] = [];
+  for (const stream of streams) {
+    const name = `${stream.source}/${stream.stream}`;
+    const doubt = doubtOf(name, await ledger.lastRead(stream.source, stream.stream));
+    if (doubt !== undefined) doubts.push(`${doubt}; ${cureOf(name, stream.job)}`);
+  }
+  const [first, ...others] = doubts;
+  if (first === undefined) return undefined;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more: \`crm-sync status\`)`;
+  return { code: "revokes.blocked", reason: `nothing is taken away: ${first}${more}`, again: true };
+}
+
+function doubtOf(name: string, read: SourceReadRow | undefined): string | undefined {
+  if (read === undefined) return `${name} was never read`;
+  if (read.finished_at === null) return `the last read of ${name} was cut off`;
+  if (read.complete === 1) return undefined;
+  if (read.shrunk === 1) return `the last read of ${name} is not believed: ${read.problem ?? "it lost too much"}`;
+  return `the last read of ${name} was not complete: ${withoutDot(read.problem ?? "it did not reach its end")}`;
+}
+
+function cureOf(name: string, job: string | undefined): string {
+  if (job === undefined) return `no job reads ${name}: add it to one, or take it out of the configuration`;
+  return `\`crm-sync run ${job}\` reads it again; a source that is not used any more is taken out of the configuration`;
+}
+
+function withoutDot(text: string): string {
+  return text.replace(/\.$/u, "");
+}

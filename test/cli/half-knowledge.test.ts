@@ -1,0 +1,144 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { planCommand, applyCommand } from "../../src/cli/plan-commands.ts";
+import { resyncCommand, runCommand } from "../../src/cli/run-commands.ts";
+import { canary, company, lines, staffLine } from "../support/cli-records.ts";
+import type { Person } from "../support/cli-records.ts";
+import { world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+import { inProcess } from "../support/in-process.ts";
+import type { Ended } from "../support/program.ts";
+
+/** A second source of staff, which the people of the last customer come from. */
+const secondSource = `  branch:
+    kind: file
+    directory: data
+    streams:
+      staff:
+        files: branch.ndjson
+        key: id
+        mapping:
+          id: id
+          customerId: customer
+          userName: login
+          name: name
+          mobile: mobile
+          assets:
+            - each: assets
+              when: { path: instance, present: true }
+              fields: { instanceId: instance }
+jobs:
+  everything: { kind: sync, streams: [customers, orders, staff] }
+  hr-only: { kind: sync, streams: [staff], sources: [hr] }
+`;
+
+interface TwoSources {
+  w: World;
+  branch: Person[];
+  /** Writes every file as the lists are now. */
+  write(): void;
+  /** A command in this process: how it ended, what it printed, and the M9 it sent. */
+  does(...words: string[]): Promise<Ended & { sent: number }>;
+}
+
+async function twoSources(customers: number, people: number): Promise<TwoSources> {
+  const w = await world({ records: company(customers, people) });
+  w.extra = secondSource;
+  const last = `C${customers}`;
+  const branch = w.staff.filter((person) => person.customer === last);
+  w.staff = w.staff.filter((person) => person.customer !== last);
+  const options = {
+    config: w.path("crm-sync.yaml"),
+    ledger: w.path("ledger.db"),
+    sandbox: w.sandbox.url,
+    environment: { SEAL_KEY: canary.seal, CRM_SYNC__settle__timeMs: "200", CRM_SYNC__settle__readings: "2" },
+    json: false,
+  };
+  const made: TwoSources = {
+    w,
+    branch,
+    write() {
+      w.write();
+      writeFileSync(w.path("data/branch.ndjson"), lines(made.branch.map(staffLine)));
+    },
+    async does(command, ...words) {
+      const { result, calls } = await w.writes(() =>
+        inProcess(options, (invocation) => {
+          switch (command) {
+            case "run":
+              return runCommand(invocation, words[0] ?? "", words[1] === "--accept-shrink" ? words.slice(2) : []);
+            case "resync":
+              return resyncCommand(invocation, { [words[0] ?? "customer"]: words[1] });
+            case "plan":
+              return planCommand(invocation, {}, words[0]);
+            default:
+              return applyCommand(invocation, words[0]);
+          }
+        }),
+      );
+      return { ...result, sent: calls["M9"] ?? 0 };
+    },
+  };
+  made.write();
+  const first = await made.does("run", "everything");
+  expect(first.code, first.stdout + first.stderr).toBe(0);
+  return made;
+}
+
+it("while one of two sources is down, no job, plan, saved plan or resync takes anything away, whichever job read it", async () => {
+  const two = await twoSources(2, 2);
+  const [first] = two.w.staff;
+  if (first !== undefined) first.assets = [];
+  two.write();
+  const saved = two.w.path("plan.ndjson");
+  const planned = await two.does("plan", saved);
+  expect(planned.stdout).toContain("1 operation(s) planned");
+  rmSync(two.w.path("data/branch.ndjson"));
+
+  expect(await two.does("run", "staff")).toMatchObject({ code: 7, sent: 0 });
+  const other = await two.does("run", "customers-and-orders");
+  expect(other.sent, "a job that does not read the source takes nothing away either").toBe(0);
+  expect(other.stdout).toMatch(
+    /nothing is taken away: the last read of branch\/staff .*missing.*`crm-sync run staff`/u,
+  );
+  expect(await two.does("resync", "customer", "C1")).toMatchObject({ sent: 0 });
+  expect(await two.does("apply", saved)).toMatchObject({ sent: 0 });
+  expect((await two.does("plan")).stdout).toContain("0 operation(s) planned");
+  expect(two.w.sandbox.state().assignments).toBe(4);
+
+  two.write();
+  expect(await two.does("run", "customers-and-orders")).toMatchObject({ sent: 0 });
+  expect(await two.does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
+  expect(two.w.sandbox.state().assignments).toBe(3);
+});
+
+it.each([
+  ["shrank", "`crm-sync run staff --accept-shrink branch` believes it once"],
+  ["was cut off", "the last read of branch/staff was cut off; `crm-sync run staff` reads it again"],
+  ["was never read", "branch/staff was never read; `crm-sync run staff` reads it again"],
+])("a source that %s blocks every job's revokes until it is read, or is configured no longer", async (how, said) => {
+  const two = await twoSources(2, 4);
+  const [first] = two.w.staff;
+  if (first !== undefined) first.assets = [];
+  if (how === "shrank") two.branch.length = 1;
+  two.write();
+  if (how === "shrank") expect(await two.does("run", "everything")).toMatchObject({ code: 7, sent: 0 });
+  if (how === "was cut off")
+    two.w.tamper(
+      "insert into source_read (source, stream, started_at) values ('branch', 'staff', '2026-01-01T00:00:00.000Z')",
+    );
+  if (how === "was never read") two.w.tamper("delete from source_read where source = 'branch'");
+
+  const blocked = await two.does("run", "hr-only");
+  expect(blocked.sent).toBe(0);
+  expect(blocked.stdout).toContain(said);
+  if (how === "shrank") {
+    expect(await two.does("run", "staff", "--accept-shrink", "branch")).toMatchObject({ code: 0, sent: 1 });
+  } else if (how === "was cut off") {
+    expect(await two.does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
+  } else {
+    two.w.extra = "jobs:\n  hr-only: { kind: sync, streams: [staff], sources: [hr] }\n";
+    two.w.write();
+    expect(await two.does("run", "hr-only")).toMatchObject({ code: 0, sent: 1 });
+  }
+});
