@@ -17,6 +17,7 @@ import { attemptEnd, isContradiction, keptAnswer } from "./outcome.ts";
 import { generatePassword } from "./password.ts";
 import type { NumberPool } from "./pool.ts";
 import { plannedOrder, prepare } from "./prepare.ts";
+import { sendOnce } from "./sending.ts";
 import { settleTimeBegins } from "./settle-time.ts";
 import type { Conclusive, PlannedOrder } from "./prepare.ts";
 
@@ -26,7 +27,8 @@ export type Delivery =
   | { kind: "rejected"; code: string; reason: string }
   | { kind: "unknown"; id: string }
   | { kind: "parked"; id: string; reason: string }
-  | { kind: "not-sent"; reason: string }
+  /** Not one byte left. Without an `id` there was no permit, and the journal holds no intent of it. */
+  | { kind: "not-sent"; id: string | undefined; reason: string }
   /** The run was stopped before it: nothing was recorded or sent. */
   | { kind: "stopped" }
   /** Nothing was recorded or sent: something the payload needs is not known or not usable. */
@@ -41,7 +43,7 @@ interface Existing {
 }
 
 /**
- * Carries one operation out: numbers, binding, intent, one attempt, outcome. `existing` sends an operation of the journal again; its payload
+ * Carries one operation out: numbers, binding, permit, intent, one attempt, outcome. `existing` sends an operation of the journal again; its payload
  * must bind to the very bytes of the intent, else nothing is sent and it is parked. `shownBefore` are the members that M5 showed (M1 only).
  */
 export async function deliver(
@@ -91,36 +93,32 @@ export async function deliver(
     if (options.existing !== undefined) return await park(deps, options.existing.id, prepared.reason);
     return { kind: "blocked", ...prepared };
   }
-  if (options.signal?.aborted === true) return { kind: "stopped" };
   const nonce = deps.random.hex(16);
-  const id = await intended(
-    ledger.intend({
-      operation,
-      id: options.existing?.id ?? options.plannedId,
-      runId: options.runId,
-      wireHash,
-      nonce,
-      context: options.existing?.context ?? prepared.context,
-      sealed: passwords.toSeal,
-    }),
-  );
-  if (typeof id !== "string") return { kind: "blocked", ...id };
-  const { outcome, conclude } = await prepared.send({
-    nonce,
-    body,
-    signal: options.signal,
-    customer: formatKey(operation.customer),
-  });
-  return await record(deps, operation, id, outcome, conclude, options.existing);
-}
-
-/** The id of the intent, or why the ledger does not take it. */
-async function intended(intent: Promise<string>): Promise<string | { code: string; reason: string }> {
   try {
-    return await intent;
+    return await sendOnce(
+      () =>
+        ledger.intend({
+          operation,
+          id: options.existing?.id ?? options.plannedId,
+          runId: options.runId,
+          wireHash,
+          nonce,
+          context: options.existing?.context ?? prepared.context,
+          sealed: passwords.toSeal,
+        }),
+      (permit) =>
+        prepared.send({ nonce, body, signal: options.signal, customer: formatKey(operation.customer), ...permit }),
+      async (id, { outcome, conclude }) => {
+        if (id !== undefined) return await record(deps, operation, id, outcome, conclude, options.existing);
+        if (outcome.kind !== "not-sent")
+          throw new Error(`${operation.endpoint} on ${operation.subject} left without an intent`);
+        if (options.signal?.aborted === true) return { kind: "stopped" };
+        return { kind: "not-sent", id, reason: outcome.reason };
+      },
+    );
   } catch (error) {
     if (!(error instanceof Problem) || !claimCodes.some((code) => code === error.code)) throw error;
-    return { code: error.code, reason: `${error.message}; ${error.cure}` };
+    return { kind: "blocked", code: error.code, reason: `${error.message}; ${error.cure}` };
   }
 }
 
@@ -211,7 +209,7 @@ async function record(
       changes: [],
       audit: { kind: "not-sent", body: { reason: outcome.reason } },
     });
-    return { kind: "not-sent", reason: outcome.reason };
+    return { kind: "not-sent", id, reason: outcome.reason };
   }
   if (outcome.kind === "rejected") {
     const meaning = meaningOf(outcome.code, operation.endpoint);
@@ -288,7 +286,7 @@ async function stillUnknown(
     changes: [],
     audit: { kind: "not-sent", body: { reason } },
   });
-  return { kind: "not-sent", reason };
+  return { kind: "not-sent", id, reason };
 }
 
 async function park(

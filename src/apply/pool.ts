@@ -4,11 +4,14 @@ import { limits } from "../contract/limits.ts";
 import { assetNumberOf } from "../contract/selection.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
+import type { AttemptEnd } from "../ledger/ledger.ts";
 import type { WantedNumbers } from "../ledger/numbers.ts";
 import { operation } from "../plan/operation.ts";
+import type { WriteOutcome } from "../platform/outcome.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { attemptEnd, keptAnswer } from "./outcome.ts";
 import type { PlannedOrder } from "./prepare.ts";
+import { sendOnce } from "./sending.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */
 export const poolOwner: RecordKey = { namespace: "", id: "" };
@@ -81,7 +84,7 @@ export class NumberPool {
   }
 
   async #refill(lacking: number, signal: AbortSignal | undefined): Promise<Unready | undefined> {
-    const { ledger, platform, settings, random, logger } = this.#deps;
+    const { ledger, platform, settings, random } = this.#deps;
     if ((await ledger.poolSize()) >= lacking) return undefined;
     if (this.#vainInRow >= mostRefills) {
       return {
@@ -102,15 +105,27 @@ export class NumberPool {
     });
     const body = JSON.stringify(planned.payload);
     const nonce = random.hex(16);
-    const id = await ledger.intend({
-      operation: planned,
-      runId: null,
-      wireHash: sha256(JSON.stringify([planned.endpoint, {}, body])),
-      nonce,
-      context: { size },
-    });
-    const outcome = await platform.orderService.takeAssetNumbers(size, { nonce, body, signal });
+    return await sendOnce(
+      () =>
+        ledger.intend({
+          operation: planned,
+          runId: null,
+          wireHash: sha256(JSON.stringify([planned.endpoint, {}, body])),
+          nonce,
+          context: { size },
+        }),
+      (permit) => platform.orderService.takeAssetNumbers(size, { nonce, body, signal, ...permit }),
+      (id, outcome) => this.#record(id, size, outcome),
+    );
+  }
+
+  async #record(id: string | undefined, size: number, outcome: WriteOutcome<string[]>): Promise<Unready | undefined> {
+    const { ledger, logger } = this.#deps;
     const attempt = attemptEnd(outcome);
+    if (id === undefined) {
+      if (outcome.kind !== "not-sent") throw new Error("E9 left without an intent");
+      return notHandedOut(attempt);
+    }
     if (outcome.kind === "done") this.#vainInRow = 0;
     else if (outcome.kind !== "not-sent") this.#vainInRow += 1;
     if (outcome.kind === "done") {
@@ -140,10 +155,11 @@ export class NumberPool {
       { operation: id, asked: size, reason: attempt.detail, code: attempt.code },
       lost ? "asset numbers lost" : "asset numbers not handed out",
     );
-    if (lost) return undefined;
-    return {
-      code: "pool.empty",
-      reason: `the order service handed out no asset numbers (E9): ${attempt.code ?? attempt.detail ?? "no reason given"}`,
-    };
+    return lost ? undefined : notHandedOut(attempt);
   }
+}
+
+function notHandedOut(attempt: AttemptEnd): Unready {
+  const reason = `the order service handed out no asset numbers (E9): ${attempt.code ?? attempt.detail ?? "no reason given"}`;
+  return { code: "pool.empty", reason };
 }

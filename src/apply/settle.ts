@@ -96,8 +96,8 @@ export class Settling {
   }
 
   /**
-   * An operation found `sending` had its process killed. Its call may have waited for its turn and left a moment before that, so its settle time
-   * begins now and not with the attempt.
+   * An operation found `sending` had its process killed. Its call may have been under way until a moment before that, so its settle time begins now
+   * and not with the attempt.
    */
   async foundSending(row: JournalRow): Promise<void> {
     settleTimeBegins(this.#deps, row.id, row.operation.subject);

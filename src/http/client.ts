@@ -54,8 +54,13 @@ export interface WriteOptions<T> extends Call<T> {
   body?: JsonObject | undefined;
   /** The body's text where the caller has made it already: exactly these bytes are sent. */
   bodyText?: string | undefined;
-  /** Called right before the request is handed to the network. */
-  onSending?: (() => void) | undefined;
+  /**
+   * Awaited once the call has its permit (circuit, concurrency, rate, token) and before its first byte: the intent is committed here. Not awaited
+   * where the permit is refused. What it throws stops the call, gives the permit back and is thrown by `write`.
+   */
+  beforeSending?: (() => Promise<void>) | undefined;
+  /** The permit is kept until this resolves: until the outcome is on its way into the ledger, ahead of the next call's intent. */
+  recorded?: Promise<void> | undefined;
 }
 
 export interface ServiceState {
@@ -70,7 +75,10 @@ export interface ServiceState {
 export interface ServiceClient {
   /** A read, with its repetitions. Rejects with ReadFailure; a failure is never an empty answer. */
   read<T>(options: ReadOptions<T>): Promise<T>;
-  /** A write: exactly one attempt. `signal` counts until the request is sent. Never rejects but for a defect of the caller (RangeError). */
+  /**
+   * A write: exactly one attempt. `signal` counts until the request is sent. Rejects with what `beforeSending` threw, and else only for a defect
+   * of the caller (RangeError).
+   */
   write<T>(options: WriteOptions<T>): Promise<WriteOutcome<T>>;
   state(): ServiceState;
   close(): Promise<void>;
@@ -120,7 +128,7 @@ export function createServiceClient(
     options: Call<T>,
     nonce: string,
     body: string | null,
-    onSending?: () => void,
+    beforeSending?: () => Promise<void>,
   ): Promise<Attempt<T>> {
     const { operation: id, signal } = options;
     const operation = operations[id];
@@ -141,13 +149,11 @@ export function createServiceClient(
       return { kind: "unsent", why: "no-turn", reason: messageOf(thrown) };
     }
     if (leave.kind === "refused") return { kind: "unsent", why: "breaker-open", reason: leave.reason };
-    const since = clock.monotonic();
-    try {
-      onSending?.();
-    } catch (thrown) {
-      breaker.release(leave);
-      throw thrown;
+    if (beforeSending !== undefined) {
+      const stopped = await committed(leave, beforeSending, signal);
+      if (stopped !== undefined) return stopped;
     }
+    const since = clock.monotonic();
     let answer: TransportAnswer;
     try {
       answer = await transport.send({
@@ -186,6 +192,26 @@ export function createServiceClient(
       "answer",
     );
     return { kind: "answered", answer, result, signed };
+  }
+
+  /** Commits the intent while the permit is held; gives why the call does not leave all the same, where that came up meanwhile. */
+  async function committed(
+    leave: Leave,
+    beforeSending: () => Promise<void>,
+    signal: AbortSignal | undefined,
+  ): Promise<Extract<Attempt<never>, { kind: "unsent" }> | undefined> {
+    try {
+      await beforeSending();
+    } catch (thrown) {
+      breaker.release(leave);
+      throw thrown;
+    }
+    const closed = leave.kind === "probe" ? undefined : breaker.refusal();
+    if (signal?.aborted !== true && closed === undefined) return undefined;
+    breaker.release(leave);
+    return closed === undefined
+      ? { kind: "unsent", why: "aborted", reason: "stopped before it was sent" }
+      : { kind: "unsent", why: "breaker-open", reason: closed };
   }
 
   /** While one call tries the service again, the others wait for what becomes of it, and are refused only when it failed. */
@@ -318,8 +344,16 @@ export function createServiceClient(
 
   async function write<T>(options: WriteOptions<T>): Promise<WriteOutcome<T>> {
     const body = options.bodyText ?? (options.body === undefined ? null : JSON.stringify(options.body));
-    const ended = await limit(() => attempt(options, options.nonce, body, options.onSending));
-    return writeOutcomeOf(ended, options.body ?? options.bodyText);
+    const ended = Promise.withResolvers<Attempt<T>>();
+    void limit(async () => {
+      try {
+        ended.resolve(await attempt(options, options.nonce, body, options.beforeSending));
+        await options.recorded;
+      } catch (thrown) {
+        ended.reject(thrown);
+      }
+    });
+    return writeOutcomeOf(await ended.promise, options.body ?? options.bodyText);
   }
 
   return {

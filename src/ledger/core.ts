@@ -124,6 +124,11 @@ export class LedgerCore {
     return this.#writer.broken;
   }
 
+  /** Aborted once the ledger failed or its lock was lost. */
+  get failed(): AbortSignal {
+    return this.#writer.failed;
+  }
+
   protected get now(): string {
     return toInstant(this.#clock.now());
   }

@@ -31,6 +31,7 @@ export class Writer {
   #queue: Job[] = [];
   #scheduled = false;
   #broken: Problem | undefined;
+  readonly #failed = new AbortController();
   #closed = false;
 
   /** `counted` runs at the end of each transaction; what it returns is run after the commit, before anybody is answered. */
@@ -123,12 +124,18 @@ export class Writer {
   /** Ends the writing: what waits is refused with `problem`, and so is everything later. */
   break(problem: Problem, group: readonly Job[] = []): void {
     this.#broken ??= problem;
+    this.#failed.abort(this.#broken);
     for (const job of [...group, ...this.#queue.splice(0)]) job.reject(problem);
   }
 
   /** Set once the ledger failed: the program then sends nothing more. */
   get broken(): Problem | undefined {
     return this.#broken;
+  }
+
+  /** Aborted once the ledger failed: what waits to be sent does not leave. */
+  get failed(): AbortSignal {
+    return this.#failed.signal;
   }
 
   /** Runs what is queued and accepts nothing more. */

@@ -277,6 +277,7 @@ class CustomerPass {
       case "parked":
         return "parked";
       case "not-sent":
+        if (delivery.id === undefined) await this.#dropUnsent(operation, `not sent: ${delivery.reason}`);
         return "not-sent";
       case "stopped":
         this.#delivered.delete(operation.hash);

@@ -24,7 +24,9 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     .map((row) => row.id);
   if (carriedIn.length > 0) logger.info({ run, operations: carriedIn.length }, "operations in doubt are taken up");
   let planned = 0;
-  const work = new SyncRun(deps, request, run, () => {
+  // A ledger that fails, or whose lock another run has taken, stops the calls that wait for their permit, those that read included.
+  const stop = request.signal === undefined ? ledger.failed : AbortSignal.any([request.signal, ledger.failed]);
+  const work = new SyncRun(deps, { ...request, signal: stop }, run, () => {
     planned += 1;
   });
   let state: RunState = "done";

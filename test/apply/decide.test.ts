@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { decide } from "../../src/apply/decide.ts";
 import type { Decision, PersonsVerdict } from "../../src/apply/decide.ts";
 import { Observer } from "../../src/apply/observe.ts";
-import { ApplyWorld, customer, customerRecord, orderRecord, settleMs, staffRecord } from "./world.ts";
+import { ApplyWorld, customer, customerRecord, orderRecord, permitted, settleMs, staffRecord } from "./world.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
 const untouched = { fault: "resetBefore", times: 1 } as const;
@@ -252,7 +252,10 @@ describe("a decision that cannot be taken", () => {
     const never = world.with({
       orderService: {
         ...world.deps.platform.orderService,
-        placeOrders: async () => await new Promise<never>(() => {}),
+        placeOrders: async (_, call) => {
+          await permitted(call);
+          return await new Promise<never>(() => {});
+        },
       },
     });
     void never.deliver(order);

@@ -147,22 +147,21 @@ describe("the order in which things are written", () => {
       orderService: {
         ...real,
         placeOrders: async (request, call) => {
-          seen.push(
-            world
-              .sqlite()
-              .prepare("select state, wire_hash is not null as hashed from operation where endpoint = 'E5'")
-              .get(),
-          );
-          seen.push(
-            world.sqlite().prepare("select nonce from attempt order by started_at desc limit 1").pluck().get() ===
-              call.nonce,
-          );
-          return await real.placeOrders(request, call);
+          const kept = "select state, wire_hash is not null as hashed from operation where endpoint = 'E5'";
+          seen.push(world.sqlite().prepare(kept).get());
+          const beforeSending = async (): Promise<void> => {
+            await call.beforeSending?.();
+            seen.push(world.sqlite().prepare(kept).get());
+            const nonce = "select nonce from attempt order by started_at desc limit 1";
+            seen.push(world.sqlite().prepare(nonce).pluck().get() === call.nonce, world.calls("E5"));
+          };
+          return await real.placeOrders(request, { ...call, beforeSending });
         },
       },
     });
     await watched.carryOut("place-order");
-    expect(seen).toEqual([{ state: "sending", hashed: 1 }, true]);
+    expect(seen).toEqual([undefined, { state: "sending", hashed: 1 }, true, 0]);
+    expect(world.calls("E5")).toBe(1);
   });
 
   it("sends nothing once the ledger is broken", async () => {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { decide } from "../../src/apply/decide.ts";
 import { correlationOf } from "../../src/apply/prepare.ts";
 import type { Platform } from "../../src/platform/platform.ts";
-import { ApplyWorld, customer, customerRecord, orderRecord, settleMs, staffRecord } from "./world.ts";
+import { ApplyWorld, customer, customerRecord, orderRecord, permitted, settleMs, staffRecord } from "./world.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
 const untouched = { fault: "resetBefore", times: 1 } as const;
@@ -23,7 +23,8 @@ function landing(world: ApplyWorld): { world: ApplyWorld; land: () => Promise<un
     orderService: {
       ...real,
       placeOrders: async (request, call) => {
-        late = () => real.placeOrders(request, call);
+        const left = await permitted(call);
+        late = () => real.placeOrders(request, left);
         return { kind: "unknown", reason: "no answer" };
       },
     },
@@ -35,8 +36,8 @@ function members(world: ApplyWorld, instead: Partial<Platform["memberCenter"]>):
   return world.with({ memberCenter: { ...world.deps.platform.memberCenter, ...instead } });
 }
 
-describe("a call that waited for its turn before it was sent, and whose program was killed then", () => {
-  it("has its whole settle time from when it is found: it may have left a moment before", async () => {
+describe("a call whose program was killed before its answer", () => {
+  it("has its whole settle time from when it is found: how long it was under way is not known", async () => {
     const world = await withOrder();
     const order = await world.planned("place-order");
     await world.fixNumbers(order);
@@ -46,7 +47,8 @@ describe("a call that waited for its turn before it was sent, and whose program 
       orderService: {
         ...real,
         placeOrders: async (request, call) => {
-          land = () => real.placeOrders(request, call);
+          const left = await permitted(call);
+          land = () => real.placeOrders(request, left);
           return await new Promise<never>(() => {});
         },
       },
@@ -319,7 +321,13 @@ describe("what is kept of the readings", () => {
     const id = await world.carryOutUnknown("place-order");
     const real = world.deps.platform.orderService;
     const down = world.with({
-      orderService: { ...real, placeOrders: async () => ({ kind: "not-sent", reason: "connect ECONNREFUSED" }) },
+      orderService: {
+        ...real,
+        placeOrders: async (_, call) => {
+          await permitted(call);
+          return { kind: "not-sent", reason: "connect ECONNREFUSED" };
+        },
+      },
     });
     expect((await down.settleInTime(id)).kind).toBe("unreadable");
     for (const kind of ["waiting", "waiting", "done"]) expect((await world.settle(id)).kind).toBe(kind);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { correlationOf } from "../../src/apply/prepare.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
-import { ApplyWorld, customer, customerRecord, orderRecord, staffRecord } from "./world.ts";
+import { ApplyWorld, customer, customerRecord, orderRecord, permitted, staffRecord } from "./world.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
 const untouched = { fault: "resetBefore", times: 1 } as const;
@@ -29,14 +29,14 @@ function kinds(world: ApplyWorld): string[] {
 /** Never answers, after the service was asked or without asking it: what a program that is killed leaves behind. */
 function silent(world: ApplyWorld, asks: boolean): Platform["orderService"] {
   const real = world.deps.platform.orderService;
-  const never = async (call: Promise<unknown> | undefined): Promise<never> => {
-    await call;
+  const never = async (sent: Promise<unknown>): Promise<never> => {
+    await sent;
     return await new Promise<never>(() => {});
   };
   return {
     ...real,
-    placeOrders: (request, call) => never(asks ? real.placeOrders(request, call) : undefined),
-    takeAssetNumbers: (size, call) => never(asks ? real.takeAssetNumbers(size, call) : undefined),
+    placeOrders: (request, call) => never(asks ? real.placeOrders(request, call) : permitted(call)),
+    takeAssetNumbers: (size, call) => never(asks ? real.takeAssetNumbers(size, call) : permitted(call)),
   };
 }
 
@@ -138,7 +138,13 @@ describe("an order whose answer was lost (E5)", () => {
     const id = await world.carryOutUnknown("place-order");
     const real = world.deps.platform.orderService;
     const down = world.with({
-      orderService: { ...real, placeOrders: async () => ({ kind: "not-sent", reason: "connect ECONNREFUSED" }) },
+      orderService: {
+        ...real,
+        placeOrders: async (_, call) => {
+          await permitted(call);
+          return { kind: "not-sent", reason: "connect ECONNREFUSED" };
+        },
+      },
     });
     expect((await down.settleInTime(id)).kind).toBe("unreadable");
     expect(await world.row(id)).toMatchObject({ state: "unknown", attempts: 2 });
@@ -164,7 +170,8 @@ describe("an order whose answer was lost (E5)", () => {
       orderService: {
         ...real,
         placeOrders: async (request, call) => {
-          late = () => real.placeOrders(request, call);
+          const left = await permitted(call);
+          late = () => real.placeOrders(request, left);
           return { kind: "unknown", reason: "no answer" };
         },
       },
@@ -222,7 +229,7 @@ describe("an order whose answer was lost (E5)", () => {
         ...real,
         placeOrders: async (request, call) => {
           await real.placeOrders(request, call);
-          await real.placeOrders(request, { ...call, nonce: "f".repeat(32) });
+          await real.placeOrders(request, { ...call, nonce: "f".repeat(32), beforeSending: undefined });
           return { kind: "unknown", reason: "no answer" };
         },
       },
@@ -597,7 +604,7 @@ describe("an enterprise whose answer was lost (E2)", () => {
         ...real,
         createEnterprise: async (request, call) => {
           await real.createEnterprise(request, call);
-          await real.createEnterprise(request, { ...call, nonce: "f".repeat(32) });
+          await real.createEnterprise(request, { ...call, nonce: "f".repeat(32), beforeSending: undefined });
           return { kind: "unknown", reason: "no answer" };
         },
       },

@@ -27,6 +27,7 @@ import type { JournalRow } from "../../src/ledger/journal.ts";
 import type { Operation, OperationKind } from "../../src/plan/operation.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
+import type { WriteCall } from "../../src/platform/outcome.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/settings.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
@@ -50,6 +51,12 @@ export class JumpClock implements Clock {
 }
 
 export const settleMs = 60_000;
+
+/** What a service made by a test does before anything else, as http does: the call has its permit, so its intent is committed. */
+export async function permitted<Call extends WriteCall>(call: Call): Promise<Call> {
+  await call.beforeSending?.();
+  return { ...call, beforeSending: undefined };
+}
 
 export interface WorldOptions {
   ordersUnseen?: "ask" | "resend";

@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { describe, expect, test } from "vitest";
 
@@ -51,11 +52,15 @@ describe("a write that succeeded", () => {
     expect(service.seen[0]?.headers["content-length"]).toBe(String(Buffer.byteLength(bodyText)));
   });
 
-  test("uses the nonce that was written down, and says when it is about to be sent", async () => {
+  test("uses the nonce that was written down, and waits for what has to be on disk before it leaves", async () => {
     const service = await startService(() => success({ enterpriseGlobalId: "e1" }));
     const client = startClient("order-service", service.url);
     let seenWhenSending = -1;
-    await client.write({ ...createCall, body, onSending: () => (seenWhenSending = service.seen.length) });
+    const beforeSending = async (): Promise<void> => {
+      await pause(20);
+      seenWhenSending = service.seen.length;
+    };
+    await client.write({ ...createCall, body, beforeSending });
     expect(seenWhenSending).toBe(0);
     expect(service.seen[0]?.query["g_nonce"]).toBe(nonce);
   });
@@ -262,6 +267,94 @@ describe("a write that was not sent", () => {
     const outcome = await client.write({ ...createCall, body });
     expect(outcome.kind).toBe("not-sent");
     expect(JSON.stringify(outcome)).not.toContain("X: y");
+  });
+});
+
+describe("the permit of a write", () => {
+  /** Writes that note when their intent is asked for and when their outcome is recorded. */
+  function intents() {
+    let [open, most, asked] = [0, 0, 0];
+    const of = () => {
+      const recorded = Promise.withResolvers<void>();
+      const beforeSending = async (): Promise<void> => {
+        asked += 1;
+        open += 1;
+        most = Math.max(most, open);
+        await pause(2);
+      };
+      const done = (): void => {
+        open -= 1;
+        recorded.resolve();
+      };
+      return { beforeSending, recorded: recorded.promise, done };
+    };
+    return { most: () => most, asked: () => asked, of };
+  }
+
+  test("comes before the intent, and is kept until the outcome is recorded: no more intents are open than calls are allowed", async () => {
+    const service = await startService(() => (response) => {
+      setTimeout(() => response.end('{"code":0,"message":"success","data":{"enterpriseGlobalId":"e1"}}'), 5);
+    });
+    const client = startClient("order-service", service.url, { callsAtOnce: 3 });
+    const counted = intents();
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const { done, ...permit } = counted.of();
+        const outcome = await client.write({ ...createCall, body, ...permit });
+        await pause(10);
+        done();
+        return outcome.kind;
+      }),
+    );
+    expect(new Set(outcomes)).toEqual(new Set(["done"]));
+    expect([counted.most(), counted.asked(), service.seen.length]).toEqual([3, 12, 12]);
+  });
+
+  test("is refused without an intent: a stop, a circuit that opened while it waited, and no token", async () => {
+    const stop = new AbortController();
+    let answers = 0;
+    const service = await startService(() => (response) => {
+      answers += 1;
+      response.writeHead(502).end("down");
+    });
+    const counted = intents();
+    const { done, ...first } = counted.of();
+    const client = startClient("order-service", service.url, { callsAtOnce: 1, breakerFailures: 1 });
+    const failing = client.write({ ...createCall, body, ...first }).finally(done);
+    const waiting = client.write({ ...createCall, body, ...counted.of() });
+    expect((await failing).kind).toBe("unknown");
+    expect(await waiting).toEqual({ kind: "not-sent", reason: expect.stringContaining("HTTP 502") });
+    const stopped = startClient("order-service", service.url, { callsAtOnce: 1 });
+    const { done: doneLater, ...second } = counted.of();
+    const held = stopped.write({ ...createCall, body, ...second }).finally(() => setTimeout(doneLater, 10));
+    const queued = stopped.write({ ...createCall, body, ...counted.of(), signal: stop.signal });
+    stop.abort();
+    expect((await held).kind).toBe("unknown");
+    expect((await queued).kind).toBe("not-sent");
+    const tokenless = startClient("order-service", service.url, { tokens: { authorization: "env:NOWHERE" } });
+    expect((await tokenless.write({ ...createCall, body, ...counted.of() })).kind).toBe("not-sent");
+    expect([counted.asked(), answers, service.seen.length]).toEqual([2, 2, 2]);
+  });
+
+  test("is worth nothing when the run is stopped, or the intent is refused, while the intent is committed; it is given back", async () => {
+    const stop = new AbortController();
+    const service = await startService(() => success({ enterpriseGlobalId: "e1" }));
+    const client = startClient("order-service", service.url, { callsAtOnce: 1 });
+    const stopping = async (): Promise<void> => {
+      await pause(5);
+      stop.abort();
+    };
+    const outcome = await client.write({ ...createCall, body, beforeSending: stopping, signal: stop.signal });
+    expect(outcome).toEqual({ kind: "not-sent", reason: "stopped before it was sent" });
+    const refusing = async (): Promise<void> => {
+      await pause(1);
+      throw new Error("another run has taken the ledger over");
+    };
+    await expect(client.write({ ...createCall, body, beforeSending: refusing })).rejects.toThrow(
+      "taken the ledger over",
+    );
+    expect(service.seen).toHaveLength(0);
+    expect((await client.write({ ...createCall, body })).kind).toBe("done");
   });
 });
 

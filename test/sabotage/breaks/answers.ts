@@ -73,17 +73,17 @@ export const answers: Breaks = {
   },
   "a write that timed out is sent again at once": {
     file: "src/http/client.ts",
-    find: "const ended = await limit(() => attempt(options, options.nonce, body, options.onSending));",
-    replace: `const first = await limit(() => attempt(options, options.nonce, body, options.onSending));
-    const ended = first.kind === "failed" ? await limit(() => attempt(options, options.nonce, body)) : first;`,
+    find: "ended.resolve(await attempt(options, options.nonce, body, options.beforeSending));",
+    replace: `const first = await attempt(options, options.nonce, body, options.beforeSending);
+        ended.resolve(first.kind === "failed" ? await attempt(options, options.nonce, body) : first);`,
     test: "http/writes.test.ts",
     title: "a write with an unclear answer is unknown and never sent again > silence",
   },
   "a write with an odd answer is sent again at once": {
     file: "src/http/client.ts",
-    find: "const ended = await limit(() => attempt(options, options.nonce, body, options.onSending));",
-    replace: `let ended = await limit(() => attempt(options, options.nonce, body, options.onSending));
-    if (repetition(ended) === "again") ended = await limit(() => attempt(options, options.nonce, body));`,
+    find: "ended.resolve(await attempt(options, options.nonce, body, options.beforeSending));",
+    replace: `const first = await attempt(options, options.nonce, body, options.beforeSending);
+        ended.resolve(repetition(first) === "again" ? await attempt(options, options.nonce, body) : first);`,
     test: "http/writes.test.ts",
     title: "a write with an unclear answer is unknown and never sent again > code 500",
   },

@@ -3,13 +3,40 @@ import type { Breaks } from "../break.ts";
 /** From the intent to the outcome of one call. */
 export const sending: Breaks = {
   "the call is made before its intent is written": {
-    file: "src/apply/deliver.ts",
-    find: "const id = await intended(",
-    replace: `const early = await prepared.send({ nonce, body, signal: options.signal, customer: formatKey(operation.customer) });
-  prepared.send = () => Promise.resolve(early);
-  const id = await intended(`,
-    test: "apply/deliver.test.ts",
-    title: "the order in which things are written > has the intent on disk before the first byte leaves",
+    file: "src/http/client.ts",
+    find: "if (beforeSending !== undefined) {",
+    replace: `const early = beforeSending?.();
+    void early?.catch(() => {});
+    if (beforeSending === null) {`,
+    test: "http/writes.test.ts",
+    title:
+      "a write that succeeded > uses the nonce that was written down, and waits for what has to be on disk before it leaves",
+  },
+  "an intent is written before the call has its permit": {
+    file: "src/http/client.ts",
+    find: "const ended = Promise.withResolvers<Attempt<T>>();",
+    replace: `const ended = Promise.withResolvers<Attempt<T>>();
+    await options.beforeSending?.();
+    options = { ...options, beforeSending: undefined };`,
+    test: "http/writes.test.ts",
+    title:
+      "the permit of a write > comes before the intent, and is kept until the outcome is recorded: no more intents are open than calls are allowed",
+  },
+  "a permit is given on before the outcome is recorded": {
+    file: "src/http/client.ts",
+    find: "await options.recorded;",
+    replace: "",
+    test: "http/writes.test.ts",
+    title:
+      "the permit of a write > comes before the intent, and is kept until the outcome is recorded: no more intents are open than calls are allowed",
+  },
+  "a call leaves although the run was stopped while its intent was written": {
+    file: "src/http/client.ts",
+    find: "if (signal?.aborted !== true && closed === undefined) return undefined;",
+    replace: "if (closed === undefined) return undefined;",
+    test: "http/writes.test.ts",
+    title:
+      "the permit of a write > is worth nothing when the run is stopped, or the intent is refused, while the intent is committed; it is given back",
   },
   "an intent is answered before its commit": {
     file: "src/ledger/journal-ledger.ts",
@@ -180,11 +207,11 @@ export const sending: Breaks = {
     test: "apply/settle.test.ts",
     title: "numbers whose answer was lost (E9) > are spent: the gap stands in the chain, and the order gets others",
   },
-  "something is sent although the run was stopped": {
+  "a run that was stopped is taken for a service that cannot be reached": {
     file: "src/apply/deliver.ts",
     find: `if (options.signal?.aborted === true) return { kind: "stopped" };
-  const nonce`,
-    replace: "const nonce",
+        return { kind: "not-sent"`,
+    replace: `return { kind: "not-sent"`,
     test: "apply/stopped.test.ts",
     title: "whatever is to be sent once the run was stopped is not sent, and leaves no trace in the journal",
   },

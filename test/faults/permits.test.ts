@@ -1,0 +1,114 @@
+import { rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, it } from "vitest";
+import { z } from "zod";
+import { systemClock } from "../../src/base/clock.ts";
+import { createIds, systemRandomness } from "../../src/base/ids.ts";
+import { Ledger } from "../../src/ledger/ledger.ts";
+import { Cells } from "../support/cells.ts";
+import type { Cell } from "../support/cells.ts";
+import { LedgerView } from "../support/ledger-view.ts";
+import { goodRunOf, startProgram } from "../support/program.ts";
+import { base, configOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
+import type { SmallWorld } from "../support/small-world.ts";
+
+/** More work than calls are allowed at once: half of the customers have a new order, the others a new member of staff. */
+const customers = 16;
+const callsAtOnce = 3;
+const settings = {
+  CRM_SYNC__orderService__callsAtOnce: String(callsAtOnce),
+  CRM_SYNC__memberCenter__callsAtOnce: String(callsAtOnce),
+  CRM_SYNC__concurrency__customers: String(customers),
+};
+
+const cells = new Cells();
+afterAll(() => cells.remove());
+
+/** Customers of whom nothing is there yet but themselves, or with their work. */
+function world(whole: boolean): SmallWorld {
+  const [customer, order, person] = [base.customers[0], base.orders[0], base.staff[1]];
+  const numbers = Array.from({ length: customers }, (_, index) => index + 1);
+  const work = (which: 0 | 1): number[] => (whole ? numbers.filter((n) => n % 2 === which) : []);
+  return {
+    customers: numbers.map((n) => ({ ...customer, id: `C${n}`, account: `canaryaccountc${n}` })),
+    orders: work(0).map((n) => ({
+      ...order,
+      id: `O${n}`,
+      customer: `C${n}`,
+      assets: [{ id: `A${n}`, type: "cloud_account", product: `P${n}`, nodes: 3 }],
+    })),
+    staff: work(1).map((n) => ({ ...person, id: `S${n}`, customer: `C${n}`, account: `canarylogins${n}` })),
+  };
+}
+
+/** What the journal holds that is not concluded, by endpoint and state. */
+function open(cell: Cell): Record<string, number> {
+  const view = new LedgerView(cell.ledger);
+  try {
+    const sql = `select endpoint || ' ' || state as what, count(*) as count from operation
+                 where state not in ('done', 'rejected', 'dropped') group by 1 order by 1`;
+    const rows = view.rows(z.object({ what: z.string(), count: z.int() }), sql);
+    return Object.fromEntries(rows.map((row) => [row.what, row.count]));
+  } finally {
+    view.close();
+  }
+}
+
+it("a kill with more work than permits leaves at most callsAtOnce of each service in doubt, and all is done once afterwards", async () => {
+  const folder = cells.place("killed");
+  writeWorld(folder, world(false));
+  await cells.open(folder, settings, async (cell) => {
+    goodRunOf(await cell.run());
+    writeWorld(folder, world(true));
+    for (const operation of ["E5", "M1"] as const) cell.sandbox.faults.add({ operation, fault: "silence" });
+    const program = startProgram({
+      words: ["run", "everything"],
+      config: configOf(folder),
+      sandbox: cell.sandbox.url,
+      ledger: cell.ledger,
+      environment: { ...smallEnvironment, ...settings },
+    });
+    const waiting = (): boolean => cell.calls("E5") < callsAtOnce || cell.calls("M1") < callsAtOnce;
+    while (waiting()) await sleep(5);
+    // Long enough for everybody else to have come to their call.
+    await sleep(300);
+    program.kill();
+    expect((await program.ended).signal).toBe("SIGKILL");
+    expect(open(cell)).toEqual({ "E5 sending": callsAtOnce, "M1 sending": callsAtOnce });
+    expect([cell.calls("E5"), cell.calls("M1")]).toEqual([callsAtOnce, callsAtOnce]);
+    cell.sandbox.faults.clear();
+    await cell.run();
+    goodRunOf(await cell.run());
+    const half = customers / 2;
+    const wished = { enterprises: customers, orders: half, products: half, addedStaff: half, assignments: 0 };
+    expect(await cell.wrong(wished)).toEqual([]);
+  });
+});
+
+/** What a file system does that forgets a lock: another program takes the run over, and ends. */
+async function takeOver(ledger: string): Promise<void> {
+  rmSync(`${ledger}.lock`);
+  const ids = createIds(() => systemClock.now(), systemRandomness);
+  const other = await Ledger.open({ path: ledger, clock: systemClock, ids, random: systemRandomness });
+  other.takeRunLock();
+  other.close();
+}
+
+it("calls that wait for their permit when the lock is lost do not leave, and the next run does each of them once", async () => {
+  const folder = cells.place("lost");
+  writeWorld(folder, world(false));
+  await cells.open(folder, { ...settings, CRM_SYNC__orderService__callsAtOnce: "1" }, async (cell) => {
+    cell.sandbox.faults.add({ operation: "E2", fault: "slow", times: 1, delayMs: 400 });
+    const running = cell.run();
+    while (cell.calls("E2") === 0) await sleep(5);
+    await takeOver(cell.ledger);
+    const before = cell.sandbox.counts().calls;
+    expect((await running).code).toBe(75);
+    expect(cell.sandbox.counts().calls).toEqual(before);
+    expect(open(cell)).toEqual({ "E2 sending": 1 });
+    await cell.run();
+    goodRunOf(await cell.run());
+    const wished = { enterprises: customers, orders: 0, products: 0, addedStaff: 0, assignments: 0 };
+    expect(await cell.wrong(wished)).toEqual([]);
+  });
+});
