@@ -52,4 +52,12 @@ export async function withLedger(
   return await withWorkplace(invocation, work, { services: false });
 }
 
+/** The same for a command that only reads: it needs no secret, and no right to write. */
+export async function withReader(
+  invocation: Invocation,
+  work: (workplace: Workplace) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  return await withWorkplace(invocation, work, { services: false, secrets: false });
+}
+
 export const ok: ExitCode = exitCodes.ok;

@@ -1,19 +1,20 @@
-import { copyFileSync, createWriteStream, existsSync } from "node:fs";
-import { once } from "node:events";
+import { copyFileSync, existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseJson } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { headsPath } from "../ledger/audit-heads.ts";
-import { ok, withLedger } from "./command.ts";
+import { verifyChain } from "../ledger/audit.ts";
+import { headsPath, readKeptHeads } from "../ledger/audit-heads.ts";
+import { ok, withLedger, withReader } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { reportFailure } from "./output.ts";
+import { toStdout, writeWhole } from "./written-files.ts";
 
 /** `audit verify`: walks the whole chain and compares it with the heads kept outside the database. */
 export async function auditVerifyCommand(invocation: Invocation): Promise<ExitCode> {
-  return await withLedger(invocation, async (workplace) => {
-    const ledger = await workplace.existingLedger();
-    const verdict = ledger.verifyAudit();
+  return await withReader(invocation, async (workplace) => {
+    const kept = readKeptHeads(headsPath(workplace.ledgerPath));
+    const verdict = verifyChain((await workplace.queries()).auditRows(), kept);
     const { output, json } = workplace;
     if (verdict.good) {
       if (json)
@@ -45,8 +46,8 @@ export async function auditVerifyCommand(invocation: Invocation): Promise<ExitCo
 
 /** `audit head`: the last entry's number and hash, to be kept elsewhere. */
 export async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
-  return await withLedger(invocation, async (workplace) => {
-    const head = (await workplace.existingLedger()).auditHead();
+  return await withReader(invocation, async (workplace) => {
+    const head = await (await workplace.queries()).auditHead();
     if (workplace.json) workplace.output.json(head === undefined ? null : { ...head });
     else workplace.output.line(head === undefined ? "the audit record is empty" : `${head.sequence} ${head.hash}`);
     return ok;
@@ -55,20 +56,21 @@ export async function auditHeadCommand(invocation: Invocation): Promise<ExitCode
 
 /** `audit export`: every entry as a line of JSON, to a file or to stdout. */
 export async function auditExportCommand(invocation: Invocation, out: string | undefined): Promise<ExitCode> {
-  return await withLedger(invocation, async (workplace) => {
-    const ledger = await workplace.existingLedger();
-    const target = out === undefined ? process.stdout : createWriteStream(out);
+  return await withReader(invocation, async (workplace) => {
+    const queries = await workplace.queries();
     let entries = 0;
-    for (const row of ledger.auditRows()) {
-      entries += 1;
-      const line = JSON.stringify({ ...row, body: parseJson(row.body) });
-      if (!target.write(`${line}\n`)) await once(target, "drain");
+    const lines = function* (): Generator<string, void, void> {
+      for (const row of queries.auditRows()) {
+        entries += 1;
+        yield `${JSON.stringify({ ...row, body: parseJson(row.body) })}\n`;
+      }
+    };
+    if (out === undefined) {
+      await toStdout(lines());
+      return ok;
     }
-    if (out !== undefined) {
-      target.end();
-      await once(target, "finish");
-      workplace.output.note(`${entries} entries written to ${out}`);
-    }
+    await writeWhole(out, lines(), { what: "audit record", group: workplace.group });
+    workplace.output.note(`${entries} entries written to ${out}`);
     return ok;
   });
 }

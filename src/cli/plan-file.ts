@@ -53,7 +53,7 @@ export function writePlanFile(path: string, header: PlanHeader, plans: readonly 
     );
   }
   const trailer: Json = { type: "end", customers: plans.length, sha256: sha256(lines.join("\n")) };
-  writeFileSync(path, `${[...lines, canonicalJson(trailer)].join("\n")}\n`);
+  writeFileSync(path, `${[...lines, canonicalJson(trailer)].join("\n")}\n`, { mode: 0o600 });
 }
 
 export interface SavedPlan {

@@ -7,13 +7,13 @@ import { explainText } from "../report/explain-text.ts";
 import { runsText, runText } from "../report/runs.ts";
 import { statusText } from "../report/status.ts";
 import { operationText, quarantineListText, quarantineText, unsettledText } from "../report/waiting.ts";
-import { ok, withLedger } from "./command.ts";
+import { ok, withLedger, withReader } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { parseKey, usage } from "./keys.ts";
 import { viewOf } from "./output.ts";
 
 export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
-  return await withLedger(invocation, async (workplace) => {
+  return await withReader(invocation, async (workplace) => {
     const facts = await (await workplace.queries()).status();
     if (workplace.json) workplace.output.json(toJson(facts));
     else workplace.output.line(statusText(facts, toInstant(workplace.clock.now()), viewOf(workplace.output)));
@@ -22,7 +22,7 @@ export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
 }
 
 export async function runsCommand(invocation: Invocation, last: number): Promise<ExitCode> {
-  return await withLedger(invocation, async (workplace) => {
+  return await withReader(invocation, async (workplace) => {
     const runs = await (await workplace.queries()).runs({ limit: last });
     if (workplace.json) workplace.output.json(toJson(runs));
     else workplace.output.line(runsText(runs, viewOf(workplace.output)));
@@ -31,7 +31,7 @@ export async function runsCommand(invocation: Invocation, last: number): Promise
 }
 
 export async function runShowCommand(invocation: Invocation, id: string): Promise<ExitCode> {
-  return await withLedger(invocation, async (workplace) => {
+  return await withReader(invocation, async (workplace) => {
     const queries = await workplace.queries();
     const wanted = id === "last" ? (await queries.runs({ limit: 1 }))[0]?.id : id;
     const story = wanted === undefined ? undefined : await queries.run(wanted);
@@ -51,7 +51,7 @@ const streamNames: Record<string, Stream> = {
 };
 
 export async function explainCommand(invocation: Invocation, kind: string, id: string): Promise<ExitCode> {
-  return await withLedger(invocation, async (workplace) => {
+  return await withReader(invocation, async (workplace) => {
     const stream = streamNames[kind];
     if (stream === undefined)
       throw usage(`there are no records of the kind ${JSON.stringify(kind)}`, "use customer, order or staff");
@@ -64,7 +64,7 @@ export async function explainCommand(invocation: Invocation, kind: string, id: s
 }
 
 export async function quarantineListCommand(invocation: Invocation): Promise<ExitCode> {
-  return await withLedger(invocation, async (workplace) => {
+  return await withReader(invocation, async (workplace) => {
     const rows = [...(await workplace.queries()).quarantine()];
     if (workplace.json) workplace.output.json(toJson(rows));
     else workplace.output.line(quarantineListText(rows, viewOf(workplace.output)));
@@ -73,7 +73,7 @@ export async function quarantineListCommand(invocation: Invocation): Promise<Exi
 }
 
 export async function quarantineShowCommand(invocation: Invocation, id: string, raw: boolean): Promise<ExitCode> {
-  return await withLedger(invocation, async (workplace) => {
+  return await withReader(invocation, async (workplace) => {
     const queries = await workplace.queries();
     const row = await queries.quarantineById(id);
     if (row === undefined) throw notFound("quarantined record", id, "`crm-sync quarantine list` lists them");
@@ -99,7 +99,7 @@ export async function quarantineRetryCommand(invocation: Invocation, id: string)
 }
 
 export async function settleListCommand(invocation: Invocation): Promise<ExitCode> {
-  return await withLedger(invocation, async (workplace) => {
+  return await withReader(invocation, async (workplace) => {
     const queries = await workplace.queries();
     const rows = [];
     for await (const row of queries.unsettled()) rows.push(row);

@@ -1,16 +1,15 @@
-import { createWriteStream, mkdirSync, renameSync, rmSync } from "node:fs";
-import { once } from "node:events";
 import { dirname, join } from "node:path";
-import { finished } from "node:stream/promises";
 import type { ExitCode } from "../base/errors.ts";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { exitCodes } from "../base/errors.ts";
+import { makePrivateFolder } from "../base/private-files.ts";
 import { reportKinds } from "../report/document.ts";
 import type { ReportKind, ReportPeriod, ReportRequest } from "../report/document.ts";
 import type { BoundJob } from "../run/job.ts";
-import { withLedger } from "./command.ts";
+import { withReader } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { usage } from "./keys.ts";
 import type { Workplace } from "./workplace.ts";
+import { toStdoutFromOneState, writeWhole } from "./written-files.ts";
 
 /** A month such as `2026-10` in a zone, as the instants it lasts from and to (the end is the first one after it). */
 export function monthPeriod(label: string, zone: string): ReportPeriod {
@@ -28,37 +27,21 @@ export function monthBefore(epochMs: number, zone: string): string {
   return date.toPlainYearMonth().subtract({ months: 1 }).toString();
 }
 
-/** Writes a report to a file. The file appears whole or not at all. */
-export async function writeReport(
+/** Writes a report to a file in a folder that is there. */
+async function writeReport(workplace: Workplace, request: ReportRequest, format: string, path: string): Promise<void> {
+  const queries = await workplace.queries();
+  await writeWhole(path, queries.report(request, format), { what: "report", group: workplace.group });
+}
+
+/** The same into a folder of our own, which is made where it is missing. */
+async function writeOwnReport(
   workplace: Workplace,
   request: ReportRequest,
   format: string,
   path: string,
 ): Promise<void> {
-  const queries = await workplace.queries();
-  const unfinished = `${path}.part`;
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    const file = createWriteStream(unfinished);
-    await once(file, "open");
-    for await (const chunk of queries.report(request, format)) if (!file.write(chunk)) await once(file, "drain");
-    file.end();
-    await finished(file);
-    renameSync(unfinished, path);
-  } catch (error) {
-    rmSync(unfinished, { force: true });
-    if (!isFileError(error)) throw error;
-    throw new Problem({
-      code: "report.cannot-write",
-      message: `the report ${path} cannot be written: ${messageOf(error)}`,
-      cure: "check that the folder can be written to and has room",
-      cause: error,
-    });
-  }
-}
-
-function isFileError(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error;
+  makePrivateFolder(dirname(path), workplace.group);
+  await writeReport(workplace, request, format, path);
 }
 
 export interface ReportOptions {
@@ -79,7 +62,7 @@ function requestOf(workplace: Workplace, kind: string, options: Pick<ReportOptio
 
 /** `report KIND --period MONTH`: to a file, or to stdout. */
 export async function reportCommand(invocation: Invocation, kind: string, options: ReportOptions): Promise<ExitCode> {
-  return await withLedger(invocation, async (workplace) => {
+  return await withReader(invocation, async (workplace) => {
     const request = requestOf(workplace, kind, options);
     if (options.out !== undefined) {
       await writeReport(workplace, request, options.format, options.out);
@@ -88,9 +71,7 @@ export async function reportCommand(invocation: Invocation, kind: string, option
       return exitCodes.ok;
     }
     const queries = await workplace.queries();
-    for await (const chunk of queries.report(request, options.format)) {
-      if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
-    }
+    await toStdoutFromOneState(queries.report(request, options.format));
     return exitCodes.ok;
   });
 }
@@ -102,7 +83,7 @@ export async function writeReports(workplace: Workplace, job: BoundJob, slot: st
   const paths: string[] = [];
   for (const report of job.reports) {
     const path = join(dirname(workplace.ledgerPath), "reports", `${report.kind}-${month}.${report.format}`);
-    await writeReport(
+    await writeOwnReport(
       workplace,
       { kind: report.kind, period: monthPeriod(month, zone), by: report.by },
       report.format,
@@ -122,7 +103,7 @@ export async function monthReport(
   folder: string,
 ): Promise<string> {
   const path = join(folder, `${kind}-${month}.csv`);
-  await writeReport(
+  await writeOwnReport(
     workplace,
     { kind, period: monthPeriod(month, workplace.config.zone), by: "happened" },
     "csv",

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock } from "../base/clock.ts";
@@ -8,11 +8,14 @@ import { createIds, systemRandomness } from "../base/ids.ts";
 import type { Randomness } from "../base/ids.ts";
 import { createLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
+import { groupNamed, makePrivateFolder } from "../base/private-files.ts";
+import type { ReadingGroup } from "../base/private-files.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Config } from "../config/config.ts";
 import type { ConfigHeader } from "../config/load.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { Ledger } from "../ledger/ledger.ts";
+import { notWritable } from "../ledger/ledger-file.ts";
 import type { Queries } from "../ledger/queries.ts";
 import type { ConfiguredStream } from "../ledger/runs.ts";
 import { createStaging } from "../ledger/staging.ts";
@@ -41,9 +44,12 @@ export interface GlobalOptions {
   sandbox: string | true | undefined;
 }
 
-/** What a command needs of the workplace: whether it talks to the services, so that a sandbox has to run. */
+/** What a command needs of the workplace. */
 export interface Needs {
+  /** Whether it talks to the services, so that a sandbox has to run. */
   services: boolean;
+  /** false: it only reads, so no secret has to be there. */
+  secrets?: boolean;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -104,6 +110,7 @@ export class Workplace {
         environment,
         profiles: options.sandbox === undefined ? [] : ["sandbox"],
         options: settings,
+        secretsRequired: needs.secrets !== false,
       });
       if (!loaded.ok) throw new Problems(loaded.error);
       return loaded.value;
@@ -141,7 +148,7 @@ export class Workplace {
       return new Workplace({ ...first, output, json: options.json, environment, sandbox: undefined });
     const { startSandbox } = await import("../sandbox/sandbox.ts");
     const ledgerPath = pathFrom(first.directory, first.config.ledger.path);
-    mkdirSync(dirname(ledgerPath), { recursive: true });
+    makeLedgerFolder(ledgerPath, first.config.ledger.group);
     const sandbox = await startSandbox({
       store: join(dirname(ledgerPath), "sandbox.db"),
       clock: systemClock,
@@ -164,13 +171,14 @@ export class Workplace {
 
   async ledger(): Promise<Ledger> {
     if (this.#ledger !== undefined) return this.#ledger;
-    mkdirSync(dirname(this.ledgerPath), { recursive: true });
+    makeLedgerFolder(this.ledgerPath, this.config.ledger.group);
     const { sealKey } = this.config.ledger;
     this.#ledger = await Ledger.open({
       path: this.ledgerPath,
       clock: this.clock,
       ids: createIds(() => this.clock.now(), this.random),
       random: this.random,
+      group: this.group,
       sealSecret: sealKey === undefined ? undefined : this.secrets.reveal(sealKey),
     });
     return this.#ledger;
@@ -182,8 +190,14 @@ export class Workplace {
     return await this.ledger();
   }
 
+  /** Who may read what is written, beside the owner. */
+  get group(): ReadingGroup | undefined {
+    const { group } = this.config.ledger;
+    return group === undefined ? undefined : groupNamed(group);
+  }
+
   requireLedger(): void {
-    if (existsSync(this.ledgerPath)) return;
+    if (isThere(this.ledgerPath)) return;
     throw new Problem({
       code: "ledger.missing",
       message: `there is no ledger at ${this.ledgerPath} yet`,
@@ -314,12 +328,28 @@ export class Workplace {
 
   async close(): Promise<void> {
     this.output.settle();
-    // The connection that may write closes last, so that nothing is left beside the file.
     this.#queries?.close();
     this.#ledger?.close();
     for (const source of this.#sources ?? []) await source.close();
     await this.#platform?.close();
     await this.sandbox?.close();
+  }
+}
+
+function makeLedgerFolder(path: string, group: string | undefined): void {
+  try {
+    makePrivateFolder(dirname(path), group === undefined ? undefined : groupNamed(group));
+  } catch (error) {
+    throw error instanceof Problem ? error : notWritable(path, error);
+  }
+}
+
+/** A path that this user may not even look at may be there: whoever opens it is told why it cannot be read. */
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
   }
 }
 

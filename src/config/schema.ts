@@ -22,6 +22,11 @@ const ledgerSettings = z.strictObject({
   sealKey: secretReference
     .optional()
     .describe("Key that seals passwords, as `env:NAME` or `file:/path`. Without it no staff is created (A30)."),
+  group: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Group that may read the ledger, its reports and what lies beside it. Without it only the owner may."),
 });
 
 const logSettings = z

@@ -2,12 +2,13 @@ import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
 import type { Ids, Randomness } from "../base/ids.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
+import type { ReadingGroup } from "../base/private-files.ts";
 import { AuditLog } from "./audit.ts";
 import { KeptHeads } from "./audit-heads.ts";
 import { ChangeTables } from "./changes.ts";
 import { IntentClaims } from "./claims.ts";
 import { databaseProblem, isFatal } from "./damage.ts";
-import { appliedMigrations, commitCounter, requireNewest } from "./database.ts";
+import { appliedMigrations, closeDatabase, commitCounter, requireNewest } from "./database.ts";
 import type { Sqlite } from "./database.ts";
 import { HoldTables } from "./holds.ts";
 import { JournalTables } from "./journal.ts";
@@ -33,6 +34,8 @@ export interface LedgerOptions {
   sealSecret?: string | undefined;
   migrate?: boolean;
   groupSize?: number;
+  /** Who may read the ledger and what lies beside it, but for its owner. */
+  group?: ReadingGroup | undefined;
   /** How long to wait for another program that is writing, in milliseconds (10,000). */
   busyTimeoutMs?: number;
 }
@@ -237,6 +240,6 @@ export class LedgerCore {
     this.#writer.close();
     this.#heads.close();
     this.releaseRunLock();
-    if (this.database.open) this.database.close();
+    closeDatabase(this.database);
   }
 }

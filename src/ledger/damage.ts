@@ -26,10 +26,17 @@ export function isFatal(error: unknown): boolean {
   return error instanceof Database.SqliteError && fatal.test(error.code);
 }
 
+/** What the system refused about a file beside the ledger, as SQLite would say it of the ledger itself. */
+function systemCode(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ENOSPC") return "SQLITE_FULL";
+  return /^(?:EACCES|EPERM|EROFS|EIO|EISDIR|ENOENT|ENOTDIR)$/u.test(code) ? "SQLITE_CANTOPEN" : "";
+}
+
 /** What a failure of SQLite means for people, by its result code. */
 export function databaseProblem(error: unknown, path: string): Problem {
   if (error instanceof Problem) return error;
-  const code = error instanceof Database.SqliteError ? error.code : "";
+  const code = error instanceof Database.SqliteError ? error.code : systemCode(error);
   const said = messageOf(error);
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_PROTOCOL")) {
     return refused(

@@ -1,4 +1,3 @@
-import { existsSync, openSync, readSync, closeSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { Kysely, SqliteAdapter, SqliteDialect } from "kysely";
 import type { DatabaseConnection } from "kysely";
@@ -7,7 +6,17 @@ import { Migrator } from "kysely/migration";
 import type { Migration, MigrationProvider } from "kysely/migration";
 import { messageOf, Problem } from "../base/errors.ts";
 import { refuseLostLedger, refuseOlderLedger } from "./audit-heads.ts";
+import { keepPrivate } from "../base/private-files.ts";
+import type { ReadingGroup } from "../base/private-files.ts";
 import { databaseProblem, isFatal, refused } from "./damage.ts";
+import {
+  closeToOthers,
+  connect,
+  openForReading,
+  prepareLedgerFile,
+  requireLedgerFile,
+  requireThere,
+} from "./ledger-file.ts";
 import * as ledgerMigration from "../../migrations/0001_ledger.ts";
 import * as servicesLeftMigration from "../../migrations/0002_services_left.ts";
 import * as openRecordsMigration from "../../migrations/0003_open_records.ts";
@@ -63,33 +72,6 @@ export function kyselyOn<Tables>(database: Sqlite): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new LedgerDialect(database) });
 }
 
-/** A file that is there but does not begin like a SQLite database is never opened, so that nothing is written into it. */
-function refuseForeignFile(path: string): void {
-  const stat = existsSync(path) ? statSync(path) : undefined;
-  if (stat !== undefined && !stat.isFile()) {
-    throw refused("ledger.not-a-file", path, `${path} is not a file`, "name a file in ledger.path");
-  }
-  if (stat === undefined || stat.size === 0) {
-    refuseLostLedger(path);
-    return;
-  }
-  const head = Buffer.alloc(16);
-  const file = openSync(path, "r");
-  try {
-    readSync(file, head, 0, 16, 0);
-  } finally {
-    closeSync(file);
-  }
-  if (head.toString("latin1") !== "SQLite format 3\u0000") {
-    throw refused(
-      "ledger.not-a-ledger",
-      path,
-      `${path} is not a ledger: it is no SQLite database`,
-      "name the right file in ledger.path, or restore the ledger from a backup; the file was not touched",
-    );
-  }
-}
-
 /** The key under which `meta` counts the groups of work that were committed. */
 const commitsKey = "commits";
 
@@ -110,50 +92,74 @@ export function commitCounter(database: Sqlite): Database.Statement<[], { value:
   );
 }
 
+export interface OpenOptions {
+  migrate: boolean;
+  busyTimeoutMs?: number | undefined;
+  /** Who may read beside the owner. */
+  group?: ReadingGroup | undefined;
+}
+
 /**
  * Opens the ledger's database for writing, in WAL mode at full durability, and brings it to this program's version when `migrate` is set.
- * Throws a Problem with exit code 65 for a file that is not a ledger, is newer than the program, is damaged, or cannot be made durable.
+ * Throws a Problem with exit code 65 for a file that is not a ledger, is newer than the program, is damaged, or cannot be made durable, and with
+ * exit code 78 where this user may not write.
  */
-export async function openDatabase(
-  path: string,
-  options: { migrate: boolean; readonly?: boolean; busyTimeoutMs?: number | undefined },
-): Promise<Sqlite> {
-  refuseForeignFile(path);
-  if (options.readonly === true && !existsSync(path)) {
-    throw refused(
-      "ledger.missing",
-      path,
-      `there is no ledger at ${path}`,
-      "run `crm-sync init`, or name the right file in ledger.path",
-    );
-  }
-  let database: Sqlite;
-  try {
-    database = new Database(path, { readonly: options.readonly === true, timeout: options.busyTimeoutMs ?? 10_000 });
-  } catch (error) {
-    throw refused(
-      "ledger.cannot-open",
-      path,
-      `the ledger ${path} cannot be opened: ${messageOf(error)}`,
-      "check that the folder exists and that this user may write there",
-      error,
-    );
-  }
+export async function openDatabase(path: string, options: OpenOptions): Promise<Sqlite> {
+  prepareLedgerFile(path);
+  requireLedgerFile(path);
+  const database = connect(path, { timeout: options.busyTimeoutMs ?? 10_000 });
   try {
     requireSqlite(database, path);
     requireOurs(database, path);
-    if (options.readonly !== true) {
-      makeDurable(database, path);
-      requireSound(database, path);
-      if (appliedMigrations(database).length > 0) requireNewest(database, path);
-      else refuseLostLedger(path);
-      if (options.migrate) await migrate(database, path);
-    }
-    await requireKnownVersion(database, path);
+    keepPrivate(path, options.group);
+    makeDurable(database, path);
+    requireSound(database, path);
+    if (appliedMigrations(database).length > 0) requireNewest(database, path);
+    else refuseLostLedger(path);
+    if (options.migrate) await migrate(database, path);
+    requireKnownVersion(database, path);
+    closeToOthers(path, options.group);
     return database;
   } catch (error) {
     database.close();
     throw error instanceof Problem ? error : databaseProblem(error, path);
+  }
+}
+
+/**
+ * Opens the ledger's database for reading. It needs no right to write and writes nothing beside the ledger: see `openForReading`.
+ * Throws a Problem with exit code 65 where there is no ledger of this version.
+ */
+export function openReadOnly(path: string): Sqlite {
+  requireThere(path);
+  const database = openForReading(path);
+  try {
+    requireSqlite(database, path);
+    requireOurs(database, path);
+    requireKnownVersion(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error instanceof Problem ? error : databaseProblem(error, path);
+  }
+}
+
+/**
+ * Closes the connection that writes, with the log emptied into the ledger. A connection that only reads closes after it: so the last one to close
+ * takes away neither the log nor its index, which readers without the right to write need and cannot make.
+ */
+export function closeDatabase(database: Sqlite): void {
+  if (!database.open) return;
+  let reader: Sqlite | undefined;
+  try {
+    reader = new Database(database.name, { readonly: true, fileMustExist: true });
+    reader.prepare("select 1 from sqlite_schema limit 1").get();
+    database.pragma("wal_checkpoint(truncate)");
+  } catch {
+    // The log stays as it is, and the next start empties it; a file that was moved away has no readers either.
+  } finally {
+    database.close();
+    reader?.close();
   }
 }
 
@@ -233,7 +239,7 @@ export async function migrate(
   path: string,
   provide: MigrationProvider = provider,
 ): Promise<string[]> {
-  await requireKnownVersion(database, path);
+  requireKnownVersion(database, path);
   const applied = appliedMigrations(database);
   if (Object.keys(await provide.getMigrations()).every((name) => applied.includes(name))) return [];
   // Before the first migration: a program that ends between the two leaves an empty ledger of ours, not a foreign database.
@@ -262,7 +268,7 @@ export function appliedMigrations(database: Sqlite): string[] {
 
 export const knownMigrations = Object.keys(migrations);
 
-async function requireKnownVersion(database: Sqlite, path: string): Promise<void> {
+function requireKnownVersion(database: Sqlite, path: string): void {
   const applied = appliedMigrations(database);
   const unknown = applied.filter((name) => !(name in migrations));
   if (unknown.length > 0) {

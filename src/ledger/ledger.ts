@@ -24,8 +24,8 @@ export type { AttemptEnd, Conclusion } from "./journal-ledger.ts";
 export class Ledger extends JournalLedger {
   /** Opens the ledger, or throws a Problem with exit code 65 (not a ledger, newer, damaged, gone, not durable). */
   static async open(options: LedgerOptions): Promise<Ledger> {
-    const { busyTimeoutMs } = options;
-    const database = await openDatabase(options.path, { migrate: options.migrate !== false, busyTimeoutMs });
+    const { busyTimeoutMs, group } = options;
+    const database = await openDatabase(options.path, { migrate: options.migrate !== false, busyTimeoutMs, group });
     try {
       return new Ledger(database, options);
     } catch (error) {

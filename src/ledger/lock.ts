@@ -1,5 +1,6 @@
 import Database from "better-sqlite3";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { createPrivateFile } from "../base/private-files.ts";
 import { databaseProblem } from "./damage.ts";
 import type { Sqlite } from "./database.ts";
 
@@ -33,6 +34,7 @@ function lockSideFile(ledgerPath: string): Sqlite {
   const path = `${ledgerPath}.lock`;
   let side: Sqlite | undefined;
   try {
+    createPrivateFile(path);
     side = new Database(path, { timeout: 0 });
     side.exec("begin exclusive");
     return side;

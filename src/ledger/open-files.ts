@@ -1,8 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { refused } from "./damage.ts";
-
-/** What SQLite keeps a ledger in while it is open. */
-const suffixes = ["", "-wal", "-shm"];
+import { openSuffixes } from "./ledger-file.ts";
 
 interface OpenFile {
   path: string;
@@ -25,7 +23,7 @@ export class OpenFiles {
 
   constructor(path: string) {
     this.#path = path;
-    for (const suffix of suffixes) {
+    for (const suffix of openSuffixes) {
       const found = statSync(path + suffix, { throwIfNoEntry: false });
       if (found !== undefined) this.#known.push({ path: path + suffix, device: found.dev, file: found.ino });
     }

@@ -12,8 +12,9 @@ import type { ReportRequest } from "../report/document.ts";
 import { requireFormat } from "../report/document.ts";
 import type { AgreementCount } from "../report/reconciliation.ts";
 import type { StatusFacts } from "../report/status.ts";
+import type { AuditRow } from "./audit.ts";
 import type { Sqlite } from "./database.ts";
-import { openDatabase } from "./database.ts";
+import { openReadOnly } from "./database.ts";
 import { explain } from "./queries-explain.ts";
 import { holds, openStates, operationById, operations } from "./queries-journal.ts";
 import type { OperationFilter } from "./queries-journal.ts";
@@ -22,6 +23,8 @@ import type { DeferredFacts, QuarantineFilter } from "./queries-records.ts";
 import { agreement, reportChunks } from "./queries-report.ts";
 import { status } from "./queries-status.ts";
 import { Reading } from "./query-base.ts";
+
+const auditPage = 500;
 
 /**
  * Questions to the ledger, on a connection of their own that can only read, so that they can be asked while a run is on. Rows are streamed;
@@ -141,6 +144,26 @@ export class Queries {
       .executeTakeFirst();
   }
 
+  /** The audit chain, oldest first, in pages: whoever takes the entries slowly keeps no state of the ledger open. */
+  *auditRows(): Generator<AuditRow, void, void> {
+    for (let after = Number.MIN_SAFE_INTEGER; ;) {
+      const page = [
+        ...this.#reading.rows(
+          this.#reading.db
+            .selectFrom("audit")
+            .select(["sequence", "format", "at", "kind", "subject", "body", "previous", "hash"])
+            .where("sequence", ">", after)
+            .orderBy("sequence")
+            .limit(auditPage),
+        ),
+      ];
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.sequence;
+    }
+  }
+
   close(): void {
     this.#reading.close();
   }
@@ -148,5 +171,5 @@ export class Queries {
 
 /** Opens the ledger for reading. Throws a Problem with exit code 65 where there is none, or it is older or newer than the program. */
 export async function openQueries(path: string): Promise<Queries> {
-  return new Queries(path, await openDatabase(path, { migrate: false, readonly: true }));
+  return new Queries(path, openReadOnly(path));
 }

@@ -1,5 +1,6 @@
 import Database from "better-sqlite3";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { createPrivateFile, keepPrivate } from "../base/private-files.ts";
 
 export type Store = Database.Database;
 
@@ -75,6 +76,7 @@ const tableNames = [
  * may be lost when the machine itself stops. One process has the file; throws a Problem for a second one and for a file that is no state.
  */
 export function openStore(path: string): Store {
+  if (path !== ":memory:") makeStore(path);
   const store = new Database(path, { timeout: 3000 });
   try {
     store.pragma("locking_mode = EXCLUSIVE");
@@ -94,6 +96,16 @@ export function openStore(path: string): Store {
       place: path,
       cause: error,
     });
+  }
+}
+
+/** What the sandbox keeps may be a copy of real names: for the owner alone. */
+function makeStore(path: string): void {
+  try {
+    createPrivateFile(path);
+    keepPrivate(path, undefined);
+  } catch {
+    // SQLite says what is wrong with the path.
   }
 }
 

@@ -1,5 +1,5 @@
-import { chmodSync, chownSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, chownSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import pLimit from "p-limit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -12,6 +12,7 @@ import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startService } from "../source/http-service.ts";
 import type { Answer, Asked } from "../source/http-service.ts";
+import { whyNotAsNobody } from "../support/as-user.ts";
 import { inProcess, runInProcess } from "../support/in-process.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
@@ -201,15 +202,6 @@ describe.concurrent.each(tables)("an export in the format %s", (format, table) =
     },
   );
 });
-
-/** Why nobody but root could run this program: root itself may read everything, so that nothing is closed to it. */
-function whyNotAsNobody(): string | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  for (let path = import.meta.dirname; ; path = dirname(path)) {
-    if ((statSync(path).mode & 0o001) === 0) return `only root may enter ${path}, and root may read every file`;
-    if (path === dirname(path)) return undefined;
-  }
-}
 
 const closedToNobody = whyNotAsNobody();
 

@@ -19,7 +19,7 @@ import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import { readKeptHeads } from "../../src/ledger/audit-heads.ts";
-import { appliedMigrations, knownMigrations, migrate, openDatabase } from "../../src/ledger/database.ts";
+import { appliedMigrations, knownMigrations, migrate, openDatabase, openReadOnly } from "../../src/ledger/database.ts";
 import * as first from "../../migrations/0001_ledger.ts";
 import * as second from "../../migrations/0002_services_left.ts";
 import { count, doneWith, folder, intend, openLedger, problemOf, sqlite, update } from "./opened.ts";
@@ -245,9 +245,8 @@ describe("a ledger that cannot be written", () => {
     // Permissions alone do not stop root.
     if (mounted.status !== 0 && process.getuid?.() === 0) return;
     const problem = await refusalOf(path);
-    expect(problem).toMatchObject({ exitCode: 65 });
-    expect(["ledger.cannot-open", "ledger.cannot-write"]).toContain(problem.code);
-    expect(problem.cure).toMatch(/may write there/);
+    expect(problem).toMatchObject({ code: "config.ledger-not-writable", exitCode: 78 });
+    expect(problem.cure).toMatch(/may write in ledger\.path/);
   });
 });
 
@@ -315,10 +314,10 @@ describe("migrations", () => {
   it("are asked for where the program only reads", async () => {
     const path = join(folder(), "ledger.db");
     (await openDatabase(path, { migrate: false })).close();
-    expect(await problemOf(() => openDatabase(path, { migrate: false, readonly: true }))).toMatchObject({
+    expect(await problemOf(() => openReadOnly(path))).toMatchObject({
       exitCode: 65,
     });
-    expect(await problemOf(() => openDatabase(`${path}.none`, { migrate: false, readonly: true }))).toMatchObject({
+    expect(await problemOf(() => openReadOnly(`${path}.none`))).toMatchObject({
       code: "ledger.missing",
     });
   });

@@ -1,0 +1,109 @@
+import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { dirname } from "node:path";
+import { exitCodes, Problem } from "./errors.ts";
+
+/** The group that may read what the program writes, beside the owner. */
+export interface ReadingGroup {
+  name: string;
+  id: number;
+}
+
+const ownerFile = 0o600;
+const groupFile = 0o640;
+const ownerFolder = 0o700;
+/** With the set-group bit, so that what is made inside belongs to the group too. */
+const groupFolder = 0o2750;
+
+/** Finds the group of `ledger.group` in /etc/group, or where else the system keeps its groups. Throws a Problem with exit code 78. */
+export function groupNamed(name: string): ReadingGroup {
+  const isPlain = /^[A-Za-z0-9_.][A-Za-z0-9_.@-]*$/u.test(name);
+  const id = isPlain ? (idIn(groupFileText(), name) ?? idIn(askedGroups(name), name)) : undefined;
+  if (id !== undefined) return { name, id };
+  throw new Problem({
+    code: "config.unknown-group",
+    message: `ledger.group names ${JSON.stringify(name)}, and this system has no group of that name`,
+    cure: "name a group that exists (`getent group` lists them), or remove ledger.group: then only the owner may read",
+    exitCode: exitCodes.configuration,
+    place: "ledger.group",
+  });
+}
+
+function groupFileText(): string {
+  try {
+    return readFileSync("/etc/group", "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Groups of a directory service are not in the file. */
+function askedGroups(name: string): string {
+  return spawnSync("getent", ["group", name], { encoding: "utf8", timeout: 5_000 }).stdout ?? "";
+}
+
+function idIn(text: string, name: string): number | undefined {
+  const found = text.split("\n").find((line) => line.startsWith(`${name}:`));
+  const id = found?.split(":")[2];
+  return id === undefined || !/^\d+$/u.test(id) ? undefined : Number(id);
+}
+
+/** Makes a folder and those above it that are missing, for the owner and the group alone. Folders that are there stay as they are. */
+export function makePrivateFolder(path: string, group: ReadingGroup | undefined): void {
+  const first = mkdirSync(path, { recursive: true, mode: ownerFolder });
+  if (first === undefined || group === undefined) return;
+  for (let made = path; made.length >= first.length; made = dirname(made)) giveTo(made, group, groupFolder);
+}
+
+/** Makes an empty file that nobody else may read, before anything is written into it. False where one is there already. */
+export function createPrivateFile(path: string): boolean {
+  try {
+    closeSync(openSync(path, "wx", ownerFile));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Lets the owner, and the group if there is one, read a file, and nobody else. Nothing is done to a file that is not there. */
+export function keepPrivate(path: string, group: ReadingGroup | undefined): void {
+  const now = statSync(path, { throwIfNoEntry: false });
+  if (now === undefined || !now.isFile()) return;
+  const mode = now.mode & 0o777;
+  if (group !== undefined) {
+    if (mode !== groupFile || now.gid !== group.id) giveTo(path, group, groupFile);
+  } else if (mode !== ownerFile) closeToOthers(path, mode);
+}
+
+function giveTo(path: string, group: ReadingGroup, mode: number): void {
+  try {
+    if (statSync(path).gid !== group.id) chownSync(path, -1, group.id);
+    chmodSync(path, mode);
+  } catch (error) {
+    throw new Problem({
+      code: "config.group-refused",
+      message: `${path} cannot be given to the group ${group.name} of ledger.group: this user does not own it, or is not in that group`,
+      cure: `run the program as the owner of ${path}, and as a member of ${group.name}, or name a group of its own in ledger.group`,
+      exitCode: exitCodes.configuration,
+      place: "ledger.group",
+      cause: error,
+    });
+  }
+}
+
+function closeToOthers(path: string, mode: number): void {
+  try {
+    chmodSync(path, ownerFile);
+  } catch (error) {
+    if ((mode & 0o077) === 0) return;
+    throw new Problem({
+      code: "config.others-may-read",
+      message: `${path} belongs to another user, and others than its owner may read it`,
+      cure: "run the program as the owner of the file, or name the group that may read it in ledger.group",
+      exitCode: exitCodes.configuration,
+      place: "ledger.path",
+      cause: error,
+    });
+  }
+}

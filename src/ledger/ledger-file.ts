@@ -1,0 +1,199 @@
+import { accessSync, constants, copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import type { BigIntStats } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { createPrivateFile, keepPrivate } from "../base/private-files.ts";
+import type { ReadingGroup } from "../base/private-files.ts";
+import { headsPath, refuseLostLedger } from "./audit-heads.ts";
+import { databaseProblem, refused } from "./damage.ts";
+
+type Sqlite = Database.Database;
+
+/** What SQLite keeps a ledger in while it is open. */
+export const openSuffixes = ["", "-wal", "-shm"];
+
+/** Makes the ledger's file where there is none, for its owner alone. Throws a Problem where this user may not write. */
+export function prepareLedgerFile(path: string): void {
+  const now = statOf(path);
+  if (now !== undefined && !now.isFile()) {
+    throw refused("ledger.not-a-file", path, `${path} is not a file`, "name a file in ledger.path");
+  }
+  if (now === undefined || now.size === 0n) refuseLostLedger(path);
+  try {
+    if (now !== undefined) accessSync(path, constants.W_OK);
+    accessSync(dirname(path), constants.W_OK | constants.X_OK);
+    if (now === undefined) createPrivateFile(path);
+  } catch (error) {
+    throw notWritable(path, error);
+  }
+}
+
+/** Closes the ledger and what lies beside it to everybody but its owner and the group. */
+export function closeToOthers(path: string, group: ReadingGroup | undefined): void {
+  // What a run keeps there for the first time belongs to the group from the start.
+  if (group !== undefined) createPrivateFile(headsPath(path));
+  for (const suffix of [...openSuffixes, ".heads", ".lock"]) keepPrivate(path + suffix, group);
+}
+
+/** A ledger path that this user may not write is a mistake of the configuration, exit code 78; other failures keep their exit code 65. */
+export function notWritable(path: string, error: unknown): Problem {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (!/^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/u.test(code)) {
+    return refused(
+      "ledger.cannot-open",
+      path,
+      `the ledger ${path} cannot be opened: ${messageOf(error)}`,
+      "check that the folder exists and that this user may write there",
+      error,
+    );
+  }
+  return new Problem({
+    code: "config.ledger-not-writable",
+    message: `ledger.path is ${path}, which this user cannot write (${messageOf(error)}). Nothing was sent`,
+    cure: "name a file in a folder that this user may write in ledger.path, or give this user the right to it",
+    exitCode: exitCodes.configuration,
+    place: "ledger.path",
+    cause: error,
+  });
+}
+
+export function requireThere(path: string): void {
+  const now = statOf(path);
+  if (now === undefined) {
+    throw refused(
+      "ledger.missing",
+      path,
+      `there is no ledger at ${path}`,
+      "run `crm-sync init`, or name the right file in ledger.path",
+    );
+  }
+  if (!now.isFile()) throw refused("ledger.not-a-file", path, `${path} is not a file`, "name a file in ledger.path");
+  if (now.size === 0n) refuseLostLedger(path);
+}
+
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false, bigint: true });
+  } catch (error) {
+    throw notReadable(path, error);
+  }
+}
+
+function notReadable(path: string, error: unknown): Problem {
+  return refused(
+    "ledger.cannot-read",
+    path,
+    `the ledger ${path} cannot be read by this user: ${messageOf(error)}`,
+    "ask as a member of the group that ledger.group names, or as the user that runs the program",
+    error,
+  );
+}
+
+/**
+ * Looks through a connection that only reads whether a file that is no SQLite database stands there, before one that writes is opened. The file is
+ * never opened by hand: closing it again would drop the locks of every other connection of this process.
+ */
+export function requireLedgerFile(path: string): void {
+  const reader = connect(path, { readonly: true });
+  try {
+    reader.prepare("select count(*) from sqlite_schema").get();
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError) || error.code !== "SQLITE_NOTADB") return;
+    throw refused(
+      "ledger.not-a-ledger",
+      path,
+      `${path} is not a ledger: it is no SQLite database`,
+      "name the right file in ledger.path, or restore the ledger from a backup; the file was not touched",
+      error,
+    );
+  } finally {
+    reader.close();
+  }
+}
+
+export function connect(path: string, options: Database.Options): Sqlite {
+  try {
+    return new Database(path, { fileMustExist: true, ...options });
+  } catch (error) {
+    throw refused(
+      "ledger.cannot-open",
+      path,
+      `the ledger ${path} cannot be opened: ${messageOf(error)}`,
+      "check that the folder exists and that this user may write there",
+      error,
+    );
+  }
+}
+
+/**
+ * A connection that only reads, also for a user who may not write. SQLite reads a ledger in WAL mode through `-wal` and `-shm`, which it makes where
+ * they are missing: measured, a user who may read but not write gets on with the two files there (a run on, none on, or after a kill), and fails
+ * where one is missing. The program therefore leaves both there when it ends; where they are missing all the same (a backup that was
+ * put back), a copy in this user's own temporary folder is read. A user who is not the owner never makes files beside the ledger: the owner could
+ * not write them.
+ */
+export function openForReading(path: string): Sqlite {
+  if (readsWhereItLies(path)) {
+    const reader = connect(path, { readonly: true });
+    try {
+      reader.prepare("select 1 from sqlite_schema limit 1").get();
+      return reader;
+    } catch (error) {
+      reader.close();
+      if (!(error instanceof Database.SqliteError) || !/^SQLITE_(?:CANTOPEN|READONLY)/u.test(error.code))
+        throw databaseProblem(error, path);
+    }
+  }
+  return openCopy(path);
+}
+
+function readsWhereItLies(path: string): boolean {
+  if (statOf(`${path}-wal`) !== undefined && statOf(`${path}-shm`) !== undefined) return true;
+  const user = process.geteuid?.();
+  return user === undefined || BigInt(user) === statOf(path)?.uid;
+}
+
+const mostCopies = 5;
+
+/** A copy of the ledger and its log in a folder that nobody else may enter; its names are taken away at once, so that nothing of it is left. */
+function openCopy(path: string): Sqlite {
+  const folder = mkdtempSync(join(tmpdir(), "crm-sync-reading-"));
+  try {
+    const copy = join(folder, "ledger.db");
+    for (let tries = 1; !copyWhole(path, copy); tries += 1) {
+      if (tries < mostCopies) continue;
+      throw refused(
+        "ledger.busy",
+        path,
+        `the ledger ${path} was changed each time it was copied for reading`,
+        "ask again in a moment",
+      );
+    }
+    const reader = connect(copy, { readonly: true });
+    reader.prepare("select 1 from sqlite_schema limit 1").get();
+    return reader;
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw error instanceof Database.SqliteError ? databaseProblem(error, path) : notReadable(path, error);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** False where the ledger was written meanwhile, so that the copy may hold a part of it only. */
+function copyWhole(path: string, copy: string): boolean {
+  const before = markOf(path);
+  copyFileSync(path, copy, constants.COPYFILE_FICLONE);
+  rmSync(`${copy}-wal`, { force: true });
+  if (statOf(`${path}-wal`) !== undefined) copyFileSync(`${path}-wal`, `${copy}-wal`);
+  return markOf(path) === before;
+}
+
+function markOf(path: string): string {
+  return ["", "-wal"]
+    .map((suffix) => statOf(path + suffix))
+    .map((now) => (now === undefined ? "none" : `${now.ino} ${now.size} ${now.mtimeNs} ${now.ctimeNs}`))
+    .join(" ");
+}

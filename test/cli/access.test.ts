@@ -1,0 +1,225 @@
+import {
+  chmodSync,
+  copyFileSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { sha256 } from "../../src/base/canonical-json.ts";
+import { auditExportCommand } from "../../src/cli/ledger-commands.ts";
+import { planCommand } from "../../src/cli/plan-commands.ts";
+import { reportCommand } from "../../src/cli/report-files.ts";
+import { runCommand } from "../../src/cli/run-commands.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemRandomness } from "../../src/base/ids.ts";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { anyGroup, runAs, whyNotAsNobody } from "../support/as-user.ts";
+import type { Line } from "../support/as-user.ts";
+import { world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+import { inProcess } from "../support/in-process.ts";
+import { openLedger } from "../ledger/opened.ts";
+
+/** What may be done with a folder, and every file and folder under it, by its path: kind, mode and group. */
+function rightsUnder(path: string, name = ""): Record<string, string> {
+  const now = statSync(path);
+  const kind = now.isDirectory() ? "folder" : "file";
+  const own = { [name]: `${kind} ${(now.mode & 0o777).toString(8)} ${now.gid}` };
+  if (kind === "file") return own;
+  return Object.assign(own, ...readdirSync(path).map((one) => rightsUnder(join(path, one), join(name, one))));
+}
+
+function withUmask<T>(mask: number, work: () => Promise<T>): Promise<T> {
+  const before = process.umask(mask);
+  return work().finally(() => process.umask(before));
+}
+
+interface Written {
+  w: World;
+  ledger: string;
+  run: (command: Parameters<typeof inProcess>[1]) => ReturnType<typeof inProcess>;
+}
+
+/** A ledger in a folder that is not there yet, with everything beside it that the program writes. */
+async function written(mask: number, group?: string): Promise<Written> {
+  const w = await world();
+  const ledger = w.path("state/here/ledger.db");
+  const environment: Record<string, string> = {
+    SEAL_KEY: w.environment["SEAL_KEY"] ?? "",
+    ...(group === undefined ? {} : { CRM_SYNC__ledger__group: group }),
+  };
+  const run: Written["run"] = (command) =>
+    inProcess({ config: w.path("crm-sync.yaml"), ledger, sandbox: w.sandbox.url, environment }, command);
+  const inside = { period: "2026-10", format: "csv", by: "happened" };
+  await withUmask(mask, async () => {
+    expect((await run((call) => runCommand(call, "everything", []))).code).toBe(0);
+    expect((await run((call) => runCommand(call, "monthly-report", []))).code).toBe(0);
+    await run((call) => planCommand(call, {}, join(ledger, "../plan.ndjson")));
+    await run((call) => auditExportCommand(call, join(ledger, "../audit.ndjson")));
+    await run((call) => reportCommand(call, "orders", { ...inside, out: join(ledger, "../orders.csv") }));
+  });
+  return { w, ledger, run };
+}
+
+const names = ["", "-wal", "-shm", ".heads", ".lock"].map((suffix) => `here/ledger.db${suffix}`);
+
+describe("what the program writes", () => {
+  it("is for its owner alone, also where an older version left it open; folders that were there stay as they are", async () => {
+    const { w, ledger, run } = await written(0o022);
+    const rights = rightsUnder(w.path("state"));
+    expect(Object.keys(rights)).toEqual(expect.arrayContaining([...names, "here/plan.ndjson", "here/audit.ndjson"]));
+    expect(Object.keys(rights).filter((name) => name.startsWith("here/reports/")).length).toBeGreaterThan(0);
+    expect([...new Set(Object.values(rights))].sort()).toEqual([
+      `file 600 ${process.getgid?.()}`,
+      `folder 700 ${process.getgid?.()}`,
+    ]);
+
+    const store = w.path("sandbox.db");
+    const sandbox = await withUmask(0, () => startSandbox({ store, clock: systemClock, random: systemRandomness }));
+    expect(readdirSync(w.folder).filter((name) => name.startsWith("sandbox.db")).length).toBeGreaterThan(1);
+    for (const suffix of ["", "-wal"]) expect(statSync(store + suffix).mode & 0o777, suffix).toBe(0o600);
+    await sandbox.close();
+
+    const beside = ["", ".heads", ".lock"].map((suffix) => ledger + suffix);
+    for (const file of beside) chmodSync(file, 0o644);
+    chmodSync(w.path("state"), 0o755);
+    await run((call) => runCommand(call, "everything", []));
+    expect(beside.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+    expect(statSync(w.path("state")).mode & 0o777).toBe(0o755);
+
+    const out = w.path("no/such/folder/orders.csv");
+    const options = { period: "2026-10", format: "csv", by: "happened", out };
+    const refused = await run((call) => reportCommand(call, "orders", options));
+    expect(refused.code).toBe(64);
+    expect(refused.stderr).toContain(`there is no folder ${w.path("no/such/folder")}`);
+    expect(existsSync(w.path("no"))).toBe(false);
+
+    const wrong = await run((call) => {
+      const environment = { ...call.environment, CRM_SYNC__ledger__group: "no-such-group" };
+      return runCommand({ ...call, environment }, "everything", []);
+    });
+    expect(wrong.code).toBe(78);
+    expect(wrong.stderr).toContain('ledger.group names "no-such-group", and this system has no group of that name');
+  });
+
+  it("is for the group that ledger.group names too, under umask 000; a plan is for who made it", async () => {
+    const group = anyGroup();
+    const { w } = await written(0o000, group.name);
+    const { "here/plan.ndjson": plan, ...rights } = rightsUnder(w.path("state"));
+    expect(Object.keys(rights)).toEqual(expect.arrayContaining(names));
+    expect([...new Set(Object.values(rights))].sort()).toEqual([`file 640 ${group.id}`, `folder 750 ${group.id}`]);
+    expect(plan).toContain("file 600");
+  });
+});
+
+const closedToNobody = whyNotAsNobody() ?? (process.getuid?.() === 0 ? undefined : "only root may become another user");
+
+describe.runIf(closedToNobody !== undefined)("another user", () => {
+  it(`is NOT tried here, nothing is shown about it: ${closedToNobody}`, () => expect(closedToNobody).toBeDefined());
+});
+
+/** What lies in a folder: names, rights, sizes and contents. `-shm` holds the marks of readers, and is no content. */
+function contents(folder: string): Record<string, string> {
+  const of = (name: string): string => {
+    const now = statSync(join(folder, name));
+    const bytes = now.isFile() && !name.endsWith("-shm") ? sha256(readFileSync(join(folder, name), "latin1")) : "";
+    return `${now.mode.toString(8)} ${now.uid} ${now.gid} ${now.size} ${bytes}`;
+  };
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, of(name)]));
+}
+
+describe.runIf(closedToNobody === undefined)("another user", () => {
+  it("of ledger.group reads without a secret and without a right to write, with the daemon up, down, killed, and from a bare backup", async () => {
+    const group = anyGroup();
+    const { w, ledger } = await written(0o022, group.name);
+    const down = join(ledger, "..");
+    chmodSync(w.folder, 0o711);
+    chmodSync(w.path("state"), 0o755);
+    const places = { down, up: w.path("state/up"), killed: w.path("state/killed"), bare: w.path("state/bare") };
+    const lay = (place: string, suffixes: readonly string[], from = down): void => {
+      mkdirSync(place, { mode: 0o750 });
+      chownSync(place, -1, group.id);
+      for (const suffix of suffixes) {
+        copyFileSync(join(from, `ledger.db${suffix}`), join(place, `ledger.db${suffix}`));
+        chownSync(join(place, `ledger.db${suffix}`), -1, group.id);
+        chmodSync(join(place, `ledger.db${suffix}`), 0o640);
+      }
+    };
+    lay(places.up, ["", ".heads"]);
+    lay(places.bare, ["", ".heads"]);
+    const daemon = await openLedger({ path: join(places.up, "ledger.db"), group });
+    await daemon.ledger.audit({ kind: "note", subject: "s", body: {} });
+    lay(places.killed, ["", ".heads", "-wal", "-shm"], places.up);
+    const busy = new Database(join(places.up, "ledger.db"));
+    onTestFinished(() => void busy.close());
+    busy.exec("begin immediate");
+    expect(statSync(join(places.killed, "ledger.db-wal")).size).toBeGreaterThan(0);
+    expect(readdirSync(down)).toEqual(expect.arrayContaining(["ledger.db-shm", "ledger.db-wal"]));
+
+    const questions = [
+      ["status"],
+      ["runs"],
+      ["run", "show", "last"],
+      ["explain", "customer", w.customers[0]?.id ?? ""],
+      ["quarantine", "list"],
+      ["settle", "list"],
+      ["report", "orders", "--period", "2026-10"],
+      ["audit", "verify"],
+      ["audit", "export"],
+      ["audit", "head"],
+    ];
+    const lineOf = (place: string, words: string[]): Line => ({
+      words: [`--config=${w.path("crm-sync.yaml")}`, `--sandbox=${w.sandbox.url}`, ...words],
+      environment: { CRM_SYNC__ledger__path: join(place, "ledger.db"), CRM_SYNC__ledger__group: group.name },
+    });
+    const few = questions.filter((words) => /status|explain|verify/u.test(words.join(" ")));
+    const asked = Object.entries(places).flatMap(([name, place]) =>
+      (name === "up" || name === "down" ? questions : few).map((words) => ({ place, words })),
+    );
+    const before = Object.values(places).map(contents);
+    const member = { uid: 54_321, gid: group.id, groups: [] };
+    const answers = await runAs(member, [
+      ...asked.map(({ place, words }) => lineOf(place, words)),
+      lineOf(down, ["run", "everything"]),
+      {
+        ...lineOf(down, ["migrate"]),
+        environment: { SEAL_KEY: w.environment["SEAL_KEY"] ?? "", CRM_SYNC__ledger__path: join(down, "ledger.db") },
+      },
+      {
+        ...lineOf(down, ["migrate"]),
+        environment: {
+          SEAL_KEY: w.environment["SEAL_KEY"] ?? "",
+          CRM_SYNC__ledger__path: w.path("state/new/ledger.db"),
+        },
+      },
+    ]);
+    asked.forEach(({ place, words }, index) =>
+      expect.soft(answers[index]?.code, `${place} ${words.join(" ")}\n${answers[index]?.said}`).toBe(0),
+    );
+    expect(Object.values(places).map(contents)).toEqual(before);
+    const saidOf = (place: string, words: string): string =>
+      answers[asked.findIndex((one) => one.place === place && one.words.join(" ") === words)]?.said ?? "";
+    // What was committed since the log was emptied last is read from the log.
+    const entries = (place: string): number => Number(/good: (\d+) entries/u.exec(saidOf(place, "audit verify"))?.[1]);
+    expect([entries(places.up), entries(places.killed)]).toEqual([entries(down) + 1, entries(down) + 1]);
+    expect(entries(places.bare)).toBe(entries(down));
+    for (const place of Object.values(places))
+      expect(saidOf(place, "explain customer C1")).toContain("customer crm/C1: is the enterprise 61");
+
+    const [secret, existing, fresh] = answers.slice(-3);
+    expect([secret?.code, existing?.code, fresh?.code]).toEqual([78, 78, 78]);
+    expect(secret?.said).toContain("needs env:SEAL_KEY, which is not set");
+    expect(existing?.said).toContain(`ledger.path is ${join(down, "ledger.db")}, which this user cannot write`);
+    expect(fresh?.said).toContain(`ledger.path is ${w.path("state/new/ledger.db")}, which this user cannot write`);
+    for (const { said } of answers.slice(-3)) expect(said).not.toMatch(/defect|\n\s+at /u);
+
+    const [stranger] = await runAs({ uid: 54_321, gid: 54_321, groups: [] }, [lineOf(down, ["status"])]);
+    expect([stranger?.code, stranger?.said]).toEqual([65, expect.stringContaining("cannot be read by this user")]);
+  });
+});
