@@ -62,7 +62,11 @@ export async function decide(
     state: conclusion.state,
     verdict: `a person decided: ${verdict}`,
     message: reason,
-    evidence: evidenceWith(row, { at, seen: reading.kind !== "unseen", detail: reading.detail }),
+    evidence: evidenceWith(row, {
+      at,
+      seen: reading.kind !== "unseen" && !saysNothing(reading),
+      detail: reading.detail,
+    }),
     changes: conclusion.changes,
     audit: {
       kind: conclusion.state === "done" ? row.operation.kind : "not-applied",
@@ -80,6 +84,10 @@ export async function decide(
     summary: conclusion.summary,
     showed: reading.detail,
   };
+}
+
+function saysNothing(reading: Reading): boolean {
+  return reading.kind === "odd" && reading.says === "nothing";
 }
 
 interface Outcome {
@@ -191,7 +199,7 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, reading: Readin
       "settle it as --applied; to take it back, do that on the platform first",
     );
   }
-  if (reading.kind === "odd" && kind !== "add-staff") {
+  if (reading.kind === "odd" && kind !== "add-staff" && !saysNothing(reading)) {
     throw refusal(
       "settle.is-there-in-part",
       row,

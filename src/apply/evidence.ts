@@ -8,6 +8,7 @@ import { enterpriseMade, orderPlaced, privilegesSet, staffAdded } from "./effect
 import type { Effect } from "./effects.ts";
 import { addStaffContext, enterpriseContext, orderContext, privilegeContext } from "./intent.ts";
 import type { AddStaffContext, OrderContext } from "./intent.ts";
+import { AmbiguousReading } from "./observe.ts";
 import type { Observer } from "./observe.ts";
 import { plannedOrder } from "./prepare.ts";
 
@@ -17,8 +18,11 @@ export type Reading =
   | { kind: "applied"; effect: Effect; detail: JsonObject }
   /** The platform does not show it. That alone proves nothing. `partEffect` is what it does show of it. */
   | { kind: "unseen"; detail: JsonObject; partEffect?: Effect | undefined }
-  /** Something only a person can judge, such as an order that is shown in part; `effect` is what it would mean if it was applied. */
-  | { kind: "odd"; reason: string; detail: JsonObject; effect?: Effect | undefined };
+  /**
+   * Something only a person can judge, such as an order that is shown in part; `effect` is what it would mean if it was applied. `says: "nothing"`
+   * where the answer cannot be believed, so that it shows nothing of the operation either.
+   */
+  | { kind: "odd"; reason: string; detail: JsonObject; effect?: Effect | undefined; says?: "nothing" | undefined };
 
 type Dependencies = Pick<ApplyDependencies, "ledger" | "settings">;
 
@@ -28,6 +32,25 @@ export async function readEvidence(
   observer: Observer,
   row: JournalRow,
   signal?: AbortSignal,
+): Promise<Reading> {
+  try {
+    return await readingOf(deps, observer, row, signal);
+  } catch (error) {
+    if (!(error instanceof AmbiguousReading)) throw error;
+    return {
+      kind: "odd",
+      reason: `${error.message}; ${error.cure}`,
+      detail: { ambiguous: error.message },
+      says: "nothing",
+    };
+  }
+}
+
+async function readingOf(
+  deps: Dependencies,
+  observer: Observer,
+  row: JournalRow,
+  signal: AbortSignal | undefined,
 ): Promise<Reading> {
   switch (row.operation.kind) {
     case "create-enterprise":

@@ -1,3 +1,4 @@
+import { Problem } from "../base/errors.ts";
 import type { AssetContents, MerchandiseNode, ProductInstance } from "../contract/asset-contents.ts";
 import { allProducts } from "../contract/asset-contents.ts";
 import type { ContractSettings } from "../contract/settings.ts";
@@ -14,6 +15,9 @@ export interface AssetReading {
   packages: MerchandiseNode[];
 }
 
+/** An answer that has the contract's form and cannot be believed: it proves neither that something is there nor that it is not. */
+export class AmbiguousReading extends Problem {}
+
 /** Readings of the platform for one customer. Every one of them rejects where the platform gave nothing: a failed read is never "none". */
 export class Observer {
   readonly #platform: Platform;
@@ -26,7 +30,8 @@ export class Observer {
 
   /**
    * E3 over all configured channel codes, and those that were configured when `alsoUnder` was written: the enterprises under a channel customer
-   * number, each with its customers.
+   * number, each with its customers. Throws an AmbiguousReading where one row is not exactly what was asked for, and where null or no data came
+   * and the settings do not say that this means none (A13).
    */
   async enterprises(
     customer: RecordKey,
@@ -40,7 +45,10 @@ export class Observer {
         customer: formatKey(customer),
         signal,
       });
-      for (const row of rows) {
+      if (rows === null && this.#settings.nullEnterprises === "ambiguous") throw saysNothing(channelCustomerId);
+      for (const row of rows ?? []) {
+        if (row.channelCustomerId !== channelCustomerId || row.channelCode !== channelCode)
+          throw notAskedFor({ channelCode, channelCustomerId }, row);
         const customers = found.get(row.enterpriseGlobalId) ?? new Map<string, KnownPlatformCustomer>();
         customers.set(row.customerId, {
           customerId: row.customerId,
@@ -55,6 +63,20 @@ export class Observer {
       enterpriseGlobalId,
       customers: [...customers.values()],
     }));
+  }
+
+  /** E3 before an enterprise is planned: what it shows, or why its answer proves nothing. */
+  async lookUp(
+    customer: RecordKey,
+    channelCustomerId: string,
+    signal?: AbortSignal,
+  ): Promise<Pick<Observed, "enterprises" | "ambiguous">> {
+    try {
+      return { enterprises: await this.enterprises(customer, channelCustomerId, signal) };
+    } catch (error) {
+      if (!(error instanceof AmbiguousReading)) throw error;
+      return { enterprises: undefined, ambiguous: `${error.message}; ${error.cure}` };
+    }
   }
 
   /** M5, all pages. */
@@ -125,6 +147,31 @@ export class Observer {
     });
     return { asset, ...flatten(contents) };
   }
+}
+
+function saysNothing(channelCustomerId: string): AmbiguousReading {
+  return new AmbiguousReading({
+    code: "platform.ambiguous",
+    message: `E3 answered null for the channel customer number ${quoted(channelCustomerId)}, which says neither that there is an enterprise nor that there is none`,
+    cure: "ask the operator of the service what null means; if it means that there is none, set assumptions.nullEnterprises: none (A13)",
+  });
+}
+
+type Channel = Pick<KnownPlatformCustomer, "channelCode" | "channelCustomerId">;
+
+function notAskedFor(asked: Channel, came: Channel): AmbiguousReading {
+  const words = (channel: Channel): string =>
+    `the channel customer number ${quoted(channel.channelCustomerId)} under the channel code ${quoted(channel.channelCode)}`;
+  return new AmbiguousReading({
+    code: "platform.ambiguous",
+    message: `E3 was asked for ${words(asked)} and answered with ${words(came)}, so it proves nothing about either`,
+    cure: "ask the operator of the service why E3 answers with another customer; until then nothing is made for this one",
+  });
+}
+
+/** A text that came from outside, for a message: short, and without what a terminal would obey. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text).replaceAll(/[\p{C}]/gu, "?");
 }
 
 function flatten(contents: AssetContents): { products: ProductInstance[]; packages: MerchandiseNode[] } {

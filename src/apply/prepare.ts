@@ -114,6 +114,9 @@ export function prepare(
               conclude: () => {
                 if (outcome.kind !== "done") return { doubt: "no data" };
                 const { data } = outcome;
+                const { channelCode, channelCustomerId: asked } = request.data;
+                if (data.channelCustomerId !== asked || data.channelCode !== channelCode)
+                  return { doubt: "E1 answered with a customer of another channel number than the one that was sent" };
                 const made = enterpriseMade(customer, context, {
                   enterpriseGlobalId: data.enterpriseGlobalId,
                   channelCode: data.channelCode,

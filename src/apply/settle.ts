@@ -144,7 +144,9 @@ export class Settling {
 
   /** What is shown in part may still be on its way to being whole; a person is asked once the settle time is over. */
   async #odd(row: JournalRow, reading: Extract<Reading, { kind: "odd" }>, left: number): Promise<Settled> {
-    if (left === 0) return await this.#park(row, reading.reason, reading.detail, true);
+    const shows = reading.says !== "nothing";
+    if (left === 0) return await this.#park(row, reading.reason, reading.detail, shows);
+    if (!shows) return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
     const evidence = this.#evidence(row, true, reading.detail);
     await this.#deps.ledger.noteEvidence(row.id, evidence);
     row.evidence = evidence;

@@ -3,7 +3,36 @@ import { z } from "zod";
 /** An identifier of the services. Some operations send it as text, others as a number (M1, M5, M7): here it is always text. */
 export const identifierSchema = z.union([z.string(), z.int().transform(String)]);
 
-/** A nullable identifier; a missing one is null. */
+/** Longest id of the services that is believed; what they give has 19 digits. */
+const longestId = 128;
+const unfitInId = /[\p{C}\p{Z}/\\?#%]|\.\.|^\.$/u;
+
+/** What is wrong with an id of the services, without quoting it; undefined where it can stand in a path, a table and a message. */
+export function idFault(id: string): string | undefined {
+  if (id === "") return "the id is empty";
+  if (id.length > longestId) return `the id is longer than ${longestId} characters`;
+  return unfitInId.test(id) ? "the id holds a blank, a control character or a character of a path" : undefined;
+}
+
+/** An id that crm-sync keeps and sends back (E1, E2, E3, E5, E8, M1, M5, M6, M8): believed only where `idFault` finds nothing. */
+export const idSchema = identifierSchema.superRefine((id, context) => {
+  const fault = idFault(id);
+  if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+});
+
+/** A nullable id; a missing one is null, an empty one is a fault. */
+export const nullableIdSchema = idSchema.nullish().transform((id) => id ?? null);
+
+/** Who or what something belongs to; null, absent and empty all mean nobody. */
+export const holderIdSchema = identifierSchema
+  .nullish()
+  .transform((id) => (id === undefined || id === "" ? null : id))
+  .superRefine((id, context) => {
+    const fault = id === null ? undefined : idFault(id);
+    if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+  });
+
+/** A nullable identifier that is only shown or compared; a missing one is null. */
 export const nullableIdentifierSchema = identifierSchema.nullish().transform((value) => value ?? null);
 
 /** A nullable text; a missing one is null. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import {
+  holderIdSchema,
   identifierSchema,
   nullableIdentifierSchema,
   nullableTextSchema,
@@ -21,7 +22,7 @@ export const productInstanceSchema = z.looseObject({
   appKey: nullableTextSchema,
   productName: nullableTextSchema,
   channelCode: nullableTextSchema,
-  licenseOrderId: nullableIdentifierSchema,
+  licenseOrderId: holderIdSchema,
   channelOrderId: nullableIdentifierSchema,
   limitStartTime: nullableWireTimeSchema,
   limitEndTime: nullableWireTimeSchema,

@@ -107,7 +107,12 @@ export const assumptions: readonly Assumption[] = [
     "The default one; without exactly one hit the order is blocked",
     setting("assumptions.customerSelection"),
   ),
-  row("A13", "How E3 says that there is none", "An empty list, null or no data; 13004 is an error", "fixed"),
+  row(
+    "A13",
+    "How E3 says that there is none",
+    "An empty list; null or no data is ambiguous, and nothing is made on it; 13004 is an error",
+    setting("assumptions.nullEnterprises"),
+  ),
   row(
     "A14",
     "What E4 does with an empty address, which nothing reads back",

@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 import {
-  identifierSchema,
+  holderIdSchema,
+  idSchema,
   nullableIdentifierSchema,
   nullableTextSchema,
   nullableWireTimeSchema,
@@ -70,7 +71,7 @@ export type BorrowRequest = z.infer<typeof borrowRequestSchema>;
 export const addedStaffSchema = z.looseObject({
   id: nullableIdentifierSchema,
   userId: nullableIdentifierSchema,
-  globalId: identifierSchema,
+  globalId: idSchema,
   enterpriseId: nullableIdentifierSchema,
   departmentId: nullableIdentifierSchema,
   departmentName: nullableTextSchema,
@@ -104,7 +105,7 @@ export type StaffAdded = z.infer<typeof staffAddedSchema>;
 export const staffRowSchema = z.looseObject({
   id: nullableIdentifierSchema,
   userId: nullableIdentifierSchema,
-  globalId: identifierSchema,
+  globalId: idSchema,
   enterpriseId: nullableIdentifierSchema,
   departmentId: nullableIdentifierSchema,
   departmentName: nullableTextSchema,
@@ -112,7 +113,7 @@ export const staffRowSchema = z.looseObject({
   passwordMobile: nullableTextSchema,
   name: nullableTextSchema,
   assetNums: z
-    .array(identifierSchema)
+    .array(idSchema)
     .nullish()
     .transform((numbers) => numbers ?? []),
   borrowNum: nullableIdentifierSchema,
@@ -165,10 +166,10 @@ export interface StaffList {
 
 /** An asset number of an enterprise and who holds it (M6). `borrowedFlag`: lent out; `onlineFlag`: in online use. */
 export const assetNumberRowSchema = z.looseObject({
-  assetNum: identifierSchema,
-  assetId: identifierSchema,
+  assetNum: idSchema,
+  assetId: idSchema,
   /** globalId of the staff member that holds it, or null. */
-  cloudAccountGlobalId: nullableIdentifierSchema,
+  cloudAccountGlobalId: holderIdSchema,
   borrowedFlag: z
     .boolean()
     .nullish()
@@ -183,11 +184,11 @@ export const assetNumberRowsSchema = z.array(assetNumberRowSchema);
 
 /** A borrowed lock (M8): the lock and who borrowed it, not which assets went into it. */
 export const borrowedLockSchema = z.looseObject({
-  assetId: identifierSchema,
+  assetId: idSchema,
   /** The borrowed lock's number. */
-  assetNum: identifierSchema,
+  assetNum: idSchema,
   borrowedFlag: z.boolean(),
-  cloudAccountGlobalId: nullableIdentifierSchema,
+  cloudAccountGlobalId: holderIdSchema,
 });
 export type BorrowedLock = z.infer<typeof borrowedLockSchema>;
 export const borrowedLocksSchema = z.array(borrowedLockSchema);

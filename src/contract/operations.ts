@@ -1,3 +1,5 @@
+import { Problem } from "../base/errors.ts";
+
 /** The 19 operations of the two services: E1–E9 of the order service, M1–M10 of the member-center. */
 export const operationIds = [
   "E1",
@@ -212,17 +214,18 @@ export const operations: Record<OperationId, ServiceOperation> = {
   }),
 };
 
-/**
- * The path of an operation with the values of its target filled in and percent-encoded. Throws a RangeError for a value that is missing or
- * that would change the path (`.` and `..`).
- */
+/** The path of an operation with the ids of its target filled in and percent-encoded. Throws a Problem for an id that is missing or would change the path. */
 export function operationPath(id: OperationId, target: PathTarget): string {
   const { path } = operations[id];
   if (!path.includes("{")) return path;
   return path.replaceAll(/\{(enterpriseGlobalId|memberGlobalId|assetId)\}/g, (_, name: keyof PathTarget) => {
     const value = target[name];
     if (value === undefined || value === "" || value === "." || value === "..") {
-      throw new RangeError(`${id} needs ${name} in its path`);
+      throw new Problem({
+        code: "service.unusable-id",
+        message: `${id} needs the id ${name} in its path, and ${value === undefined ? "none is known" : "the one that is known cannot be used"}`,
+        cure: "nothing was sent; the next run looks the id up again, and if it stays unusable ask the operator of the service",
+      });
     }
     return encodeURIComponent(value);
   });

@@ -3,8 +3,11 @@ import { z } from "zod";
 import type { Result } from "../base/errors.ts";
 import { failed, ok } from "../base/errors.ts";
 import {
+  holderIdSchema,
   identifierSchema,
+  idSchema,
   nullableIdentifierSchema,
+  nullableIdSchema,
   nullableTextSchema,
   nullableWireTimeSchema,
   wireTimeSchema,
@@ -47,27 +50,28 @@ export type AssetNumbersRequest = z.infer<typeof assetNumbersRequestSchema>;
 
 /** A customer of the authorization platform (E1, E3). */
 export const platformCustomerSchema = z.looseObject({
-  customerId: identifierSchema,
+  customerId: idSchema,
   channelCode: z.string(),
+  /** Ours, as the CRM writes it: compared with what was asked for, never used as an id of theirs. */
   channelCustomerId: identifierSchema,
-  enterpriseGlobalId: identifierSchema,
+  enterpriseGlobalId: idSchema,
   enterpriseName: nullableTextSchema,
   isDefault: z.boolean(),
 });
 export type PlatformCustomer = z.infer<typeof platformCustomerSchema>;
 
-/** Data of E3. `[]`, null and absent data all mean that there is none (A13). */
+/** Data of E3. Only `[]` says that there is none; what null or absent data mean is a setting (A13). */
 export const platformCustomersSchema = z
   .array(platformCustomerSchema)
   .nullish()
-  .transform((customers) => customers ?? []);
+  .transform((customers) => customers ?? null);
 
 /** Data of E2. It holds no customerId: E3 gives it. The members must be protected from clean-up. */
 export const enterpriseCreatedSchema = z.looseObject({
-  enterpriseGlobalId: identifierSchema,
+  enterpriseGlobalId: idSchema,
   defaultType: z.boolean().nullish(),
   members: z
-    .array(z.looseObject({ memberGlobalId: identifierSchema, memberIdentity: nullableTextSchema }))
+    .array(z.looseObject({ memberGlobalId: idSchema, memberIdentity: nullableTextSchema }))
     .nullish()
     .transform((members) => members ?? []),
 });
@@ -76,15 +80,15 @@ export type EnterpriseCreated = z.infer<typeof enterpriseCreatedSchema>;
 /** One result of E5: which order record became which licence order. A delete record may carry no customerId. */
 export const batchOrderResultSchema = z.looseObject({
   sequence: z.int(),
-  licenseOrderId: nullableIdentifierSchema,
-  customerId: nullableIdentifierSchema,
+  licenseOrderId: nullableIdSchema,
+  customerId: nullableIdSchema,
 });
 export type BatchOrderResult = z.infer<typeof batchOrderResultSchema>;
 export const batchOrderResultsSchema = z.array(batchOrderResultSchema);
 
 /** One result of E6 or E7. The status counts per lock inside an overall success. */
 export const lockResultSchema = z.looseObject({
-  assetNum: identifierSchema,
+  assetNum: idSchema,
   status: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]),
 });
 export type LockResult = z.infer<typeof lockResultSchema>;
@@ -92,9 +96,9 @@ export const lockResultsSchema = z.array(lockResultSchema);
 
 /** A virtual asset (E8). `borrowedUsbKey` is a Boolean here. */
 export const virtualAssetSchema = z.looseObject({
-  id: identifierSchema,
+  id: idSchema,
   licenseType: z.string(),
-  assetNum: nullableIdentifierSchema,
+  assetNum: holderIdSchema,
   grantable: z.boolean().nullish(),
   customerId: nullableIdentifierSchema,
   /** Numeric part of the asset number. */
@@ -112,7 +116,7 @@ export const virtualAssetSchema = z.looseObject({
     .looseObject({
       id: nullableIdentifierSchema,
       assignStatus: nullableTextSchema,
-      assignMemberId: nullableIdentifierSchema,
+      assignMemberId: holderIdSchema,
       /** A text here, unlike every other time. */
       createTime: wireTimeSchema.nullish(),
       updateTime: z.unknown().optional(),

@@ -67,6 +67,12 @@ export const contractSettingsSchema = z.strictObject({
   channelCustomerIdTemplate: template("id", ["namespace"])
     .default("{id}")
     .describe("How the channel customer number of E1, E3 and E5 is made from the id and namespace of a customer (A8)"),
+  nullEnterprises: z
+    .enum(["ambiguous", "none"])
+    .default("ambiguous")
+    .describe(
+      "What null or no data in E3 means: ambiguous, so that nothing is made on it, or that there is none (A13)",
+    ),
   enterpriseCreation: z
     .enum(["E2", "E1"])
     .default("E2")

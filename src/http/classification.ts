@@ -79,10 +79,11 @@ function fit<T>(data: Json, expected: Expectation<T>): { data: T } | { reason: s
   const parsed = expected.schema.safeParse(data);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    // Only the place: the message of an issue may quote a value.
+    // The place, and the words of our own checks, which quote nothing: the message of any other issue may quote a value.
     const place =
       issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.map(String).join(".").slice(0, 120)}`;
-    return { reason: `the data does not fit${place}` };
+    const why = issue?.code === "custom" ? `: ${issue.message}` : "";
+    return { reason: `the data does not fit${place}${why}` };
   }
   const problem = expected.check?.(parsed.data);
   return problem === undefined ? { data: parsed.data } : { reason: problem };

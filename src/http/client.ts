@@ -76,8 +76,8 @@ export interface ServiceClient {
   /** A read, with its repetitions. Rejects with ReadFailure; a failure is never an empty answer. */
   read<T>(options: ReadOptions<T>): Promise<T>;
   /**
-   * A write: exactly one attempt. `signal` counts until the request is sent. Rejects with what `beforeSending` threw, and else only for a defect
-   * of the caller (RangeError).
+   * A write: exactly one attempt. `signal` counts until the request is sent. Rejects with what `beforeSending` threw, and else only for an
+   * id that cannot stand in its path (Problem).
    */
   write<T>(options: WriteOptions<T>): Promise<WriteOutcome<T>>;
   state(): ServiceState;

@@ -18,6 +18,7 @@ import type {
 } from "../plan/input.ts";
 import type { PrivateMarker } from "../plan/operation.ts";
 import { markerKey } from "../plan/operation.ts";
+import { idFault } from "../contract/answer-fields.ts";
 import { stored } from "./query-base.ts";
 import type { Sqlite } from "./database.ts";
 import { commitmentTo } from "./private.ts";
@@ -94,8 +95,9 @@ export class KnownTables {
     const { namespace, id } = customer;
     const run = this.#statements;
     const linkRow = run.link.get(namespace, id);
+    const linkUnusable = linkRow !== undefined && !usable(linkRow.enterprise_global_id);
     const link: Link | undefined =
-      linkRow === undefined
+      linkRow === undefined || linkUnusable
         ? undefined
         : {
             enterpriseGlobalId: linkRow.enterprise_global_id,
@@ -103,17 +105,22 @@ export class KnownTables {
             channelCustomerId: linkRow.channel_customer_id,
             origin: linkRow.origin,
             examined: linkRow.examined === 1,
+            since: linkRow.from_at,
           };
     const acknowledged = run.acknowledged.get(namespace, id);
     const enterprise = link?.enterpriseGlobalId ?? "";
     return {
       link,
-      platformCustomers: run.platformCustomers.all(enterprise).map((row): KnownPlatformCustomer => ({
-        customerId: row.customer_id,
-        isDefault: row.is_default === 1,
-        channelCode: row.channel_code,
-        channelCustomerId: row.channel_customer_id,
-      })),
+      linkUnusable,
+      platformCustomers: run.platformCustomers
+        .all(enterprise)
+        .filter((row) => usable(row.customer_id))
+        .map((row): KnownPlatformCustomer => ({
+          customerId: row.customer_id,
+          isDefault: row.is_default === 1,
+          channelCode: row.channel_code,
+          channelCustomerId: row.channel_customer_id,
+        })),
       acknowledged:
         acknowledged === undefined ? undefined : stored<NonNullable<Known["acknowledged"]>>(acknowledged.fields),
       placedOrders: new Map(
@@ -140,26 +147,32 @@ export class KnownTables {
         slot: row.slot,
       })),
       staffLinks: new Map(
-        run.staffLinks.all(namespace, id).map((row): [string, StaffLink] => {
-          const key = { namespace: row.namespace, id: row.staff_id };
-          return [
-            formatKey(key),
-            {
-              key,
-              memberGlobalId: row.member_global_id,
-              origin: row.origin,
-              particulars: stored<StaffLink["particulars"]>(row.particulars),
-            },
-          ];
-        }),
+        run.staffLinks
+          .all(namespace, id)
+          .filter((row) => usable(row.member_global_id))
+          .map((row): [string, StaffLink] => {
+            const key = { namespace: row.namespace, id: row.staff_id };
+            return [
+              formatKey(key),
+              {
+                key,
+                memberGlobalId: row.member_global_id,
+                origin: row.origin,
+                particulars: stored<StaffLink["particulars"]>(row.particulars),
+              },
+            ];
+          }),
       ),
-      assignments: run.assignments.all(namespace, id).map((row): Assignment => ({
-        assetNumber: row.asset_number,
-        staff: { namespace: row.namespace, id: row.staff_id },
-        memberGlobalId: row.member_global_id,
-        origin: row.origin,
-      })),
-      protectedMembers: new Set(run.protectedMembers.all(enterprise).map((row) => row.member_global_id)),
+      assignments: run.assignments
+        .all(namespace, id)
+        .filter((row) => usable(row.member_global_id))
+        .map((row): Assignment => ({
+          assetNumber: row.asset_number,
+          staff: { namespace: row.namespace, id: row.staff_id },
+          memberGlobalId: row.member_global_id,
+          origin: row.origin,
+        })),
+      protectedMembers: new Set(run.protectedMembers.all(namespace, id).map((row) => row.member_global_id)),
       enterpriseCode: run.enterpriseCode.get(enterprise)?.code,
     };
   }
@@ -199,6 +212,11 @@ export class KnownTables {
     if (value === undefined || commitmentTo(row.salt, marker.field, value) !== marker.commitment) return undefined;
     return value;
   }
+}
+
+/** An id that an earlier version believed although it cannot be used counts as not known. */
+function usable(id: string): boolean {
+  return idFault(id) === undefined;
 }
 
 function desired<Body>(row: DesiredRow): Desired<Body> {
@@ -249,9 +267,10 @@ function prepareStatements(database: Sqlite) {
         channel_customer_id: string;
         origin: Link["origin"];
         examined: number;
+        from_at: string;
       }
     >(
-      `select enterprise_global_id, channel_code, channel_customer_id, origin, examined from link
+      `select enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at from link
        where namespace = +? and customer_id = +? and to_at is null`,
     ),
     acknowledged: database.prepare<[string, string], { fields: string }>(
@@ -320,8 +339,10 @@ function prepareStatements(database: Sqlite) {
       `select asset_number, namespace, staff_id, member_global_id, origin from assignment
        where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,
     ),
-    protectedMembers: database.prepare<[string], { member_global_id: string }>(
-      "select member_global_id from protected_member where enterprise_global_id = +?",
+    // Of every enterprise that the customer was ever linked with, also under an id that could not be used.
+    protectedMembers: database.prepare<[string, string], { member_global_id: string }>(
+      `select p.member_global_id from link l join protected_member p on p.enterprise_global_id = l.enterprise_global_id
+       where l.namespace = +? and l.customer_id = +?`,
     ),
     enterpriseCode: database.prepare<[string], { code: string }>(
       "select code from enterprise_code where enterprise_global_id = +?",

@@ -79,6 +79,7 @@ export function planEnterprise(input: CustomerInput, settings: ContractSettings)
       );
     }
     const found = input.observed.enterprises;
+    if (input.observed.ambiguous !== undefined) return blocked("enterprise.ambiguous", input.observed.ambiguous, true);
     if (found === undefined)
       return blocked("customer.not-looked-up", "the platform was not asked for the customer yet", true);
     const [only] = found;
@@ -110,6 +111,13 @@ export function planEnterprise(input: CustomerInput, settings: ContractSettings)
         operations: [update(input, desired.body, settings, "adopted: nothing reads its branch and address back")],
         learned,
       };
+    }
+    if (input.known.linkUnusable === true) {
+      return blocked(
+        "enterprise.not-shown",
+        `the platform has answered for this customer's enterprise with no usable id, and E3 does not show it under the channel customer number ${numbers.channelCustomerId}; it is not made a second time: ask the operator of the order service for it`,
+        true,
+      );
     }
     if (settings.enterpriseCreation === "E1" && desired.body.purchaserMobile === undefined) {
       return blocked("customer.incomplete", "E1 needs the purchaser's mobile number, and the CRM gives none", true);

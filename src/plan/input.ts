@@ -46,6 +46,8 @@ export interface Link {
   origin: "created" | "bound" | "adopted";
   /** For an adopted enterprise: whether its assets were read, so that orders already there are known. */
   examined: boolean;
+  /** Since when the ledger knows of it, where it is kept there. */
+  since?: string | undefined;
 }
 
 export interface KnownPlatformCustomer {
@@ -99,6 +101,8 @@ export interface Assignment {
 /** What the ledger says we did for one customer. */
 export interface Known {
   link: Link | undefined;
+  /** An earlier answer was believed that gave the enterprise an id which cannot be used: it counts as not linked, and is never made again. */
+  linkUnusable?: boolean | undefined;
   platformCustomers: KnownPlatformCustomer[];
   /** Commitments of the fields that the platform acknowledged last by E2 or E4. */
   acknowledged: { name: string; branchName: string; address: string | null } | undefined;
@@ -129,6 +133,8 @@ export interface ObservedAsset {
 export interface Observed {
   /** E3: enterprises under the customer's channel numbers. */
   enterprises: { enterpriseGlobalId: string; customers: KnownPlatformCustomer[] }[] | undefined;
+  /** Why E3's answer says neither that there is an enterprise nor that there is none. */
+  ambiguous?: string | undefined;
   members: ObservedMember[] | undefined;
   assets: ObservedAsset[] | undefined;
 }

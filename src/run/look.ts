@@ -1,11 +1,27 @@
+import { toInstant } from "../base/clock.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";
 import type { Observer } from "../apply/observe.ts";
 import { correlationFor } from "../apply/prepare.ts";
-import type { CustomerInput, Observed } from "../plan/input.ts";
+import { settleTimeLeft } from "../apply/settle-time.ts";
+import type { CustomerInput, Link, Observed } from "../plan/input.ts";
 import { customerNumbers } from "../plan/order-records.ts";
 import type { Stage } from "../plan/operation.ts";
+import { selectPlatformCustomer } from "../plan/orders.ts";
 import { needsOf } from "../plan/plan.ts";
+
+/** E2 makes a default and an industry customer. */
+const customersOfE2 = 2;
+/** In so many parts of a settle reading E3 is read again for customers: it costs one call, and orders wait for it. */
+const readingsOver = 4;
+
+/** When E3 is read again for the customers of an enterprise, and why. */
+export interface CustomersAwaited {
+  until: string;
+  reason: string;
+}
 
 /** What was read from the platform for one customer in this pass, and what has to be read again after a stage did something. */
 export class CustomerLook {
@@ -14,6 +30,8 @@ export class CustomerLook {
   readonly #thorough: boolean;
   readonly #signal: AbortSignal | undefined;
   #observed: Observed = { enterprises: undefined, members: undefined, assets: undefined };
+  #customersRead = false;
+  #awaited: CustomersAwaited | undefined;
 
   constructor(
     deps: ApplyDependencies & { observer: Observer },
@@ -30,6 +48,11 @@ export class CustomerLook {
     return this.#observed;
   }
 
+  /** Set where E3 is to be read again because it shows too few customers for the orders that wait; then nothing is placed or blocked on it now. */
+  get awaited(): CustomersAwaited | undefined {
+    return this.#awaited;
+  }
+
   /** Reads what the customer's plan depends on and was not read yet. What E3 shows of a linked enterprise becomes known by it. */
   async read(loaded: Omit<CustomerInput, "observed">): Promise<void> {
     const { observer, ledger, settings } = this.#deps;
@@ -41,11 +64,14 @@ export class CustomerLook {
         loaded.desiredCustomer?.body.channelCustomerId,
         settings,
       );
-      this.#observed.enterprises ??= await observer.enterprises(this.#customer, channelCustomerId, this.#signal);
+      if (this.#observed.enterprises === undefined && this.#observed.ambiguous === undefined)
+        Object.assign(this.#observed, await observer.lookUp(this.#customer, channelCustomerId, this.#signal));
     }
-    if (link !== undefined && loaded.known.platformCustomers.length === 0) {
-      await this.#lookUpCustomers(link.enterpriseGlobalId, link.channelCustomerId, link.origin);
+    if (link !== undefined && customersLacking(loaded, settings) && !this.#customersRead) {
+      this.#customersRead = true;
+      await this.#lookUpCustomers(link);
       Object.assign(loaded.known, await ledger.known(this.#customer));
+      if (customersLacking(loaded, settings)) this.#awaited = await this.#settles(link);
     }
     if (needs.staff && link !== undefined) {
       this.#observed.members ??= await observer.members(this.#customer, link.enterpriseGlobalId, this.#signal);
@@ -55,13 +81,29 @@ export class CustomerLook {
 
   /** Forgets what a stage that did something has made old. */
   forget(stage: Stage): void {
-    if (stage === "enterprise") this.#observed.enterprises = undefined;
+    if (stage === "enterprise") {
+      this.#observed.enterprises = undefined;
+      this.#observed.ambiguous = undefined;
+      this.#customersRead = false;
+    }
     if (stage === "staff") this.#observed.members = undefined;
     if (stage === "orders" || stage === "revokes" || stage === "grants") this.#observed.assets = undefined;
   }
 
+  /** When E3 is read again, while it may show more customers of the enterprise than now; undefined once its settle time is over. */
+  async #settles(link: Link): Promise<CustomersAwaited | undefined> {
+    const { clock, settle } = this.#deps;
+    const since = link.since === undefined ? clock.now() : Date.parse(link.since);
+    const left = await settleTimeLeft(this.#deps, `customers-of:${link.enterpriseGlobalId}`, since);
+    if (left === 0) return undefined;
+    const pause = Math.ceil(settle.timeMs / (readingsOver * settle.readings));
+    const until = toInstant(clock.now() + Math.min(left, pause));
+    const reason = `E3 does not show all customers of the enterprise ${link.enterpriseGlobalId} that the orders need yet; it is read again from ${until} on, and nothing is placed or blocked on what it shows until its settle time is over`;
+    return { until, reason };
+  }
+
   /** E3 after E2: the customers of the enterprise. What it shows of an enterprise we made confirms the correlation (A8). */
-  async #lookUpCustomers(enterpriseGlobalId: string, channelCustomerId: string, origin: string): Promise<void> {
+  async #lookUpCustomers({ enterpriseGlobalId, channelCustomerId, origin }: Link): Promise<void> {
     const { observer, ledger, settings } = this.#deps;
     const found = await observer.enterprises(this.#customer, channelCustomerId, this.#signal);
     const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
@@ -70,4 +112,24 @@ export class CustomerLook {
     if (origin !== "created") return;
     await ledger.confirmCorrelation(correlationFor(settings, this.#customer, channelCustomerId));
   }
+}
+
+/**
+ * Whether E3 has shown too few customers of the enterprise to place the orders that wait, or to say that they cannot be placed: none at all, fewer
+ * than E2 makes, or not exactly one that takes an order's licence type (A12).
+ */
+function customersLacking({ known, orders }: Omit<CustomerInput, "observed">, settings: ContractSettings): boolean {
+  const { link, platformCustomers } = known;
+  if (link === undefined) return false;
+  const waiting = orders.filter(
+    (order) => order.pending && order.state === "current" && !known.placedOrders.has(formatKey(order.key)),
+  );
+  if (waiting.length === 0) return platformCustomers.length === 0;
+  if (link.origin === "created" && platformCustomers.length < customersOfE2) return true;
+  const types = new Set(
+    waiting.flatMap((order) =>
+      order.body.instances.flatMap((item) => (item.kind === "asset" ? [item.licenseType] : [])),
+    ),
+  );
+  return [...types].some((type) => "code" in selectPlatformCustomer(known, type, settings));
 }

@@ -1,5 +1,7 @@
 import { hashOf } from "../base/canonical-json.ts";
+import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
+import { formatKey } from "../crm/keys.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";
 import type { Observer } from "../apply/observe.ts";
 import type { NumberPool } from "../apply/pool.ts";
@@ -61,6 +63,21 @@ export async function lapseNeedlessHold(ledger: Ledger, plan: CustomerPlan, obse
   if (plan.records.some((record) => record.outcome === "deferred")) return;
   const hold = await ledger.holdOf(plan.customer);
   if (hold !== undefined) await ledger.decideHold(hold.id, "lapsed", "nothing is to be taken away any more");
+}
+
+/** Throws a Problem where the enterprise that a customer would be linked with is another customer's. */
+export async function requireFreeEnterprise(ledger: Ledger, { customer, learned }: CustomerPlan): Promise<void> {
+  for (const change of learned) {
+    if (change.type !== "linked") continue;
+    const { enterpriseGlobalId } = change.link;
+    const owner = await ledger.customerOfEnterprise(enterpriseGlobalId);
+    if (owner === undefined || formatKey(owner) === formatKey(customer)) continue;
+    throw new Problem({
+      code: "enterprise.taken",
+      message: `the enterprise ${enterpriseGlobalId} that the platform shows for ${formatKey(customer)} is linked to ${formatKey(owner)}`,
+      cure: "correct the channel customer number of one of the two customers",
+    });
+  }
 }
 
 /** Why operations that were planned were not attempted, by what stopped the customer. */

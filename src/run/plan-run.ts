@@ -131,7 +131,8 @@ async function observe(
       loaded.desiredCustomer?.body.channelCustomerId,
       deps.settings,
     );
-    observed.enterprises ??= await observer.enterprises(loaded.customer, channelCustomerId, signal);
+    if (observed.enterprises === undefined)
+      Object.assign(observed, await observer.lookUp(loaded.customer, channelCustomerId, signal));
   }
   if (needs.staff && link !== undefined) {
     observed.members ??= await observer.members(loaded.customer, link.enterpriseGlobalId, signal);

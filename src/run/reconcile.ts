@@ -15,7 +15,8 @@ import { stages } from "../plan/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { needsOf, planCustomer } from "../plan/plan.ts";
 import { CustomerLook } from "./look.ts";
-import { destructionOf, lapseNeedlessHold, stopReasons } from "./pass.ts";
+import type { CustomersAwaited } from "./look.ts";
+import { destructionOf, lapseNeedlessHold, requireFreeEnterprise, stopReasons } from "./pass.ts";
 import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
 
 /** How often a customer is planned anew within one pass before it is left to the next run. */
@@ -97,6 +98,10 @@ class CustomerPass {
       if (this.#pass.signal?.aborted === true) return await this.#stop("aborted");
       const plan = await this.#plan();
       if (plan === "again") continue;
+      if ("until" in plan) {
+        await this.deferAll("enterprise.customers-not-shown", plan.reason, true);
+        return { kind: "waiting", until: plan.until };
+      }
       if (this.#done === 0 && this.#isStale(plan)) {
         if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
         return { kind: "stopped", reason: "stale" };
@@ -143,11 +148,12 @@ class CustomerPass {
     return undefined;
   }
 
-  async #plan(): Promise<CustomerPlan | "again"> {
+  async #plan(): Promise<CustomerPlan | "again" | CustomersAwaited> {
     const { ledger } = this.#deps;
     const loaded = await ledger.load(this.#customer);
     await this.#look.read(loaded);
-    if (this.#examine(loaded)) {
+    if (this.#look.awaited !== undefined) return this.#look.awaited;
+    if (needsOf(loaded, this.#pass.thorough).orders) {
       await examineOrders(this.#deps, this.#deps.observer, loaded, this.#pass.signal);
       return "again";
     }
@@ -158,7 +164,7 @@ class CustomerPass {
     );
     if (plan.learned.length === 0) return plan;
     const adopted = plan.learned.map((change) => change.type);
-    await this.#requireFreeEnterprise(plan);
+    await requireFreeEnterprise(ledger, plan);
     await ledger.learn(this.#customer, plan.learned, {
       kind: "learned",
       subject: `customer:${formatKey(this.#customer)}`,
@@ -166,23 +172,6 @@ class CustomerPass {
     });
     this.#deps.logger.info({ customer: formatKey(this.#customer), adopted }, "learned from the platform");
     return "again";
-  }
-
-  async #requireFreeEnterprise(plan: CustomerPlan): Promise<void> {
-    for (const change of plan.learned) {
-      if (change.type !== "linked") continue;
-      const owner = await this.#deps.ledger.customerOfEnterprise(change.link.enterpriseGlobalId);
-      if (owner === undefined || formatKey(owner) === formatKey(this.#customer)) continue;
-      throw new Problem({
-        code: "enterprise.taken",
-        message: `the enterprise ${change.link.enterpriseGlobalId} that the platform shows for ${formatKey(this.#customer)} is linked to ${formatKey(owner)}`,
-        cure: "correct the channel customer number of one of the two customers",
-      });
-    }
-  }
-
-  #examine(loaded: Omit<CustomerInput, "observed">): boolean {
-    return needsOf(loaded, this.#pass.thorough).orders;
   }
 
   async #revokesBlocked(loaded: Omit<CustomerInput, "observed">): Promise<Block | undefined> {

@@ -36,8 +36,12 @@ const faultKinds = {
   wrongShape: { applied: true },
   /** The token is called expired: HTTP 401, 60000, or `code`. */
   expiredToken: { applied: false },
-  /** M5, M6: the last `drop` rows are missing; `shrinkTotal` makes M5's total agree with that. */
+  /** E3, M5, M6: `drop` rows are missing, the last or the first ones; `shrinkTotal` makes M5's total agree with that. */
   shortPage: { applied: true },
+  /** Code 0, and `value` in `field` wherever the data hold that field, or in one place of them (`row`). */
+  oddField: { applied: true },
+  /** Code 0, and `value` as the data; no data at all where it is left out. */
+  oddData: { applied: true },
   /** M1: the last `drop` entries fail. */
   partialM1: { applied: true },
   /** E5: the answer lacks its last sequence. */
@@ -58,6 +62,7 @@ const targets = [...operationIds, "*", "reads", "writes", "order", "member", "to
 export const faultRuleSchema = z.strictObject({
   operation: z.enum(targets),
   fault: z.enum(Object.keys(faultKinds).filter((kind) => isFaultKind(kind))),
+  about: z.string().optional().describe("only calls that hold this value in their path or query; all when left out"),
   probability: z.number().min(0).max(1).default(1).describe("share of the matching calls"),
   nth: z
     .union([z.int().min(1), z.array(z.int().min(1)).min(1)])
@@ -70,6 +75,10 @@ export const faultRuleSchema = z.strictObject({
   status: z.int().min(200).max(599).optional().describe("status299, oddCode: the HTTP status"),
   retryAfter: z.string().min(1).default("1").describe("http503, http429: seconds or an HTTP date"),
   drop: z.int().min(1).default(1).describe("shortPage, partialM1: how many rows or entries"),
+  dropFrom: z.enum(["end", "start"]).default("end").describe("shortPage: which rows are missing"),
+  field: z.string().min(1).optional().describe("oddField: the field's name"),
+  row: z.int().min(1).optional().describe("oddField: which place that holds it, counted from 1; all when left out"),
+  value: z.unknown().optional().describe("oddField, oddData: what stands there, any JSON"),
   shrinkTotal: z.boolean().default(false).describe("shortPage: whether M5's total agrees with the rows"),
   bytes: z.int().min(1).default(100_000_000).describe("hugeBody: size of the body"),
 });
@@ -93,10 +102,10 @@ interface Entry {
   fired: number;
 }
 
-/** The rules and what decides about a call. `fraction` gives numbers in [0, 1). */
+/** The rules and what decides about a call; `values` stand in its path and query. `fraction` gives numbers in [0, 1). */
 export function createFaults(
   fraction: () => number,
-): Faults & { decide(target: OperationId | "token"): Fault | undefined } {
+): Faults & { decide(target: OperationId | "token", values?: readonly string[]): Fault | undefined } {
   let entries: Entry[] = [];
   let added = 0;
 
@@ -111,10 +120,11 @@ export function createFaults(
     clear(id) {
       entries = id === undefined ? [] : entries.filter((entry) => entry.id !== id);
     },
-    decide(target) {
+    decide(target, values = []) {
       let decided: Fault | undefined;
       for (const entry of entries) {
-        if (!matches(entry.rule, target)) continue;
+        const { about } = entry.rule;
+        if (!matches(entry.rule, target) || (about !== undefined && !values.includes(about))) continue;
         entry.matched += 1;
         if (decided !== undefined || !fires(entry, fraction)) continue;
         entry.fired += 1;
@@ -151,7 +161,7 @@ function matches(rule: Fault, target: OperationId | "token"): boolean {
 }
 
 function fits(kind: FaultKind, operation: OperationId): boolean {
-  if (kind === "shortPage") return operation === "M5" || operation === "M6";
+  if (kind === "shortPage") return operation === "E3" || operation === "M5" || operation === "M6";
   if (kind === "partialM1") return operation === "M1";
   if (kind === "e5MissingSequence" || kind === "e5DuplicateSequence") return operation === "E5";
   return true;

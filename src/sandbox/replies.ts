@@ -80,10 +80,14 @@ function unavailable(status: number, text: string, retryAfter: string): Reply {
 export function faultyAnswer(fault: Fault, answer: Answer): Answer {
   const { data } = answer;
   if (answer.code !== 0) return answer;
+  if (fault.fault === "oddData") return { ...answer, data: fault.value };
+  if (fault.fault === "oddField") return { ...answer, data: withField(data, fault) };
   if (fault.fault === "shortPage") {
-    if (Array.isArray(data)) return { ...answer, data: data.slice(0, -fault.drop) };
+    const kept = (rows: readonly unknown[]): unknown[] =>
+      fault.dropFrom === "end" ? rows.slice(0, -fault.drop) : rows.slice(fault.drop);
+    if (Array.isArray(data)) return { ...answer, data: kept(data) };
     if (!isObject(data) || !Array.isArray(data["list"])) return answer;
-    const list: unknown[] = data["list"].slice(0, -fault.drop);
+    const list = kept(data["list"]);
     const missing = data["list"].length - list.length;
     const total = typeof data["total"] === "number" && fault.shrinkTotal ? data["total"] - missing : data["total"];
     return { ...answer, data: { ...data, list, size: list.length, total } };
@@ -93,4 +97,22 @@ export function faultyAnswer(fault: Fault, answer: Answer): Answer {
   if (fault.fault === "e5MissingSequence") return { ...answer, data: rows.slice(0, -1) };
   if (fault.fault === "e5DuplicateSequence") return { ...answer, data: [...rows, rows[0]] };
   return answer;
+}
+
+/** The data with the fault's value in its field, in every place or in the one that is meant. */
+function withField(data: unknown, fault: Fault): unknown {
+  let place = 0;
+  const visit = (item: unknown): unknown => {
+    if (Array.isArray(item)) return item.map(visit);
+    // A number that was written as text (`JSON.rawJSON`) is no object of the answer.
+    if (!isObject(item) || "rawJSON" in item) return item;
+    return Object.fromEntries(
+      Object.entries(item).map(([name, value]) => {
+        if (name !== fault.field) return [name, visit(value)];
+        place += 1;
+        return [name, fault.row === undefined || fault.row === place ? fault.value : value];
+      }),
+    );
+  };
+  return visit(data);
 }

@@ -137,9 +137,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     return { calls: Object.fromEntries(calls), writingCalls, effects: observation.effects(), faulted };
   }
 
-  function faultFor(target: OperationId | "token") {
+  function faultFor(target: OperationId | "token", values: readonly string[] = []) {
     calls.set(target, (calls.get(target) ?? 0) + 1);
-    const fault = faults.decide(target);
+    const fault = faults.decide(target, values);
     if (fault !== undefined) faulted += 1;
     return fault;
   }
@@ -178,7 +178,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const found = findOperation(method, path);
     if (found !== undefined) {
       const { id: operation, parameters } = found;
-      return exchange({ request, response, operation, parameters, query, fault: faultFor(operation) });
+      const fault = faultFor(operation, [...parameters, ...query.values()]);
+      return exchange({ request, response, operation, parameters, query, fault });
     }
     if (path.startsWith(controlPrefix)) {
       return send(response, controlReply(controls, method, path, query, await readBody(request)));

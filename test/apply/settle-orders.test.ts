@@ -107,8 +107,11 @@ describe("an enterprise", () => {
     const elsewhere = world.with({
       orderService: {
         ...real,
-        findCustomers: async (code, channelCustomerId, defaults, call) =>
-          code === "other" ? await real.findCustomers("crm", channelCustomerId, defaults, call) : [],
+        findCustomers: async (channelCode, channelCustomerId, defaults, call) => {
+          if (channelCode !== "other") return [];
+          const rows = (await real.findCustomers("crm", channelCustomerId, defaults, call)) ?? [];
+          return rows.map((row) => ({ ...row, channelCode }));
+        },
       },
     });
     expect((await elsewhere.settle(id)).kind).toBe("done");

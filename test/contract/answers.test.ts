@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { licenseTypes as crmLicenseTypes } from "../../src/crm/model.ts";
+import { holderIdSchema, idSchema, nullableIdSchema } from "../../src/contract/answer-fields.ts";
 import {
   mostLevels,
   parseAnswer,
@@ -164,15 +165,50 @@ describe("what may be null", () => {
     });
   });
 
-  test("is not the whole answer: missing data of a list is no empty list, but for E3", () => {
-    expect(platformCustomersSchema.parse(null)).toEqual([]);
-    expect(platformCustomersSchema.parse(undefined)).toEqual([]);
+  test("is not the whole answer: missing data of a list is no empty list; that of E3 is told apart from one", () => {
+    expect(platformCustomersSchema.parse([])).toEqual([]);
+    expect(platformCustomersSchema.parse(null)).toBeNull();
+    expect(platformCustomersSchema.parse(undefined)).toBeNull();
     for (const schema of [assetNumberRowsSchema, borrowedLocksSchema, virtualAssetsSchema, lockResultsSchema]) {
       expect(schema.safeParse(null).success).toBe(false);
     }
     expect(assetContentsSchema.safeParse({}).success).toBe(false);
     expect(assetContentsSchema.safeParse(null).success).toBe(false);
     expect(staffPageSchema.safeParse({ pageNum: 1, pageSize: 50, pages: 1, list: [] }).success).toBe(false);
+  });
+});
+
+describe("an id of the services", () => {
+  test("is usable where it is printable, of sane length and cannot change a path", () => {
+    for (const id of ["6100000000000000001", "a-B_1.2:3@x", "客户1", 7])
+      expect(idSchema.safeParse(id).success).toBe(true);
+    for (const id of [
+      "",
+      " ",
+      "a b",
+      "a\nb",
+      "a\u0000",
+      "a/b",
+      "a\\b",
+      "?",
+      "#1",
+      "%2e",
+      "a..b",
+      ".",
+      "\u202e1",
+      "\ud800",
+      "1".repeat(129),
+    ])
+      expect(idSchema.safeParse(id).success, JSON.stringify(id)).toBe(false);
+    expect([null, undefined].map((id) => nullableIdSchema.parse(id))).toEqual([null, null]);
+    expect(nullableIdSchema.safeParse("").success).toBe(false);
+  });
+
+  test("that is empty where it says who holds something means nobody (M6, M8, E8)", () => {
+    expect([null, undefined, ""].map((id) => holderIdSchema.parse(id))).toEqual([null, null, null]);
+    expect(holderIdSchema.safeParse(" ").success).toBe(false);
+    const [row] = assetNumberRowsSchema.parse([{ assetNum: "8000000001", assetId: "a", cloudAccountGlobalId: "" }]);
+    expect(row?.cloudAccountGlobalId).toBeNull();
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 
+import { Problem } from "../../src/base/errors.ts";
 import { assumptions } from "../../src/contract/assumptions.ts";
 import { documentedCodes, meaningOf } from "../../src/contract/codes.ts";
 import { operationIds, operationPath, operations } from "../../src/contract/operations.ts";
@@ -30,8 +31,9 @@ describe("operations", () => {
     expect(operationPath("M4", { enterpriseGlobalId: "e/1", memberGlobalId: "m?2" })).toBe(
       "/enterprise/e%2F1/member/m%3F2",
     );
-    expect(() => operationPath("M4", { enterpriseGlobalId: "e" })).toThrow(RangeError);
-    expect(() => operationPath("M6", { enterpriseGlobalId: ".." })).toThrow(RangeError);
+    expect(() => operationPath("M4", { enterpriseGlobalId: "e" })).toThrow(Problem);
+    for (const unusable of ["", ".", ".."])
+      expect(() => operationPath("M6", { enterpriseGlobalId: unusable })).toThrow(/M6 needs the id enterpriseGlobalId/);
   });
 });
 

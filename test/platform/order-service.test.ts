@@ -91,10 +91,14 @@ describe("every call to the order service", () => {
 });
 
 describe("answers of the order service", () => {
-  test("E3: an empty list, null and no data mean that there is none; 13004 is an error", async () => {
-    for (const none of [[], null, undefined]) {
-      const { platform } = await startPlatform(() => success(none));
-      expect(await platform.orderService.findCustomers("ch", "A", "N", {})).toEqual([]);
+  test("E3: an empty list means that there is none, null and no data are told apart from it; 13004 is an error", async () => {
+    for (const [data, answer] of [
+      [[], []],
+      [null, null],
+      [undefined, null],
+    ]) {
+      const { platform } = await startPlatform(() => success(data));
+      expect(await platform.orderService.findCustomers("ch", "A", "N", {})).toEqual(answer);
     }
     const { platform } = await startPlatform(() => refusal("13004"));
     await expect(platform.orderService.findCustomers("ch", "A", "N", {})).rejects.toMatchObject({
@@ -107,7 +111,7 @@ describe("answers of the order service", () => {
       '{"code":0,"message":"success","data":[{"customerId":9007199254740993,"channelCode":"ch","channelCustomerId":"A",' +
       '"enterpriseGlobalId":9223372036854775807,"enterpriseName":"E","isDefault":true}]}';
     const { platform } = await startPlatform(() => ({ text }));
-    const [customer] = await platform.orderService.findCustomers("ch", "A", "Y", {});
+    const [customer] = (await platform.orderService.findCustomers("ch", "A", "Y", {})) ?? [];
     expect(customer).toMatchObject({ customerId: "9007199254740993", enterpriseGlobalId: "9223372036854775807" });
   });
 

@@ -32,13 +32,13 @@ export interface OrderService {
   bindEnterprise(body: BindEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<PlatformCustomer>>;
   /** E2: creates an enterprise, its default and its industry customer, an administrator and a staff member. It gives no customerId: E3 does. */
   createEnterprise(body: CreateEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<EnterpriseCreated>>;
-  /** E3: the customers of a channel customer number; `Y` shows the default ones only. [] means that there is none (A13). */
+  /** E3: the customers of a channel customer number; `Y` shows the default ones only. [] means that there is none; what null means is a setting (A13). */
   findCustomers(
     channelCode: string,
     channelCustomerId: string,
     defaultCustomer: "Y" | "N",
     call: ReadCall,
-  ): Promise<PlatformCustomer[]>;
+  ): Promise<PlatformCustomer[] | null>;
   /** E4: sets name, branch and address. Nothing reads them back (A14). */
   updateEnterprise(body: UpdateEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<null>>;
   /** E5: places the order records of one call. The results are tied to them by `matchBySequence`, which is the caller's. */

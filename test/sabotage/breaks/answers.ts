@@ -366,4 +366,52 @@ export const answers: Breaks = {
     test: "http/writes.test.ts",
     title: "what is kept of an answer > holds no personal data and no token, wherever the service wrote them",
   },
+  "an id is believed whatever it holds": {
+    file: "src/contract/answer-fields.ts",
+    find: 'if (id === "") return "the id is empty";',
+    replace: "if (id.length >= 0) return undefined;",
+    test: "run/odd-answers.test.ts",
+    title:
+      "an id that the platform answers with > and that is unusable (E2, empty) leaves the outcome unknown; reading decides, nothing is sent twice",
+  },
+  "an id that an earlier version believed is used": {
+    file: "src/ledger/known.ts",
+    find: "return idFault(id) === undefined;",
+    replace: 'return id !== "unusable";',
+    test: "run/odd-answers.test.ts",
+    title:
+      "an id that the platform answers with > and that an earlier version has kept although it is empty is found anew: the customer recovers without a second enterprise",
+  },
+  "an enterprise whose id was unusable is made a second time": {
+    file: "src/plan/enterprise.ts",
+    find: "if (input.known.linkUnusable === true) {",
+    replace: "if (input.known.link !== undefined) {",
+    test: "run/odd-answers.test.ts",
+    title:
+      "an id that the platform answers with > and that an earlier version has kept although it is empty is found anew: the customer recovers without a second enterprise",
+  },
+  "a row of E3 for another number is taken for the one that was asked for": {
+    file: "src/apply/observe.ts",
+    find: "row.channelCustomerId !== channelCustomerId || row.channelCode !== channelCode",
+    replace: "row.channelCustomerId === undefined",
+    test: "run/odd-answers.test.ts",
+    title:
+      "a row of E3 that is not what was asked for > (another case) is never adopted, and nothing is made beside it; the message says what was asked and what came",
+  },
+  "null in E3 means that there is none": {
+    file: "src/apply/observe.ts",
+    find: 'if (rows === null && this.#settings.nullEnterprises === "ambiguous")',
+    replace: 'if (rows === null && this.#settings.nullEnterprises !== "none" && channelCustomerId === "")',
+    test: "run/odd-answers.test.ts",
+    title:
+      "E3 that says neither that there is a customer nor that there is none > (null) makes nothing: the customer waits and the other one is served; a setting may say that it means none",
+  },
+  "the first reading of an enterprise's customers is the last": {
+    file: "src/run/look.ts",
+    find: "if (left === 0) return undefined;",
+    replace: "if (left >= 0) return undefined;",
+    test: "run/odd-answers.test.ts",
+    title:
+      "an enterprise of which E3 shows only some customers at first > (the one that takes no orders) is read again before its order is blocked, within the same run",
+  },
 };

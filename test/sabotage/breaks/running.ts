@@ -68,7 +68,7 @@ export const running: Breaks = {
   },
   "orders that are on the platform already are placed once more": {
     file: "src/run/reconcile.ts",
-    find: "if (this.#examine(loaded)) {",
+    find: "if (needsOf(loaded, this.#pass.thorough).orders) {",
     replace: "if (loaded === undefined) {",
     test: "run/sync-run.test.ts",
     title:
