@@ -35,6 +35,13 @@ export function createLogger(options: { level: string; destination?: Destination
       timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
       redact: { paths: neverLogged.flatMap((key) => [key, `*.${key}`]), censor: "[redacted]" },
     },
-    options.destination ?? pino.destination({ fd: 2, sync: true }),
+    options.destination ?? stderr(),
   );
+}
+
+/** Where nobody reads any more, such as a terminal that was closed, lines are lost and nothing ends because of it. */
+function stderr(): DestinationStream {
+  const destination = pino.destination({ fd: 2, sync: true });
+  destination.on("error", () => {});
+  return destination;
 }

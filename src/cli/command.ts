@@ -10,7 +10,7 @@ export interface Invocation {
   options: GlobalOptions;
   environment: Environment;
   output: Output;
-  /** Aborted by SIGINT and SIGTERM. */
+  /** Aborted by SIGINT, SIGTERM and SIGHUP. */
   signal: AbortSignal;
   startHealth: StartHealth;
 }

@@ -31,15 +31,23 @@ export async function main(
   const stop = new AbortController();
   let exit: ExitCode = exitCodes.ok;
   const onSignal = (signal: NodeJS.Signals): void => {
+    // A terminal that closes may tell twice: by the system and by the shell.
+    if (stop.signal.aborted && signal === "SIGHUP") return;
     if (stop.signal.aborted) process.exit(signal === "SIGINT" ? 130 : 143);
     output.note(`\n${signal}: calls that are on their way come to their end, then it stops; once more ends it at once`);
     stop.abort(new Error("stopped"));
   };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
+  process.on("SIGHUP", onSignal);
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // Nobody reads a terminal that was closed (EIO), nor what a stopped run says at its end: it still comes to its end in order.
+    if (error.code === "EIO" || (error.code === "EPIPE" && stop.signal.aborted)) return;
     if (error.code === "EPIPE") process.exit(exit);
     throw error;
+  });
+  process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EIO" && error.code !== "EPIPE") throw error;
   });
 
   const program = new Command("crm-sync")
@@ -321,6 +329,7 @@ export async function main(
   } finally {
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
+    process.off("SIGHUP", onSignal);
   }
   return exit;
 }

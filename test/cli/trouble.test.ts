@@ -51,6 +51,29 @@ describe("a ledger that cannot be written", () => {
   );
 });
 
+describe("a terminal that closes", () => {
+  it.each([["run", "everything"], ["apply"], ["resync", "--source", "crm"]])(
+    "ends %s as SIGTERM does: calls come to their end, the outcome is written down, and nothing else begins",
+    async (...words) => {
+      const w = await world({ records: company(4, 1), sandbox: { latencyMs: 250 } });
+      w.environment["CRM_SYNC__concurrency__customers"] = "2";
+      const running = w.start(...words);
+      await until("an enterprise is being made", () => (w.sandbox.counts().calls["E2"] ?? 0) > 0);
+      // Nobody reads any more, and the shell and the system both say so.
+      running.child.stdout.destroy();
+      running.child.stderr.destroy();
+      running.child.kill("SIGHUP");
+      running.child.kill("SIGHUP");
+      const ended = await running.ended;
+      expect({ code: ended.code, signal: ended.signal }).toEqual({ code: 1, signal: null });
+      expect(w.rows("select state, exit_code as exit from run")).toEqual([{ state: "stopped", exit: 1 }]);
+      expect(w.rows("select id from operation where state in ('sending', 'unknown', 'parked')")).toEqual([]);
+      expect(w.sandbox.state().enterprises).toBeLessThan(4);
+      expect(w.rows("select * from attempt where outcome = 'done'")).toHaveLength(w.sandbox.counts().writingCalls);
+    },
+  );
+});
+
 describe("signals", () => {
   it("the first lets calls come to their end, the second ends it at once, and nothing is done twice afterwards", async () => {
     const w = await world({ records: company(6, 1), sandbox: { latencyMs: 400 } });
