@@ -64,6 +64,7 @@ export class LedgerCore {
   protected readonly tables: Tables;
   readonly #writer: Writer;
   readonly #heads: KeptHeads;
+  readonly #files: OpenFiles;
   readonly #clock: Clock;
   readonly #opened: { now: number; monotonic: number };
   readonly #meta;
@@ -82,13 +83,13 @@ export class LedgerCore {
     this.#beginReading = database.prepare("begin");
     this.#endReading = database.prepare("commit");
     this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret);
-    const files = new OpenFiles(options.path);
+    this.#files = new OpenFiles(options.path);
     this.#heads = new KeptHeads(options.path);
     const count = commitCounter(database);
     this.#writer = new Writer(database, {
       ...(options.groupSize === undefined ? {} : { groupSize: options.groupSize }),
       guard: () => {
-        files.requireSame();
+        this.#files.requireSame();
         this.#requireOwnEpoch();
       },
       counted: () => {
@@ -240,6 +241,7 @@ export class LedgerCore {
     this.#writer.close();
     this.#heads.close();
     this.releaseRunLock();
-    closeDatabase(this.database);
+    // After a failure, and where another file lies in its place, nothing beside it is touched.
+    closeDatabase(this.database, this.broken === undefined && this.#files.areSame);
   }
 }

@@ -148,10 +148,13 @@ export function openReadOnly(path: string): Sqlite {
  * Closes the connection that writes, with the log emptied into the ledger. A connection that only reads closes after it: so the last one to close
  * takes away neither the log nor its index, which readers without the right to write need and cannot make.
  */
-export function closeDatabase(database: Sqlite): void {
+export function closeDatabase(database: Sqlite, isSound: boolean): void {
   if (!database.open) return;
   let reader: Sqlite | undefined;
   try {
+    if (!isSound) return;
+    // A reader that is on keeps the log; it is not waited for.
+    database.pragma("busy_timeout = 0");
     reader = new Database(database.name, { readonly: true, fileMustExist: true });
     reader.prepare("select 1 from sqlite_schema limit 1").get();
     database.pragma("wal_checkpoint(truncate)");

@@ -29,6 +29,10 @@ export class OpenFiles {
     }
   }
 
+  get areSame(): boolean {
+    return this.#known.every(isSame);
+  }
+
   /** Throws a Problem with exit code 65 once one of the files is gone or another one. */
   requireSame(): void {
     for (const known of this.#known) {
