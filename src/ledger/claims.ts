@@ -29,12 +29,19 @@ export class IntentClaims {
   constructor(database: Sqlite) {
     this.#placed = database.prepare<[Owner & { number: string }], Owner & { channel_order_id: string }>(
       `select namespace, order_id as id, channel_order_id from placed_order
-       where to_at is null and (channel_order_id = +@number or (namespace = +@namespace and order_id = +@id)) limit 1`,
+       where to_at is null and channel_order_id = +@number
+       union all
+       select namespace, order_id, channel_order_id from placed_order
+       where to_at is null and namespace = +@namespace and order_id = +@id limit 1`,
     );
     this.#openOrder = database.prepare<[Owner & { number: string; operation: string }], Owner & { operation: string }>(
       `select r.namespace, r.record_id as id, o.id as operation from operation o join operation_record r on r.operation_id = o.id
        where o.state in ('sending', 'unknown', 'parked') and o.kind = 'place-order' and o.id <> +@operation
-         and (json_extract(o.payload, '$.channelOrderId') = +@number or (r.namespace = +@namespace and r.record_id = +@id)) limit 1`,
+         and json_extract(o.payload, '$.channelOrderId') = +@number
+       union all
+       select r.namespace, r.record_id, o.id from operation_record r cross join operation o on o.id = r.operation_id
+       where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
+         and o.state in ('sending', 'unknown', 'parked') and o.kind = 'place-order' and o.id <> +@operation limit 1`,
     );
     this.#linked = database.prepare<[Owner & { number: string }], Owner>(
       `select namespace, customer_id as id from link where to_at is null and channel_customer_id = +@number

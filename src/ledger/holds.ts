@@ -125,9 +125,7 @@ function prepareStatements(database: Sqlite) {
     rejectedHold: database.prepare<[string, string, string], HoldTableRow>(
       `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and set_hash = +? and state = 'rejected' limit 1`,
     ),
-    liveAssignments: database.prepare<[], { count: number }>(
-      "select count(*) as count from assignment where to_at is null",
-    ),
+    liveAssignments: database.prepare<[], { count: number }>("select count from tally where name = 'assignment'"),
     liveAssignmentsOf: database.prepare<[string, string], { count: number }>(
       "select count(*) as count from assignment where to_at is null and customer_namespace = +? and customer_id = +?",
     ),

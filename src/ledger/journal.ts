@@ -52,7 +52,7 @@ export class JournalTables {
         `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked') order by o.created_at, o.id`,
       ),
       openOf: database.prepare<[string, string], OperationRow>(
-        `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked')
+        `select ${operationColumns} from operation o indexed by operation_open where o.state in ('sending', 'unknown', 'parked')
          and o.customer_namespace = +? and o.customer_id = +? order by o.created_at, o.id`,
       ),
       plannedOf: database.prepare<[string, string], OperationRow>(
@@ -60,11 +60,11 @@ export class JournalTables {
          order by o.position, o.id`,
       ),
       drop: database.prepare(
-        `update operation set state = 'dropped', updated_at = ?, outcome_message = ? where state in ('planned', ?)
+        `update operation set state = 'dropped', updated_at = ?, outcome_message = ? where state in ('planned', 'held') and state in ('planned', ?)
          and customer_namespace = +? and customer_id = +? and (? is null or hash = +?)`,
       ),
       hold: database.prepare(
-        `update operation set state = 'held', hold_id = ?, updated_at = ? where state = 'planned' and customer_namespace = +? and customer_id = +?
+        `update operation set state = 'held', hold_id = ?, updated_at = ? where state in ('planned', 'held') and state = 'planned' and customer_namespace = +? and customer_id = +?
          and takes_away >= ?`,
       ),
       attempts: database.prepare<[string], AttemptRow>(

@@ -116,7 +116,7 @@ async function customerOf(reading: Reading, key: RecordKey): Promise<ExplainFact
     .select(sql<number>`count(*)`.as("count"))
     .where("customer_namespace", "=", key.namespace)
     .where("customer_id", "=", key.id)
-    .where("state", "<>", "resolved")
+    .where("state", "<>", sql.lit("resolved"))
     .executeTakeFirst();
   const openOperations: OperationFacts[] = [];
   for await (const row of operations(reading, { customer: key, states: openStates })) openOperations.push(row);

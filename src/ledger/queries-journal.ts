@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { RawBuilder } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { AttemptFacts, EvidenceFacts, HoldFacts, OperationFacts } from "../report/facts.ts";
@@ -19,6 +20,11 @@ export interface OperationFilter {
   limit?: number;
 }
 
+/** Values as they stand in the condition of an index: it is not used for a statement that is handed them as parameters. */
+export function spelled<Value extends string>(values: readonly Value[]): RawBuilder<Value>[] {
+  return values.map((value) => sql.lit(value));
+}
+
 /** States in which an operation waits for its outcome. */
 export const openStates: readonly OperationState[] = ["sending", "unknown", "parked"];
 
@@ -28,7 +34,7 @@ export async function* operations(
   filter: OperationFilter,
 ): AsyncGenerator<OperationFacts, void, void> {
   let query = reading.db.selectFrom("operation").selectAll().orderBy("created_at").orderBy("id");
-  if (filter.states !== undefined) query = query.where("state", "in", [...filter.states]);
+  if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
   if (filter.run !== undefined) query = query.where("run_id", "=", filter.run);
   if (filter.subject !== undefined) query = query.where("subject", "=", filter.subject);
   if (filter.since !== undefined) query = query.where("updated_at", ">=", filter.since);
@@ -154,12 +160,12 @@ export async function holds(
         .selectFrom("operation")
         .select(sql<number>`count(*)`.as("count"))
         .whereRef("operation.hold_id", "=", "hold.id")
-        .where("operation.state", "=", "held")
+        .where("operation.state", "=", sql.lit("held"))
         .as("operations"),
     )
     .orderBy("created_at")
     .orderBy("id");
-  if (filter.states !== undefined) query = query.where("state", "in", [...filter.states]);
+  if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
   if (filter.id !== undefined) query = query.where("id", "=", filter.id);
   if (filter.customer !== undefined) {
     query = query

@@ -5,6 +5,7 @@ import type { QuarantineFacts, ReadFacts, RunFacts, RunStory } from "../report/f
 import { recordName } from "../report/text.ts";
 import type { Reading } from "./query-base.ts";
 import { keyOf, stored, storedOrNull } from "./query-base.ts";
+import { lastReadNumbers } from "./runs.ts";
 import type { QuarantineTable, RunTable, SourceReadTable } from "./tables.ts";
 
 /** Which quarantine rows are asked for; everything that is given must hold. Without `all`, those that wait. */
@@ -27,7 +28,7 @@ export function* quarantine(reading: Reading, filter: QuarantineFilter): Generat
     .orderBy("stream")
     .orderBy("first_seen")
     .orderBy("id");
-  if (filter.all !== true) query = query.where("state", "<>", "resolved");
+  if (filter.all !== true) query = query.where("state", "<>", sql.lit("resolved"));
   if (filter.source !== undefined) query = query.where("source", "=", filter.source);
   if (filter.stream !== undefined) query = query.where("stream", "=", filter.stream);
   if (filter.code !== undefined) query = query.where("code", "=", filter.code);
@@ -191,12 +192,7 @@ export async function lastReads(reading: Reading): Promise<ReadFacts[]> {
   const rows = await reading.db
     .selectFrom("source_read")
     .selectAll()
-    .where("number", "in", (from) =>
-      from
-        .selectFrom("source_read")
-        .select(sql<number>`max(number)`.as("number"))
-        .groupBy(["source", "stream"]),
-    )
+    .where(sql<boolean>`number in (${sql.raw(lastReadNumbers())})`)
     .where(stillConfigured)
     .orderBy("source")
     .orderBy("stream")

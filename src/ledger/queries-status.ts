@@ -2,12 +2,15 @@ import { sql } from "kysely";
 import type { Json } from "../base/canonical-json.ts";
 import type { OperationFacts } from "../report/facts.ts";
 import type { StatusFacts } from "../report/status.ts";
-import { holds, openStates, operations } from "./queries-journal.ts";
+import { holds, openStates, operations, spelled } from "./queries-journal.ts";
 import { lastReads, runFacts } from "./queries-records.ts";
 import type { Reading } from "./query-base.ts";
 import { isObject, stored } from "./query-base.ts";
+import { lastRunIds } from "./runs.ts";
 
 const shownOperations = 20;
+/** States of operations that are not at their end, in the order of the index over them. */
+const begun = ["planned", "sending", "unknown", "parked", "held"] as const;
 const count = sql<number>`count(*)`.as("count");
 
 /** The state of the ledger at a glance. */
@@ -18,15 +21,15 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
   const lastRuns = await db
     .selectFrom("run")
     .selectAll()
-    .where("id", "in", (from) =>
-      from
-        .selectFrom("run")
-        .select(sql<string>`max(id)`.as("id"))
-        .groupBy("job"),
-    )
+    .where(sql<boolean>`id in (${sql.raw(lastRunIds)})`)
     .orderBy("job")
     .execute();
-  const running = await db.selectFrom("run").selectAll().where("state", "=", "running").orderBy("started_at").execute();
+  const running = await db
+    .selectFrom("run")
+    .selectAll()
+    .where("state", "=", sql.lit("running"))
+    .orderBy("started_at")
+    .execute();
   const identity = await db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
   const head = await db
     .selectFrom("audit")
@@ -51,7 +54,7 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
     operations: await db
       .selectFrom("operation")
       .select(["state", count])
-      .where("state", "in", ["planned", "sending", "unknown", "parked", "held"])
+      .where("state", "in", spelled(begun))
       .groupBy("state")
       .orderBy("state")
       .execute(),
@@ -59,7 +62,7 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
     quarantine: await db
       .selectFrom("quarantine")
       .select(["source", "stream", "code", count, sql<string>`min(first_seen)`.as("since")])
-      .where("state", "<>", "resolved")
+      .where("state", "<>", sql.lit("resolved"))
       .groupBy(["source", "stream", "code"])
       .orderBy("source")
       .orderBy("stream")
@@ -67,9 +70,9 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
       .execute(),
     deferred: await deferredByCode(reading),
     records: await db
-      .selectFrom("record")
-      .select(["stream", "state", count, sql<number>`sum(pending)`.as("pending")])
-      .groupBy(["stream", "state"])
+      .selectFrom("record_tally")
+      .selectAll()
+      .where("count", ">", 0)
       .orderBy("stream")
       .orderBy("state")
       .execute(),
@@ -116,13 +119,13 @@ async function totals(reading: Reading): Promise<Pick<StatusFacts, "pool" | "kno
     newest: string | null;
   }>`select
     (select count(*) from asset_number where fixed_at is null) as free,
-    (select count(*) from asset_number where fixed_at is not null) as fixed,
-    (select count(*) from link where to_at is null) as enterprises,
-    (select count(*) from placed_order where to_at is null) as orders,
-    (select count(*) from staff_link where to_at is null) as staff,
-    (select count(*) from assignment where to_at is null) as assignments,
-    (select count(*) from observation_read) as verified,
-    (select sum(complete = 0) from observation_read) as incomplete,
+    (select count from tally where name = 'asset_number fixed') as fixed,
+    (select count from tally where name = 'link') as enterprises,
+    (select count from tally where name = 'placed_order') as orders,
+    (select count from tally where name = 'staff_link') as staff,
+    (select count from tally where name = 'assignment') as assignments,
+    (select count from tally where name = 'observation_read') as verified,
+    (select count from tally where name = 'observation_read incomplete') as incomplete,
     (select min(seen_at) from observation_read) as oldest,
     (select max(seen_at) from observation_read) as newest`.execute(reading.db);
   const [row] = rows;

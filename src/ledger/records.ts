@@ -276,20 +276,21 @@ export class RecordTables {
   }
 }
 
+// Where the planner would take the records of a whole stream, the index of those that are meant is named.
 function prepareStatements(database: Sqlite) {
   return {
     markSeen: database.prepare<[number, string, string, string], { raw_hash: string }>(
-      `update record set last_read = ?, missed = 0 where source = +? and stream = +? and state = 'current'
+      `update record indexed by record_by_hash set last_read = ?, missed = 0 where source = +? and stream = +? and state = 'current'
        and raw_hash in (select value from json_each(?)) returning raw_hash`,
     ),
     markQuarantineSeen: database.prepare<[number, string, string, string, string], { raw_hash: string }>(
-      `update quarantine set last_read = ?, last_seen = ? where source = +? and stream = +? and state = 'open'
+      `update quarantine set last_read = ?, last_seen = ? where source = +? and stream = +? and state = 'open' and state <> 'resolved'
        and raw_hash in (select value from json_each(?)) returning raw_hash`,
     ),
     markBlockedSeen: database.prepare(
-      `update record set last_read = ?, missed = 0 where source = +? and stream = +? and state = 'quarantined'
+      `update record indexed by record_quarantined set last_read = ?, missed = 0 where source = +? and stream = +? and state = 'quarantined'
        and (namespace, id) in (select namespace, record_id from quarantine q where q.source = +? and q.stream = record.stream
-         and q.state = 'open' and q.record_id is not null and q.raw_hash in (select value from json_each(?)))`,
+         and q.state = 'open' and q.state <> 'resolved' and q.record_id is not null and q.raw_hash in (select value from json_each(?)))`,
     ),
     find: database.prepare<[string, string, string], RecordRow>(
       "select source, raw_hash, body_hash, version, state, last_read, customer_namespace, customer_id from record where stream = +? and namespace = +? and id = +?",
@@ -358,8 +359,9 @@ function prepareStatements(database: Sqlite) {
        where stream = +? and namespace = +? and record_id = +? and source = +? and code = 'claimed-twice' and state <> 'resolved'`,
     ),
     wakeClaims: database.prepare(
-      `update quarantine set state = 'retry' where stream = +? and source <> ? and code = 'claimed-twice' and state = 'open'
-       and (namespace, record_id) in (select namespace, id from record where stream = +? and source = +? and state = 'absent')`,
+      `update quarantine set state = 'retry' where stream = +? and source <> ? and code = 'claimed-twice' and state = 'open' and state <> 'resolved'
+       and exists (select 1 from record r where r.stream = +? and r.namespace = quarantine.namespace and r.id = quarantine.record_id
+         and r.source = +? and r.state = 'absent')`,
     ),
     openQuarantine: database.prepare<[string, string, string], { id: string }>(
       "select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved' limit 1",
@@ -379,13 +381,13 @@ function prepareStatements(database: Sqlite) {
        where source = +? and stream = +? and last_read < ? and state <> 'resolved'`,
     ),
     release: database.prepare(
-      `update record set state = 'current', pending = 1, changed_run = ? where source = +? and stream = +? and last_read = +?
+      `update record indexed by record_quarantined set state = 'current', pending = 1, changed_run = ? where source = +? and stream = +? and last_read = +?
        and state = 'quarantined' and not exists (
          select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
          and q.state <> 'resolved')`,
     ),
     unblock: database.prepare(
-      `update record set state = 'current', pending = 1 where stream = +? and state = 'quarantined' and not exists (
+      `update record indexed by record_quarantined set state = 'current', pending = 1 where stream = +? and state = 'quarantined' and not exists (
          select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
          and q.state <> 'resolved')`,
     ),

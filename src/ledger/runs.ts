@@ -252,6 +252,25 @@ function runFromRow(row: RunTableRow): RunRow {
 const readColumns =
   "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk";
 const runColumns = "id, job, kind, trigger, scope, started_at, finished_at, state, exit_code, balance, summary, header";
+
+/** The ids of the last run of each job: a step for each job, however many runs there are. */
+export const lastRunIds = `with recursive each_job (job) as (
+    select min(job) from run union all select (select min(job) from run where job > each_job.job) from each_job where each_job.job is not null)
+  select (select max(id) from run where run.job = each_job.job) from each_job where each_job.job is not null`;
+
+/** The numbers of the last reading of each stream of each source, of those for which `condition` holds: a step for each stream. */
+export function lastReadNumbers(condition = ""): string {
+  return `with recursive each_source (source) as (
+      select min(source) from source_read
+      union all select (select min(source) from source_read where source > each_source.source) from each_source where each_source.source is not null),
+    each_stream (source, stream) as (
+      select source, (select min(stream) from source_read s where s.source = each_source.source) from each_source where source is not null
+      union all select source, (select min(stream) from source_read s where s.source = each_stream.source and s.stream > each_stream.stream)
+        from each_stream where each_stream.stream is not null)
+    select (select r.number from source_read r where r.source = each_stream.source and r.stream = each_stream.stream ${condition}
+      order by r.number desc limit 1) from each_stream where stream is not null`;
+}
+
 function prepareStatements(database: Sqlite) {
   return {
     start: database.prepare(
@@ -268,7 +287,7 @@ function prepareStatements(database: Sqlite) {
       `select ${runColumns} from run order by started_at desc, id desc limit ?`,
     ),
     lastByJob: database.prepare<[], RunTableRow>(
-      `select ${runColumns} from run where id in (select max(id) from run group by job) order by job`,
+      `select ${runColumns} from run where id in (${lastRunIds}) order by job`,
     ),
     staffLinked: database.prepare<[string, string], { staff_id: string }>(
       "select staff_id from staff_link where namespace = +? and staff_id = +? and to_at is null",
@@ -296,13 +315,13 @@ function prepareStatements(database: Sqlite) {
     ),
     troubledReads: database.prepare<[], SourceReadRow>(
       `select ${readColumns} from source_read
-       where number in (select max(number) from source_read where finished_at is not null group by source, stream) and complete = 0
+       where number in (${lastReadNumbers("and r.finished_at is not null")}) and complete = 0
          and (not exists (select 1 from source_stream) or (source, stream) in (select source, stream from source_stream))
        order by source, stream`,
     ),
     writingCalls: database.prepare<[string], { count: number }>(
-      `select count(*) as count from attempt where started_at >= (select started_at from run where id = +?)
-       and (outcome is null or outcome <> 'not-sent')`,
+      `select count(*) as count from run r join operation o on o.run_id = r.id join attempt a on a.operation_id = o.id
+       where r.id = +? and a.started_at >= r.started_at and (a.outcome is null or a.outcome <> 'not-sent')`,
     ),
     openQuarantine: database.prepare<[], { count: number }>(
       "select count(*) as count from quarantine where state <> 'resolved'",

@@ -33,6 +33,9 @@ export interface LedgerTables {
   notice: { key: string; since: string; body: string; sent_at: string | null };
   service_left: { service: string; since: string; reason: string; probe_at: string };
   audit: AuditTable;
+  /** Live rows of a table by its name: see the migration that made it. */
+  tally: { name: string; count: number };
+  record_tally: { stream: Stream; state: RecordTable["state"]; count: number; pending: number };
 }
 
 /** Values that no other table may hold in clear, raw records and kept answers. Read here by explicit request of a person only. */

@@ -24,7 +24,7 @@ export class WorkTables {
   /** Customers with something to do, in key order after `after`: pending records, or operations whose outcome is open. */
   dirtyCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
     return this.#statements.dirty
-      .all(after?.namespace ?? "", after?.id ?? "", limit)
+      .all({ namespace: after?.namespace ?? "", id: after?.id ?? "", limit })
       .map((row) => ({ namespace: row.ns, id: row.id }));
   }
 
@@ -91,12 +91,18 @@ export class WorkTables {
 
 function prepareStatements(database: Sqlite) {
   return {
-    dirty: database.prepare<[string, string, number], { ns: string; id: string }>(
-      `select customer_namespace as ns, customer_id as id from (
-         select customer_namespace, customer_id from record where pending = 1 and state <> 'quarantined'
-         union
-         select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned') and customer_id <> '')
-       where (customer_namespace, customer_id) > (?, ?) order by 1, 2 limit ?`,
+    // Each half stops at the limit by itself, in the order of its index.
+    dirty: database.prepare<[{ namespace: string; id: string; limit: number }], { ns: string; id: string }>(
+      `select * from (
+         select distinct customer_namespace as ns, customer_id as id from record
+         where pending = 1 and state <> 'quarantined' and (customer_namespace, customer_id) > (@namespace, @id)
+         order by customer_namespace, customer_id limit @limit)
+       union
+       select * from (
+         select distinct customer_namespace, customer_id from operation
+         where state in ('sending', 'unknown', 'planned') and customer_id <> '' and (customer_namespace, customer_id) > (@namespace, @id)
+         order by customer_namespace, customer_id limit @limit)
+       order by 1, 2 limit @limit`,
     ),
     linked: database.prepare<[string, string, number], { ns: string; id: string }>(
       `select namespace as ns, customer_id as id from link where to_at is null and (namespace, customer_id) > (?, ?)

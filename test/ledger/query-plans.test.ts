@@ -1,0 +1,228 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { openQueries } from "../../src/ledger/queries.ts";
+import type { Queries } from "../../src/ledger/queries.ts";
+import { openDatabase } from "../../src/ledger/database.ts";
+import { folder as newFolder, key, openLedger, sqlite, update } from "./opened.ts";
+import { agreedWorld, reportText, request } from "./report-world.ts";
+import { collect } from "./world.ts";
+
+/** Tables that stay as small as the configuration is, however long the program is used. */
+const small = ["meta", "slot", "source_stream", "notice", "service_left", "tally", "record_tally", "kysely_migration"];
+
+/** Indexes over what waits for something: what is finished is not in them. */
+const work = [
+  "asset_number_free",
+  "hold_open",
+  "operation_by_state",
+  "operation_dirty",
+  "operation_held",
+  "operation_open",
+  "operation_waiting",
+  "quarantine_by_customer",
+  "quarantine_by_record",
+  "quarantine_of_nobody",
+  "quarantine_open",
+  "record_deferred",
+  "record_pending",
+  "record_quarantined",
+  "run_running",
+];
+
+/** What may look through a table that grows, and why. */
+const allowed: Record<string, { statement: RegExp; why: string }> = {
+  "head of the chain": {
+    statement: /^select "?sequence"?, "?hash"? from "?audit"? order by "?sequence"? desc limit/u,
+    why: "the newest row alone, by the key of the table",
+  },
+  "the newest runs": {
+    statement: /^select .* from "?run"? order by "?started_at"? desc, "?id"? desc limit \?$/u,
+    why: "as many as are asked for, in the order of an index",
+  },
+  "audit verify, audit export": {
+    statement: /^select sequence, format, at, kind, subject, body, previous, hash from audit order by sequence$/u,
+    why: "a person asks for the whole chain",
+  },
+  "the last readings of a stream": {
+    statement:
+      /^select number, source, .* from source_read where source = \+\? and stream = \+\? .*order by number desc limit/u,
+    why: "from the newest on, and it ends at the first that fits",
+  },
+  "the last reading of each stream": {
+    statement: /^select .* from "?source_read"? where number in \(with recursive each_source/u,
+    why: "a step for each stream that was ever read",
+  },
+  "what a whole reading did not bring": {
+    statement:
+      /^update record set (?:missed = missed|state = 'absent').* where source = \+\? and stream = \+\? and last_read < \?/u,
+    why: "once after a whole reading of the stream, which takes each of these records by itself",
+  },
+  "resync --source": {
+    statement: /^update record set pending = 1 where source = \+\? and changed_at >= \?/u,
+    why: "a person asks for everything of a source",
+  },
+  "explain: everything that a record was quarantined for": {
+    statement: /^select \* from "quarantine" where "stream" = \? and "namespace" = \? and "record_id" = \?/u,
+    why: "a person asks for one record",
+  },
+  "a report's instant": {
+    statement: /^select max\(at\) as at from \(select at from \(/u,
+    why: "the newest entry alone",
+  },
+  "report orders": {
+    statement: /^select p\.from_at as at, p\.origin as event, .* from placed_order p/u,
+    why: "a person asks for everything of a time",
+  },
+  "report reconciliation: licence types": {
+    statement: /^select distinct json_extract\(body, '\$\.licenseType'\) as type from observation/u,
+    why: "a person asks for everything",
+  },
+  "report reconciliation: customers": {
+    statement: /^select customer_namespace as namespace, customer_id as id from record union/u,
+    why: "a person asks for everything",
+  },
+  "report exceptions: operations": {
+    statement:
+      /^select \* from "operation" where ("updated_at" >= \? and "updated_at" < \?|"state" in \(\?, \?, \?\) and "created_at" < \?)/u,
+    why: "a person asks for everything of a time",
+  },
+  "report exceptions: quarantine": {
+    statement: /^select \* from "quarantine" where "first_seen" < \?/u,
+    why: "a person asks for everything of a time",
+  },
+  "report exceptions: readings": {
+    statement: /^select \* from "source_read" where "started_at" >= \?/u,
+    why: "a person asks for everything of a time",
+  },
+  "report exceptions: holds": {
+    statement: /^select \*, 0 as "operations" from "hold" where "created_at" < \?/u,
+    why: "a person asks for everything of a time",
+  },
+  "every hold": {
+    statement: /^select \*, \(select count\(\*\) .*\) as "operations" from "hold" order by/u,
+    why: "a person asks for all of them",
+  },
+  "explain: what may have been meant": {
+    statement: /^select stream, namespace, id from record where id = \? and not/u,
+    why: "a person asks for an id that the ledger does not know as it was said",
+  },
+  "explain staff: what somebody held": {
+    statement: /^select \* from "assignment" where "namespace" = \? and "staff_id" = \?/u,
+    why: "a person asks for the history of one member of staff",
+  },
+};
+
+const folder = join(import.meta.dirname, "../../src/ledger");
+
+/** Texts of SQL in the source that are handed to `prepare`, as patterns: what is put in at run time may be anything. */
+function preparedInSource(): { place: string; pattern: RegExp }[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !name.endsWith("staging.ts"))
+    .flatMap((name) => {
+      const text = readFileSync(join(folder, name), "utf8");
+      return [
+        ...text.matchAll(/(?:\.|\?\.)prepare(?:<[^()]*?>)?\(\s*(?:\/\/[^\n]*\n\s*)?([`"])((?:(?!\1)[^\\])*)\1/gsu),
+      ].map(([, , sql = ""]) => ({ place: `${name}: ${sql.slice(0, 60)}`, pattern: patternOf(sql) }));
+    });
+}
+
+function patternOf(sql: string): RegExp {
+  const flat = sql.trim().replaceAll(/\s+/gu, " ");
+  const parts = flat.split(/\$\{[^}]*\}/u).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`));
+  return new RegExp(`^${parts.join(".*")}$`, "su");
+}
+
+/** What SQLite looks through from end to end for a statement, but for what waits and what stays small. */
+function scansOf(database: Database.Database, sql: string): string[] {
+  const names = [...sql.matchAll(/[@:$]([a-z]+)/giu)].map(([, name = ""]): [string, null] => [name, null]);
+  const marks = [...sql.matchAll(/\?/gu)].map(() => null);
+  const parameters = names.length > 0 ? [...marks, Object.fromEntries(names)] : marks;
+  const steps = database.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(...parameters);
+  return steps.flatMap(({ detail }) => {
+    const [, name = "", index = ""] =
+      /^SCAN (\S+)(?: USING (?:COVERING )?INDEX (\S+))?/u.exec(detail) ?? coarse.exec(detail) ?? [];
+    const table = tableOf(database, sql, name);
+    return table === undefined || small.includes(table) || work.includes(index) ? [] : [`${detail} (${table})`];
+  });
+}
+
+/** A search by columns that hold few values goes through all but everything. */
+const coarse =
+  /^SEARCH (\S+) USING (?:COVERING )?(?:INDEX|PRIMARY) (\S+) \((?:(?:stream|source|state|kind|namespace)=\?(?: AND )?)+\)$/u;
+
+function tableOf(database: Database.Database, sql: string, name: string): string | undefined {
+  const tables = database.prepare<[], string>("select name from sqlite_schema where type = 'table'").pluck().all();
+  if (name === "" || tables.includes(name)) return name === "" ? undefined : name;
+  for (const [, table = "", alias] of sql.matchAll(/"?\b(\w+)\b"?\s+(?:as\s+)?"?(\w+)"?/giu))
+    if (alias === name && tables.includes(table)) return table;
+  return undefined;
+}
+
+async function askEverything(queries: Queries): Promise<void> {
+  await queries.status();
+  await queries.deferred();
+  await queries.agreement();
+  await queries.auditHead();
+  await queries.run("r");
+  await queries.operation("o");
+  await queries.rawForm("q");
+  await queries.keptAnswer("o");
+  for (const stream of ["customers", "orders", "staff"] as const)
+    for (const id of ["c1", "none"]) await queries.explain(stream, key(id));
+  for (const filter of [{}, { customer: key("c1") }, { id: "h" }, { states: ["open", "approved"] as const }])
+    await queries.holds(filter);
+  for (const filter of [{}, { job: "j" }, { before: { startedAt: "", id: "" } }]) await queries.runs(filter);
+  for (const filter of [{}, { customer: key("c1") }, { record: { stream: "orders" as const, key: key("o1") } }])
+    await collect(queries.quarantine(filter));
+  await collect(queries.unsettled());
+  for (const filter of [{ run: "r" }, { subject: "s" }, { customer: key("c1") }])
+    await collect(queries.operations(filter));
+  for (const kind of ["orders", "reconciliation", "exceptions"] as const)
+    await reportText(queries, request(kind), "json");
+}
+
+it("no statement looks through what is finished, but for those that are named with a reason", async () => {
+  const prepared = new Set<string>();
+  const migrating = new Set<string>();
+  const prepare = Database.prototype.prepare;
+  const spy = vi.spyOn(Database.prototype, "prepare").mockImplementation(function (this: Database.Database, sql) {
+    prepared.add(sql);
+    return prepare.call(this, sql);
+  });
+  onTestFinished(() => void spy.mockRestore());
+
+  (await openDatabase(join(newFolder(), "ledger.db"), { migrate: true })).close();
+  for (const text of prepared) migrating.add(text);
+  prepared.clear();
+  const { world } = await agreedWorld();
+  const { ledger } = world;
+  ledger.takeRunLock();
+  await ledger.identity();
+  await ledger.requirePlatform("p");
+  await ledger.rawSalt();
+  await ledger.latestSealed("r");
+  await ledger.noticed("k", 1);
+  ledger.verifyAudit();
+  await ledger.intend({
+    ...{ operation: update("c9"), runId: null, wireHash: "w", nonce: "n", context: {} },
+    sealed: [{ ref: "s", version: 1, salt: "s", values: {} }],
+  });
+  const queries = await openQueries(ledger.path);
+  await askEverything(queries);
+  queries.close();
+  spy.mockRestore();
+
+  const texts = [...prepared].map((text) => text.trim().replaceAll(/\s+/gu, " "));
+  const missing = preparedInSource().filter(({ pattern }) => !texts.some((text) => pattern.test(text)));
+  const database = sqlite((await openLedger()).path);
+  const scans = texts
+    .filter((text) => !migrating.has(text) && /^(?:select|update|insert|delete|with)\b/iu.test(text))
+    .filter((text) => !Object.values(allowed).some(({ statement }) => statement.test(text)))
+    .flatMap((text) => scansOf(database, text).map((scan) => `${scan}: ${text}`));
+  const unused = Object.keys(allowed).filter((name) => !texts.some((text) => allowed[name]?.statement.test(text)));
+  expect.soft(missing.map(({ place }) => place)).toEqual([]);
+  expect(scans).toEqual([]);
+  expect(unused, "allowed, and nobody asks it").toEqual([]);
+});
