@@ -186,12 +186,13 @@ async function askEverything(queries: Queries): Promise<void> {
 it("no statement looks through what is finished, but for those that are named with a reason", async () => {
   const prepared = new Set<string>();
   const migrating = new Set<string>();
-  const prepare = Database.prototype.prepare;
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with the database that was asked
+  const { prepare } = Database.prototype;
   const spy = vi.spyOn(Database.prototype, "prepare").mockImplementation(function (this: Database.Database, sql) {
     prepared.add(sql);
     return prepare.call(this, sql);
   });
-  onTestFinished(() => void spy.mockRestore());
+  onTestFinished(() => spy.mockRestore());
 
   (await openDatabase(join(newFolder(), "ledger.db"), { migrate: true })).close();
   for (const text of prepared) migrating.add(text);
@@ -206,7 +207,11 @@ it("no statement looks through what is finished, but for those that are named wi
   await ledger.noticed("k", 1);
   ledger.verifyAudit();
   await ledger.intend({
-    ...{ operation: update("c9"), runId: null, wireHash: "w", nonce: "n", context: {} },
+    operation: update("c9"),
+    runId: null,
+    wireHash: "w",
+    nonce: "n",
+    context: {},
     sealed: [{ ref: "s", version: 1, salt: "s", values: {} }],
   });
   const queries = await openQueries(ledger.path);

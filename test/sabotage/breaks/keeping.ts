@@ -54,6 +54,21 @@ export const keeping: Breaks = {
     test: "ledger/damage.test.ts",
     title: "heads kept outside > end the writing when they cannot be kept: nothing is sent on what only the ledger has",
   },
+  "each batch of a reading looks through its whole stream": {
+    file: "src/ledger/records.ts",
+    find: "`update record indexed by record_by_hash set",
+    replace: "`update record set",
+    test: "ledger/query-plans.test.ts",
+    title: "no statement looks through what is finished, but for those that are named with a reason",
+  },
+  "customers with something to do are looked for among finished operations": {
+    file: "src/ledger/work.ts",
+    find: "         union\n         select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned')",
+    replace:
+      "         union\n         select customer_namespace, customer_id from operation where state in ('planned', 'sending', 'unknown')",
+    test: "ledger/query-plans.test.ts",
+    title: "no statement looks through what is finished, but for those that are named with a reason",
+  },
   "the run lock is not taken": {
     file: "src/ledger/lock.ts",
     find: `side.exec("begin exclusive");`,
