@@ -6,6 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { createLogger } from "../../src/base/logger.ts";
 import { configSchema } from "../../src/config/config.ts";
+import { openQueries } from "../../src/ledger/queries.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { createStaging } from "../../src/ledger/staging.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
@@ -124,6 +125,9 @@ async function sync(): Promise<{ records: number; exitCode: number }> {
 }
 
 async function verify(): Promise<{ records: number; exitCode: number }> {
-  const summary = await runVerify(dependencies, { job: "bench", trigger: "hand", header: {} });
+  const queries = await openQueries(ledger.path);
+  const findings = () => queries.findings();
+  const summary = await runVerify(dependencies, { job: "bench", trigger: "hand", header: {}, findings });
+  queries.close();
   return { records: summary.customers, exitCode: summary.exitCode };
 }

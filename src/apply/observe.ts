@@ -114,23 +114,27 @@ export class Observer {
     enterpriseGlobalId: string,
     signal?: AbortSignal,
   ): Promise<Map<string, ObservedAsset>> {
-    const shown = new Map(
-      (await this.assets(customer, enterpriseGlobalId, signal)).map((asset) => [asset.assetNum, asset]),
-    );
+    return byNumber(await this.assetRows(customer, enterpriseGlobalId, signal));
+  }
+
+  /** M6 ∪ E8 row by row: those of M6, then those of E8 whose number M6 does not show. */
+  async assetRows(customer: RecordKey, enterpriseGlobalId: string, signal?: AbortSignal): Promise<ObservedAsset[]> {
+    const rows = await this.assets(customer, enterpriseGlobalId, signal);
+    const inM6 = new Set(rows.map((asset) => asset.assetNum));
     const virtual = await this.#platform.orderService.listVirtualAssets(enterpriseGlobalId, {
       customer: formatKey(customer),
       signal,
     });
     for (const asset of virtual) {
-      if (asset.assetNum === null || asset.assetNum === undefined || shown.has(asset.assetNum)) continue;
-      shown.set(asset.assetNum, {
+      if (asset.assetNum === null || asset.assetNum === undefined || inM6.has(asset.assetNum)) continue;
+      rows.push({
         assetNum: asset.assetNum,
         assetId: asset.id,
         holder: asset.assignStatus?.assignMemberId ?? null,
         borrowed: asset.borrowedUsbKey ?? false,
       });
     }
-    return shown;
+    return rows;
   }
 
   /** M7 of one asset. */
@@ -172,6 +176,12 @@ function notAskedFor(asked: Channel, came: Channel): AmbiguousReading {
 /** A text that came from outside, for a message: short, and without what a terminal would obey. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text).replaceAll(/[\p{C}]/gu, "?");
+}
+
+/** Assets by number; of a number that is shown twice the same row is taken in whatever order they come. */
+export function byNumber(rows: readonly ObservedAsset[]): Map<string, ObservedAsset> {
+  const ordered = rows.toSorted((left, right) => (left.assetId < right.assetId ? 1 : -1));
+  return new Map(ordered.map((asset) => [asset.assetNum, asset]));
 }
 
 function flatten(contents: AssetContents): { products: ProductInstance[]; packages: MerchandiseNode[] } {

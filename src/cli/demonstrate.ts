@@ -8,6 +8,7 @@ import { underRunLock, withWorkplace } from "./command.ts";
 import type { Output } from "./output.ts";
 import { safeLines } from "./output.ts";
 import { monthReport } from "./report-files.ts";
+import { findingsIn } from "./run-commands.ts";
 import { printRun, runJson, verifyJson } from "./run-summary.ts";
 import type { Environment, Workplace } from "./workplace.ts";
 
@@ -46,7 +47,13 @@ export async function demonstrate(
         signal,
         header,
       });
-      const verified = await runVerify(dependencies, { job: "verify", trigger: "hand", signal, header });
+      const verified = await runVerify(dependencies, {
+        job: "verify",
+        trigger: "hand",
+        signal,
+        header,
+        findings: () => findingsIn(workplace),
+      });
       return { summary, verified };
     });
     const writingCalls = sandbox.counts().writingCalls - before;

@@ -2,6 +2,7 @@ import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs.ts";
+import type { FoundDifference } from "../report/reconciliation.ts";
 import type { BoundJob } from "../run/job.ts";
 import { runSync } from "../run/run.ts";
 import { runVerify } from "../run/verify-run.ts";
@@ -35,7 +36,13 @@ export async function executeJob(
     let exit: ExitCode;
     let state: RunState = "done";
     if (job.kind === "verify") {
-      const summary = await runVerify(dependencies, { job: job.id, trigger, signal, header });
+      const summary = await runVerify(dependencies, {
+        job: job.id,
+        trigger,
+        signal,
+        header,
+        findings: () => findingsIn(workplace),
+      });
       ({ exitCode: exit, state } = summary);
       await tellPeople(workplace.notifyDependencies(dependencies.ledger), undefined);
       if (options.print && json) output.json(verifyJson(summary));
@@ -64,6 +71,11 @@ export async function executeJob(
     if (slot !== undefined && state === "done") await ledger.finishFireTime(job.id, slot, job.kind !== "report");
     return exit;
   });
+}
+
+/** What the last readings of all customers show otherwise than it was placed. */
+export async function* findingsIn(workplace: Workplace): AsyncGenerator<FoundDifference, void, void> {
+  yield* (await workplace.queries()).findings();
 }
 
 async function executeReport(

@@ -3,6 +3,7 @@ import { exitCodes } from "../base/errors.ts";
 import { balanceJson } from "../run/balance.ts";
 import { summaryJson } from "../run/summary.ts";
 import type { RunSummary } from "../run/summary.ts";
+import { findingCount } from "../run/verify-run.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Output } from "./output.ts";
 import { safeLines, viewOf } from "./output.ts";
@@ -113,6 +114,18 @@ export function printVerify(output: Output, summary: VerifySummary): void {
   output.line(
     `run ${summary.run}: ${summary.customers - summary.failed} customers read back, ${summary.failed} could not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} staff members shown`,
   );
+  const { counts, first } = summary.findings;
+  const found = findingCount(summary.findings);
+  for (const text of first) output.line(safeLines(`not as placed: ${text}`));
+  if (found > 0) {
+    output.line(
+      `not as placed: ${found} in all: ${counts["not-shown"]} not shown, ${counts.differs} with other values, ${counts["shown-twice"]} shown twice; \`crm-sync report reconciliation\` has each of them`,
+    );
+  }
   output.line("writing calls: 0");
-  output.line(`exit ${summary.exitCode}: ${exitMeaning(summary.exitCode)}`);
+  const meaning =
+    summary.exitCode === exitCodes.recordsRejected
+      ? "the platform does not show everything as it was placed: compare it with the order service and the member-center; nothing is sent again by itself"
+      : exitMeaning(summary.exitCode);
+  output.line(`exit ${summary.exitCode}: ${meaning}`);
 }

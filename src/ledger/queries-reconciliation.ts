@@ -203,6 +203,7 @@ async function shownOf(reading: Reading, customer: RecordKey): Promise<CustomerC
     products: of("product"),
     packages: of("package"),
     members: of("member"),
+    twice: of("twice"),
   };
 }
 

@@ -5,11 +5,12 @@ import { orderRow, ordersShape } from "../report/orders.ts";
 import {
   AgreementTally,
   compareCustomer,
+  findingsOf,
   inPeriod,
   reconciliationRow,
   reconciliationShape,
 } from "../report/reconciliation.ts";
-import type { AgreementCount } from "../report/reconciliation.ts";
+import type { AgreementCount, FoundDifference } from "../report/reconciliation.ts";
 import { exceptions } from "./queries-exceptions.ts";
 import { orderEvents } from "./queries-orders.ts";
 import { asOf, customerCases, reconciliationView } from "./queries-reconciliation.ts";
@@ -61,6 +62,12 @@ async function* rowsOf(reading: Reading, request: ReportRequest): AsyncGenerator
       for await (const facts of exceptions(reading, period)) yield exceptionRow(facts);
       return;
   }
+}
+
+/** What was placed, added or given and is not shown, differs, or is shown twice, customer by customer. */
+export async function* findings(reading: Reading): AsyncGenerator<FoundDifference, void, void> {
+  const view = await reconciliationView(reading);
+  for await (const item of customerCases(reading)) yield* findingsOf(item, view);
 }
 
 /** How much of each kind of thing is as meant, over everything there is. */

@@ -10,7 +10,7 @@ import type {
 } from "../report/facts.ts";
 import type { ReportRequest } from "../report/document.ts";
 import { requireFormat } from "../report/document.ts";
-import type { AgreementCount } from "../report/reconciliation.ts";
+import type { AgreementCount, FoundDifference } from "../report/reconciliation.ts";
 import type { StatusFacts } from "../report/status.ts";
 import type { AuditRow } from "./audit.ts";
 import type { Sqlite } from "./database.ts";
@@ -20,7 +20,7 @@ import { holds, openStates, operationById, operations } from "./queries-journal.
 import type { OperationFilter } from "./queries-journal.ts";
 import { deferred, quarantine, quarantineById, runs, runStory } from "./queries-records.ts";
 import type { DeferredFacts, QuarantineFilter } from "./queries-records.ts";
-import { agreement, reportChunks } from "./queries-report.ts";
+import { agreement, findings, reportChunks } from "./queries-report.ts";
 import { status } from "./queries-status.ts";
 import { Reading } from "./query-base.ts";
 
@@ -133,6 +133,11 @@ export class Queries {
   /** How much of each kind of thing the platform shows as meant: the totals of the reconciliation over everything. */
   async agreement(): Promise<AgreementCount[]> {
     return await this.snapshot(() => agreement(this.#reading));
+  }
+
+  /** What was placed, added or given and is not shown, differs, or is shown twice, as the customers were last read back. */
+  async *findings(): AsyncGenerator<FoundDifference, void, void> {
+    yield* this.#reading.oneState(findings(this.#reading));
   }
 
   async auditHead(): Promise<AuditHeadFacts | undefined> {

@@ -74,7 +74,13 @@ function staffRow(item: CustomerCase, staff: StaffCase): Comparison[] {
       return [{ ...shared, verdict: "not-observable", shown: null, details: [notRead(item)] }];
     if (!wanted) return [];
     return [
-      { ...shared, verdict: "missing", shown: false, details: ["M5 does not show the member", ...waitNote(staff.crm)] },
+      {
+        ...shared,
+        verdict: "missing",
+        shown: false,
+        details: ["M5 does not show the member", ...waitNote(staff.crm)],
+        finding: "not-shown",
+      },
     ];
   }
   if (!wanted)
@@ -122,13 +128,26 @@ function assignmentRow(
       verdict: "missing",
       shown: false,
       details: ["neither M6 nor E8 shows the asset number", ...notes],
+      finding: "not-shown",
     };
   }
   const holder = holderOf(shown);
   if (holder === null)
-    return { ...base, verdict: "missing", shown: false, details: ["nobody holds the asset number", ...notes] };
+    return {
+      ...base,
+      verdict: "missing",
+      shown: false,
+      details: ["nobody holds the asset number", ...notes],
+      finding: "not-shown",
+    };
   if (holder !== assignment.memberGlobalId) {
-    return { ...base, verdict: "different", shown: true, details: [`held by the member ${holder}`, ...notes] };
+    return {
+      ...base,
+      verdict: "different",
+      shown: true,
+      details: [`held by the member ${holder}`, ...notes],
+      finding: "differs",
+    };
   }
   if (!wanted)
     return { ...base, verdict: "extra", shown: true, details: ["the CRM no longer gives it to this person", ...notes] };

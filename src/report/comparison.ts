@@ -13,6 +13,12 @@ export type Agreement = "matched" | "missing" | "extra" | "different" | "not-obs
 export const levels = ["enterprise", "order", "product", "package", "staff", "assignment"] as const;
 export type Level = (typeof levels)[number];
 
+/**
+ * What `verify` tells of: something that was placed, added or given is not shown, is shown with other values than were sent, or is shown twice.
+ * What only the CRM changed since is none.
+ */
+export type Finding = "not-shown" | "differs" | "shown-twice";
+
 /** One thing compared over its three sides: the CRM, what was sent, what is shown. */
 export interface Comparison {
   level: Level;
@@ -31,6 +37,7 @@ export interface Comparison {
   /** Null: it cannot be seen, or was never looked at. */
   shown: boolean | null;
   details: readonly string[];
+  finding?: Finding | undefined;
   operationId?: string | null | undefined;
   /** When it was sent, given or linked. */
   at?: string | null | undefined;

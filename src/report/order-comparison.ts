@@ -159,7 +159,8 @@ function compare(
         ],
       };
     const unseen = unseenVerdict(item, side, view);
-    return { ...base, ...unseen, details: [unseen.details, ...notes] };
+    const finding = unseen.shown === false ? ("not-shown" as const) : undefined;
+    return { ...base, ...unseen, details: [unseen.details, ...notes], finding };
   }
   if (!sent || placed === null) {
     return {
@@ -188,6 +189,7 @@ function compare(
     verdict: found.length + amended.length > 0 ? "different" : "matched",
     shown: true,
     details: [...found, ...amended, ...adopted, ...notes],
+    finding: found.length > 0 ? "differs" : undefined,
   };
 }
 

@@ -88,6 +88,8 @@ export interface CustomerCase {
     products: ReadonlyMap<string, ShownItem>;
     packages: ReadonlyMap<string, ShownItem>;
     members: ReadonlyMap<string, ShownItem>;
+    /** Assets and products that the last reading showed more than once. */
+    twice: ReadonlyMap<string, ShownItem>;
   };
   /** Records of this customer in quarantine of which no usable form ever came. */
   unusable: readonly { level: "enterprise" | "order" | "staff"; key: RecordKey; message: string }[];

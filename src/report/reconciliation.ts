@@ -1,6 +1,6 @@
 import { formatKey } from "../crm/keys.ts";
 import { assignmentRows } from "./assignment-comparison.ts";
-import type { Comparison, Level } from "./comparison.ts";
+import type { Comparison, Finding, Level } from "./comparison.ts";
 import { levels, notRead, waitNote, whyNot } from "./comparison.ts";
 import type { ReportPeriod, ReportRow, ReportShape } from "./document.ts";
 import { orderRows } from "./order-comparison.ts";
@@ -39,6 +39,7 @@ export function compareCustomer(item: CustomerCase, view: ReconciliationView): C
     ...enterpriseRows(item),
     ...orderRows(item, view),
     ...assignmentRows(item, view),
+    ...twiceRows(item),
     ...item.unusable.map((record): Comparison => ({
       level: record.level,
       verdict: "missing",
@@ -50,6 +51,27 @@ export function compareCustomer(item: CustomerCase, view: ReconciliationView): C
       details: [`waits in quarantine: ${record.message}`],
     })),
   ];
+}
+
+/** Assets and products that one reading showed more than once, whatever the order of its rows. */
+function twiceRows(item: CustomerCase): Comparison[] {
+  return [...item.shown.twice.values()].map(({ seenAt, body }): Comparison => {
+    const text = (name: string): string | undefined => (typeof body[name] === "string" ? body[name] : undefined);
+    const product = text("crmProductId");
+    const what = product === undefined ? "the asset number" : "the product under this asset number";
+    return {
+      level: product === undefined ? "assignment" : "product",
+      verdict: "extra",
+      assetNumber: text("assetNum"),
+      item: product,
+      inCrm: false,
+      sent: false,
+      shown: true,
+      details: [`the platform shows ${what} ${String(body["times"])} times; it may have been placed twice`],
+      seenAt,
+      finding: "shown-twice",
+    };
+  });
 }
 
 function enterpriseRows(item: CustomerCase): Comparison[] {
@@ -80,7 +102,14 @@ function enterpriseRows(item: CustomerCase): Comparison[] {
   if (seen === undefined) {
     const looked = item.read?.complete === true;
     const details = looked ? ["E3 does not show the enterprise"] : [notRead(item)];
-    rows.push({ ...base, verdict: looked ? "missing" : "not-observable", shown: looked ? false : null, details });
+    const finding = looked ? ("not-shown" as const) : undefined;
+    rows.push({
+      ...base,
+      verdict: looked ? "missing" : "not-observable",
+      shown: looked ? false : null,
+      details,
+      finding,
+    });
   } else if (!wanted) {
     rows.push({
       ...base,
@@ -104,6 +133,30 @@ function enterpriseRows(item: CustomerCase): Comparison[] {
     });
   }
   return rows;
+}
+
+/** Something that `verify` tells of, in one sentence of ids alone. */
+export interface FoundDifference {
+  finding: Finding;
+  customer: string;
+  text: string;
+}
+
+/** The findings among the comparisons of a customer. */
+export function findingsOf(item: CustomerCase, view: ReconciliationView): FoundDifference[] {
+  const customer = formatKey(item.key);
+  return compareCustomer(item, view).flatMap((row) => {
+    if (row.finding === undefined) return [];
+    const what = [
+      row.level,
+      row.order === undefined ? undefined : `of order ${formatKey(row.order)}`,
+      row.item,
+      row.assetNumber === undefined || row.assetNumber === null ? undefined : `under asset number ${row.assetNumber}`,
+      row.staff === undefined ? undefined : `of ${formatKey(row.staff)}`,
+    ];
+    const named = what.filter((part) => part !== undefined).join(" ");
+    return [{ finding: row.finding, customer, text: `${customer}: ${named}: ${row.details[0] ?? row.verdict}` }];
+  });
 }
 
 /** One comparison as a row of the report. */

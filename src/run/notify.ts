@@ -20,6 +20,7 @@ export interface Notice {
     | "breaker"
     | "settings"
     | "service-down"
+    | "not-as-placed"
     | "run-failed";
   /** One sentence. No personal data and no secret: ids, counts and names of sources only. */
   summary: string;

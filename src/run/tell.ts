@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { notifyChanges } from "./notify.ts";
@@ -74,6 +75,15 @@ async function runNotices(ledger: Ledger): Promise<Notice[]> {
       const how = run.state === "failed" ? "failed" : "was cut off";
       notices.push({ key: `run-failed:${job}`, kind: "run-failed", summary: `the last run of ${job} ${how}`, cure });
     }
+    const different = differencesIn(run.summary);
+    if (different > 0) {
+      notices.push({
+        key: `not-as-placed:${job}`,
+        kind: "not-as-placed",
+        summary: `the last run of ${job} found what the platform does not show as it was placed: ${different}`,
+        cure: `${cure}; crm-sync report reconciliation has each of them. Nothing is sent again by itself`,
+      });
+    }
     const unreached = unreachedIn(run.summary);
     if (unreached > 0) {
       notices.push({
@@ -86,6 +96,14 @@ async function runNotices(ledger: Ledger): Promise<Notice[]> {
   }
   return notices;
 }
+
+/** What a verify found not shown, different or shown twice, from its summary. */
+function differencesIn(summary: Json): number {
+  const counts = verifyCounts.safeParse(summary);
+  return counts.success ? Object.values(counts.data.findings.counts).reduce((sum, count) => sum + count, 0) : 0;
+}
+
+const verifyCounts = z.object({ findings: z.object({ counts: z.record(z.string(), z.int()) }) });
 
 /** Customers that a run could not read or send to, from its summary: `customers.unreadable` of a sync, `failed` of a verify. */
 function unreachedIn(summary: Json): number {

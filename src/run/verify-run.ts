@@ -6,12 +6,17 @@ import { Observer } from "../apply/observe.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs.ts";
+import type { Finding } from "../report/comparison.ts";
+import type { FoundDifference } from "../report/reconciliation.ts";
 import type { RunDependencies } from "./request.ts";
 import { endCutOffRuns } from "./cut-off.ts";
 import { verifyCustomer } from "./verify.ts";
 
 /** Customers that are taken from the ledger at once. */
 const page = 200;
+
+/** Findings that are named in the summary; the reconciliation report has all of them. */
+const mostNamed = 5;
 
 /** What reading everything back came to. */
 export interface VerifySummary {
@@ -23,12 +28,23 @@ export interface VerifySummary {
   assets: number;
   products: number;
   members: number;
+  /** What was placed, added or given and is not shown, differs, or is shown twice: how many of each, and the first few. */
+  findings: { counts: Record<Finding, number>; first: string[] };
 }
 
-/** The verify job: reads back what the platform shows of every linked customer and keeps it. No writing call is made. */
+/**
+ * The verify job: reads back what the platform shows of every linked customer, keeps it, and compares it with what was sent (`findings`, asked once
+ * everything is kept). No writing call is made. Ends with 3 where something is not as it was placed.
+ */
 export async function runVerify(
   deps: RunDependencies,
-  request: { job: string; trigger: "schedule" | "hand"; signal?: AbortSignal | undefined; header: JsonObject },
+  request: {
+    job: string;
+    trigger: "schedule" | "hand";
+    signal?: AbortSignal | undefined;
+    header: JsonObject;
+    findings: () => AsyncIterable<FoundDifference>;
+  },
 ): Promise<VerifySummary> {
   const { ledger, logger } = deps;
   await endCutOffRuns(deps);
@@ -51,6 +67,7 @@ export async function runVerify(
     assets: 0,
     products: 0,
     members: 0,
+    findings: { counts: { "not-shown": 0, differs: 0, "shown-twice": 0 }, first: [] },
   };
   let after: RecordKey | undefined;
   for (;;) {
@@ -78,9 +95,12 @@ export async function runVerify(
       ),
     );
   }
+  for await (const found of request.findings()) {
+    summary.findings.counts[found.finding] += 1;
+    if (summary.findings.first.length < mostNamed) summary.findings.first.push(found.text);
+  }
   if (stopped()) summary.state = "stopped";
-  summary.exitCode =
-    summary.failed > 0 ? exitCodes.sourceDown : summary.state === "stopped" ? exitCodes.other : exitCodes.ok;
+  summary.exitCode = exitOf(summary);
   await ledger.finishRun(run, {
     state: summary.state,
     exitCode: summary.exitCode,
@@ -91,7 +111,31 @@ export async function runVerify(
       assets: summary.assets,
       products: summary.products,
       members: summary.members,
+      findings: { counts: { ...summary.findings.counts }, first: summary.findings.first },
     },
   });
+  logger.info(
+    {
+      run,
+      job: request.job,
+      state: summary.state,
+      exit: summary.exitCode,
+      customers: summary.customers,
+      failed: summary.failed,
+      findings: summary.findings.counts,
+    },
+    "run ended",
+  );
   return summary;
+}
+
+/** How many findings there are in all. */
+export function findingCount(findings: VerifySummary["findings"]): number {
+  return Object.values(findings.counts).reduce((sum, count) => sum + count, 0);
+}
+
+function exitOf(summary: VerifySummary): ExitCode {
+  if (summary.failed > 0) return exitCodes.sourceDown;
+  if (findingCount(summary.findings) > 0) return exitCodes.recordsRejected;
+  return summary.state === "stopped" ? exitCodes.other : exitCodes.ok;
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { byNumber } from "../apply/observe.ts";
 import type { Observer } from "../apply/observe.ts";
 import type { ProductInstance } from "../contract/asset-contents.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -27,7 +28,8 @@ export async function verifyCustomer(
   const gid = link.enterpriseGlobalId;
   const enterprises = await observer.enterprises(customer, link.channelCustomerId, signal);
   const members = await observer.members(customer, gid, signal);
-  const assets = await observer.allAssets(customer, gid, signal);
+  const rows = await observer.assetRows(customer, gid, signal);
+  const assets = byNumber(rows);
   const changes: KnownChange[] = [];
   const seen = new Map<string, Set<string>>([
     ["enterprise", new Set()],
@@ -35,6 +37,7 @@ export async function verifyCustomer(
     ["asset", new Set()],
     ["product", new Set()],
     ["package", new Set()],
+    ["twice", new Set()],
   ]);
   const observe = (kind: string, subject: string, body: Json): void => {
     seen.get(kind)?.add(subject);
@@ -49,10 +52,18 @@ export async function verifyCustomer(
     observe("member", member.globalId, { deleted: member.deleted, assetNums: [...member.assetNums].sort() });
   let products = 0;
   const types = new Set<string>();
+  for (const [assetNum, times] of shownTwice(rows.map((row) => row.assetNum)))
+    observe("twice", `asset ${assetNum}`, { assetNum, times });
   for (const asset of assets.values()) {
     observe("asset", asset.assetNum, { assetId: asset.assetId, holder: asset.holder, borrowed: asset.borrowed });
     const contents = await observer.contents(customer, gid, asset, signal);
-    for (const product of contents.products) {
+    const ids = contents.products.flatMap(({ crmProductId }) => crmProductId ?? []);
+    for (const [crmProductId, times] of shownTwice(ids)) {
+      const { assetNum } = asset;
+      observe("twice", `product ${assetNum}/${crmProductId}`, { assetNum, crmProductId, times });
+    }
+    // Of a product that is shown twice the same row is kept in whatever order they come.
+    for (const product of contents.products.toSorted((left, right) => (left.id < right.id ? 1 : -1))) {
       products += 1;
       if (product.licenseType !== null) types.add(product.licenseType);
       observe("product", `${asset.assetNum}/${product.crmProductId ?? product.id}`, productBody(product));
@@ -72,6 +83,13 @@ export async function verifyCustomer(
   changes.push({ type: "observation-read", customer, complete: true });
   await ledger.learn(customer, changes);
   return { assets: assets.size, products, members: members.length };
+}
+
+/** What stands in a list more than once, and how often. */
+function shownTwice(names: readonly string[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > 1);
 }
 
 function productBody(product: ProductInstance): JsonObject {
