@@ -67,7 +67,7 @@ function twiceRows(item: CustomerCase): Comparison[] {
       inCrm: false,
       sent: false,
       shown: true,
-      details: [`the platform shows ${what} ${String(body["times"])} times; it may have been placed twice`],
+      details: [`the platform shows ${what} ${Number(body["times"])} times; it may have been placed twice`],
       seenAt,
       finding: "shown-twice",
     };
