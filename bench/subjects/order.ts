@@ -133,6 +133,7 @@ function customerWith(instances: DesiredInstance[]): CustomerInput {
     observed: { enterprises: undefined, members: undefined, assets: undefined },
     privateValues,
     quarantinedInScope: 0,
+    sourceWithStrayRecord: undefined,
   };
 }
 

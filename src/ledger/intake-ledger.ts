@@ -2,6 +2,7 @@ import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { CustomerInput, Known } from "../plan/input.ts";
 import type { PrivateMarker } from "../plan/operation.ts";
+import type { AbsenceRule } from "./absence.ts";
 import { LedgerCore } from "./core.ts";
 import type { OrderNow } from "./known.ts";
 import type { WantedNumbers } from "./numbers.ts";
@@ -70,14 +71,15 @@ export class IntakeLedger extends LedgerCore {
     return find.get()?.salt ?? "";
   }
 
+  /** Closes a whole, complete read. Without a `rule` nothing that is missing counts: a plan's read. */
   async closeWholeRead(
     source: string,
     stream: Stream,
     read: number,
-    confirmations: number,
+    rule: AbsenceRule | undefined,
     run: string | null = null,
   ): Promise<{ absent: number; missed: number; released: number }> {
-    return await this.write(() => this.tables.records.closeWholeRead(source, stream, read, confirmations, run));
+    return await this.write(() => this.tables.records.closeWholeRead(source, stream, read, rule, run));
   }
 
   async lastCompleteRead(source: string, stream: Stream, wholeOnly: boolean): Promise<SourceReadRow | undefined> {

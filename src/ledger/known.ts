@@ -77,7 +77,8 @@ export class KnownTables {
       staff,
       known: this.known(customer),
       privateValues,
-      quarantinedInScope: this.#statements.quarantined.get(namespace, id)?.count ?? 0,
+      quarantinedInScope: this.#statements.quarantined.get({ namespace, id })?.count ?? 0,
+      sourceWithStrayRecord: this.#statements.stray.get({ namespace, id })?.source,
     };
   }
 
@@ -230,6 +231,10 @@ function desired<Body>(row: DesiredRow): Desired<Body> {
   };
 }
 
+/** A row of a source that was taken out of the configuration blocks nothing. Before a run has said what is configured, every row does. */
+const configured = `(not exists (select 1 from source_stream)
+  or exists (select 1 from source_stream s where s.source = q.source and s.stream = q.stream))`;
+
 function prepareStatements(database: Sqlite) {
   return {
     desired: database.prepare<[string, string], DesiredRow>(
@@ -256,8 +261,25 @@ function prepareStatements(database: Sqlite) {
       [string, number],
       { salt: string | null; body: string | null; sealed: string | null }
     >("select salt, body, sealed from private_value where ref = +? and version = +?"),
-    quarantined: database.prepare<[string, string], { count: number }>(
-      "select count(*) as count from quarantine where customer_namespace = +? and customer_id = +? and state <> 'resolved'",
+    // Rows of this customer, and those of records that were this customer's in their last good form.
+    quarantined: database.prepare<[{ namespace: string; id: string }], { count: number }>(
+      `select count(*) as count from (
+         select q.id from quarantine q where q.customer_namespace = +@namespace and q.customer_id = +@id and q.state <> 'resolved'
+           and ${configured}
+         union
+         select q.id from record r join quarantine q on q.stream = r.stream and q.namespace = r.namespace and q.record_id = r.id
+         where r.customer_namespace = +@namespace and r.customer_id = +@id and r.state = 'quarantined' and q.state <> 'resolved'
+           and ${configured})`,
+    ),
+    // A source of this customer's staff, or of people who hold assets here, that gave a row of which nobody can tell whose it is.
+    stray: database.prepare<[{ namespace: string; id: string }], { source: string }>(
+      `select own.source from (
+         select source from record where customer_namespace = +@namespace and customer_id = +@id and +stream = 'staff'
+         union
+         select r.source from assignment a join record r on r.stream = 'staff' and r.namespace = a.namespace and r.id = a.staff_id
+         where a.customer_namespace = +@namespace and a.customer_id = +@id and a.to_at is null) own
+       where exists (select 1 from quarantine q where q.source = own.source and q.stream = 'staff' and q.customer_id is null
+         and q.state <> 'resolved' and ${configured}) limit 1`,
     ),
     link: database.prepare<
       [string, string],

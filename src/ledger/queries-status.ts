@@ -3,6 +3,7 @@ import type { Json } from "../base/canonical-json.ts";
 import type { OperationFacts } from "../report/facts.ts";
 import type { StatusFacts } from "../report/status.ts";
 import { holds, openStates, operations, spelled } from "./queries-journal.ts";
+import { absence } from "./queries-absence.ts";
 import { lastReads, runFacts } from "./queries-records.ts";
 import type { Reading } from "./query-base.ts";
 import { isObject, stored } from "./query-base.ts";
@@ -50,6 +51,7 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
       firedAt: row.fired_at,
     })),
     reads: await lastReads(reading),
+    absence: await absence(reading),
     holds: await holds(reading, { states: ["open", "approved"] }),
     operations: await db
       .selectFrom("operation")

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import { AbsenceTables } from "./absence.ts";
+import type { AbsenceRule } from "./absence.ts";
 import type { Sqlite } from "./database.ts";
 import type { SealingKey } from "./private.ts";
 import { privatise } from "./private.ts";
@@ -51,12 +53,14 @@ export class RecordTables {
   readonly #random: () => string;
   readonly #now: () => number;
   readonly #seal: SealingKey | undefined;
+  readonly #absence: AbsenceTables;
   readonly #statements;
 
   constructor(database: Sqlite, deps: { now: () => number; randomHex: () => string; seal: SealingKey | undefined }) {
     this.#now = deps.now;
     this.#random = deps.randomHex;
     this.#seal = deps.seal;
+    this.#absence = new AbsenceTables(database);
     this.#statements = prepareStatements(database);
   }
 
@@ -248,22 +252,19 @@ export class RecordTables {
   }
 
   /**
-   * After a whole, complete read: what was not in it was missed once more, and is absent once it was missed `confirmations` times; a claim of
-   * another source to it is then looked at again. While a row of the source has no readable id, nothing counts as missed. Quarantine rows that were not seen again are resolved, and a record they blocked goes on.
+   * After a whole, complete read: what was not in it is missed, and absent where `rule` says so; a claim of another source to it is then looked at
+   * again. Quarantine rows that were not seen again are resolved, and a record they blocked goes on.
    * Returns how many records became absent now, and how many that came in this read as blocked ones are released: `run` has changed them.
    */
   closeWholeRead(
     source: string,
     stream: Stream,
     read: number,
-    confirmations: number,
+    rule: AbsenceRule | undefined,
     run: string | null = null,
   ): { absent: number; missed: number; released: number } {
     const now = toInstant(this.#now());
-    // A row whose id could not be read may be any of the records that are missing.
-    const nameless = this.#statements.nameless.get(source, stream, read) !== undefined;
-    const missed = nameless ? 0 : this.#statements.miss.run(source, stream, read).changes;
-    const absent = nameless ? 0 : this.#statements.makeAbsent.run(now, source, stream, read, confirmations).changes;
+    const { missed, absent } = this.#absence.judge(source, stream, read, rule, this.#now());
     if (absent > 0) this.#statements.wakeClaims.run(stream, source, stream, source);
     this.#statements.releaseQuarantine.run(now, source, stream, read);
     const released = run === null ? 0 : this.#statements.release.run(run, source, stream, read).changes;
@@ -365,16 +366,6 @@ function prepareStatements(database: Sqlite) {
     ),
     openQuarantine: database.prepare<[string, string, string], { id: string }>(
       "select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved' limit 1",
-    ),
-    nameless: database.prepare<[string, string, number], { id: string }>(
-      `select id from quarantine where source = +? and stream = +? and last_read = +? and record_id is null and state <> 'resolved' limit 1`,
-    ),
-    miss: database.prepare(
-      "update record set missed = missed + 1 where source = +? and stream = +? and last_read < ? and state <> 'absent'",
-    ),
-    makeAbsent: database.prepare(
-      `update record set state = 'absent', pending = 1, deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = ?
-       where source = +? and stream = +? and last_read < ? and missed >= ? and state <> 'absent'`,
     ),
     releaseQuarantine: database.prepare(
       `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'no longer in the source'

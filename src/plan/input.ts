@@ -151,4 +151,6 @@ export interface CustomerInput {
   privateValues: ReadonlyMap<string, string>;
   /** Quarantined records that belong to this customer and block deletes in its scope. */
   quarantinedInScope: number;
+  /** A source of this customer's people that gave a row of which nobody can tell whose it is: it blocks deletes wherever the source's people are. */
+  sourceWithStrayRecord: string | undefined;
 }

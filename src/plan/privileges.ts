@@ -123,10 +123,18 @@ function planRevokes(
 }
 
 function quarantineBlock(input: CustomerInput): Block | undefined {
-  if (input.quarantinedInScope === 0) return undefined;
+  const { quarantinedInScope: own, sourceWithStrayRecord: source } = input;
+  if (own > 0) {
+    return {
+      code: "revokes.blocked",
+      reason: `${own} record(s) of this customer wait in quarantine, so nothing is taken away`,
+      again: true,
+    };
+  }
+  if (source === undefined) return undefined;
   return {
     code: "revokes.blocked",
-    reason: `${input.quarantinedInScope} record(s) of this customer wait in quarantine, so nothing is taken away`,
+    reason: `a person of the source ${source} waits in quarantine, and whose customer it is cannot be told, so nothing is taken away where ${source} has people`,
     again: true,
   };
 }

@@ -1,4 +1,6 @@
 import type { Stream } from "../crm/model.ts";
+import type { AbsenceFacts } from "./absence.ts";
+import { absenceTable } from "./absence.ts";
 import type { AuditHeadFacts, HoldFacts, OperationFacts, ReadFacts, RunFacts } from "./facts.ts";
 import { nextForOperation, nextForQuarantine } from "./next-steps.ts";
 import { readsTable } from "./runs.ts";
@@ -19,6 +21,8 @@ export interface StatusFacts {
   slots: { job: string; lastSlot: string; firedAt: string }[];
   /** The newest reading of each stream of each source. */
   reads: ReadFacts[];
+  /** For each configured stream: whether it is judged what is gone. */
+  absence: AbsenceFacts[];
   /** Open and approved. */
   holds: HoldFacts[];
   /** How many operations are sending, unknown, parked, planned or held. */
@@ -107,6 +111,7 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   }
   lines.push(...section("last runs", tableLines(lastRunsTable(facts, now, view))));
   lines.push(...section("sources", tableLines(readsTable(facts.reads, now, view))));
+  lines.push(...section("what the sources no longer have", tableLines(absenceTable(facts.absence, now, view))));
   lines.push(...section("records", tableLines(recordsTable(facts, view))));
   lines.push(...section("waits in quarantine", tableLines(quarantineTable(facts, now, view))));
   lines.push(...section("deferred", tableLines(deferredTable(facts, now, view))));

@@ -42,7 +42,7 @@ export async function planRun(
     scope: request.scope === undefined ? null : JSON.stringify(request.scope),
     header: request.header,
   });
-  const reading = new SyncRun(deps, request, run, () => {});
+  const reading = new SyncRun(deps, request, run, () => {}, { countsAbsence: false });
   const summary: PlanSummary = { run, customers: 0, operations: 0, unreadable: 0, sources: reading.tallies };
   let failed = true;
   try {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { durationSchema } from "../base/duration.ts";
 import { streams } from "../crm/model.ts";
 import { parseCron } from "./cron.ts";
 
@@ -32,8 +33,15 @@ const sourceShrink = z
   .number()
   .min(0)
   .max(1)
-  .describe("A source that lost this share of its records since the last complete read takes nothing away.");
-const absenceReads = atLeastOne.describe("Complete reads in a row that must lack a record before it counts as gone.");
+  .describe(
+    "A source that lost this share of its records since the last complete read takes nothing away; of fewer than 20 records, more than 2.",
+  );
+const absenceReads = atLeastOne.describe(
+  "Whole, complete reads of runs in a row that must lack a record before it counts as gone; a plan does not count.",
+);
+const absenceTime = durationSchema.describe(
+  "How long a record must be missing before it counts as gone, however often its source is read: 90m, 24h, 2d.",
+);
 const withinEnterprise = "Revokes and deletions within one enterprise: the larger of floor and share.";
 const withinRun = "Revokes and deletions within one run: the larger of floor and share.";
 const beforeApproval = "How much may be taken away before a person has to approve it.";
@@ -50,6 +58,7 @@ export const limitsSettingsSchema = z
       .describe(beforeApproval),
     sourceShrink: sourceShrink.default(0.2),
     absenceReads: absenceReads.default(3),
+    absenceTime: absenceTime.default("24h"),
   })
   .prefault({});
 
@@ -64,6 +73,7 @@ const limitsOfJobSchema = z.strictObject({
     .describe(beforeApproval),
   sourceShrink: sourceShrink.optional(),
   absenceReads: absenceReads.optional(),
+  absenceTime: absenceTime.optional(),
 });
 export type LimitsOfJob = z.infer<typeof limitsOfJobSchema>;
 

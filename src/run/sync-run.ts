@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import { durationMs } from "../base/duration.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { streams as allStreams } from "../crm/model.ts";
@@ -41,10 +42,19 @@ export class SyncRun {
   readonly #waiting = new Map<string, { customer: RecordKey; until: string }>();
   /** Customers of whose plan something was carried out or judged in this run. */
   readonly #begun = new Set<string>();
+  readonly #countsAbsence: boolean;
   /** Why nothing may be taken away in this run. */
   revokesBlocked: Block | undefined;
 
-  constructor(deps: RunDependencies, request: RunRequest, run: string, countPlanned: () => void) {
+  /** A plan passes `countsAbsence: false`: what its reads lack is not missed. */
+  constructor(
+    deps: RunDependencies,
+    request: RunRequest,
+    run: string,
+    countPlanned: () => void,
+    options: { countsAbsence: boolean } = { countsAbsence: true },
+  ) {
+    this.#countsAbsence = options.countsAbsence;
     this.#deps = deps;
     this.#request = request;
     this.#run = run;
@@ -81,6 +91,9 @@ export class SyncRun {
             settings,
             logger,
             limits: this.#request.limits,
+            absence: this.#countsAbsence
+              ? { reads: this.#request.limits.absenceReads, ms: durationMs(this.#request.limits.absenceTime) }
+              : undefined,
             job: this.#jobReading(source.name, stream),
             acceptShrink: this.#request.acceptShrink?.includes(source.name) === true,
             progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),

@@ -4,6 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import type { ContractSettings } from "../contract/settings.ts";
 import { customerKeyOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import type { AbsenceRule } from "../ledger/absence.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { TakeUpRecord, TakeUpRejection } from "../ledger/records.ts";
 import { admit } from "../plan/admit.ts";
@@ -32,7 +33,9 @@ export interface TakeUpDependencies {
   ledger: Ledger;
   settings: ContractSettings;
   logger: Logger;
-  limits: { sourceShrink: number; absenceReads: number };
+  limits: { sourceShrink: number };
+  /** When what is missing counts as gone; undefined: it does not count (a plan). */
+  absence: AbsenceRule | undefined;
   /** A job that reads this stream: the command that believes a shrunken source names it. */
   job: string | undefined;
   /** A person said that this source has really lost its records: believed once. */
@@ -99,7 +102,7 @@ export async function takeUpStream(
           shrunk: tally.shrunk !== undefined,
         });
         if (outcome.complete && outcome.full && tally.shrunk === undefined) {
-          const closed = await ledger.closeWholeRead(source.name, stream, read, deps.limits.absenceReads, run);
+          const closed = await ledger.closeWholeRead(source.name, stream, read, deps.absence, run);
           tally.absent = closed.absent;
           tally.quarantined -= closed.released;
           tally.changed += closed.released;

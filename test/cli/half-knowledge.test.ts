@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { planCommand, applyCommand } from "../../src/cli/plan-commands.ts";
+import { statusCommand } from "../../src/cli/query-commands.ts";
 import { resyncCommand, runCommand } from "../../src/cli/run-commands.ts";
 import { canary, company, lines, staffLine } from "../support/cli-records.ts";
 import type { Person } from "../support/cli-records.ts";
@@ -39,6 +40,7 @@ interface TwoSources {
   write(): void;
   /** A command in this process: how it ended, what it printed, and the M9 it sent. */
   does(...words: string[]): Promise<Ended & { sent: number }>;
+  environment: Record<string, string>;
 }
 
 async function twoSources(customers: number, people: number): Promise<TwoSources> {
@@ -51,24 +53,26 @@ async function twoSources(customers: number, people: number): Promise<TwoSources
     config: w.path("crm-sync.yaml"),
     ledger: w.path("ledger.db"),
     sandbox: w.sandbox.url,
-    environment: { SEAL_KEY: canary.seal, CRM_SYNC__settle__timeMs: "200", CRM_SYNC__settle__readings: "2" },
     json: false,
   };
   const made: TwoSources = {
     w,
     branch,
+    environment: { SEAL_KEY: canary.seal, CRM_SYNC__settle__timeMs: "200", CRM_SYNC__settle__readings: "2" },
     write() {
       w.write();
       writeFileSync(w.path("data/branch.ndjson"), lines(made.branch.map(staffLine)));
     },
     async does(command, ...words) {
       const { result, calls } = await w.writes(() =>
-        inProcess(options, (invocation) => {
+        inProcess({ ...options, environment: made.environment }, (invocation) => {
           switch (command) {
             case "run":
               return runCommand(invocation, words[0] ?? "", words[1] === "--accept-shrink" ? words.slice(2) : []);
             case "resync":
               return resyncCommand(invocation, { [words[0] ?? "customer"]: words[1] });
+            case "status":
+              return statusCommand(invocation);
             case "plan":
               return planCommand(invocation, {}, words[0]);
             default:
@@ -141,4 +145,59 @@ it.each([
     two.w.write();
     expect(await two.does("run", "hr-only")).toMatchObject({ code: 0, sent: 1 });
   }
+});
+
+it("a person whose row cannot be used takes nothing from the one who held the asset, nor where nobody can tell whose person it is", async () => {
+  const two = await twoSources(3, 2);
+  const [first, second] = two.w.staff;
+  const [other] = two.branch;
+  if (first === undefined || second === undefined || other === undefined) throw new Error("the world is too small");
+  // The asset of the first person moves to somebody whose row lacks a name; at the same time the branch takes one away.
+  const moved = { id: "S9", customer: "C1", login: "zqcanarylogin9", assets: first.assets };
+  first.assets = [];
+  other.assets = [];
+  two.write();
+  const hr = [...two.w.staff.map(staffLine), moved];
+  writeFileSync(two.w.path("data/staff.ndjson"), lines(hr));
+  expect(await two.does("run", "staff"), "only the branch takes away").toMatchObject({ code: 3, sent: 1 });
+
+  // Nobody can tell whose person this is: nothing is taken away where the source has people, and elsewhere it is.
+  const third = two.w.staff.find((person) => person.customer === "C2");
+  if (third !== undefined) third.assets = [];
+  const [, last] = two.branch;
+  if (last !== undefined) last.assets = [];
+  two.write();
+  writeFileSync(
+    two.w.path("data/staff.ndjson"),
+    lines([...two.w.staff.map(staffLine), { login: "zqcanarylogin9", assets: moved.assets }]),
+  );
+  const stray = await two.does("run", "staff");
+  expect(stray.sent).toBe(1);
+  expect(stray.stdout).toContain("whose customer it is cannot be told, so nothing is taken away where hr has people");
+  expect(await two.does("run", "customers-and-orders")).toMatchObject({ sent: 0 });
+  expect((await two.does("status")).stdout).toMatch(
+    /hr +staff +is not judged .*1 row \(missing\) may be any record that is missing/u,
+  );
+
+  two.write();
+  expect(await two.does("run", "staff")).toMatchObject({ code: 0, sent: 2 });
+  expect((await two.does("status")).stdout).toMatch(/hr +staff +is judged +0/u);
+});
+
+it("what is missing counts as gone after several whole reads of runs, and not before some time has passed; a plan does not count", async () => {
+  const two = await twoSources(2, 3);
+  two.w.staff.shift();
+  two.write();
+  for (const command of [["plan"], ["plan"], ["run", "staff"], ["plan"], ["run", "staff"], ["plan"], ["plan"]])
+    expect(await two.does(...command), command.join(" ")).toMatchObject({ sent: 0 });
+  expect((await two.does("status")).stdout).toMatch(/hr +staff +is judged +1 /u);
+  expect(await two.does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
+
+  two.environment["CRM_SYNC__limits__absenceTime"] = "24h";
+  two.branch.shift();
+  two.write();
+  for (let read = 1; read <= 4; read += 1)
+    expect(await two.does("run", "staff"), `read ${read}`).toMatchObject({ code: 0, sent: 0 });
+  two.w.tamper("update record set missed_since = '2026-01-01T00:00:00.000Z' where missed > 0");
+  expect(await two.does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
 });

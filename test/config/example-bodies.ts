@@ -50,6 +50,7 @@ export function ordersOf(
         observed: { enterprises: undefined, members: undefined, assets: undefined },
         privateValues: new Map(),
         quarantinedInScope: 0,
+        sourceWithStrayRecord: undefined,
       },
       settings,
     );

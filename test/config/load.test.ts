@@ -13,6 +13,7 @@ describe("a configuration", () => {
       revokes: { enterprise: { floor: 5, share: 0.05 }, run: { floor: 20, share: 0.01 } },
       sourceShrink: 0.2,
       absenceReads: 3,
+      absenceTime: "24h",
     });
     expect(config.settle.maxWaitMs).toBe(30_000);
     expect(config.orders.unseen).toBe("ask");

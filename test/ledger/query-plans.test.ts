@@ -26,8 +26,10 @@ const work = [
   "quarantine_of_nobody",
   "quarantine_open",
   "record_deferred",
+  "record_missing",
   "record_pending",
   "record_quarantined",
+  "record_quarantined_by_customer",
   "run_running",
 ];
 

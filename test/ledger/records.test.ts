@@ -54,7 +54,9 @@ async function read(
     }),
   );
   await ledger.finishRead(number, { complete: true, whole, rows: rows.length, bad: 0 });
-  const absent = whole ? (await ledger.closeWholeRead(source, stream, number, confirmations)).absent : 0;
+  const absent = whole
+    ? (await ledger.closeWholeRead(source, stream, number, { reads: confirmations, ms: 0 })).absent
+    : 0;
   return {
     unchanged: taken.unchanged + rows.filter((row) => seen.unchanged.has(hashOf(row))).length,
     changed: taken.changed,

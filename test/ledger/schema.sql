@@ -107,8 +107,10 @@ CREATE INDEX record_by_customer on record (customer_namespace, customer_id, stre
 CREATE INDEX record_by_hash on record (source, stream, raw_hash);
 CREATE INDEX record_by_outcome on record (outcome_run) where outcome_run is not null;
 CREATE INDEX record_deferred on record (stream, namespace, id) where deferred_code is not null;
+CREATE INDEX record_missing on record (source, stream) where missed > 0 and state <> 'absent';
 CREATE INDEX record_pending on record (customer_namespace, customer_id) where pending = 1;
 CREATE INDEX record_quarantined on record (stream, namespace, id) where state = 'quarantined';
+CREATE INDEX record_quarantined_by_customer on record (customer_namespace, customer_id) where state = 'quarantined';
 CREATE INDEX run_by_job on run (job, id);
 CREATE INDEX run_by_start on run (started_at);
 CREATE INDEX run_of_job on run (job, started_at, id);

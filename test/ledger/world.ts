@@ -202,7 +202,7 @@ export class LedgerWorld {
       rows: records.length,
       bad: 0,
     });
-    if (options.close === true) await this.ledger.closeWholeRead("erp", stream, read, 2);
+    if (options.close === true) await this.ledger.closeWholeRead("erp", stream, read, { reads: 2, ms: 0 });
   }
 
   async reject(

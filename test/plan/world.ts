@@ -152,6 +152,7 @@ export function situation(given: Situation): CustomerInput {
     observed: { enterprises: [], members: undefined, assets: undefined, ...given.observed },
     privateValues: clear,
     quarantinedInScope: given.quarantinedInScope ?? 0,
+    sourceWithStrayRecord: undefined,
   };
 }
 

@@ -8,6 +8,7 @@ const limits = limitsSettingsSchema.parse({
   revokes: { enterprise: { floor: 1, share: 0 }, run: { floor: 2, share: 0 } },
   sourceShrink: 0.01,
   absenceReads: 9,
+  absenceTime: "9h",
 });
 
 function bound(jobs: Record<string, unknown>, id: string): BoundJob {
@@ -47,6 +48,7 @@ describe("a job", () => {
       revokes: { enterprise: { floor: 3, share: 0.3 }, run: { floor: 4, share: 0.4 } },
       sourceShrink: 0.5,
       absenceReads: 6,
+      absenceTime: "6h",
     });
     expect(bound({ mine: { kind: "sync", streams: ["staff"], limits: own } }, "mine").limits).toEqual(own);
   });

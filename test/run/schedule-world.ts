@@ -29,6 +29,7 @@ export function job(id: string, schedule: string, more: { zone?: string; misfire
       revokes: { enterprise: { floor: 5, share: 0.05 }, run: { floor: 20, share: 0.01 } },
       sourceShrink: 0.2,
       absenceReads: 3,
+      absenceTime: "24h",
     },
     reports: [],
   };

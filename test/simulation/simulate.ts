@@ -123,6 +123,7 @@ class Simulation {
         revokes: { enterprise: { floor: draws.pick([0, 1, 5]) }, run: { floor: draws.pick([1, 20]) } },
         sourceShrink: 0.6,
         absenceReads: draws.whole(1, 2),
+        absenceTime: "0s",
       }),
     };
     this.#services.onApply = (operation, call) => {

@@ -102,8 +102,8 @@ export const planning: Breaks = {
   },
   "assets are taken away while a record waits in quarantine": {
     file: "src/plan/privileges.ts",
-    find: "if (input.quarantinedInScope === 0) return undefined;",
-    replace: "if (input.quarantinedInScope >= 0) return undefined;",
+    find: "if (own > 0) {",
+    replace: "if (own < 0) {",
     test: "plan/privileges.test.ts",
     title:
       "what a person should no longer hold > stays while the person's record waits in quarantine, and while another record of the customer does",

@@ -133,6 +133,30 @@ export const running: Breaks = {
     test: "cli/half-knowledge.test.ts",
     title: "a source that was cut off blocks every job's revokes until it is read, or is configured no longer",
   },
+  "a plan's read counts as one that lacks a record": {
+    file: "src/run/plan-run.ts",
+    find: "countsAbsence: false",
+    replace: "countsAbsence: true",
+    test: "cli/half-knowledge.test.ts",
+    title:
+      "what is missing counts as gone after several whole reads of runs, and not before some time has passed; a plan does not count",
+  },
+  "what is missing counts as gone however short it is missing": {
+    file: "src/ledger/absence.ts",
+    find: "missed_since <= ? and",
+    replace: "(missed_since <= ? or 1) and",
+    test: "cli/half-knowledge.test.ts",
+    title:
+      "what is missing counts as gone after several whole reads of runs, and not before some time has passed; a plan does not count",
+  },
+  "a row of which nobody can tell whose it is blocks nothing": {
+    file: "src/plan/privileges.ts",
+    find: "if (source === undefined) return undefined;",
+    replace: "if (source !== null) return undefined;",
+    test: "cli/half-knowledge.test.ts",
+    title:
+      "a person whose row cannot be used takes nothing from the one who held the asset, nor where nobody can tell whose person it is",
+  },
   "a job that says some limits has the defaults for the rest": {
     file: "src/run/settings.ts",
     find: "sourceShrink: sourceShrink.optional(),",
