@@ -18,7 +18,7 @@ import type { RunLock } from "./lock.ts";
 import { NumberTables } from "./numbers.ts";
 import { OpenFiles } from "./open-files.ts";
 import { sealingKey } from "./private.ts";
-import type { SealingKey } from "./private.ts";
+import type { SealingKey, SealingSalt } from "./private.ts";
 import { RecordTables } from "./records.ts";
 import { RunTables } from "./runs.ts";
 import { SlotTables } from "./slots.ts";
@@ -82,7 +82,7 @@ export class LedgerCore {
     this.#meta = database.prepare<[string], { value: string }>("select value from meta where key = +?");
     this.#beginReading = database.prepare("begin");
     this.#endReading = database.prepare("commit");
-    this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret);
+    this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret, this.#sealingSalt());
     this.#files = new OpenFiles(options.path);
     this.#heads = new KeptHeads(options.path);
     const count = commitCounter(database);
@@ -178,6 +178,18 @@ export class LedgerCore {
 
   protected meta(key: string): string | undefined {
     return this.read(() => this.#meta.get(key)?.value);
+  }
+
+  #sealingSalt(): SealingSalt {
+    const key = "seal-salt";
+    return {
+      read: () => this.#meta.get(key)?.value,
+      make: () => {
+        const salt = this.random.hex(16);
+        this.database.prepare("insert into meta (key, value) values (?, ?)").run(key, salt);
+        return salt;
+      },
+    };
   }
 
   /** Keeps a value under a key that has none yet. */

@@ -81,7 +81,7 @@ export class JournalLedger extends IntakeLedger {
       .prepare(
         "insert into private_value (ref, version, salt, body, sealed, created_at) values (?, ?, ?, null, ?, ?) on conflict do nothing",
       )
-      .run(item.ref, item.version, item.salt, this.sealing.seal(JSON.stringify(item.values)), at);
+      .run(item.ref, item.version, item.salt, this.sealing.seal(JSON.stringify(item.values), item), at);
   }
 
   /**

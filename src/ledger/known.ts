@@ -208,7 +208,9 @@ export class KnownTables {
     if (row === undefined || row.salt === null) return undefined;
     let value = row.body === null ? undefined : stored<JsonObject>(row.body)[marker.field];
     if (value === undefined && row.sealed !== null && this.#seal !== undefined) {
-      value = stored<JsonObject>(this.#seal.open(row.sealed))[marker.field];
+      value = stored<JsonObject>(this.#seal.open(row.sealed, { ref: marker.$private, version: marker.version }))[
+        marker.field
+      ];
     }
     if (value === undefined || commitmentTo(row.salt, marker.field, value) !== marker.commitment) return undefined;
     return value;

@@ -335,7 +335,10 @@ export class Ledger extends JournalLedger {
       .get(ref);
     if (row === undefined) return { values: undefined, version: 0, nextVersion: 1 };
     const usable = row.sealed !== null && this.sealing !== undefined;
-    const values = usable && row.sealed !== null ? parseJsonObject(this.sealing?.open(row.sealed) ?? "{}") : undefined;
+    const values =
+      usable && row.sealed !== null
+        ? parseJsonObject(this.sealing?.open(row.sealed, { ref, version: row.version }) ?? "{}")
+        : undefined;
     return { values, version: row.version, nextVersion: row.version + 1 };
   }
 

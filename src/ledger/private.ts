@@ -1,18 +1,35 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, randomBytes, scryptSync } from "node:crypto";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { canonicalJson, hashOf, sha256 } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
 import { privateFields } from "../crm/model.ts";
 
-/** Seals and opens secrets with the configured key (AES-256-GCM, a random nonce each time). */
-export interface SealingKey {
-  seal(plain: string): string;
-  open(sealed: string): string;
+/** What a sealed value belongs to. It opens for this and for nothing else, so that no row can stand in for another. */
+export interface SealedFor {
+  ref: string;
+  version: number;
 }
 
-/** The key is derived from the configured text by SHA-256, so that any secret of enough length serves. */
-export function sealingKey(secret: string): SealingKey {
+/** Seals and opens secrets with the configured key (AES-256-GCM, a random nonce each time). */
+export interface SealingKey {
+  seal(plain: string, of: SealedFor): string;
+  open(sealed: string, of: SealedFor): string;
+}
+
+/** The salt of a ledger, kept in it: `make` gives one to a ledger that has none, inside the writer's transaction. */
+export interface SealingSalt {
+  read(): string | undefined;
+  make(): string;
+}
+
+const scryptCost = { N: 16_384, r: 8, p: 1 };
+
+/**
+ * The key is derived from the configured text and the ledger's salt by scrypt, when it is first needed. Values sealed by the first version (`v1:`,
+ * a key by SHA-256, bound to nothing) still open.
+ */
+export function sealingKey(secret: string, salt: SealingSalt): SealingKey {
   if (secret.length < 16) {
     throw new Problem({
       code: "config.seal-key-short",
@@ -22,31 +39,47 @@ export function sealingKey(secret: string): SealingKey {
       place: "ledger.sealKey",
     });
   }
-  const key = createHash("sha256").update("crm-sync sealing key\u0000").update(secret).digest();
+  let derived: { salt: string; key: Buffer } | undefined;
+  const keyFor = (text: string): Buffer => {
+    if (derived?.salt !== text) derived = { salt: text, key: scryptSync(secret, text, 32, scryptCost) };
+    return derived.key;
+  };
   return {
-    seal: (plain) => {
+    seal: (plain, of) => {
       const nonce = randomBytes(12);
-      const cipher = createCipheriv("aes-256-gcm", key, nonce);
+      const cipher = createCipheriv("aes-256-gcm", keyFor(salt.read() ?? salt.make()), nonce);
+      cipher.setAAD(bindingOf(of));
       const body = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
-      return `v1:${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64")}`;
+      return `v2:${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64")}`;
     },
-    open: (sealed) => {
-      const bytes = Buffer.from(sealed.replace(/^v1:/, ""), "base64");
-      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12));
-      decipher.setAuthTag(bytes.subarray(12, 28));
+    open: (sealed, of) => {
+      const isFirst = sealed.startsWith("v1:");
+      const bytes = Buffer.from(sealed.slice(3), "base64");
       try {
+        const key = isFirst ? firstKey(secret) : keyFor(salt.read() ?? "");
+        const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12), { authTagLength: 16 });
+        if (!isFirst) decipher.setAAD(bindingOf(of));
+        decipher.setAuthTag(bytes.subarray(12, 28));
         return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8");
       } catch (error) {
         throw new Problem({
           code: "ledger.wrong-seal-key",
-          message: `a sealed value cannot be opened with the configured key (${messageOf(error)})`,
-          cure: "set ledger.sealKey to the key the ledger was used with so far",
+          message: `the sealed value ${of.ref}, version ${of.version}, cannot be opened with the configured key (${messageOf(error)}): it was sealed with another key, or for another record`,
+          cure: "set ledger.sealKey to the key the ledger was used with so far; if it is that key, restore the ledger from a backup",
           exitCode: exitCodes.configuration,
           cause: error,
         });
       }
     },
   };
+}
+
+function bindingOf({ ref, version }: SealedFor): Buffer {
+  return Buffer.from(JSON.stringify(["crm-sync sealed value", ref, version]), "utf8");
+}
+
+function firstKey(secret: string): Buffer {
+  return createHash("sha256").update("crm-sync sealing key\u0000").update(secret).digest();
 }
 
 /** Salted commitment to one private value: 128 bits of SHA-256, so that equal values of one record compare without being shown. */

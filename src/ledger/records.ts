@@ -160,7 +160,7 @@ export class RecordTables {
       version,
       salt,
       JSON.stringify(split.values),
-      secrets === undefined ? null : (this.#seal?.seal(secrets) ?? null),
+      secrets === undefined ? null : (this.#seal?.seal(secrets, { ref, version }) ?? null),
       now,
     );
     this.#statements.insertPrivate.run(`raw:${ref}`, version, null, item.raw, null, now);

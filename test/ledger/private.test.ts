@@ -182,6 +182,46 @@ describe("passwords", () => {
     expect(sealSecret).not.toContain(secretCanary);
   });
 
+  it("open for the record that they were sealed for only, in the ledger that they were sealed in", async () => {
+    const { ledger, path } = await full();
+    await takeUp(ledger, "staff", "T");
+    const staff = (await ledger.load(key("C"))).staff;
+    const [first, second] = ["S", "T"].map((id) => marker(staff.find((one) => one.key.id === id)?.body.password));
+    if (first === undefined || second === undefined) throw new Error("two members of staff were taken up");
+    expect(ledger.privateValue(first)).toBe(`${secretCanary}-S`);
+    const sealedOf = (ref: string): unknown =>
+      sqlite(path).prepare("select sealed from private_value where ref = ?").pluck().get(ref);
+    const put = (ref: string, sealed: unknown): void =>
+      void sqlite(path).prepare("update private_value set sealed = ? where ref = ?").run(sealed, ref);
+    // Whoever has the file at hand gives one person what another one's password is.
+    put("staff/crm/S", sealedOf("staff/crm/T"));
+    expect(() => ledger.privateValue(first)).toThrow("staff/crm/S, version 1, cannot be opened");
+    put("initial-password/crm/S", sealedOf("staff/crm/T"));
+    await expect(ledger.latestSealed("initial-password/crm/S")).rejects.toThrow("or for another record");
+
+    const other = await full();
+    put(
+      "staff/crm/T",
+      sqlite(other.path).prepare("select sealed from private_value where ref = 'staff/crm/S'").pluck().get(),
+    );
+    expect(() => ledger.privateValue(second)).toThrow("cannot be opened with the configured key");
+    const salts = [path, other.path].map((one) =>
+      sqlite(one).prepare("select value from meta where key = 'seal-salt'").pluck().get(),
+    );
+    expect(new Set(salts).size).toBe(2);
+  });
+
+  it("that the first version sealed still open, and are held to their commitment", async () => {
+    const { ledger, path } = await full();
+    const old = "v1:ZucWJ3yU2JxStHapjjwUJ81SUiVEmLFNZLEjPopI4GhXvG5rKucO9B/HZV4RnHEx6jdUFBTXFHx7noon";
+    sqlite(path).prepare("update private_value set sealed = ? where sealed is not null").run(old);
+    expect((await ledger.latestSealed("initial-password/crm/S")).values).toEqual({ password: `${secretCanary}-old` });
+    // The same text in the place of another value: it opens, and is not what was committed to.
+    expect(ledger.privateValue(marker((await ledger.load(key("C"))).staff[0]?.body.password))).toBeUndefined();
+    const wrong = await openLedger({ path, sealSecret: "another key of some length" });
+    await expect(wrong.ledger.latestSealed("initial-password/crm/S")).rejects.toThrow("cannot be opened");
+  });
+
   it("are wiped when they have done their work", async () => {
     const { ledger } = await full();
     const staff = (await ledger.load(key("C"))).staff[0];

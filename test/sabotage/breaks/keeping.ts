@@ -83,6 +83,21 @@ export const keeping: Breaks = {
     test: "ledger/lock.test.ts",
     title: "the run lock > stops an owner that was paused while another took over: it writes nothing more",
   },
+  "a sealed value is bound to nothing": {
+    file: "src/ledger/private.ts",
+    find: `JSON.stringify(["crm-sync sealed value", ref, version])`,
+    replace: `JSON.stringify(["crm-sync sealed value", ref.length > 0, version > 0])`,
+    test: "ledger/private.test.ts",
+    title: "passwords > open for the record that they were sealed for only, in the ledger that they were sealed in",
+  },
+  "what the program writes is as open as the shell lets it be": {
+    file: "src/base/private-files.ts",
+    find: "const ownerFile = 0o600;",
+    replace: "const ownerFile = 0o644;",
+    test: "cli/access.test.ts",
+    title:
+      "what the program writes > is for its owner alone, also where an older version left it open; folders that were there stay as they are",
+  },
   "private fields stand in a record as they are": {
     file: "src/ledger/private.ts",
     find: "for (const field of privateFields[stream]) replace(body, field, field, values);",
