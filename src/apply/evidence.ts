@@ -136,6 +136,11 @@ async function readOrder(observer: Observer, row: JournalRow, signal: AbortSigna
     const reason = `the platform shows the asset number ${ours} of the order, but none of its products`;
     return { kind: "odd", reason, detail, effect };
   }
+  const [bare] = sight.bare;
+  if (bare !== undefined) {
+    const reason = `M7 shows the asset number ${bare} of the order without any product or package, which says neither that the order is there nor that it is not; ask the operator of the member-center whether such assets are empty (assumptions.emptyAssets)`;
+    return { kind: "odd", reason, detail, says: "nothing" };
+  }
   return { kind: "unseen", detail };
 }
 
@@ -145,6 +150,8 @@ export interface OrderSight {
   licenceOrders: Map<number, string>;
   /** Asset numbers of the order that the platform shows, whatever they hold. */
   shown: string[];
+  /** Those of them in which M7 shows neither a product nor a package. */
+  bare: string[];
   /** Sequences whose products name more than one licence order. */
   repeated: number[];
 }
@@ -161,7 +168,7 @@ export async function sightOrder(
   signal?: AbortSignal,
 ): Promise<OrderSight> {
   const assets = await observer.allAssets(customer, context.enterpriseGlobalId, signal);
-  const sight: OrderSight = { records: [], licenceOrders: new Map(), shown: [], repeated: [] };
+  const sight: OrderSight = { records: [], licenceOrders: new Map(), shown: [], bare: [], repeated: [] };
   for (const record of context.records) {
     const seen = new Set<string>();
     const licenceOrders = new Set<string>();
@@ -170,7 +177,8 @@ export async function sightOrder(
       const asset = assets.get(number);
       if (asset === undefined) continue;
       sight.shown.push(number);
-      const { products } = await observer.contents(customer, context.enterpriseGlobalId, asset, signal);
+      const { products, bare } = await observer.contents(customer, context.enterpriseGlobalId, asset, signal);
+      if (bare) sight.bare.push(number);
       const ours = products.filter(
         (product) =>
           product.channelOrderId === context.channelOrderId &&

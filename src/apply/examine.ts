@@ -1,89 +1,170 @@
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import { shownOrderKind } from "../ledger/known.ts";
+import { maybeThere, notShown, shownInPart } from "../plan/adoption.ts";
+import type { ShownOrder } from "../plan/adoption.ts";
 import type { KnownChange } from "../plan/changes.ts";
-import type { CustomerInput } from "../plan/input.ts";
+import type { Block } from "../plan/enterprise.ts";
+import type { CustomerInput, Desired, DesiredOrder, Link } from "../plan/input.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
+import { isShown } from "./licence-types.ts";
 import type { Observer } from "./observe.ts";
 
+type Loaded = Omit<CustomerInput, "observed">;
+type Order = Desired<DesiredOrder>;
+
+/** What looking for the orders of an enterprise that somebody else made came to. */
+export interface Sought {
+  /** Some were found and count as placed now. */
+  adopted: boolean;
+  /** Why others wait, by order: they may be there, whole or in part. */
+  unclear: ReadonlyMap<string, Block>;
+}
+
+interface ShownNow {
+  licenceOrders: Map<string, string>;
+  products: Map<string, string[]>;
+}
+
+/** One reading of all assets of an enterprise. */
+interface Examination {
+  shown: Map<string, ShownNow>;
+  /** Numbers of assets in which M7 shows neither a product nor a package. */
+  bareAssets: string[];
+}
+
 /**
- * Before the first order of an enterprise that somebody else made: reads every asset it shows ((M6 ∪ E8) → M7) and adopts the orders whose
- * channel order number is there already, so that none of them is placed a second time.
+ * Looks for the orders of an enterprise that somebody else made, so that none that is there is placed a second time. Before its first order every
+ * asset it shows is read ((M6 ∪ E8) → M7), and what it shows is kept; an order that comes later is compared with that. An order counts as placed only
+ * where all its products are shown under its channel order number; one that is shown in part is looked for anew in each pass and waits for a person,
+ * and so does one that is not shown where that proves nothing (A43).
  */
-export async function examineOrders(
-  deps: ApplyDependencies,
-  observer: Observer,
-  loaded: Omit<CustomerInput, "observed">,
-  signal?: AbortSignal,
-): Promise<void> {
-  const { link } = loaded.known;
-  if (link === undefined) return;
-  const shown = new Map<string, Map<string, string>>();
-  const types = new Set<string>();
-  const assets = await observer.allAssets(loaded.customer, link.enterpriseGlobalId, signal);
-  for (const asset of assets.values()) {
-    const { products } = await observer.contents(loaded.customer, link.enterpriseGlobalId, asset, signal);
-    for (const product of products) {
-      if (product.licenseType !== null) types.add(product.licenseType);
-      if (product.channelOrderId === null || product.channelOrderId === undefined) continue;
-      const licenceOrders = shown.get(product.channelOrderId) ?? new Map<string, string>();
-      if (product.licenseOrderId !== null && product.licenseOrderId !== "")
-        licenceOrders.set(product.licenseOrderId, product.licenseType ?? "");
-      shown.set(product.channelOrderId, licenceOrders);
+export class OrderSearch {
+  readonly #deps: ApplyDependencies;
+  readonly #observer: Observer;
+  #examination: Examination | undefined;
+
+  constructor(deps: ApplyDependencies, observer: Observer) {
+    this.#deps = deps;
+    this.#observer = observer;
+  }
+
+  async seek(loaded: Loaded, signal?: AbortSignal): Promise<Sought> {
+    const { link } = loaded.known;
+    const orders = loaded.orders.filter((order) => isOpen(order, loaded));
+    if (link === undefined || link.origin === "created" || orders.length === 0)
+      return { adopted: false, unclear: new Map() };
+    if (!link.examined) await this.#examine(loaded, link, signal);
+    let found = await this.#compare(loaded, orders);
+    if (found.partial.size > 0 && this.#examination === undefined) {
+      await this.#examine(loaded, link, signal);
+      found = await this.#compare(loaded, orders);
     }
+    if (found.adopted.length > 0) {
+      await this.#deps.ledger.learn(loaded.customer, found.adopted, {
+        kind: "examined",
+        subject: `customer:${formatKey(loaded.customer)}`,
+        body: { enterpriseGlobalId: link.enterpriseGlobalId, adopted: found.adopted.map(orderIn) },
+      });
+    }
+    return { adopted: found.adopted.length > 0, unclear: new Map([...found.partial, ...found.hidden]) };
   }
-  const adopted: KnownChange[] = [];
-  for (const order of loaded.orders) {
-    const licenceOrders = shown.get(channelNumberOf(deps, order));
-    if (licenceOrders !== undefined) await adopt(deps, loaded, order, licenceOrders, adopted);
+
+  /** Reads everything that the enterprise shows, once in a pass, and keeps it; it counts as examined only where no asset is ambiguous. */
+  async #examine(loaded: Loaded, link: Link, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#examination !== undefined) return;
+    const { customer } = loaded;
+    const { enterpriseGlobalId } = link;
+    const examination: Examination = { shown: new Map(), bareAssets: [] };
+    const types = new Set<string>();
+    const assets = await this.#observer.allAssets(customer, enterpriseGlobalId, signal);
+    for (const asset of assets.values()) {
+      const { products, bare } = await this.#observer.contents(customer, enterpriseGlobalId, asset, signal);
+      if (bare) examination.bareAssets.push(asset.assetNum);
+      for (const product of products) {
+        if (product.licenseType !== null) types.add(product.licenseType);
+        if (product.channelOrderId === null) continue;
+        const order: ShownNow = examination.shown.get(product.channelOrderId) ?? {
+          licenceOrders: new Map(),
+          products: new Map(),
+        };
+        if (product.licenseOrderId !== null) order.licenceOrders.set(product.licenseOrderId, product.licenseType ?? "");
+        if (product.crmProductId !== null) {
+          const numbers = order.products.get(product.crmProductId) ?? [];
+          order.products.set(product.crmProductId, [...numbers, asset.assetNum]);
+        }
+        examination.shown.set(product.channelOrderId, order);
+      }
+    }
+    // Read again, and not only when it was adopted: an order is placed for one of its customers.
+    const enterprises = await this.#observer.enterprises(customer, link.channelCustomerId, signal);
+    const customers = enterprises.find((item) => item.enterpriseGlobalId === enterpriseGlobalId)?.customers ?? [];
+    // All orders are kept: one may come into the CRM, or out of quarantine, when the enterprise is not read any more.
+    const kept = [...examination.shown].map(([subject, order]): KnownChange => ({
+      type: "observed",
+      customer,
+      kind: shownOrderKind,
+      subject,
+      body: { licenceOrders: Object.fromEntries(order.licenceOrders), products: Object.fromEntries(order.products) },
+    }));
+    const clear: KnownChange[] = examination.bareAssets.length === 0 ? [{ type: "examined", customer }] : [];
+    const changes: KnownChange[] = [
+      ...clear,
+      { type: "platform-customers", enterpriseGlobalId, customers },
+      { type: "licence-types-shown", types: [...types] },
+      ...kept,
+    ];
+    await this.#deps.ledger.learn(customer, changes, {
+      kind: "examined",
+      subject: `customer:${formatKey(customer)}`,
+      body: { enterpriseGlobalId, assets: assets.size, adopted: [] },
+    });
+    this.#examination = examination;
   }
-  // All of them are kept: an order may come into the CRM, or out of quarantine, when the enterprise is not read any more.
-  const kept = [...shown].map(([subject, licenceOrders]): KnownChange => ({
-    type: "observed",
-    customer: loaded.customer,
-    kind: shownOrderKind,
-    subject,
-    body: { licenceOrders: Object.fromEntries(licenceOrders) },
-  }));
-  const changes: KnownChange[] = [
-    { type: "examined", customer: loaded.customer },
-    { type: "licence-types-shown", types: [...types] },
-    ...kept,
-    ...adopted,
-  ];
-  await deps.ledger.learn(loaded.customer, changes, {
-    kind: "examined",
-    subject: `customer:${formatKey(loaded.customer)}`,
-    body: { enterpriseGlobalId: link.enterpriseGlobalId, assets: assets.size, adopted: adopted.map(orderIn) },
-  });
+
+  async #compare(
+    loaded: Loaded,
+    orders: readonly Order[],
+  ): Promise<{ adopted: KnownChange[]; partial: Map<string, Block>; hidden: Map<string, Block> }> {
+    const adopted: KnownChange[] = [];
+    const partial = new Map<string, Block>();
+    const hidden = new Map<string, Block>();
+    for (const order of orders) {
+      const channelOrderId = channelNumberOf(this.#deps, order);
+      const shown = await this.#shown(loaded, channelOrderId);
+      if (shown === undefined) {
+        const block = order.state === "current" && !order.body.cancelled ? await this.#mayBeThere(order) : undefined;
+        if (block !== undefined) hidden.set(formatKey(order.key), block);
+        continue;
+      }
+      const missing = notShown(order, shown);
+      if (missing.length > 0) partial.set(formatKey(order.key), shownInPart(order, channelOrderId, missing));
+      else await adopt(this.#deps, loaded, order, shown.licenceOrders, adopted);
+    }
+    return { adopted, partial, hidden };
+  }
+
+  async #shown(loaded: Loaded, channelOrderId: string): Promise<ShownOrder | undefined> {
+    if (this.#examination !== undefined) return this.#examination.shown.get(channelOrderId);
+    return await this.#deps.ledger.shownOrder(loaded.customer, channelOrderId);
+  }
+
+  async #mayBeThere(order: Order): Promise<Block | undefined> {
+    let hiddenType: string | undefined;
+    for (const item of order.body.instances) {
+      if (item.kind !== "asset" || hiddenType !== undefined) continue;
+      if (!(await isShown(this.#deps, item.licenseType))) hiddenType = item.licenseType;
+    }
+    return maybeThere(order, { bareAssets: this.#examination?.bareAssets ?? [], hiddenType });
+  }
 }
 
-/**
- * Adopts orders of an enterprise that somebody else made which it showed when it was examined, and which the CRM has given since. Answers whether
- * there were any.
- */
-export async function adoptShownOrders(
-  deps: ApplyDependencies,
-  loaded: Omit<CustomerInput, "observed">,
-): Promise<boolean> {
-  const { link } = loaded.known;
-  if (link === undefined || link.origin === "created" || !link.examined) return false;
-  const adopted: KnownChange[] = [];
-  for (const order of loaded.orders) {
-    if (order.state !== "current" || loaded.known.placedOrders.has(formatKey(order.key))) continue;
-    const shown = await deps.ledger.shownOrder(loaded.customer, channelNumberOf(deps, order));
-    if (shown !== undefined) await adopt(deps, loaded, order, shown, adopted);
-  }
-  if (adopted.length === 0) return false;
-  await deps.ledger.learn(loaded.customer, adopted, {
-    kind: "examined",
-    subject: `customer:${formatKey(loaded.customer)}`,
-    body: { enterpriseGlobalId: link.enterpriseGlobalId, adopted: adopted.map(orderIn) },
-  });
-  return true;
+/** An order that the CRM gives and the ledger does not know as placed. */
+function isOpen(order: Order, { known }: Loaded): boolean {
+  return order.pending && order.state !== "quarantined" && !known.placedOrders.has(formatKey(order.key));
 }
 
-function channelNumberOf(deps: ApplyDependencies, order: CustomerInput["orders"][number]): string {
+function channelNumberOf(deps: ApplyDependencies, order: Order): string {
   const { id, namespace } = order.key;
   return order.body.channelOrderId ?? fillTemplate(deps.settings.channelOrderIdTemplate, { id, namespace });
 }
@@ -91,13 +172,12 @@ function channelNumberOf(deps: ApplyDependencies, order: CustomerInput["orders"]
 /** Takes an order for the one that is there, unless the ledger or another order has that number already: then it waits, and says so. */
 async function adopt(
   deps: ApplyDependencies,
-  loaded: Omit<CustomerInput, "observed">,
-  order: CustomerInput["orders"][number],
+  loaded: Loaded,
+  order: Order,
   licenceOrders: ReadonlyMap<string, string>,
   adopted: KnownChange[],
 ): Promise<void> {
   const channelOrderId = channelNumberOf(deps, order);
-  if (loaded.known.placedOrders.has(formatKey(order.key))) return;
   if (adopted.some((change) => change.type === "order-placed" && change.channelOrderId === channelOrderId)) return;
   if (await deps.ledger.isPlaced(channelOrderId)) return;
   adopted.push({

@@ -13,6 +13,8 @@ export interface AssetReading {
   asset: ObservedAsset;
   products: ProductInstance[];
   packages: MerchandiseNode[];
+  /** Neither a product nor a package came, only empty lists or null, and the settings do not say that this means an empty asset (A43). */
+  bare: boolean;
 }
 
 /** An answer that has the contract's form and cannot be believed: it proves neither that something is there nor that it is not. */
@@ -149,7 +151,9 @@ export class Observer {
       customer: formatKey(customer),
       signal,
     });
-    return { asset, ...flatten(contents) };
+    const { products, packages } = flatten(contents);
+    const bare = this.#settings.emptyAssets === "ambiguous" && products.length === 0 && packages.length === 0;
+    return { asset, products, packages, bare };
   }
 }
 

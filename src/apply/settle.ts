@@ -13,6 +13,7 @@ import { deliver } from "./deliver.ts";
 import { readEvidence } from "./evidence.ts";
 import type { Reading } from "./evidence.ts";
 import { enterpriseContext, orderContext } from "./intent.ts";
+import { isShown } from "./licence-types.ts";
 import type { Observer } from "./observe.ts";
 import { isContradiction } from "./outcome.ts";
 import type { NumberPool } from "./pool.ts";
@@ -238,14 +239,8 @@ export class Settling {
 
   /** A licence type of the order whose assets the platform is not known to show, by the settings or by what was seen so far. */
   async #neverShown(row: JournalRow): Promise<string | undefined> {
-    const { settings, ledger } = this.#deps;
-    for (const { licenseType } of orderContext.parse(row.context).records) {
-      const shows =
-        settings.visibleLicenseTypes === undefined
-          ? await ledger.licenceTypeShown(licenseType)
-          : settings.visibleLicenseTypes.some((type) => type === licenseType);
-      if (!shows) return licenseType;
-    }
+    for (const { licenseType } of orderContext.parse(row.context).records)
+      if (!(await isShown(this.#deps, licenseType))) return licenseType;
     return undefined;
   }
 

@@ -275,7 +275,7 @@ export const assumptions: readonly Assumption[] = [
   row(
     "A43",
     "Licence types that M6 shows",
-    "Learned: a type it never showed is not observable, never missing",
-    setting("assumptions.visibleLicenseTypes"),
+    "Learned: a type it never showed is not observable, never missing; nor does an asset without anything in it prove that an order is missing",
+    setting("assumptions.visibleLicenseTypes, assumptions.emptyAssets"),
   ),
 ];

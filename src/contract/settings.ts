@@ -209,6 +209,12 @@ export const contractSettingsSchema = z.strictObject({
     .array(licenseType)
     .optional()
     .describe("Licence types that M6 shows, where that is known; else it is learned from what M6 has shown (A43)"),
+  emptyAssets: z
+    .enum(["ambiguous", "empty"])
+    .default("ambiguous")
+    .describe(
+      "What an asset means in which M7 shows neither products nor packages: ambiguous, so that an order may be there, or empty (A43)",
+    ),
 });
 export type ContractSettings = z.infer<typeof contractSettingsSchema>;
 

@@ -1,5 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import type { ShownOrder } from "../plan/adoption.ts";
 import type { CustomerInput, Known } from "../plan/input.ts";
 import type { PrivateMarker } from "../plan/operation.ts";
 import type { AbsenceRule } from "./absence.ts";
@@ -123,8 +124,8 @@ export class IntakeLedger extends LedgerCore {
     return this.read(() => this.tables.known.orderNow(order));
   }
 
-  /** The licence orders of an order that an adopted enterprise showed when it was examined. */
-  async shownOrder(customer: RecordKey, channelOrderId: string): Promise<ReadonlyMap<string, string> | undefined> {
+  /** What an adopted enterprise showed under a channel order number when it was examined. */
+  async shownOrder(customer: RecordKey, channelOrderId: string): Promise<ShownOrder | undefined> {
     return this.read(() => this.tables.known.shownOrder(customer, channelOrderId));
   }
 

@@ -16,6 +16,7 @@ import type {
   RecordState,
   StaffLink,
 } from "../plan/input.ts";
+import type { ShownOrder } from "../plan/adoption.ts";
 import type { PrivateMarker } from "../plan/operation.ts";
 import { markerKey } from "../plan/operation.ts";
 import { idFault } from "../contract/answer-fields.ts";
@@ -190,11 +191,18 @@ export class KnownTables {
     };
   }
 
-  /** The licence orders, with their types, of an order that an adopted enterprise showed when it was examined. */
-  shownOrder(customer: RecordKey, channelOrderId: string): ReadonlyMap<string, string> | undefined {
+  /** What an adopted enterprise showed under a channel order number when it was examined. */
+  shownOrder(customer: RecordKey, channelOrderId: string): ShownOrder | undefined {
     const row = this.#statements.shownOrder.get(customer.namespace, customer.id, shownOrderKind, channelOrderId);
     if (row === undefined) return undefined;
-    return new Map(Object.entries(stored<{ licenceOrders: Record<string, string> }>(row.body).licenceOrders));
+    const { licenceOrders, products } = stored<{
+      licenceOrders: Record<string, string>;
+      products?: Record<string, string[]>;
+    }>(row.body);
+    return {
+      licenceOrders: new Map(Object.entries(licenceOrders)),
+      products: products === undefined ? undefined : new Map(Object.entries(products)),
+    };
   }
 
   /** Whether an order is placed under a channel order number, whosoever it is. */

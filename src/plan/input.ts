@@ -137,6 +137,8 @@ export interface Observed {
   ambiguous?: string | undefined;
   members: ObservedMember[] | undefined;
   assets: ObservedAsset[] | undefined;
+  /** Orders that may be on the platform already, whole or in part, and why they wait; by order. */
+  unclearOrders?: ReadonlyMap<string, { code: string; reason: string; again: boolean }> | undefined;
 }
 
 /** Everything one customer is planned from. */

@@ -80,6 +80,8 @@ function decide(
     }
     return "nothing-to-do";
   }
+  const unclear = input.observed.unclearOrders?.get(formatKey(order.key));
+  if (unclear !== undefined) return unclear;
   if (order.state === "absent" || order.body.cancelled) return "nothing-to-do";
   return placement(input, order, settings);
 }

@@ -79,6 +79,11 @@ export class CustomerLook {
     }
   }
 
+  /** Keeps which orders may be on the platform already, and why they wait. */
+  unclear(orders: Observed["unclearOrders"]): void {
+    this.#observed.unclearOrders = orders;
+  }
+
   /** Forgets what a stage that did something has made old. */
   forget(stage: Stage): void {
     if (stage === "enterprise") {

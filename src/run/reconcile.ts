@@ -4,7 +4,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { deliver } from "../apply/deliver.ts";
 import type { Delivery } from "../apply/deliver.ts";
-import { adoptShownOrders, examineOrders } from "../apply/examine.ts";
+import { OrderSearch } from "../apply/examine.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import type { RecordOutcome } from "../ledger/work.ts";
 import type { Block } from "../plan/enterprise.ts";
@@ -13,7 +13,7 @@ import { withoutHeld } from "../plan/limits.ts";
 import type { Operation } from "../plan/operation.ts";
 import { stages } from "../plan/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
-import { needsOf, planCustomer } from "../plan/plan.ts";
+import { planCustomer } from "../plan/plan.ts";
 import { CustomerLook } from "./look.ts";
 import type { CustomersAwaited } from "./look.ts";
 import { destructionOf, lapseNeedlessHold, requireFreeEnterprise, stopReasons } from "./pass.ts";
@@ -66,6 +66,7 @@ class CustomerPass {
   readonly #announced = new Map<string, Operation>();
   readonly #delivered = new Set<string>();
   readonly #look: CustomerLook;
+  readonly #search: OrderSearch;
   #plannedIds = new Map<string, string>();
   #done = 0;
   #lacking = false;
@@ -76,6 +77,7 @@ class CustomerPass {
     this.#customer = customer;
     this.#pass = pass;
     this.#look = new CustomerLook(deps, customer, pass);
+    this.#search = new OrderSearch(deps, deps.observer);
   }
 
   /** The limits were judged for this customer in this run: its operations stand in the ledger as planned. */
@@ -153,11 +155,9 @@ class CustomerPass {
     const loaded = await ledger.load(this.#customer);
     await this.#look.read(loaded);
     if (this.#look.awaited !== undefined) return this.#look.awaited;
-    if (needsOf(loaded, this.#pass.thorough).orders) {
-      await examineOrders(this.#deps, this.#deps.observer, loaded, this.#pass.signal);
-      return "again";
-    }
-    if (await adoptShownOrders(this.#deps, loaded)) return "again";
+    const sought = await this.#search.seek(loaded, this.#pass.signal);
+    if (sought.adopted) return "again";
+    this.#look.unclear(sought.unclear);
     const plan = planCustomer(
       { ...loaded, observed: this.#look.observed },
       { settings: this.#deps.settings, canSeal: ledger.canSeal, revokesBlocked: await this.#revokesBlocked(loaded) },

@@ -286,6 +286,32 @@ describe("licence types that the platform may not show (A43)", () => {
   });
 });
 
+describe("an asset number that the CRM gave and in which M7 shows nothing at all", () => {
+  it.each(["ambiguous", "empty"])(
+    "proves nothing about its order, or that it is not there, as the settings say: %s",
+    async (emptyAssets) => {
+      const world = await withOrder({ assumptions: { emptyAssets } });
+      const { instances, ...order } = orderRecord("O4");
+      const given = instances.map((item) => (item.kind === "asset" ? { ...item, assetNumbers: ["8999999999"] } : item));
+      await world.take("orders", { ...order, instances: given });
+      const planned = (await world.plan()).find((operation) => operation.subject === "order:crm/O4");
+      if (planned === undefined) throw new Error("no order");
+      world.sandbox.faults.add({ operation: "E5", ...untouched });
+      const delivery = await world.deliver(planned);
+      if (delivery.kind !== "unknown") throw new Error(delivery.kind);
+      const bare = members(world, {
+        listAssetNumbers: async () => [
+          { assetNum: "8999999999", assetId: "65", cloudAccountGlobalId: null, borrowedFlag: false, onlineFlag: false },
+        ],
+        listAssetContents: async () => ({ productInstanceList: [], children: [] }),
+      });
+      const settled = await bare.settleInTime(delivery.id);
+      expect(settled.kind).toBe(emptyAssets === "ambiguous" ? "parked" : "done");
+      expect(world.calls("E5")).toBe(emptyAssets === "ambiguous" ? 1 : 2);
+    },
+  );
+});
+
 describe("an enterprise that E1 bound without an answer", () => {
   it("is known as by its answer: its staff is not protected", async () => {
     const world = await ApplyWorld.start({ assumptions: { enterpriseCreation: "E1" } });

@@ -414,4 +414,28 @@ export const answers: Breaks = {
     title:
       "an enterprise of which E3 shows only some customers at first > (the one that takes no orders) is read again before its order is blocked, within the same run",
   },
+  "an order that is shown in part counts as placed": {
+    file: "src/apply/examine.ts",
+    find: "if (missing.length > 0) partial.set(",
+    replace: "if (missing.length > 99) partial.set(",
+    test: "run/taken-over.test.ts",
+    title:
+      "an order of an enterprise that somebody else made > of which only a part is shown is not taken for placed, nor placed: it waits, and says what is missing, until all of it is shown",
+  },
+  "an asset without anything in it proves that an order is not there": {
+    file: "src/apply/observe.ts",
+    find: 'this.#settings.emptyAssets === "ambiguous" && products',
+    replace: 'this.#settings.emptyAssets !== "ambiguous" && products',
+    test: "run/taken-over.test.ts",
+    title:
+      "an order of an enterprise that somebody else made > is not placed again where M7 shows an asset without anything in it (empty lists): it waits",
+  },
+  "an order that is not shown is placed although its licence type may never be shown": {
+    file: "src/apply/examine.ts",
+    find: "if (!(await isShown(this.#deps, item.licenseType))) hiddenType = item.licenseType;",
+    replace: "",
+    test: "run/taken-over.test.ts",
+    title:
+      "an order of an enterprise that somebody else made > is not placed again where its licence type is not known to be shown: it waits, and says which (A43)",
+  },
 };

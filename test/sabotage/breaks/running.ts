@@ -67,9 +67,9 @@ export const running: Breaks = {
     title: "a source > that shrank takes nothing away, however often it is read",
   },
   "orders that are on the platform already are placed once more": {
-    file: "src/run/reconcile.ts",
-    find: "if (needsOf(loaded, this.#pass.thorough).orders) {",
-    replace: "if (loaded === undefined) {",
+    file: "src/apply/examine.ts",
+    find: 'if (link === undefined || link.origin === "created" || orders.length === 0)',
+    replace: "if (link === undefined || orders.length >= 0)",
     test: "run/sync-run.test.ts",
     title:
       "a customer > whose enterprise, orders and people are on the platform already gets none of them a second time",
@@ -194,9 +194,9 @@ export const running: Breaks = {
       "a saved plan of which one answer was lost > is refused where the customer changed since: nothing is done that does not stand in it",
   },
   "an order that an adopted enterprise showed is placed again when the CRM gives it later": {
-    file: "src/run/reconcile.ts",
-    find: `if (await adoptShownOrders(this.#deps, loaded)) return "again";`,
-    replace: "",
+    file: "src/apply/examine.ts",
+    find: "return await this.#deps.ledger.shownOrder(loaded.customer, channelOrderId);",
+    replace: "return undefined;",
     test: "run/adopted.test.ts",
     title:
       "an enterprise that another program has worked for > an order that is placed there and comes into the CRM later is not placed again",

@@ -107,7 +107,7 @@ export const settling: Breaks = {
   },
   "an order of a licence type that is never shown is sent again": {
     file: "src/apply/settle.ts",
-    find: "if (!shows) return licenseType;",
+    find: "if (!(await isShown(this.#deps, licenseType))) return licenseType;",
     replace: "",
     test: "apply/evidence.test.ts",
     title:

@@ -1,0 +1,10 @@
+import type { ApplyDependencies } from "./dependencies.ts";
+
+/** Whether the platform is known to show assets of a licence type, by the settings or by what was seen so far (A43). */
+export async function isShown(
+  { settings, ledger }: Pick<ApplyDependencies, "settings" | "ledger">,
+  licenseType: string,
+): Promise<boolean> {
+  const types: readonly string[] | undefined = settings.visibleLicenseTypes;
+  return types === undefined ? await ledger.licenceTypeShown(licenseType) : types.includes(licenseType);
+}

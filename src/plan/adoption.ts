@@ -1,0 +1,73 @@
+import { formatKey } from "../crm/keys.ts";
+import { buildAssets } from "../crm/tree.ts";
+import type { Package } from "../crm/model.ts";
+import type { Block } from "./enterprise.ts";
+import type { Desired, DesiredOrder } from "./input.ts";
+
+/** What an enterprise that somebody else made shows under one channel order number. */
+export interface ShownOrder {
+  /** Licence types by licence order number. */
+  licenceOrders: ReadonlyMap<string, string>;
+  /** The asset numbers under which each CRM product is shown; undefined where an earlier version has not kept them. */
+  products: ReadonlyMap<string, readonly string[]> | undefined;
+}
+
+/** Products that a message names. */
+const mostNamed = 5;
+
+/**
+ * The products of an order that the platform does not show under its channel order number, each in words; [] where it shows all of them: every
+ * product of the tree, packages included, under as many asset numbers as its asset counts.
+ */
+export function notShown(order: Desired<DesiredOrder>, shown: ShownOrder): string[] {
+  const { assets, faults } = buildAssets(order.body.instances);
+  const [fault] = faults;
+  if (fault !== undefined) return [`its lines cannot be compared: ${fault.message}`];
+  const missing = assets.flatMap((asset) => {
+    const products = [...asset.products, ...asset.packages.flatMap(productsIn)];
+    return products.flatMap(({ id }) => {
+      const times = new Set(shown.products?.get(id)).size;
+      if (times >= asset.quantity) return [];
+      return [asset.quantity === 1 ? id : `${id} (under ${times} of ${asset.quantity} asset numbers)`];
+    });
+  });
+  const some = assets.some((asset) => asset.products.length + asset.packages.length > 0);
+  return some ? missing : ["it has no product that could be compared"];
+}
+
+function productsIn<Passwords>(item: Package<Passwords>): Package<Passwords>["products"] {
+  return [...item.products, ...item.children.flatMap(productsIn)];
+}
+
+/** Why an order waits that the platform shows in part: it is neither placed nor not placed. */
+export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string, missing: readonly string[]): Block {
+  const named = missing.slice(0, mostNamed).join(", ");
+  const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : "";
+  return {
+    code: "order.shown-in-part",
+    reason: `the platform shows only a part of the order ${formatKey(order.key)} under the channel order number ${channelOrderId}, in an enterprise that somebody else made; it does not show ${named}${more}. It is not placed again: a person completes it on the platform or takes the part away there; the next run looks again`,
+    again: true,
+  };
+}
+
+/** Why an order waits that is not shown, where not being shown proves nothing. */
+export function maybeThere(
+  order: Desired<DesiredOrder>,
+  why: { bareAssets: readonly string[]; hiddenType: string | undefined },
+): Block | undefined {
+  const key = formatKey(order.key);
+  const [bare] = why.bareAssets;
+  if (bare !== undefined) {
+    return {
+      code: "order.assets-ambiguous",
+      reason: `M7 shows ${why.bareAssets.length === 1 ? `the asset ${bare}` : `${why.bareAssets.length} assets (the first is ${bare})`} of this enterprise, which somebody else made, without any product or package, so the order ${key} may be there already. It is not placed: ask the operator of the member-center whether such assets are empty; if they are, set assumptions.emptyAssets: empty (A43)`,
+      again: true,
+    };
+  }
+  if (why.hiddenType === undefined) return undefined;
+  return {
+    code: "order.not-observable",
+    reason: `somebody else made this enterprise, and the platform is not known to show assets of the licence type ${why.hiddenType}, so the order ${key} may be there already. It is not placed: look on the platform; where M6 or E8 do show the type, name it in assumptions.visibleLicenseTypes (A43)`,
+    again: true,
+  };
+}

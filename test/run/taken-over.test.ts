@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { TwoCustomers } from "../support/two-customers.ts";
+
+/** Two customers whose enterprises, orders and staff another program has made: the ledger begins anew. */
+async function takenOver(): Promise<TwoCustomers> {
+  const company = await TwoCustomers.start();
+  expect(await company.runBoth()).toMatchObject({ exits: [0, 0], calls: { E2: 2, E5: 2 } });
+  company.loseLedger();
+  return company;
+}
+
+/** The two orders are known to be placed, and nothing was made for it. */
+async function adoptsBoth(company: TwoCustomers): Promise<void> {
+  company.sandbox.faults.clear();
+  const { exits, calls } = await company.runBoth();
+  expect(exits).toEqual([0, 0]);
+  expect(calls).not.toHaveProperty("E5");
+  expect(company.rows("select order_id, origin from placed_order where to_at is null order by order_id")).toEqual([
+    { order_id: "O1", origin: "adopted" },
+    { order_id: "O9", origin: "adopted" },
+  ]);
+  expect(await company.runBoth()).toEqual({ exits: [0, 0], calls: {} });
+  expect(company.twice).toEqual([]);
+}
+
+describe("an order of an enterprise that somebody else made", () => {
+  it("of which only a part is shown is not taken for placed, nor placed: it waits, and says what is missing, until all of it is shown", async () => {
+    const company = await takenOver();
+    const hidden = { operation: "M7", fault: "oddField", field: "channelOrderId", value: "another" } as const;
+    company.fault({ ...hidden, about: "6500000000000000001" });
+    for (let run = 0; run < 2; run += 1) {
+      expect((await company.runBoth()).calls).not.toHaveProperty("E5");
+      const waiting = Object.entries(company.waiting()).filter(([id]) => id.startsWith("O"));
+      expect(waiting).toHaveLength(1);
+      expect(waiting[0]?.[1]).toMatch(/^order.shown-in-part: .*O[19].* P-[AB]1/);
+    }
+    expect(company.rows("select order_id from placed_order")).toHaveLength(1);
+    await adoptsBoth(company);
+  });
+
+  it.each([
+    ["empty lists", { productInstanceList: [], children: [] }],
+    ["null and an empty list", { productInstanceList: null, children: [] }],
+  ])("is not placed again where M7 shows an asset without anything in it (%s): it waits", async (_, value) => {
+    const company = await takenOver();
+    company.fault({ operation: "M7", fault: "oddData", value });
+    for (let run = 0; run < 2; run += 1) expect((await company.runBoth()).calls).not.toHaveProperty("E5");
+    expect(company.waiting()["O1"]).toMatch(/^order.assets-ambiguous: .*M7.*assumptions.emptyAssets/);
+    await adoptsBoth(company);
+  });
+
+  it("is not placed again where its licence type is not known to be shown: it waits, and says which (A43)", async () => {
+    const company = await takenOver();
+    company.environment = { CRM_SYNC__assumptions__visibleLicenseTypes: '["softkey"]' };
+    company.fault({ operation: "M6", fault: "oddData", value: [] });
+    company.fault({ operation: "E8", fault: "oddData", value: [] });
+    for (let run = 0; run < 2; run += 1) expect((await company.run("deals")).calls).not.toHaveProperty("E5");
+    expect(company.waiting()["O1"]).toMatch(/^order.not-observable: .*cloud_account.*assumptions.visibleLicenseTypes/);
+    expect(company.waiting()["O9"]).toMatch(/^order.not-observable: /);
+  });
+
+  it("is looked for once more when it comes later than the examination, by the same rules", async () => {
+    const company = await takenOver();
+    const later = {
+      ...company.world.orders[0],
+      id: "O2",
+      assets: [{ id: "A7", type: "lan_softkey", product: "P-A7", nodes: 1 }],
+    };
+    company.world.orders.push(later);
+    company.environment = { CRM_SYNC__assumptions__visibleLicenseTypes: '["cloud_account"]' };
+    expect((await company.run("deals")).calls).not.toHaveProperty("E5");
+    expect(company.waiting()["O2"]).toMatch(/^order.not-observable: .*lan_softkey/);
+    company.environment = { CRM_SYNC__assumptions__visibleLicenseTypes: '["cloud_account", "lan_softkey"]' };
+    expect(await company.run("deals")).toMatchObject({ exit: 0, calls: { E5: 1 } });
+    expect(company.twice).toEqual([]);
+  });
+});
