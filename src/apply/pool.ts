@@ -59,10 +59,14 @@ export class NumberPool {
     if (early.kind !== "lacking") return early.problem;
     // Whoever refills the pool takes its own numbers before the next one's turn, so that nobody waits behind those who came later.
     return await this.#oneAtATime(async () => {
-      for (let refills = 0; ; refills += 1) {
+      let vain = 0;
+      for (let before = Number.POSITIVE_INFINITY; ;) {
         const found = await this.#fixed(key, wanted);
         if (found.kind !== "lacking") return found.problem;
-        if (refills >= mostRefills)
+        const missing = found.lacking - (await this.#deps.ledger.poolSize());
+        vain = missing < before ? 0 : vain + 1;
+        before = missing;
+        if (vain >= mostRefills)
           return { code: "pool.empty", reason: "the order service handed out no asset numbers (E9)" };
         if (signal?.aborted === true) return { code: "run.stopped", reason: "the run was stopped" };
         const problem = await this.#refill(found.lacking, signal);

@@ -76,11 +76,23 @@ export class KnownTables {
       desiredCustomer,
       orders,
       staff,
-      known: this.known(customer),
+      known: this.#withPlacedBodies(this.known(customer), orders),
       privateValues,
       quarantinedInScope: this.#statements.quarantined.get({ namespace, id })?.count ?? 0,
       sourceWithStrayRecord: this.#statements.stray.get({ namespace, id })?.source,
     };
+  }
+
+  /** An order that the CRM has changed since it was placed comes with its form of then, so that what changed can be told. */
+  #withPlacedBodies(known: Known, orders: readonly Desired<DesiredOrder>[]): Known {
+    const changed = new Map<string, PlacedOrder>();
+    for (const { key, bodyHash } of orders) {
+      const placed = known.placedOrders.get(formatKey(key));
+      if (placed === undefined || placed.bodyHash === bodyHash) continue;
+      const row = this.#statements.orderVersion.get(key.namespace, key.id, placed.version);
+      if (row !== undefined) changed.set(formatKey(key), { ...placed, body: stored<DesiredOrder>(row.body) });
+    }
+    return changed.size === 0 ? known : { ...known, placedOrders: new Map([...known.placedOrders, ...changed]) };
   }
 
   #reveal(row: DesiredRow, into: Map<string, string>): void {
@@ -266,6 +278,9 @@ function prepareStatements(database: Sqlite) {
     ),
     placedUnder: database.prepare<[string], { order_id: string }>(
       "select order_id from placed_order where channel_order_id = +? and to_at is null",
+    ),
+    orderVersion: database.prepare<[string, string, number], { body: string }>(
+      "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = ?",
     ),
     privateBody: database.prepare<
       [string, number],

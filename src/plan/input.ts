@@ -65,6 +65,8 @@ export interface PlacedOrder {
   bodyHash: string;
   version: number;
   origin: "placed" | "adopted";
+  /** The order as it was placed, where the CRM has changed it since. */
+  body?: DesiredOrder | undefined;
 }
 
 export interface FixedNumber {

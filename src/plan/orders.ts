@@ -1,3 +1,4 @@
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { missingAssumptions } from "../contract/required.ts";
 import { selectCustomer } from "../contract/selection.ts";
 import type { ContractSettings } from "../contract/settings.ts";
@@ -76,6 +77,7 @@ function decide(
     if (order.state === "absent") return amendment("the order is gone from the CRM and stays placed");
     if (order.body.cancelled) return amendment("the order was cancelled in the CRM and stays placed");
     if (placed.bodyHash !== order.bodyHash) {
+      if (placed.body !== undefined && asOrdered(placed.body) === asOrdered(order.body)) return "nothing-to-do";
       return amendment("the order's lines changed in the CRM after it was placed");
     }
     return "nothing-to-do";
@@ -84,6 +86,16 @@ function decide(
   if (unclear !== undefined) return unclear;
   if (order.state === "absent" || order.body.cancelled) return "nothing-to-do";
   return placement(input, order, settings);
+}
+
+/** What of an order the platform is told: no price, and no date of the CRM. */
+function asOrdered({ channelOrderId, instances }: DesiredOrder): string {
+  return canonicalJson({
+    channelOrderId,
+    instances: instances.map((instance) =>
+      toJson("amount" in instance ? { ...instance, amount: undefined } : instance),
+    ),
+  });
 }
 
 function placement(input: CustomerInput, order: Desired<DesiredOrder>, settings: ContractSettings): Operation | Block {

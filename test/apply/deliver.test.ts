@@ -60,6 +60,18 @@ describe("an operation that works", () => {
     expect(world.sandbox.batches("O1")).toHaveLength(1);
   });
 
+  it("an order of 450 numbers gets them in one go, a hundred a call, and an E9 that gives nothing ends the asking", async () => {
+    const world = await ApplyWorld.start();
+    const asset = { id: "A1", licenseType: "cloud_account", quantity: 450, given: [] };
+    expect(await world.pool.fix(key("O1"), [asset], undefined)).toBeUndefined();
+    expect(world.calls("E9")).toBe(5);
+    expect(await world.ledger.poolSize()).toBe(0);
+    world.sandbox.faults.add({ operation: "E9", fault: "appliedNoReply" });
+    const more = { ...asset, id: "A2", quantity: 51 };
+    expect(await world.pool.fix(key("O2"), [more], undefined)).toMatchObject({ code: "pool.empty" });
+    expect(world.calls("E9")).toBe(8);
+  });
+
   it("twenty orders at once get their numbers, though E9 is asked for one at a time", async () => {
     const world = await ApplyWorld.start({ assumptions: { poolBatch: 1 } });
     const asset = { id: "A1", licenseType: "cloud_account", quantity: 1, given: [] };

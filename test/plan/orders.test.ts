@@ -63,6 +63,20 @@ describe("an order of the CRM", () => {
     expect(record?.reason).toContain(`amendment not enabled: ${reason}`);
   });
 
+  it("that is placed and whose price alone changed is left alone: no price goes to the platform", () => {
+    const priced = (value: number, nodes = 1) =>
+      order(
+        "1",
+        { instances: [asset("a"), product("p", "a", { nodes, amount: { minor: value, currency: "EUR" } })] },
+        { version: value },
+      );
+    const known = [...placed(priced(1))].map(([key, item]) => [key, { ...item, body: priced(1).body }] as const);
+    const of = (now: typeof simple) =>
+      outcomes(plan({ customer: own, orders: [now], known: linked(own, { placedOrders: new Map(known) }) }));
+    expect(of(priced(2))).toContain("orders crm/1 planned");
+    expect(of(priced(2, 2))).toContain("orders crm/1 deferred amendment.not-enabled");
+  });
+
   it("that was found on the platform is not placed, and a change after that is shown", () => {
     const known = [...placed(simple)].map(([key, item]) => [key, { ...item, origin: "adopted" as const }] as const);
     const of = (now: typeof simple) =>
