@@ -87,6 +87,10 @@ export class IntakeLedger extends LedgerCore {
     return this.read(() => this.tables.runs.lastCompleteRead(source, stream, wholeOnly));
   }
 
+  async lastWholeRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
+    return this.read(() => this.tables.runs.lastWholeRead(source, stream));
+  }
+
   async lastRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
     return this.read(() => this.tables.runs.lastRead(source, stream));
   }

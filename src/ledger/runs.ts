@@ -164,6 +164,11 @@ export class RunTables {
     return this.#statements.lastComplete.get(source, stream, wholeOnly ? 1 : 0);
   }
 
+  /** The newest whole, complete read of a stream that a run made: a plan's read judges nothing. */
+  lastWholeRead(source: string, stream: Stream): SourceReadRow | undefined {
+    return this.#statements.lastWhole.get(source, stream);
+  }
+
   /** The newest read of a stream, whatever became of it, also where its process died. */
   lastRead(source: string, stream: Stream): SourceReadRow | undefined {
     return this.#statements.lastRead.get(source, stream);
@@ -300,6 +305,10 @@ function prepareStatements(database: Sqlite) {
     lastComplete: database.prepare<[string, string, number], SourceReadRow>(
       `select ${readColumns} from source_read
        where source = +? and stream = +? and complete = 1 and whole >= ? order by number desc limit 1`,
+    ),
+    lastWhole: database.prepare<[string, string], SourceReadRow>(
+      `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+         and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan') order by number desc limit 1`,
     ),
     lastRead: database.prepare<[string, string], SourceReadRow>(
       `select ${readColumns} from source_read where source = +? and stream = +? order by number desc limit 1`,

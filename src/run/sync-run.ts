@@ -17,6 +17,7 @@ import type { RunSummary } from "./summary.ts";
 import { revokesBlockedBy } from "./read-doubts.ts";
 import { takeUpStream } from "./take-up.ts";
 import type { StreamTally } from "./take-up.ts";
+import type { Source } from "../source/source.ts";
 
 /** Customers that are taken from the ledger at once. */
 const page = 200;
@@ -84,7 +85,6 @@ export class SyncRun {
     for (const stream of allStreams.filter((name) => this.#request.streams.includes(name))) {
       for (const source of this.#deps.sources.filter((item) => item.streams.includes(stream))) {
         if (this.#request.scope?.source !== undefined && source.name !== this.#request.scope.source) continue;
-        const last = await ledger.lastCompleteRead(source.name, stream, false);
         const tally = await takeUpStream(
           {
             ledger,
@@ -101,12 +101,30 @@ export class SyncRun {
           source,
           stream,
           this.#run,
-          { since: this.#request.scope?.since ?? last?.cursor ?? undefined, signal: this.#request.signal },
+          { since: await this.#sinceOf(source, stream), signal: this.#request.signal },
         );
         this.tallies.push(tally);
         this.#report(tally);
       }
     }
+  }
+
+  /**
+   * From when on changes are asked for; undefined: for everything. A run asks for everything when no run did for the time that the source says. What a
+   * person asks for reaches back at least to where the last reading ended: what lies between would never be read.
+   */
+  async #sinceOf(source: Source, stream: Stream): Promise<string | undefined> {
+    const { ledger, clock } = this.#deps;
+    const cursor = (await ledger.lastCompleteRead(source.name, stream, false))?.cursor ?? undefined;
+    const wholeEvery = source.wholeEveryMs(stream);
+    if (cursor === undefined || wholeEvery === undefined) return undefined;
+    if (this.#countsAbsence) {
+      const whole = await ledger.lastWholeRead(source.name, stream);
+      const age = whole === undefined ? Number.NaN : clock.now() - Date.parse(whole.started_at);
+      if (!(age >= 0 && age < wholeEvery)) return undefined;
+    }
+    const asked = this.#request.scope?.since;
+    return asked !== undefined && asked < cursor ? asked : cursor;
   }
 
   #jobReading(source: string, stream: Stream): string | undefined {

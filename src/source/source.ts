@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import { durationMs } from "../base/duration.ts";
 import { hashOf } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import type { Randomness } from "../base/ids.ts";
@@ -33,6 +34,8 @@ export interface Source extends SourceReader {
   check(signal?: AbortSignal): Promise<Problem | undefined>;
   /** Compiles the mapping of a stream and reads its tables. Throws a Problem when a table cannot be read whole. */
   mapping(stream: Stream, signal?: AbortSignal): Promise<StreamMapping>;
+  /** For a stream of which only changes can be asked for: how long that may go on until everything is read again. */
+  wholeEveryMs(stream: Stream): number | undefined;
   close(): Promise<void>;
 }
 
@@ -109,6 +112,10 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
           tables: Object.fromEntries([...tables].map(([table, entries]) => [table, Object.fromEntries(entries)])),
         }),
       };
+    },
+    wholeEveryMs(stream) {
+      const since = settings.kind === "http" ? settings.streams[stream]?.since : undefined;
+      return since === undefined ? undefined : durationMs(since.wholeEvery);
     },
     close: () => reader.close(),
   };

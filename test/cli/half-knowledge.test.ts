@@ -1,14 +1,11 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { planCommand, applyCommand } from "../../src/cli/plan-commands.ts";
-import { statusCommand } from "../../src/cli/query-commands.ts";
-import { resyncCommand, runCommand } from "../../src/cli/run-commands.ts";
-import { canary, company, lines, staffLine } from "../support/cli-records.ts";
+import { company, lines, staffLine } from "../support/cli-records.ts";
 import type { Person } from "../support/cli-records.ts";
 import { world } from "../support/cli.ts";
+import { commandsOn } from "../support/commands.ts";
+import type { Does } from "../support/commands.ts";
 import type { World } from "../support/cli.ts";
-import { inProcess } from "../support/in-process.ts";
-import type { Ended } from "../support/program.ts";
 
 /** A second source of staff, which the people of the last customer come from. */
 const secondSource = `  branch:
@@ -38,8 +35,7 @@ interface TwoSources {
   branch: Person[];
   /** Writes every file as the lists are now. */
   write(): void;
-  /** A command in this process: how it ended, what it printed, and the M9 it sent. */
-  does(...words: string[]): Promise<Ended & { sent: number }>;
+  does: Does;
   environment: Record<string, string>;
 }
 
@@ -49,39 +45,16 @@ async function twoSources(customers: number, people: number): Promise<TwoSources
   const last = `C${customers}`;
   const branch = w.staff.filter((person) => person.customer === last);
   w.staff = w.staff.filter((person) => person.customer !== last);
-  const options = {
-    config: w.path("crm-sync.yaml"),
-    ledger: w.path("ledger.db"),
-    sandbox: w.sandbox.url,
-    json: false,
-  };
+  const environment: Record<string, string> = {};
   const made: TwoSources = {
     w,
     branch,
-    environment: { SEAL_KEY: canary.seal, CRM_SYNC__settle__timeMs: "200", CRM_SYNC__settle__readings: "2" },
+    environment,
     write() {
       w.write();
       writeFileSync(w.path("data/branch.ndjson"), lines(made.branch.map(staffLine)));
     },
-    async does(command, ...words) {
-      const { result, calls } = await w.writes(() =>
-        inProcess({ ...options, environment: made.environment }, (invocation) => {
-          switch (command) {
-            case "run":
-              return runCommand(invocation, words[0] ?? "", words[1] === "--accept-shrink" ? words.slice(2) : []);
-            case "resync":
-              return resyncCommand(invocation, { [words[0] ?? "customer"]: words[1] });
-            case "status":
-              return statusCommand(invocation);
-            case "plan":
-              return planCommand(invocation, {}, words[0]);
-            default:
-              return applyCommand(invocation, words[0]);
-          }
-        }),
-      );
-      return { ...result, sent: calls["M9"] ?? 0 };
-    },
+    does: commandsOn(w, environment),
   };
   made.write();
   const first = await made.does("run", "everything");

@@ -17,6 +17,7 @@ export function companySource(company: Company, mood: (stream: Stream) => Readin
     name: "crm",
     streams,
     check: () => Promise.resolve(undefined),
+    wholeEveryMs: () => undefined,
     close: () => Promise.resolve(),
     mapping: (stream) => Promise.resolve({ map: mapOf(stream), secretPaths: [], fingerprint: hashOf([stream]) }),
     async *read(stream) {

@@ -210,22 +210,51 @@ describe("a list that does not add up is not read whole", () => {
 });
 
 describe("an incremental reading", () => {
-  it("asks for what changed since, and hands out the start of the reading less the overlap", async () => {
+  const noon = Date.UTC(2026, 10, 20, 12);
+  const served = (...changed: (string | number | null)[]): Answer => ({
+    headers: { date: new Date(noon).toUTCString() },
+    body: all.map((person, index) => ({ ...person, changed: changed[index] ?? changed[0] })),
+  });
+  const since = { parameter: "q", template: "updated>{since}", format: "epoch_s", overlapMs: 600_000 };
+
+  it.each([
+    ["an hour ahead", 3_600_000],
+    ["an hour behind", -3_600_000],
+  ])("begins where the clock of the service was, less the overlap, with our clock %s", async (_how, off) => {
     const clock = patientClock();
+    clock.time = noon + off;
     const service = await startService(() => {
       clock.time += 60_000;
-      return { body: all };
+      return served();
     });
-    const since = { parameter: "q", template: "updated>{since}", format: "epoch_s", overlapMs: 600_000 };
     const source = customersOver(service.origin, { since }, {}, { clock });
     const first = await readAll(source, "customers");
     expect(first.outcome).toEqual({ complete: true, full: true, rows: 5, cursor: "2026-11-20T11:50:00.000Z" });
     const second = await readAll(source, "customers", { since: first.outcome.cursor ?? "" });
     expect(second.outcome).toMatchObject({ complete: true, full: false });
-    expect(service.asked.map(({ query }) => query["q"])).toEqual([
-      undefined,
-      `updated>${Date.UTC(2026, 10, 20, 11, 50) / 1000}`,
-    ]);
+    expect(service.asked.map(({ query }) => query["q"])).toEqual([undefined, `updated>${(noon - 600_000) / 1000}`]);
+  });
+
+  it.each<[string, Answer, string | undefined]>([
+    ["the newest change", served(noon / 1000 - 7_200, noon / 1000 - 3_600), "2026-11-20T10:50:00.000Z"],
+    [
+      "the clock of the service, where a change is ahead of it",
+      served(noon / 1000 + 7_200),
+      "2026-11-20T11:50:00.000Z",
+    ],
+    ["the clock of the service, where no change can be read", served(null, "yesterday"), "2026-11-20T11:50:00.000Z"],
+    ["where it began, where nothing changed", { ...served(), body: [] }, "2026-11-20T09:00:00.000Z"],
+    ["a time in ISO form", served("2026-11-20T12:30:00+02:00"), "2026-11-20T10:20:00.000Z"],
+    [
+      "never later than the clock of the service, also where that went back",
+      { headers: { date: "Fri, 20 Nov 2026 08:00:00 GMT" }, body: [] },
+      "2026-11-20T07:50:00.000Z",
+    ],
+  ])("with a time of change in its records begins at %s", async (_what, answer, cursor) => {
+    const service = await startService(() => answer);
+    const source = customersOver(service.origin, { since: { ...since, changedAt: "changed" } });
+    const { outcome } = await readAll(source, "customers", { since: "2026-11-20T09:00:00.000Z" });
+    expect(outcome.cursor).toBe(cursor);
   });
 
   it("that fails hands out no cursor, so that nothing is passed over", async () => {

@@ -23,6 +23,8 @@ export interface PageAnswer {
   bytes: Buffer;
   /** Value of the Link header. */
   link: string | undefined;
+  /** The clock of the service when it answered, epoch milliseconds. */
+  date: number | undefined;
 }
 
 interface RequestSettings {
@@ -138,7 +140,7 @@ async function send(page: PageRequest, deps: RequestDeps, signal: AbortSignal | 
   const { statusCode } = response;
   if (statusCode >= 200 && statusCode < 300) {
     const bytes = await bodyOf(response, page, deps);
-    return { answer: { bytes, link: single(response.headers["link"]) } };
+    return { answer: { bytes, link: single(response.headers["link"]), date: dateOf(response.headers["date"]) } };
   }
   await response.body.dump({ limit: 65_536 }).catch(() => undefined);
   if (statusCode === 401)
@@ -178,6 +180,11 @@ async function bodyOf(response: Dispatcher.ResponseData, page: PageRequest, deps
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
+}
+
+function dateOf(header: string | string[] | undefined): number | undefined {
+  const date = Date.parse(single(header) ?? "");
+  return Number.isNaN(date) ? undefined : date;
 }
 
 function single(value: string | string[] | undefined): string | undefined {

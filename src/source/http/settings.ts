@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { durationSchema } from "../../base/duration.ts";
 import { pathSchema } from "../file/settings.ts";
 
 const secretRef = z
@@ -107,11 +108,19 @@ const sinceSchema = z.strictObject({
   in: z.enum(["query", "body"]).default("query"),
   format: z.enum(["iso", "epoch_ms", "epoch_s"]).default("iso"),
   template: z.string().includes("{since}").default("{since}").describe("The value, with {since} where the time goes"),
+  changedAt: pathSchema
+    .optional()
+    .describe(
+      "Field of a record that holds when it was changed, in `format` or as an ISO time with Z or an offset: the newest that was read is where the next reading begins. Without it, the clock of the service (its Date header) is",
+    ),
   overlapMs: z
     .int()
     .min(0)
     .default(300_000)
-    .describe("How far the next reading reaches back behind the start of this one"),
+    .describe("How far the next reading reaches back behind that, a second at least: changes may become visible late"),
+  wholeEvery: durationSchema
+    .default("24h")
+    .describe("When this long no run has read everything, the next run does: only then is noticed what is gone"),
 });
 export type SinceSettings = z.infer<typeof sinceSchema>;
 

@@ -13,6 +13,7 @@ import type { HttpSourceSettings, HttpStream } from "../settings.ts";
 import { createCredentials } from "./credentials.ts";
 import { compileShape, pathOf, readPage } from "./page.ts";
 import type { Page } from "./page.ts";
+import { NewestChange } from "./newest-change.ts";
 import { createPaging } from "./paging.ts";
 import type { PagePosition } from "./paging.ts";
 import { requestPage, shownUrl } from "./request.ts";
@@ -101,9 +102,8 @@ class StreamReader {
   }
 
   async *read(options: ReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
-    const { clock } = this.#request;
     const { since, paging: pagingSettings, key } = this.#stream;
-    const startedAt = clock.now();
+    const newest = since === undefined ? undefined : new NewestChange(since, options.since);
     const asked =
       options.since === undefined || since === undefined
         ? undefined
@@ -126,6 +126,7 @@ class StreamReader {
         if ("problem" in result) return { complete: false, full, rows: sum, problem: result.problem };
         const { page } = result;
         sum += page.items.length;
+        newest?.see(page);
         let problem: Problem | undefined;
         try {
           total = this.#totalOf(page) ?? total;
@@ -146,8 +147,8 @@ class StreamReader {
         problem ??= this.#countProblem(sum, total) ?? this.#shiftProblem(watched?.duplicates(seenPart));
         if (problem !== undefined) return { complete: false, full, rows: sum, problem };
       }
-      const cursor = since === undefined ? {} : { cursor: toInstant(startedAt - since.overlapMs) };
-      return { complete: true, full, rows: sum, ...cursor };
+      const cursor = newest?.cursor();
+      return { complete: true, full, rows: sum, ...(cursor === undefined ? {} : { cursor }) };
     } finally {
       stop.abort();
       watched?.close();

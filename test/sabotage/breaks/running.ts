@@ -157,6 +157,22 @@ export const running: Breaks = {
     title:
       "a person whose row cannot be used takes nothing from the one who held the asset, nor where nobody can tell whose person it is",
   },
+  "our own clock says where the next reading of changes begins": {
+    file: "src/source/http/newest-change.ts",
+    find: "this.#serviceTime = page.answer.date;",
+    replace: "this.#serviceTime = Date.now();",
+    test: "cli/incremental.test.ts",
+    title:
+      "a source of changes loses nothing to a clock of ours that is an hour ahead of it, by its Date header, and who is gone is noticed by whole reads",
+  },
+  "a source that gives changes is never read whole again": {
+    file: "src/run/sync-run.ts",
+    find: "if (!(age >= 0 && age < wholeEvery)) return undefined;",
+    replace: "",
+    test: "cli/incremental.test.ts",
+    title:
+      "a source of changes loses nothing to a clock of ours that is an hour ahead of it, by its Date header, and who is gone is noticed by whole reads",
+  },
   "a job that says some limits has the defaults for the rest": {
     file: "src/run/settings.ts",
     find: "sourceShrink: sourceShrink.optional(),",

@@ -1,0 +1,79 @@
+import { expect, it } from "vitest";
+import { startService } from "../source/http-service.ts";
+import { company, staffLine } from "../support/cli-records.ts";
+import { world } from "../support/cli.ts";
+import { commandsOn } from "../support/commands.ts";
+
+const hour = 3_600_000;
+
+const staffOver = (origin: string, since: string): string => `  people:
+    kind: http
+    baseUrl: ${origin}
+    streams:
+      staff:
+        url: staff
+        key: id
+        since: { parameter: since, ${since} }
+        mapping:
+          id: id
+          customerId: customer
+          userName: login
+          name: name
+          mobile: mobile
+          assets:
+            - each: assets
+              when: { path: instance, present: true }
+              fields: { instanceId: instance }
+jobs:
+  everything: { kind: sync, streams: [customers, orders, staff] }
+`;
+
+it.each([
+  ["an hour ahead of it, by its records", -hour, "changedAt: changed"],
+  ["an hour behind it, by its records", hour, "changedAt: changed"],
+  ["an hour ahead of it, by its Date header", -hour, "overlapMs: 0"],
+])(
+  "a source of changes loses nothing to a clock of ours that is %s, and who is gone is noticed by whole reads",
+  async (_how, off, settings) => {
+    const { customers, orders, staff } = company(2, 2);
+    const w = await world({ records: { customers, orders, staff: [] } });
+    // The clock of the service, and the time at which each of its people was changed.
+    let time = Math.floor(Date.now() / 1000) * 1000 + off;
+    const changed = new Map(staff.map((person) => [person.id, time]));
+    const service = await startService(({ query }) => ({
+      headers: { date: new Date(time).toUTCString() },
+      body: staff
+        .filter((person) => query["since"] === undefined || (changed.get(person.id) ?? 0) >= Date.parse(query["since"]))
+        .map((person) => ({ ...staffLine(person), changed: new Date(changed.get(person.id) ?? 0).toISOString() })),
+    }));
+    w.extra = staffOver(service.origin, settings);
+    w.write();
+    const does = commandsOn(w, {});
+    expect(await does("run", "everything")).toMatchObject({ code: 0, sent: 4 });
+
+    // Two are changed within the same millisecond, and only one of them is visible when the first reading of changes comes.
+    const [first, second, third] = staff;
+    if (first === undefined || second === undefined || third === undefined) throw new Error("the company is too small");
+    time += 60_000;
+    first.assets = [];
+    changed.set(first.id, time);
+    expect(await does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
+    second.assets = [];
+    changed.set(second.id, time);
+    expect((await does("plan")).stdout).toContain("1 operation(s) planned");
+    expect(await does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
+    expect(service.asked.slice(1).every(({ query }) => query["since"] !== undefined)).toBe(true);
+
+    // Somebody goes. Changes alone never tell; a whole read is due a day after the last one of a run.
+    staff.splice(2, 1);
+    for (let read = 1; read <= 4; read += 1)
+      expect(await does("run", "staff"), `changes ${read}`).toMatchObject({ sent: 0 });
+    for (let read = 1; read <= 3; read += 1) {
+      w.tamper(`update source_read set started_at = '2026-01-01T00:00:00.000Z'`);
+      expect(await does("run", "staff"), `whole ${read}`).toMatchObject({ sent: read === 3 ? 1 : 0 });
+      expect(service.asked.at(-1)?.query["since"], `whole ${read}`).toBeUndefined();
+      await does("run", "staff");
+      expect(service.asked.at(-1)?.query["since"], "and then changes again").toBeDefined();
+    }
+  },
+);
