@@ -17,6 +17,12 @@ import { settleTimeLeftOf } from "./settle-time.ts";
 
 export type PersonsVerdict = "applied" | "not-applied";
 
+/** Why a person decides so, and who it is. Both are kept in the audit record. */
+export interface Word {
+  reason: string;
+  by: string;
+}
+
 export type DecisionDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle" | "logger">;
 
 /** What a decision did. */
@@ -44,7 +50,7 @@ export async function decide(
   observer: Observer,
   id: string,
   verdict: PersonsVerdict,
-  reason: string,
+  { reason, by }: Word,
   signal?: AbortSignal,
 ): Promise<Decision> {
   const row = await openOperation(deps, id);
@@ -70,11 +76,11 @@ export async function decide(
     changes: conclusion.changes,
     audit: {
       kind: conclusion.state === "done" ? row.operation.kind : "not-applied",
-      body: { ...conclusion.audit, decision: verdict, reason, showed: reading.detail },
+      body: { ...conclusion.audit, decision: verdict, reason, by, showed: reading.detail },
     },
   });
   const { endpoint, subject, customer } = row.operation;
-  deps.logger.info({ operation: id, endpoint, subject, verdict, state: conclusion.state }, "a person decided");
+  deps.logger.info({ operation: id, endpoint, subject, verdict, by, state: conclusion.state }, "a person decided");
   return {
     id,
     endpoint,

@@ -7,6 +7,7 @@ import { verifyChain } from "../ledger/audit.ts";
 import { headsPath, readKeptHeads } from "../ledger/audit-heads.ts";
 import { ok, withLedger, withReader } from "./command.ts";
 import type { Invocation } from "./command.ts";
+import { deciderOf } from "./decider.ts";
 import { reportFailure } from "./output.ts";
 import { toStdout, writeWhole } from "./written-files.ts";
 
@@ -76,12 +77,17 @@ export async function auditExportCommand(invocation: Invocation, out: string | u
 }
 
 /** `migrate`: brings the ledger to this version. A migration that fails leaves it as it was. */
-export async function migrateCommand(invocation: Invocation, acceptPlatform: boolean): Promise<ExitCode> {
+export async function migrateCommand(
+  invocation: Invocation,
+  acceptPlatform: boolean,
+  by: string | undefined,
+): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
+    const who = deciderOf(by);
     const existed = existsSync(workplace.ledgerPath);
     const ledger = await workplace.ledger();
     const applied = ledger.migrations();
-    if (acceptPlatform) await ledger.requirePlatform(workplace.platformName, true);
+    if (acceptPlatform) await ledger.requirePlatform(workplace.platformName, { by: who });
     if (workplace.json) workplace.output.json({ ledger: workplace.ledgerPath, migrations: applied });
     else
       workplace.output.line(`${workplace.ledgerPath} is ${existed ? "at this version" : "new"}: ${applied.join(", ")}`);

@@ -16,6 +16,11 @@ function example(...lines: string[]): string {
   return `\nExample:\n${lines.map((line) => `  $ ${line}`).join("\n")}`;
 }
 
+const byWhom = [
+  "--by <name>",
+  "who decides; kept in the audit record (default: the user of the operating system)",
+] as const;
+
 /** Runs one command line and gives its exit code. Commands load what they need only when they run. */
 export async function main(
   argv: readonly string[],
@@ -112,6 +117,7 @@ export async function main(
       (text: string, before: string[]) => [...before, text],
       [] as string[],
     )
+    .option("--by <name>", "with --accept-shrink: who decides (default: the user of the operating system)")
     .addHelpText("after", example("crm-sync run customers-and-orders", "crm-sync run show RUN"))
     .action((job, options) =>
       run(async (call) => {
@@ -123,7 +129,7 @@ export async function main(
             call.options.json,
           );
         }
-        return (await import("./run-commands.ts")).runCommand(call, job, options.acceptShrink);
+        return (await import("./run-commands.ts")).runCommand(call, job, options.acceptShrink, options.by);
       })(),
     );
   runs
@@ -191,27 +197,35 @@ export async function main(
     .command("retry")
     .description("map a record anew in the next run, although it did not change")
     .argument("<id>", "a quarantine id, or `all`")
+    .option(...byWhom)
     .addHelpText("after", example("crm-sync quarantine retry all"))
-    .action((id) => run(async (call) => (await import("./query-commands.ts")).quarantineRetryCommand(call, id))());
+    .action((id, options) =>
+      run(async (call) => (await import("./query-commands.ts")).quarantineRetryCommand(call, id, options.by))(),
+    );
 
   const settle = program
     .command("settle")
     .description("decide by hand what became of an operation that reading cannot settle")
-    .argument("[id]", "the operation")
+    .argument("[id...]", "one operation or more")
     .option("--applied", "it was carried out", false)
     .option("--not-applied", "it was not carried out", false)
+    .option("--all-of <run>", "every operation of this run (or `last`) whose outcome is open")
+    .option("--decisions <file>", "a CSV with the columns id,decision,reason; decision is applied or not-applied")
     .option("--reason <text>", "why you know; kept in the audit record")
+    .option(...byWhom)
     .addHelpText(
       "after",
       example(
         "crm-sync settle list",
-        'crm-sync settle op_… --not-applied --reason "the service desk found no such order"',
+        'crm-sync settle op_… op_… --not-applied --reason "the service desk found no such orders"',
+        "crm-sync settle --decisions decided.csv --by anna.lee",
       ),
     )
-    .action((id, options) =>
+    .action((ids, options) =>
       run(async (call) => {
-        if (id === undefined) return (await import("./query-commands.ts")).settleListCommand(call);
-        return (await import("./decision-commands.ts")).settleCommand(call, id, options, options.reason);
+        const none = ids.length === 0 && options.allOf === undefined && options.decisions === undefined;
+        if (none) return (await import("./query-commands.ts")).settleListCommand(call);
+        return (await import("./decision-commands.ts")).settleCommand(call, ids, options);
       })(),
     );
   settle
@@ -229,9 +243,10 @@ export async function main(
       .description(text)
       .argument("<id>", "the hold")
       .option("--reason <text>", "why; kept in the audit record")
+      .option(...byWhom)
       .addHelpText("after", example(`crm-sync ${name} h-1a2b3c4d --reason "asked the customer"`))
       .action((id, options) =>
-        run(async (call) => (await import("./decision-commands.ts")).holdCommand(call, verdict, id, options.reason))(),
+        run(async (call) => (await import("./decision-commands.ts")).holdCommand(call, verdict, id, options))(),
       );
   }
 
@@ -240,8 +255,11 @@ export async function main(
     .command("password")
     .description("hand a generated initial password out, once")
     .argument("<id>", "ID, or NAMESPACE/ID")
+    .option("--by <name>", "who asks; kept in the audit record (default: the user of the operating system)")
     .addHelpText("after", example("crm-sync staff password 4711"))
-    .action((id) => run(async (call) => (await import("./decision-commands.ts")).staffPasswordCommand(call, id))());
+    .action((id, options) =>
+      run(async (call) => (await import("./decision-commands.ts")).staffPasswordCommand(call, id, options))(),
+    );
 
   program
     .command("report")
@@ -283,9 +301,12 @@ export async function main(
     .command("migrate")
     .description("bring the ledger to this version")
     .option("--accept-platform", "the services of this configuration are the ledger's own, at a new address", false)
+    .option("--by <name>", "with --accept-platform: who decides (default: the user of the operating system)")
     .addHelpText("after", example("crm-sync migrate"))
     .action((options) =>
-      run(async (call) => (await import("./ledger-commands.ts")).migrateCommand(call, options.acceptPlatform))(),
+      run(async (call) =>
+        (await import("./ledger-commands.ts")).migrateCommand(call, options.acceptPlatform, options.by),
+      )(),
     );
 
   program

@@ -4,11 +4,13 @@ import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
 import { explainText } from "../report/explain-text.ts";
+import { lookForOf } from "../report/look-for.ts";
 import { runsText, runText } from "../report/runs.ts";
 import { statusText } from "../report/status.ts";
 import { operationText, quarantineListText, quarantineText, unsettledText } from "../report/waiting.ts";
 import { ok, withLedger, withReader } from "./command.ts";
 import type { Invocation } from "./command.ts";
+import { deciderOf } from "./decider.ts";
 import { parseKey, usage } from "./keys.ts";
 import { viewOf } from "./output.ts";
 
@@ -84,12 +86,17 @@ export async function quarantineShowCommand(invocation: Invocation, id: string, 
   });
 }
 
-export async function quarantineRetryCommand(invocation: Invocation, id: string): Promise<ExitCode> {
+export async function quarantineRetryCommand(
+  invocation: Invocation,
+  id: string,
+  by: string | undefined,
+): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
+    const who = deciderOf(by);
     const ids = id === "all" ? [...(await workplace.queries()).quarantine()].map((row) => row.id) : [id];
     const ledger = await workplace.existingLedger();
     let marked = 0;
-    for (const one of ids) if (await ledger.retryQuarantine(one)) marked += 1;
+    for (const one of ids) if (await ledger.retryQuarantine(one, who)) marked += 1;
     if (id !== "all" && marked === 0)
       throw notFound("open quarantined record", id, "`crm-sync quarantine list` lists them");
     if (workplace.json) workplace.output.json({ marked });
@@ -103,7 +110,7 @@ export async function settleListCommand(invocation: Invocation): Promise<ExitCod
     const queries = await workplace.queries();
     const rows = [];
     for await (const row of queries.unsettled()) rows.push(row);
-    if (workplace.json) workplace.output.json(toJson(rows));
+    if (workplace.json) workplace.output.json(toJson(rows.map((row) => ({ ...row, lookFor: lookForOf(row) ?? null }))));
     else {
       workplace.output.line(unsettledText(rows, viewOf(workplace.output)));
       for (const row of rows) workplace.output.line(`\n${operationText(row)}`);

@@ -10,6 +10,7 @@ import type { RunRequest } from "../run/request.ts";
 import { tellPeople } from "../run/tell.ts";
 import { underRunLock, withWorkplace } from "./command.ts";
 import type { Invocation } from "./command.ts";
+import { deciderOf } from "./decider.ts";
 import { parseKey, usage } from "./keys.ts";
 import { printVerify, showRun, verifyJson } from "./run-summary.ts";
 import type { Workplace } from "./workplace.ts";
@@ -20,19 +21,26 @@ export async function executeJob(
   job: BoundJob,
   trigger: "schedule" | "hand",
   signal: AbortSignal,
-  options: { slot?: string; print: boolean; acceptShrink?: readonly string[] },
+  options: { slot?: string; print: boolean; acceptShrink?: readonly string[]; by?: string },
 ): Promise<ExitCode> {
   const dependencies = await workplace.runDependencies();
   const { output, json } = workplace;
   const header = {
     ...workplace.runHeader(),
     ...(options.acceptShrink === undefined ? {} : { acceptShrink: [...options.acceptShrink] }),
+    ...(options.by === undefined ? {} : { by: options.by }),
   };
   return await underRunLock(workplace, async () => {
     const { ledger } = dependencies;
     const { slot } = options;
     // Another program may have run an interrupted slot while this one waited for the lock.
     if (slot !== undefined && !(await ledger.unfinishedFireTimes(job.id)).includes(slot)) return exitCodes.ok;
+    for (const source of options.acceptShrink ?? [])
+      await ledger.audit({
+        kind: "shrink-accepted",
+        subject: `source:${source}`,
+        body: { job: job.id, by: options.by ?? "" },
+      });
     let exit: ExitCode;
     let state: RunState = "done";
     if (job.kind === "verify") {
@@ -112,13 +120,18 @@ export async function runCommand(
   invocation: Invocation,
   id: string,
   acceptShrink: readonly string[],
+  by?: string,
 ): Promise<ExitCode> {
   return await withWorkplace(invocation, async (workplace) => {
+    const who = deciderOf(by);
     const job = workplace.job(id);
     const unknown = acceptShrink.find((name) => !job.sources.includes(name));
     if (unknown !== undefined)
       throw usage(`the job ${id} reads no source ${unknown}`, `use one of: ${job.sources.join(", ")}`);
-    return await executeJob(workplace, job, "hand", invocation.signal, { print: true, acceptShrink });
+    return await executeJob(workplace, job, "hand", invocation.signal, {
+      print: true,
+      ...(acceptShrink.length === 0 ? {} : { acceptShrink, by: who }),
+    });
   });
 }
 

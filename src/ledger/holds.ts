@@ -69,8 +69,8 @@ export class HoldTables {
     return this.#statements.openHolds.all().map(holdFromRow);
   }
 
-  setHold(id: string, state: HoldRow["state"], at: string, reason: string | null): void {
-    this.#statements.setHold.run(state, at, reason, id);
+  setHold(id: string, state: HoldRow["state"], at: string, reason: string | null, by: string | null = null): void {
+    this.#statements.setHold.run(state, at, reason, by, id);
   }
 
   /** The hold of exactly this set that a person rejected. */
@@ -121,7 +121,9 @@ function prepareStatements(database: Sqlite) {
     openHolds: database.prepare<[], HoldTableRow>(
       `select ${holdColumns} from hold where state in ('open', 'approved') order by created_at, id`,
     ),
-    setHold: database.prepare("update hold set state = ?, decided_at = ?, reason = coalesce(?, reason) where id = +?"),
+    setHold: database.prepare(
+      `update hold set state = ?, decided_at = ?, reason = coalesce(?, reason), decided_by = coalesce(?, decided_by) where id = +?`,
+    ),
     rejectedHold: database.prepare<[string, string, string], HoldTableRow>(
       `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and set_hash = +? and state = 'rejected' limit 1`,
     ),

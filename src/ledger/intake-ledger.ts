@@ -101,8 +101,14 @@ export class IntakeLedger extends LedgerCore {
     await this.write(() => this.tables.runs.configureStreams(streams));
   }
 
-  async retryQuarantine(id: string): Promise<boolean> {
-    return await this.write(() => this.tables.records.retryQuarantine(id));
+  /** A person has a quarantined record mapped again. False where no such record is open. */
+  async retryQuarantine(id: string, by: string): Promise<boolean> {
+    return await this.write(() => {
+      const marked = this.tables.records.retryQuarantine(id);
+      if (marked)
+        this.tables.audit.append({ at: this.now, kind: "quarantine-retry", subject: `quarantine:${id}`, body: { by } });
+      return marked;
+    });
   }
 
   // Work

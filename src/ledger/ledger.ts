@@ -80,8 +80,13 @@ export class Ledger extends JournalLedger {
     return this.read(() => this.tables.holds.openHolds());
   }
 
-  /** A person's decision on a hold, or its use by the run that carries it out. */
-  async decideHold(id: string, state: "approved" | "rejected" | "used" | "lapsed", reason: string): Promise<HoldRow> {
+  /** A person's decision on a hold, with who it is, or its use by the run that carries it out. */
+  async decideHold(
+    id: string,
+    state: "approved" | "rejected" | "used" | "lapsed",
+    reason: string,
+    by?: string,
+  ): Promise<HoldRow> {
     return await this.write(() => {
       const hold = this.tables.holds.hold(id);
       if (hold === undefined) {
@@ -102,13 +107,13 @@ export class Ledger extends JournalLedger {
         });
       }
       const at = this.now;
-      this.tables.holds.setHold(id, state, at, reason);
+      this.tables.holds.setHold(id, state, at, reason, by);
       if (state === "approved" || state === "rejected") this.tables.work.markPending({ customer: hold.customer });
       this.tables.audit.append({
         at,
         kind: `hold-${state}`,
         subject: `customer:${formatKey(hold.customer)}`,
-        body: { hold: id, reason, set: hold.setHash },
+        body: { hold: id, reason, set: hold.setHash, ...(by === undefined ? {} : { by }) },
       });
       return { ...hold, state };
     });
@@ -227,10 +232,10 @@ export class Ledger extends JournalLedger {
    * taken for done on the other. `accept` changes the tie by a person's word. The head is kept, so that a ledger that is lost during its first
    * run already is missed.
    */
-  async requirePlatform(platform: string, accept = false): Promise<void> {
+  async requirePlatform(platform: string, accept?: { by: string }): Promise<void> {
     const known = this.meta("platform");
     if (known === platform) return;
-    if (known !== undefined && !accept) {
+    if (known !== undefined && accept === undefined) {
       throw new Problem({
         code: "ledger.other-platform",
         message: `the ledger ${this.path} belongs to ${known}, and this command would use ${platform}. Nothing was sent`,
@@ -244,7 +249,7 @@ export class Ledger extends JournalLedger {
           "insert into meta (key, value) values ('platform', ?) on conflict (key) do update set value = excluded.value",
         )
         .run(platform);
-      const body = { platform, before: known ?? null };
+      const body = { platform, before: known ?? null, ...accept };
       this.tables.audit.append({ at: this.now, kind: "platform", subject: "ledger", body });
     });
     this.flushHeads();

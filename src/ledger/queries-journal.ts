@@ -107,6 +107,7 @@ export async function operationFacts(reading: Reading, row: OperationTable): Pro
     reason: row.reason,
     target: stored<JsonObject>(row.target),
     payload: stored<JsonObject>(row.payload),
+    context: stored<JsonObject>(row.context),
     before: storedOrNull(row.before),
     after: storedOrNull(row.after),
     takesAway: row.takes_away,

@@ -72,6 +72,8 @@ export interface OperationFacts {
   reason: string;
   target: JsonObject;
   payload: JsonObject;
+  /** What the operation has to remember so that its outcome can be found out: ids and commitments. */
+  context: JsonObject;
   before: Json;
   after: Json;
   takesAway: number;

@@ -1,4 +1,5 @@
 import { canonicalJson } from "../base/canonical-json.ts";
+import { lookForLines } from "./look-for.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
 import { nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
 import { valueText } from "./runs.ts";
@@ -94,6 +95,7 @@ export function operationText(row: OperationFacts): string {
     `planned    ${instantText(row.createdAt)}${row.runId === null ? "" : `, run ${row.runId}`}${row.holdId === null ? "" : `, hold ${row.holdId}`}`,
     `changed    ${instantText(row.updatedAt)}`,
     ...(row.settleAfter === null ? [] : [`settle     not before ${instantText(row.settleAfter)}`]),
+    ...lookForLines(row),
     `next       ${nextForOperation(row)}`,
     `intent     ${row.hash}${row.wireHash === null ? "" : `, wire ${row.wireHash}`}`,
   ];

@@ -13,7 +13,7 @@ async function decided(
   verdict: PersonsVerdict,
   reason = "the platform's people say so",
 ): Promise<Decision> {
-  return await decide(world.deps, world.observer, id, verdict, reason);
+  return await decide(world.deps, world.observer, id, verdict, { reason, by: "tester" });
 }
 
 async function unknownOrder(
@@ -277,7 +277,7 @@ describe("a decision that cannot be taken", () => {
       }
     }
     const slow = new SlowObserver(world.deps.platform, world.settings);
-    await expect(decide(world.deps, slow, id, "not-applied", "gone")).rejects.toMatchObject({
+    await expect(decide(world.deps, slow, id, "not-applied", { reason: "gone", by: "tester" })).rejects.toMatchObject({
       code: "journal.moved-on",
     });
     expect((await world.row(id)).state).toBe("sending");

@@ -110,7 +110,9 @@ describe("a reading that takes long", () => {
         },
       },
     });
-    await expect(decide(slow.deps, slow.observer, id, "not-applied", "x")).rejects.toMatchObject({
+    await expect(
+      decide(slow.deps, slow.observer, id, "not-applied", { reason: "x", by: "tester" }),
+    ).rejects.toMatchObject({
       code: "settle.too-early",
     });
   });
@@ -364,7 +366,7 @@ describe("what is kept of the readings", () => {
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
     world.clock.pass(settleMs + 1);
-    await decide(world.deps, world.observer, id, "not-applied", "x");
+    await decide(world.deps, world.observer, id, "not-applied", { reason: "x", by: "tester" });
     const before = (await world.row(id)).evidence;
     await world.ledger.noteEvidence(id, { readings: [] });
     expect((await world.row(id)).evidence).toEqual(before);

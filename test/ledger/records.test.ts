@@ -188,7 +188,7 @@ describe("a record that two sources claim", () => {
     await read(ledger, [a]);
     await read(ledger, [a], { source: "portal" });
     const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
-    expect(await ledger.retryQuarantine(id)).toBe(true);
+    expect(await ledger.retryQuarantine(id, "tester")).toBe(true);
     expect(await read(ledger, [a], { source: "portal" })).toMatchObject({ quarantined: 1, mapped: 1 });
     expect(stateOf(path, "A")).toMatchObject({ state: "quarantined" });
   });
@@ -260,8 +260,8 @@ describe("a record that cannot be used", () => {
     await read(ledger, [bad]);
     const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
     expect(await read(ledger, [bad])).toMatchObject({ mapped: 0 });
-    expect(await ledger.retryQuarantine(id)).toBe(true);
-    expect(await ledger.retryQuarantine(id)).toBe(false);
+    expect(await ledger.retryQuarantine(id, "tester")).toBe(true);
+    expect(await ledger.retryQuarantine(id, "tester")).toBe(false);
     expect(await read(ledger, [bad])).toMatchObject({ mapped: 1, quarantined: 1 });
     expect(openReasons(path)).toEqual(["erp missing A"]);
   });

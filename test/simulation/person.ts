@@ -56,7 +56,9 @@ export async function decideAll(engine: Engine, services: SimulatedServices): Pr
       there === undefined ? ["not-applied", "applied"] : [there ? "applied" : "not-applied"];
     for (const verdict of verdicts) {
       try {
-        await engine.wait(decide(engine.deps, observer, row.id, verdict, "looked at the platform"));
+        await engine.wait(
+          decide(engine.deps, observer, row.id, verdict, { reason: "looked at the platform", by: "tester" }),
+        );
         decisions += 1;
         break;
       } catch (error) {

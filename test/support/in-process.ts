@@ -23,7 +23,7 @@ export async function resyncInProcess(options: Options, customer: string): Promi
 export async function settleNotApplied(options: Options, operation: string): Promise<Ended> {
   const verdict = { applied: false, notApplied: true };
   return await inProcess(options, (invocation) =>
-    settleCommand(invocation, operation, verdict, "the platform has none"),
+    settleCommand(invocation, [operation], { ...verdict, reason: "the platform has none", by: "tester" }),
   );
 }
 
@@ -35,7 +35,13 @@ export async function inProcess(
   let stdout = "";
   let stderr = "";
   const output = createOutput(
-    { write: (text) => (stdout += text) !== "" },
+    {
+      write: (text, done) => {
+        stdout += text;
+        done?.();
+        return true;
+      },
+    },
     { write: (text) => (stderr += text) !== "" },
     () => performance.now(),
   );

@@ -1,0 +1,28 @@
+import { userInfo } from "node:os";
+import { usage } from "./keys.ts";
+
+const longest = 100;
+
+/**
+ * Who decides: `--by NAME`, or the user of the operating system. It stands in the audit record for good, so it has to be printable and short; a name
+ * of an operator is no private data of a customer.
+ */
+export function deciderOf(by: string | undefined): string {
+  const name = (by ?? systemUser()).trim();
+  if (name === "") throw usage("--by needs a name", "say who decides, such as --by anna.lee");
+  if (name.length > longest || /[\p{C}\p{Zl}\p{Zp}]/u.test(name))
+    throw usage(
+      `--by takes a name of at most ${longest} printable characters`,
+      "say who decides, such as --by anna.lee",
+    );
+  return name;
+}
+
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a user whom no list of users names.
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
+}

@@ -1,0 +1,136 @@
+import { userInfo } from "node:os";
+import { appendFileSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { Invocation } from "../../src/cli/command.ts";
+import { holdCommand, settleCommand, staffPasswordCommand } from "../../src/cli/decision-commands.ts";
+import type { SettleWords } from "../../src/cli/decision-commands.ts";
+import { quarantineRetryCommand, settleListCommand } from "../../src/cli/query-commands.ts";
+import { runCommand } from "../../src/cli/run-commands.ts";
+import { company } from "../support/cli-records.ts";
+import { world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+import { inProcess } from "../support/in-process.ts";
+import type { Ended } from "../support/program.ts";
+
+/** A command without a process of its own. */
+async function within(w: World, command: (call: Invocation) => Promise<number>, json = false): Promise<Ended> {
+  const environment = Object.fromEntries(Object.entries(w.environment).map(([key, value]) => [key, value ?? ""]));
+  const place = { config: w.path("crm-sync.yaml"), sandbox: w.sandbox.url, ledger: w.path("ledger.db"), environment };
+  return await inProcess({ ...place, json }, command);
+}
+
+async function settle(w: World, ids: string[], words: Partial<SettleWords>, json = false): Promise<Ended> {
+  return await within(w, (call) => settleCommand(call, ids, { applied: false, notApplied: false, ...words }), json);
+}
+
+/** Customers whose orders were sent and never answered, in two runs: each waits for a person. */
+async function inDoubt(): Promise<{ w: World; ids: Map<string, string>; first: string }> {
+  const all = company(6, 1);
+  const w = await world({ records: { ...all, staff: [], orders: all.orders.slice(0, 3) } });
+  w.extra = "orders: { unseen: ask }\n";
+  w.write();
+  w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
+  expect((await within(w, (call) => runCommand(call, "everything", []))).code).toBe(5);
+  w.orders.push(...all.orders.slice(3));
+  w.write();
+  expect((await within(w, (call) => runCommand(call, "everything", []))).code).toBe(5);
+  w.sandbox.faults.clear();
+  const rows = w.rows<{ id: string; subject: string; run: string }>(
+    "select id, subject, run_id as run from operation where state = 'parked' order by created_at, id",
+  );
+  expect(rows).toHaveLength(6);
+  const ids = new Map(rows.map((row) => [row.subject.replace("order:crm/", ""), row.id]));
+  return { w, ids, first: rows[0]?.run ?? "" };
+}
+
+/** Audit entries of a kind, as who said what. */
+function said(w: World, kind: string): { by: unknown; reason?: unknown }[] {
+  return w
+    .rows<{ body: string }>("select body from audit where kind = ? order by sequence", kind)
+    .map((row) => JSON.parse(row.body));
+}
+
+describe("many operations that wait for a person", () => {
+  it("are told in plain words, and are settled by ids, by run and by a file of decisions, each line for itself and with who decided", async () => {
+    const { w, ids, first } = await inDoubt();
+    const [a, b, c, d, e, f] = ["O1", "O2", "O3", "O4", "O5", "O6"].map((order) => ids.get(order) ?? "");
+
+    const list = (await within(w, settleListCommand)).stdout;
+    const [number] = w.rows<{ number: string }>("select number from asset_number where order_id = 'O1'");
+    expect(list).toContain("channel order number O1");
+    expect(list).toContain(number?.number);
+    expect(list).toMatch(/where .*back office of the order service.*M7/u);
+    expect(list).toMatch(/ask .*service desk of the order service/u);
+    expect(JSON.parse((await within(w, settleListCommand, true)).stdout)[0].lookFor.what).toContain("O1");
+
+    const two = await w.run("settle", a ?? "", b ?? "", "--not-applied", "--reason", "none there", "--by", "anna.lee");
+    expect(two.code, two.stderr).toBe(0);
+    expect(two.stdout).toContain("2 of 2");
+    const strange = await settle(w, [c ?? ""], { notApplied: true, reason: "x", by: "an\u0007na" });
+    expect([strange.code, strange.stderr]).toEqual([64, expect.stringContaining("printable")]);
+
+    const ofRun = await settle(w, [], { allOf: first, applied: true, reason: "seen there" }, true);
+    expect(JSON.parse(ofRun.stdout)).toMatchObject({ operation: c, state: "done" });
+
+    const lines = [
+      "id,decision,reason",
+      `${d},not-applied,"not there, says the desk"`,
+      `${e},perhaps,x`,
+      `op_none,applied,x`,
+    ];
+    writeFileSync(
+      w.path("decided.csv"),
+      `${[...lines, "", `${f},applied,`, `${e},applied,desk 4711,more`].join("\n")}\n`,
+    );
+    const decided = { decisions: w.path("decided.csv"), reason: "asked the desk", by: "Björk Ødegård" };
+    const file = await settle(w, [], decided);
+    expect(file.code).toBe(64);
+    expect(file.stdout).toContain("2 of 5");
+    expect(file.stderr).toMatch(/decided\.csv:3: .*neither applied nor not-applied/u);
+    expect(file.stderr).toMatch(/decided\.csv:4: .*op_none/u);
+    expect(file.stderr).toMatch(/decided\.csv:7: .*more than three fields/u);
+    expect(w.rows("select state from operation where id in (?, ?, ?)", d, e, f)).toEqual(
+      expect.arrayContaining([{ state: "dropped" }, { state: "parked" }, { state: "done" }]),
+    );
+
+    expect(said(w, "not-applied").map((entry) => [entry.by, entry.reason])).toEqual([
+      ["anna.lee", "none there"],
+      ["anna.lee", "none there"],
+      ["Björk Ødegård", "not there, says the desk"],
+    ]);
+    expect(said(w, "place-order").map((entry) => [entry.by, entry.reason])).toEqual([
+      [userInfo().username, "seen there"],
+      ["Björk Ødegård", "asked the desk"],
+    ]);
+
+    writeFileSync(w.path("broken.csv"), `id,decision,reason\n${e},applied,"open\n`);
+    const broken = await settle(w, [], { decisions: w.path("broken.csv") });
+    expect([broken.code, broken.stderr]).toEqual([64, expect.stringMatching(/broken\.csv:\d+: .*no CSV/u)]);
+    const verdict = { applied: true, reason: "x" };
+    expect((await settle(w, [], { ...verdict, allOf: "run_none" })).code).toBe(64);
+    expect((await settle(w, [e ?? ""], { ...verdict, decisions: w.path("decided.csv") })).code).toBe(64);
+    expect((await w.run("audit", "verify")).code).toBe(0);
+  });
+});
+
+describe("every decision", () => {
+  it("says in the audit record who took it: what a limit holds, a retry, a shrunken source, a password", async () => {
+    const w = await world({ records: company(1, 8) });
+    const by = "anna.lee";
+    const job = (name: string, ...shrunk: string[]): Promise<Ended> =>
+      within(w, (call) => runCommand(call, name, shrunk, shrunk.length === 0 ? undefined : by));
+    expect((await job("everything")).code).toBe(0);
+    for (const person of w.staff.slice(0, 6)) person.assets = [];
+    w.write();
+    appendFileSync(w.path("data/customers.ndjson"), `{"id":"C9"}\n`);
+    expect((await job("everything")).code).toBe(4);
+    const [hold] = w.rows<{ id: string }>("select id from hold");
+    await within(w, (call) => holdCommand(call, "approved", hold?.id ?? "", { reason: "the customer asked", by }));
+    await within(w, (call) => quarantineRetryCommand(call, "all", by));
+    await within(w, (call) => staffPasswordCommand(call, "S1-1", { by }));
+    expect(await job("staff", "hr")).toMatchObject({ code: 0 });
+    for (const kind of ["hold-approved", "quarantine-retry", "password-handed-out", "shrink-accepted"])
+      expect(said(w, kind), kind).toEqual([expect.objectContaining({ by })]);
+    expect(w.rows("select decided_by as by from hold")).toEqual([{ by }]);
+  });
+});
