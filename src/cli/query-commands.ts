@@ -86,11 +86,7 @@ export async function quarantineShowCommand(invocation: Invocation, id: string, 
   });
 }
 
-export async function quarantineRetryCommand(
-  invocation: Invocation,
-  id: string,
-  by: string | undefined,
-): Promise<ExitCode> {
+export async function quarantineRetryCommand(invocation: Invocation, id: string, by?: string): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
     const who = deciderOf(by);
     const ids = id === "all" ? [...(await workplace.queries()).quarantine()].map((row) => row.id) : [id];
