@@ -127,7 +127,13 @@ async function sync(): Promise<{ records: number; exitCode: number }> {
 async function verify(): Promise<{ records: number; exitCode: number }> {
   const queries = await openQueries(ledger.path);
   const findings = () => queries.findings();
-  const summary = await runVerify(dependencies, { job: "bench", trigger: "hand", header: {}, findings });
+  const summary = await runVerify(dependencies, {
+    job: "bench",
+    trigger: "hand",
+    streams: ["customers"],
+    header: {},
+    findings,
+  });
   queries.close();
   return { records: summary.customers, exitCode: summary.exitCode };
 }

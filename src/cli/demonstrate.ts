@@ -1,4 +1,5 @@
 import type { Json } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
 import { streams } from "../crm/model.ts";
@@ -50,6 +51,7 @@ export async function demonstrate(
       const verified = await runVerify(dependencies, {
         job: "verify",
         trigger: "hand",
+        streams,
         signal,
         header,
         findings: () => findingsIn(workplace),
@@ -60,7 +62,6 @@ export async function demonstrate(
     const queries = await workplace.queries();
     const agreement = await queries.agreement();
     const waiting = [...queries.quarantine()];
-    const deferred = await queries.deferred();
     const month = currentMonth(workplace);
     const files: string[] = [];
     for (const kind of ["orders", "reconciliation", "exceptions"] as const) {
@@ -78,20 +79,15 @@ export async function demonstrate(
           code: row.code,
           message: row.message,
         })),
-        deferred: deferred.map((row): Json => ({ record: row.record, code: row.code, reason: row.reason })),
         ledger: workplace.ledgerPath,
         reports: files,
       });
     } else {
-      printRun(output, summary, writingCalls);
+      printRun(output, summary, writingCalls, toInstant(workplace.clock.now()));
       output.line("");
       if (waiting.length > 0) {
         output.line(`waiting in quarantine (${waiting.length}), on purpose in this sample:`);
         for (const row of waiting) output.line(safeLines(`  ${row.place}: ${row.message}`));
-      }
-      if (deferred.length > 0) {
-        output.line(`deferred, and taken up by themselves later (${deferred.length}):`);
-        for (const row of deferred) output.line(safeLines(`  ${row.record}: ${row.reason}`));
       }
       output.line("");
       output.line("read back from the platform, as meant:");

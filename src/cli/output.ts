@@ -116,6 +116,12 @@ function fileProblem(thrown: unknown): Problem | undefined {
   });
 }
 
+/** The exit code of whatever ended a command early. */
+export function exitCodeOf(failure: unknown): ExitCode {
+  if (failure instanceof Problems) return failure.problems[0]?.exitCode ?? exitCodes.other;
+  return failure instanceof Problem ? failure.exitCode : exitCodes.other;
+}
+
 /** Prints whatever ended a command early and gives its exit code. A defect of the program is said to be one. */
 export function reportFailure(output: Output, failure: unknown, json: boolean): ExitCode {
   const thrown = fileProblem(failure) ?? failure;

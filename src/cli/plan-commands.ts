@@ -1,7 +1,7 @@
+import { toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { exitCodes } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import { streams } from "../crm/model.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
@@ -15,7 +15,7 @@ import { readPlanFile, writePlanFile } from "./plan-file.ts";
 import { planText } from "./plan-text.ts";
 import { scopeOf } from "./run-commands.ts";
 import type { Scope } from "./run-commands.ts";
-import { showRun } from "./run-summary.ts";
+import { lastLine, showRun } from "./run-summary.ts";
 
 export async function planCommand(invocation: Invocation, given: Scope, out: string | undefined): Promise<ExitCode> {
   return await withWorkplace(invocation, async (workplace) => {
@@ -50,6 +50,21 @@ export async function planCommand(invocation: Invocation, given: Scope, out: str
           if (json) output.json(planJson(plan));
           else if (!silent) output.line(planText(plan));
         },
+        async (run) => {
+          if (out === undefined) return;
+          writePlanFile(
+            out,
+            {
+              type: "plan",
+              format: 1,
+              ledger: await dependencies.ledger.identity(),
+              run,
+              at: toInstant(workplace.clock.now()),
+              config: workplace.header.hash,
+            },
+            kept,
+          );
+        },
       );
       const down = summary.sources.filter((tally) => tally.problem !== undefined || tally.shrunk !== undefined);
       for (const tally of down) {
@@ -59,20 +74,6 @@ export async function planCommand(invocation: Invocation, given: Scope, out: str
           ),
         );
       }
-      if (out !== undefined) {
-        writePlanFile(
-          out,
-          {
-            type: "plan",
-            format: 1,
-            ledger: await dependencies.ledger.identity(),
-            run: summary.run,
-            at: toInstant(workplace.clock.now()),
-            config: workplace.header.hash,
-          },
-          kept,
-        );
-      }
       const total = {
         type: "total",
         run: summary.run,
@@ -80,6 +81,8 @@ export async function planCommand(invocation: Invocation, given: Scope, out: str
         operations: summary.operations,
         unplanned: summary.unreadable,
         writingCalls: 0,
+        open: toJson(summary.open),
+        exit: summary.exitCode,
       };
       if (json) output.json(total);
       else {
@@ -87,9 +90,9 @@ export async function planCommand(invocation: Invocation, given: Scope, out: str
           `${summary.operations} operation(s) planned for ${summary.customers} customer(s); ${summary.unreadable} could not be planned. Nothing was sent.`,
         );
         if (out !== undefined) output.line(`saved as ${out}; \`crm-sync apply ${out}\` carries out exactly this`);
+        output.line(lastLine(summary.exitCode, summary.open));
       }
-      if (down.length > 0 || summary.unreadable > 0) return exitCodes.sourceDown;
-      return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
+      return summary.exitCode;
     });
   });
 }
@@ -129,7 +132,7 @@ export async function applyCommand(invocation: Invocation, file: string | undefi
         signal: invocation.signal,
         header: { ...workplace.runHeader(), plan: saved?.header.run },
       });
-      await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary);
+      await tellPeople(await workplace.notifyDependencies(dependencies.ledger), summary);
       await showRun(workplace, summary);
       if (summary.customers.stale > 0 && !workplace.json) {
         workplace.output.line(

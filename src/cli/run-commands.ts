@@ -1,6 +1,5 @@
 import type { ExitCode } from "../base/errors.ts";
-import { exitCodes, Problem } from "../base/errors.ts";
-import type { RecordKey } from "../crm/model.ts";
+import { exitCodes } from "../base/errors.ts";
 import type { RunState } from "../ledger/runs.ts";
 import type { FoundDifference } from "../report/reconciliation.ts";
 import type { BoundJob } from "../run/job.ts";
@@ -12,6 +11,7 @@ import { underRunLock, withWorkplace } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { deciderOf } from "./decider.ts";
 import { parseKey, usage } from "./keys.ts";
+import { exitCodeOf, reportFailure } from "./output.ts";
 import { printVerify, showRun, verifyJson } from "./run-summary.ts";
 import type { Workplace } from "./workplace.ts";
 
@@ -47,12 +47,13 @@ export async function executeJob(
       const summary = await runVerify(dependencies, {
         job: job.id,
         trigger,
+        streams: job.streams,
         signal,
         header,
         findings: () => findingsIn(workplace),
       });
       ({ exitCode: exit, state } = summary);
-      await tellPeople(workplace.notifyDependencies(dependencies.ledger), undefined);
+      await tellPeople(await workplace.notifyDependencies(dependencies.ledger), undefined);
       if (options.print && json) output.json(verifyJson(summary));
       else if (options.print) printVerify(output, summary);
     } else if (job.kind === "report") {
@@ -72,7 +73,7 @@ export async function executeJob(
         },
       );
       ({ exitCode: exit, state } = summary);
-      await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary);
+      await tellPeople(await workplace.notifyDependencies(dependencies.ledger), summary);
       if (options.print) await showRun(workplace, summary);
     }
     // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
@@ -111,7 +112,7 @@ async function executeReport(
     else if (options.print) for (const file of files) workplace.output.line(`${file} written`);
     return exitCodes.ok;
   } catch (error) {
-    await end("failed", exitCodes.other, []);
+    await end("failed", exitCodeOf(error), []);
     throw error;
   }
 }
@@ -180,29 +181,10 @@ export async function resyncCommand(invocation: Invocation, given: Scope): Promi
         signal: invocation.signal,
         header: workplace.runHeader(),
       });
-      await tellPeople(workplace.notifyDependencies(dependencies.ledger), summary);
-      await requireKnown(workplace, scope);
-      await showRun(workplace, summary);
+      await tellPeople(await workplace.notifyDependencies(dependencies.ledger), summary);
+      if (summary.unknownRecord !== undefined) reportFailure(workplace.output, summary.unknownRecord, workplace.json);
+      else await showRun(workplace, summary);
       return summary.exitCode;
     });
-  });
-}
-
-/** Says so when the record that was to be synchronised is not known to the CRM at all. */
-async function requireKnown(workplace: Workplace, scope: NonNullable<RunRequest["scope"]>): Promise<void> {
-  const ledger = await workplace.ledger();
-  const missing = async (stream: "customers" | "orders", key: RecordKey | undefined): Promise<boolean> =>
-    key !== undefined && !(await ledger.hasRecord(stream, key));
-  const what = (await missing("customers", scope.customer))
-    ? scope.customer
-    : (await missing("orders", scope.order))
-      ? scope.order
-      : undefined;
-  if (what === undefined) return;
-  throw new Problem({
-    code: "record.unknown",
-    message: `no source has given a record ${what.namespace}/${what.id}`,
-    cure: "check the id and the namespace; `crm-sync quarantine list` shows records that could not be used",
-    exitCode: exitCodes.usage,
   });
 }

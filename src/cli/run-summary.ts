@@ -1,5 +1,8 @@
 import type { Json } from "../base/canonical-json.ts";
+import { toJson } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
 import { exitCodes } from "../base/errors.ts";
+import type { ExitCode } from "../base/errors.ts";
 import { balanceJson } from "../run/balance.ts";
 import { summaryJson } from "../run/summary.ts";
 import type { RunSummary } from "../run/summary.ts";
@@ -7,41 +10,22 @@ import { findingCount } from "../run/verify-run.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Output } from "./output.ts";
 import { safeLines, viewOf } from "./output.ts";
+import { notDone, openSentence } from "../report/open.ts";
+import type { OpenRecords } from "../report/open.ts";
 import { balanceText } from "../report/runs.ts";
 import type { Workplace } from "./workplace.ts";
 
-/** Records that wait for the same reason. */
-export interface Deferral {
-  code: string;
-  reason: string;
-  count: number;
-  /** One of them, such as `order crm/10248`. */
-  example: string;
-}
-
 const mostShown = 10;
-
-/** Groups what waits by reason, the most frequent first. */
-export function deferralsOf(rows: readonly { record: string; code: string; reason: string }[]): Deferral[] {
-  const groups = new Map<string, Deferral>();
-  for (const { record, code, reason } of rows) {
-    const group = groups.get(`${code} ${reason}`);
-    if (group === undefined) groups.set(`${code} ${reason}`, { code, reason, count: 1, example: record });
-    else group.count += 1;
-  }
-  return [...groups.values()].sort((a, b) => b.count - a.count);
-}
 
 /** Prints what a run came to and what waits now, for people or for machines. */
 export async function showRun(workplace: Workplace, summary: RunSummary): Promise<void> {
   const calls = await (await workplace.ledger()).writingCallsOf(summary.run);
-  const deferrals = deferralsOf(await (await workplace.queries()).deferred());
-  if (workplace.json) workplace.output.json(runJson(summary, calls, deferrals));
-  else printRun(workplace.output, summary, calls, deferrals);
+  if (workplace.json) workplace.output.json(runJson(summary, calls));
+  else printRun(workplace.output, summary, calls, toInstant(workplace.clock.now()));
 }
 
 /** The counts of a run that machines read. */
-export function runJson(summary: RunSummary, writingCalls: number, deferrals: readonly Deferral[] = []): Json {
+export function runJson(summary: RunSummary, writingCalls: number): Json {
   return {
     run: summary.run,
     job: summary.job,
@@ -50,15 +34,14 @@ export function runJson(summary: RunSummary, writingCalls: number, deferrals: re
     writingCalls,
     balance: balanceJson(summary.balance),
     summary: summaryJson(summary),
-    deferred: deferrals.map((item): Json => ({ ...item })),
   };
 }
 
 const meanings: Record<number, string> = {
   [exitCodes.ok]: "all is well",
   [exitCodes.other]: "the run did not come to its end; the next one goes on from here",
-  [exitCodes.recordsRejected]:
-    "some records were rejected or wait in quarantine: `crm-sync quarantine list`, `crm-sync status`",
+  [exitCodes.recordsRejected]: "some records are not done",
+  [exitCodes.changesPending]: "changes are pending: `crm-sync run JOB` or `crm-sync apply` carries them out",
   [exitCodes.held]:
     "something waits for approval: `crm-sync status` lists it, `crm-sync approve ID --reason TEXT` releases it",
   [exitCodes.unknown]: "the outcome of some operations is not known yet: `crm-sync settle list`",
@@ -67,16 +50,18 @@ const meanings: Record<number, string> = {
     "a source or a service was down or incomplete; what depends on it waits, and nothing was taken away",
 };
 
-export function exitMeaning(code: number): string {
-  return meanings[code] ?? `exit ${code}`;
+/** The last line of a run or a plan: the exit code in words, or `instead` of them, and what is not done. */
+export function lastLine(code: ExitCode, open: readonly OpenRecords[], instead?: string): string {
+  const left = notDone(open);
+  const meaning = instead ?? (code === exitCodes.recordsRejected && left !== undefined ? undefined : meanings[code]);
+  const parts = [
+    meaning,
+    left === undefined ? undefined : `${left}; \`crm-sync status\` says since when, why and what to do`,
+  ];
+  return safeLines(`exit ${code}: ${parts.filter((part) => part !== undefined).join("; and ")}`);
 }
 
-export function printRun(
-  output: Output,
-  summary: RunSummary,
-  writingCalls: number,
-  deferrals: readonly Deferral[] = [],
-): void {
+export function printRun(output: Output, summary: RunSummary, writingCalls: number, now: string): void {
   output.line(`run ${summary.run} of ${summary.job}: ${summary.state}`);
   for (const tally of summary.sources) {
     if (tally.problem !== undefined)
@@ -97,17 +82,16 @@ export function printRun(
   );
   for (const hold of summary.held)
     output.line(safeLines(`held: ${hold.hold} for ${hold.customer}: ${hold.explanation}`));
-  for (const { count, example, reason } of deferrals.slice(0, mostShown))
-    output.line(safeLines(`deferred: ${count === 1 ? example : `${count} records such as ${example}`}: ${reason}`));
-  if (deferrals.length > mostShown)
-    output.line(`deferred: ${deferrals.length - mostShown} more reason(s): \`crm-sync status\``);
+  for (const group of summary.open.slice(0, mostShown)) output.line(`open: ${openSentence(group, now)}`);
+  if (summary.open.length > mostShown)
+    output.line(`open: ${summary.open.length - mostShown} more reason(s): \`crm-sync status\``);
   output.line(`writing calls: ${writingCalls}`);
-  output.line(`exit ${summary.exitCode}: ${exitMeaning(summary.exitCode)}`);
+  output.line(lastLine(summary.exitCode, summary.open));
 }
 
 export function verifyJson(summary: VerifySummary): Json {
-  const { exitCode, ...rest } = summary;
-  return { ...rest, exit: exitCode };
+  const { exitCode, open, ...rest } = summary;
+  return { ...rest, open: toJson(open), exit: exitCode };
 }
 
 export function printVerify(output: Output, summary: VerifySummary): void {
@@ -123,9 +107,9 @@ export function printVerify(output: Output, summary: VerifySummary): void {
     );
   }
   output.line("writing calls: 0");
-  const meaning =
-    summary.exitCode === exitCodes.recordsRejected
+  const wrong =
+    found > 0
       ? "the platform does not show everything as it was placed: compare it with the order service and the member-center; nothing is sent again by itself"
-      : exitMeaning(summary.exitCode);
-  output.line(`exit ${summary.exitCode}: ${meaning}`);
+      : undefined;
+  output.line(lastLine(summary.exitCode, summary.open, wrong));
 }

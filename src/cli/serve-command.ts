@@ -84,6 +84,17 @@ async function readHealth(workplace: Workplace, ledger: Ledger, schedule: Schedu
   const last = await ledger.lastRunByJob();
   const open = await ledger.openOperations();
   const holds = await ledger.openHolds();
+  const records = (await ledger.openRecords())
+    .filter((group) => group.counts)
+    .map(({ standing, stream, code, cause, owner, count, since }) => ({
+      standing,
+      stream,
+      code,
+      cause,
+      owner,
+      count,
+      since,
+    }));
   const breaker = (name: "orderService" | "memberCenter"): "closed" | "open" | "half-open" => {
     const { state: now } = workplace.platform().state()[name].breaker;
     return now === "probing" ? "half-open" : now;
@@ -113,7 +124,9 @@ async function readHealth(workplace: Workplace, ledger: Ledger, schedule: Schedu
     open: {
       unknown: open.length,
       holds: holds.filter((hold) => hold.state === "open").length,
-      quarantined: await ledger.openQuarantineCount(),
+      quarantined: records.filter((row) => row.standing === "quarantined").reduce((sum, row) => sum + row.count, 0),
+      records,
+      streams: (await ledger.troubledReads()).map((read) => `${read.source}/${read.stream}`),
     },
     breakers: { "order-service": breaker("orderService"), "member-center": breaker("memberCenter") },
   };

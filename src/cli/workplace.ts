@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { hostname } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock } from "../base/clock.ts";
@@ -309,9 +310,10 @@ export class Workplace {
     );
   }
 
-  notifyDependencies(ledger: Ledger): NotifyDependencies & { ledger: Ledger } {
+  async notifyDependencies(ledger: Ledger): Promise<NotifyDependencies & { ledger: Ledger }> {
     return {
       settings: this.config.notify,
+      instance: `${this.config.instance ?? hostname()} (${await ledger.identity()})`,
       store: ledger,
       clock: this.clock,
       logger: this.logger,

@@ -68,6 +68,14 @@ export function composeSchema<
 >(parts: { orderService: OrderService; memberCenter: MemberCenter; assumptions: Assumptions; source: Source }) {
   return z.strictObject({
     ledger: ledgerSettings.describe("The database that remembers everything."),
+    instance: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe(
+        "Who speaks in alerts, where several instances report to one place; default: the name of this machine.",
+      ),
     zone: zoneSchema.default("UTC").describe("Time zone of schedules, months and dates without one."),
     namespace: name.default("crm").describe("Namespace of records whose mapping names none."),
     log: logSettings.describe("The log on standard error."),

@@ -17,6 +17,7 @@ import { readEpoch, takeRunLock } from "./lock.ts";
 import type { RunLock } from "./lock.ts";
 import { NumberTables } from "./numbers.ts";
 import { OpenFiles } from "./open-files.ts";
+import { OpenTables } from "./open-records.ts";
 import { sealingKey } from "./private.ts";
 import type { SealingKey, SealingSalt } from "./private.ts";
 import { RecordTables } from "./records.ts";
@@ -52,6 +53,7 @@ interface Tables {
   runs: RunTables;
   slots: SlotTables;
   audit: AuditLog;
+  open: OpenTables;
 }
 
 /** What every business method of the ledger stands on: the database with its one writer, the tables, the run lock, and the end of it all. */
@@ -116,6 +118,7 @@ export class LedgerCore {
       runs: new RunTables(database),
       slots: new SlotTables(database),
       audit: new AuditLog(database),
+      open: new OpenTables(database),
     };
   }
 

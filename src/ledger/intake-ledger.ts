@@ -172,6 +172,12 @@ export class IntakeLedger extends LedgerCore {
     });
   }
 
+  /** Keeps what a plan found about these records that cannot be carried out now: `status` and `explain` say it too. */
+  async noteDeferrals(records: readonly Omit<RecordOutcome, "again">[]): Promise<void> {
+    const waiting = records.filter((record) => record.outcome !== "planned");
+    if (waiting.length > 0) await this.write(() => this.tables.work.noteDeferrals(waiting, this.now));
+  }
+
   /** Defers records that are pending and have no outcome in this run yet: those of one customer, or all that this run changed. */
   async deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string): Promise<number> {
     return await this.write(() => this.tables.work.deferPending(run, customer, code, reason, this.now));

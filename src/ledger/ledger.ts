@@ -11,6 +11,8 @@ import { databaseProblem } from "./damage.ts";
 import { openDatabase } from "./database.ts";
 import type { HoldRow } from "./holds.ts";
 import { JournalLedger } from "./journal-ledger.ts";
+import type { OpenScope } from "./open-records.ts";
+import type { OpenRecords } from "../report/open.ts";
 import type { RunCounts, RunRow, RunState, SourceReadRow } from "./runs.ts";
 import type { ServiceLeft } from "./slots.ts";
 
@@ -197,8 +199,9 @@ export class Ledger extends JournalLedger {
     return this.read(() => this.tables.runs.writingCalls(run));
   }
 
-  async openQuarantineCount(): Promise<number> {
-    return this.read(() => this.tables.runs.openQuarantine());
+  /** Every record that is not done, once, by how it stands and why. */
+  async openRecords(scope: OpenScope = {}): Promise<OpenRecords[]> {
+    return this.read(() => this.tables.open.records(scope));
   }
 
   async hasRecord(stream: Stream, key: RecordKey): Promise<boolean> {

@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { QuarantineFacts, ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
-import { recordName } from "../report/text.ts";
 import type { Reading } from "./query-base.ts";
 import { keyOf, stored, storedOrNull } from "./query-base.ts";
 import { lastReadNumbers } from "./runs.ts";
@@ -71,34 +70,6 @@ export function quarantineFacts(row: QuarantineTable): QuarantineFacts {
     resolution: row.resolution,
     rawRef: row.raw_ref,
   };
-}
-
-/** A record that waits, with why and since when. */
-export interface DeferredFacts {
-  /** `order crm/10248`. */
-  record: string;
-  code: string;
-  reason: string;
-  since: string;
-}
-
-/** Deferred records, by stream and key. */
-export function* deferred(reading: Reading): Generator<DeferredFacts, void, void> {
-  const query = reading.db
-    .selectFrom("record")
-    .select(["stream", "namespace", "id", "deferred_code", "deferred_reason", "deferred_since", "changed_at"])
-    .where("deferred_code", "is not", null)
-    .orderBy("stream")
-    .orderBy("namespace")
-    .orderBy("id");
-  for (const row of reading.rows(query)) {
-    yield {
-      record: recordName(row.stream, { namespace: row.namespace, id: row.id }),
-      code: row.deferred_code ?? "",
-      reason: row.deferred_reason ?? "",
-      since: row.deferred_since ?? row.changed_at,
-    };
-  }
 }
 
 /** Runs, newest first. */

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Json } from "../base/canonical-json.ts";
 import type { OperationFacts } from "../report/facts.ts";
 import type { StatusFacts } from "../report/status.ts";
+import { openRecords } from "./open-records.ts";
 import { holds, openStates, operations, spelled } from "./queries-journal.ts";
 import { absence } from "./queries-absence.ts";
 import { lastReads, runFacts } from "./queries-records.ts";
@@ -17,6 +18,7 @@ const count = sql<number>`count(*)`.as("count");
 /** The state of the ledger at a glance. */
 export async function status(reading: Reading, path: string): Promise<StatusFacts> {
   const { db } = reading;
+  const open = openRecords((statement, parameters) => reading.all(statement, parameters));
   const openOperations: OperationFacts[] = [];
   for await (const row of operations(reading, { states: openStates, limit: shownOperations })) openOperations.push(row);
   const lastRuns = await db
@@ -61,16 +63,9 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
       .orderBy("state")
       .execute(),
     openOperations,
-    quarantine: await db
-      .selectFrom("quarantine")
-      .select(["source", "stream", "code", count, sql<string>`min(first_seen)`.as("since")])
-      .where("state", "<>", sql.lit("resolved"))
-      .groupBy(["source", "stream", "code"])
-      .orderBy("source")
-      .orderBy("stream")
-      .orderBy("code")
-      .execute(),
-    deferred: await deferredByCode(reading),
+    open,
+    nextRun:
+      open.filter((group) => group.nextRun).reduce((sum, group) => sum + group.count, 0) + (await untouched(reading)),
     records: await db
       .selectFrom("record_tally")
       .selectAll()
@@ -90,21 +85,16 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
   };
 }
 
-/** Deferred records by stream and code, with the one that waits the longest as an example. */
-async function deferredByCode(reading: Reading): Promise<StatusFacts["deferred"]> {
-  const rows = await sql<{
-    stream: StatusFacts["deferred"][number]["stream"];
-    code: string;
-    count: number;
-    since: string;
-    example: string;
-    reason: string;
-  }>`select stream, deferred_code as code, count(*) as count, min(deferred_since || ' ' || namespace || '/' || id) as since,
-       namespace || '/' || id as example, coalesce(deferred_reason, '') as reason
-     from record where deferred_code is not null group by stream, deferred_code order by stream, deferred_code`.execute(
-    reading.db,
-  );
-  return rows.rows.map((row) => ({ ...row, since: row.since.slice(0, row.since.indexOf(" ")) }));
+/** Records that have something to be done and that no run has come to. */
+async function untouched(reading: Reading): Promise<number> {
+  const row = await reading.db
+    .selectFrom("record")
+    .select(count)
+    .where("pending", "=", sql.lit(1))
+    .where("deferred_code", "is", null)
+    .where("state", "<>", "quarantined")
+    .executeTakeFirst();
+  return row?.count ?? 0;
 }
 
 async function totals(reading: Reading): Promise<Pick<StatusFacts, "pool" | "known" | "verified">> {

@@ -10,16 +10,19 @@ import type {
 } from "../report/facts.ts";
 import type { ReportRequest } from "../report/document.ts";
 import { requireFormat } from "../report/document.ts";
+import type { OpenRecords } from "../report/open.ts";
 import type { AgreementCount, FoundDifference } from "../report/reconciliation.ts";
 import type { StatusFacts } from "../report/status.ts";
 import type { AuditRow } from "./audit.ts";
 import type { Sqlite } from "./database.ts";
 import { openReadOnly } from "./database.ts";
+import { openRecords } from "./open-records.ts";
+import type { OpenScope } from "./open-records.ts";
 import { explain } from "./queries-explain.ts";
 import { holds, openStates, operationById, operations } from "./queries-journal.ts";
 import type { OperationFilter } from "./queries-journal.ts";
-import { deferred, quarantine, quarantineById, runs, runStory } from "./queries-records.ts";
-import type { DeferredFacts, QuarantineFilter } from "./queries-records.ts";
+import { quarantine, quarantineById, runs, runStory } from "./queries-records.ts";
+import type { QuarantineFilter } from "./queries-records.ts";
 import { agreement, findings, reportChunks } from "./queries-report.ts";
 import { status } from "./queries-status.ts";
 import { Reading } from "./query-base.ts";
@@ -84,9 +87,9 @@ export class Queries {
     return row?.body ?? undefined;
   }
 
-  /** Records that wait for a reason other than quarantine, by stream and key. */
-  async deferred(): Promise<DeferredFacts[]> {
-    return [...deferred(this.#reading)];
+  /** Every record that is not done, once, by how it stands and why. */
+  async open(scope: OpenScope = {}): Promise<OpenRecords[]> {
+    return openRecords((statement, parameters) => this.#reading.all(statement, parameters), scope);
   }
 
   /** Operations, oldest first. */

@@ -13,6 +13,7 @@ export class Reading {
   readonly db: Kysely<LedgerTables>;
   readonly #path: string;
   readonly #database: Sqlite;
+  readonly #statements = new Map<string, ReturnType<Sqlite["prepare"]>>();
   #snapshots = 0;
   #streams = 0;
 
@@ -51,6 +52,13 @@ export class Reading {
       this.#snapshots -= 1;
       this.#endTransaction();
     }
+  }
+
+  /** All rows of a statement with named parameters; each statement is prepared once. */
+  all(statement: string, parameters: object): unknown[] {
+    let prepared = this.#statements.get(statement);
+    if (prepared === undefined) this.#statements.set(statement, (prepared = this.#database.prepare(statement)));
+    return prepared.all(parameters);
   }
 
   /** Yields the rows of a query one by one as SQLite finds them, so that memory does not grow with their number. */

@@ -199,10 +199,6 @@ export class RunTables {
     return this.#statements.writingCalls.get(run)?.count ?? 0;
   }
 
-  openQuarantine(): number {
-    return this.#statements.openQuarantine.get()?.count ?? 0;
-  }
-
   hasRecord(stream: Stream, key: RecordKey): boolean {
     return this.#statements.hasRecord.get(stream, key.namespace, key.id) !== undefined;
   }
@@ -331,9 +327,6 @@ function prepareStatements(database: Sqlite) {
     writingCalls: database.prepare<[string], { count: number }>(
       `select count(*) as count from run r join operation o on o.run_id = r.id join attempt a on a.operation_id = o.id
        where r.id = +? and a.started_at >= r.started_at and (a.outcome is null or a.outcome <> 'not-sent')`,
-    ),
-    openQuarantine: database.prepare<[], { count: number }>(
-      "select count(*) as count from quarantine where state <> 'resolved'",
     ),
     hasRecord: database.prepare<[string, string, string], { id: string }>(
       "select id from record where stream = +? and namespace = +? and id = +?",

@@ -73,6 +73,12 @@ export class WorkTables {
     }
   }
 
+  /** Keeps why these records would not be carried out, without a decision: they are looked at again as before. */
+  noteDeferrals(outcomes: readonly Omit<RecordOutcome, "again">[], at: string): void {
+    for (const { key, stream, code = "deferred", reason = "" } of outcomes)
+      this.#statements.noteDeferral.run({ at, code, reason, stream, namespace: key.namespace, id: key.id });
+  }
+
   deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string, at: string): number {
     if (customer === undefined) return this.#statements.deferChanged.run(run, code, reason, at, run, run).changes;
     return this.#statements.deferOf.run(run, code, reason, at, customer.namespace, customer.id, run).changes;
@@ -135,6 +141,12 @@ function prepareStatements(database: Sqlite) {
          deferred_since = case when deferred_since is not null and deferred_code = @code then deferred_since else @at end,
          deferred_code = @code, deferred_reason = @reason
        where stream = +@stream and namespace = +@namespace and id = +@id`,
+    ),
+    noteDeferral: database.prepare(
+      `update record set
+         deferred_since = case when deferred_since is not null and deferred_code = @code then deferred_since else @at end,
+         deferred_code = @code, deferred_reason = @reason
+       where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'quarantined'`,
     ),
     deferChanged: database.prepare(
       `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,

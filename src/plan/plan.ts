@@ -147,17 +147,24 @@ function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): Pla
   return block === undefined ? { stream, key, outcome: "planned" } : { stream, key, outcome: "deferred", ...block };
 }
 
+/** What waits for its customer. An order or person that is gone and was never on the platform waits for nothing. */
 function blockedRecords(input: CustomerInput, own: Block): PlannedRecord[] {
   const theirs: Block = { code: "customer.blocked", reason: `waits for the customer: ${own.reason}`, again: true };
   const records: PlannedRecord[] = [];
   if (input.desiredCustomer?.pending === true && input.desiredCustomer.state !== "quarantined") {
     records.push(recordOf("customers", input.customer, own));
   }
+  const { placedOrders, staffLinks } = input.known;
   for (const order of input.orders) {
-    if (order.pending && order.state !== "quarantined") records.push(recordOf("orders", order.key, theirs));
+    if (!order.pending || order.state === "quarantined") continue;
+    const unwanted = order.state === "absent" || order.body.cancelled;
+    const nothingLeft = unwanted && !placedOrders.has(formatKey(order.key));
+    records.push(recordOf("orders", order.key, nothingLeft ? undefined : theirs));
   }
   for (const staff of input.staff) {
-    if (staff.pending && staff.state !== "quarantined") records.push(recordOf("staff", staff.key, theirs));
+    if (!staff.pending || staff.state === "quarantined") continue;
+    const nothingLeft = staff.state === "absent" && !staffLinks.has(formatKey(staff.key));
+    records.push(recordOf("staff", staff.key, nothingLeft ? undefined : theirs));
   }
   return records;
 }

@@ -2,7 +2,9 @@ import type { Stream } from "../crm/model.ts";
 import type { AbsenceFacts } from "./absence.ts";
 import { absenceTable } from "./absence.ts";
 import type { AuditHeadFacts, HoldFacts, OperationFacts, ReadFacts, RunFacts } from "./facts.ts";
-import { nextForOperation, nextForQuarantine } from "./next-steps.ts";
+import { nextForOperation } from "./next-steps.ts";
+import type { OpenRecords } from "./open.ts";
+import { nextForOpen, openCode, openSentence } from "./open.ts";
 import { readsTable } from "./runs.ts";
 import { renderTable } from "./table.ts";
 import type { View } from "./text.ts";
@@ -29,8 +31,10 @@ export interface StatusFacts {
   operations: { state: string; count: number }[];
   /** The oldest operations that are sending, unknown or parked, at most 20. */
   openOperations: OperationFacts[];
-  quarantine: { source: string; stream: Stream; code: string; count: number; since: string }[];
-  deferred: { stream: Stream; code: string; count: number; since: string; example: string; reason: string }[];
+  /** Every record that is not done, once, by how it stands and why. */
+  open: OpenRecords[];
+  /** Records that nothing stops and that the next run takes up. */
+  nextRun: number;
   records: { stream: Stream; state: string; count: number; pending: number }[];
   pool: { free: number; fixed: number };
   known: { enterprises: number; orders: number; staff: number; assignments: number };
@@ -48,7 +52,7 @@ interface Attention {
 }
 
 /** What in the ledger waits for a person, the most urgent first. */
-export function attentionOf(facts: StatusFacts): Attention[] {
+export function attentionOf(facts: StatusFacts, now: string): Attention[] {
   const items: Attention[] = [];
   for (const run of facts.lastRuns) {
     if (run.exitCode === 6) {
@@ -84,8 +88,8 @@ export function attentionOf(facts: StatusFacts): Attention[] {
       next: "nothing as long as it may pass: it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service",
     });
   }
-  const waiting = facts.quarantine.reduce((sum, item) => sum + item.count, 0);
-  if (waiting > 0) items.push({ what: `${counted(waiting, "record")} in quarantine`, next: nextForQuarantine() });
+  for (const group of facts.open.filter((item) => item.counts))
+    items.push({ what: openSentence(group, now), next: nextForOpen(group) });
   return items;
 }
 
@@ -113,11 +117,15 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   lines.push(...section("sources", tableLines(readsTable(facts.reads, now, view))));
   lines.push(...section("what the sources no longer have", tableLines(absenceTable(facts.absence, now, view))));
   lines.push(...section("records", tableLines(recordsTable(facts, view))));
-  lines.push(...section("waits in quarantine", tableLines(quarantineTable(facts, now, view))));
-  lines.push(...section("deferred", tableLines(deferredTable(facts, now, view))));
+  for (const standing of ["quarantined", "rejected", "deferred"] as const)
+    lines.push(
+      ...section(standing === "quarantined" ? "waits in quarantine" : standing, openLines(facts, standing, now, view)),
+    );
   lines.push(...section("operations", operationLines(facts, now, view)));
   if (facts.holds.length > 0) lines.push(...section("held by a limit", holdsText(facts.holds, view).split("\n")));
-  const attention = attentionOf(facts);
+  const attention = attentionOf(facts, now);
+  const { nextRun } = facts;
+  if (nextRun > 0) lines.push("", `${counted(nextRun, "record")} ${nextRun === 1 ? "waits" : "wait"} for the next run`);
   if (attention.length === 0) lines.push("", "nothing waits for a person");
   else
     lines.push(
@@ -196,35 +204,31 @@ function recordsTable(facts: StatusFacts, view: View): string | undefined {
   );
 }
 
-function quarantineTable(facts: StatusFacts, now: string, view: View): string | undefined {
-  if (facts.quarantine.length === 0) return undefined;
-  return renderTable(
-    [
-      { title: "source" },
-      { title: "stream" },
-      { title: "code" },
-      { title: "records", align: "right" },
-      { title: "oldest" },
-    ],
-    facts.quarantine.map((row) => [row.source, row.stream, row.code, row.count, ageOf(row.since, now)]),
-    view,
-  );
-}
-
-function deferredTable(facts: StatusFacts, now: string, view: View): string | undefined {
-  if (facts.deferred.length === 0) return undefined;
-  return renderTable(
+function openLines(facts: StatusFacts, standing: OpenRecords["standing"], now: string, view: View): string[] {
+  const groups = facts.open.filter((group) => group.standing === standing);
+  if (groups.length === 0) return [];
+  const table = renderTable(
     [
       { title: "stream" },
       { title: "code" },
       { title: "records", align: "right" },
       { title: "oldest" },
+      { title: "owner" },
       { title: "such as" },
       { title: "because" },
     ],
-    facts.deferred.map((row) => [row.stream, row.code, row.count, ageOf(row.since, now), row.example, row.reason]),
+    groups.map((row) => [
+      row.stream,
+      openCode(row),
+      row.count,
+      ageOf(row.since, now),
+      row.owner,
+      row.examples[0]?.record,
+      row.examples[0]?.reason,
+    ]),
     view,
   );
+  return table.split("\n");
 }
 
 function operationLines(facts: StatusFacts, now: string, view: View): string[] {

@@ -1,5 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import type { OpenRecords } from "../report/open.ts";
+
+/** Records that are not done for the same reason: counts and codes only. */
+export type OpenCount = Pick<OpenRecords, "standing" | "stream" | "code" | "cause" | "owner" | "count" | "since">;
 
 /** What `/healthz` shows. Ids, counts and times only: the page is open to whoever reaches it. */
 export interface Health {
@@ -15,7 +19,8 @@ export interface Health {
       | { id: string; state: string; exitCode: number | null; startedAt: string; finishedAt: string | null }
       | undefined;
   }[];
-  open: { unknown: number; holds: number; quarantined: number };
+  /** What is not done. `records` as in `status`: every record once, by how it stands and why. */
+  open: { unknown: number; holds: number; quarantined: number; records: OpenCount[]; streams: string[] };
   breakers: Record<string, "closed" | "open" | "half-open">;
 }
 

@@ -16,6 +16,8 @@ export interface Notice {
     | "hold"
     | "unknown"
     | "quarantine"
+    | "rejected"
+    | "deferred"
     | "does-not-balance"
     | "breaker"
     | "settings"
@@ -26,12 +28,19 @@ export interface Notice {
   summary: string;
   /** What to type or do next. */
   cure: string;
+  /** How many things stand so; 1 where nothing is said. Where it grows, people are told again. */
+  count?: number;
 }
 
-/** What is told. */
+/** What is told: all that began, grew or ended together and is of one kind, as one message. */
 export interface NoticeMessage extends Notice {
-  event: "started" | "ended";
-  /** Since when the state lasts, ISO instant. */
+  event: "started" | "grew" | "ended";
+  /** Who speaks: the name of this instance, and its ledger. */
+  instance: string;
+  count: number;
+  /** The first few states of the message, where it tells of several. */
+  states: { key: string; summary: string; cure: string }[];
+  /** Since when the oldest of the states lasts, ISO instant. */
   since: string;
   /** When this message was made, ISO instant. */
   at: string;
@@ -47,6 +56,8 @@ export interface NoticeStore {
 
 export interface NotifyDependencies {
   settings: NotifySettings;
+  /** Who speaks: the name of this instance, and its ledger. */
+  instance: string;
   store: NoticeStore;
   clock: Clock;
   logger: Logger;
@@ -54,40 +65,115 @@ export interface NotifyDependencies {
   secret(reference: string): string;
 }
 
+/** A state and what is known of it: a change that waits to be told. */
+interface Change {
+  event: NoticeMessage["event"];
+  notice: Notice;
+  since: string;
+}
+
+const mostNamed = 3;
+
 /**
- * Tells people what has changed since the last call: states in `now` that were not there, and states that are there no longer. What could not
- * be delivered is logged and tried again by the next call. Never rejects because of a delivery. Answers the messages that were delivered.
+ * Tells people what has changed since the last call: states in `now` that were not there or have grown, and states that are there no longer, one
+ * message for each kind. What could not be delivered is logged and tried again by the next call. Never rejects because of a delivery. Answers the
+ * messages that were delivered.
  */
 export async function notifyChanges(now: readonly Notice[], deps: NotifyDependencies): Promise<NoticeMessage[]> {
-  const { store, clock } = deps;
-  const before = await store.notices();
+  const at = toInstant(deps.clock.now());
   const delivered: NoticeMessage[] = [];
-  const at = toInstant(clock.now());
+  for (const changes of groupsOf(await changesSince(now, deps.store, at))) {
+    const message = composed(changes, deps.instance, at);
+    if (!(await delivers(message, deps))) continue;
+    delivered.push(message);
+    for (const { event, notice } of changes) {
+      if (event === "ended") await deps.store.dropNotice(notice.key);
+      else await keep(deps.store, notice);
+      if (event !== "ended") await deps.store.noticeSent(notice.key);
+    }
+  }
+  return delivered;
+}
+
+/** Compares the states of now with those of the last look. A state that nobody was told of and that is gone is dropped without a word. */
+async function changesSince(now: readonly Notice[], store: NoticeStore, at: string): Promise<Change[]> {
+  const before = await store.notices();
+  const changes: Change[] = [];
   const seen = new Set<string>();
   for (const notice of now) {
     if (seen.has(notice.key)) continue;
     seen.add(notice.key);
     const known = before.get(notice.key);
-    if (known === undefined)
-      await store.setNotice(notice.key, { kind: notice.kind, summary: notice.summary, cure: notice.cure });
-    if (known?.sent === true) continue;
-    const message: NoticeMessage = { ...notice, event: "started", since: known?.since ?? at, at };
-    if (!(await delivers(message, deps))) continue;
-    await store.noticeSent(notice.key);
-    delivered.push(message);
+    if (known?.sent !== true) {
+      if (known === undefined) await keep(store, notice);
+      changes.push({ event: "started", notice, since: known?.since ?? at });
+      continue;
+    }
+    const told = countOf(fromBody(notice.key, known.body));
+    if (countOf(notice) > told) changes.push({ event: "grew", notice, since: known.since });
+    else if (countOf(notice) < told) {
+      await keep(store, notice);
+      await store.noticeSent(notice.key);
+    }
   }
   for (const [key, known] of before) {
     if (seen.has(key)) continue;
-    const notice = fromBody(key, known.body);
-    // Nobody was told that it started, so nobody needs to hear that it ended.
-    if (known.sent) {
-      const message: NoticeMessage = { ...notice, event: "ended", since: known.since, at };
-      if (!(await delivers(message, deps))) continue;
-      delivered.push(message);
-    }
-    await store.dropNotice(key);
+    if (known.sent) changes.push({ event: "ended", notice: fromBody(key, known.body), since: known.since });
+    else await store.dropNotice(key);
   }
-  return delivered;
+  return changes;
+}
+
+function countOf(notice: Notice): number {
+  return notice.count ?? 1;
+}
+
+async function keep(store: NoticeStore, notice: Notice): Promise<void> {
+  const { key, kind, summary, cure } = notice;
+  await store.setNotice(key, { kind, summary, cure, count: countOf(notice) });
+}
+
+function groupsOf(changes: readonly Change[]): Change[][] {
+  const groups = new Map<string, Change[]>();
+  for (const change of changes) {
+    const name = `${change.event} ${change.notice.kind}`;
+    groups.set(name, [...(groups.get(name) ?? []), change]);
+  }
+  return [...groups.values()];
+}
+
+const many: Record<Notice["kind"], string> = {
+  "source-down": "streams were not read completely",
+  hold: "holds wait for approval",
+  unknown: "operations have no known outcome",
+  quarantine: "records are in quarantine",
+  rejected: "records are rejected",
+  deferred: "records are deferred",
+  "does-not-balance": "runs do not balance",
+  breaker: "circuits are open",
+  settings: "settings are missing",
+  "service-down": "jobs did not reach a service",
+  "run-failed": "jobs failed",
+  "not-as-placed": "jobs found things that are not as they were placed",
+};
+
+function composed(changes: readonly Change[], instance: string, at: string): NoticeMessage {
+  const [first] = changes;
+  if (first === undefined) throw new TypeError("a message tells of one state at least");
+  const count = changes.reduce((sum, change) => sum + countOf(change.notice), 0);
+  const since = changes.map((change) => change.since).reduce((a, b) => (a < b ? a : b));
+  const base = { kind: first.notice.kind, event: first.event, instance, count, since, at };
+  if (changes.length === 1)
+    return { ...base, key: first.notice.key, summary: first.notice.summary, cure: first.notice.cure, states: [] };
+  const named = changes.slice(0, mostNamed).map(({ notice: { key, summary, cure } }) => ({ key, summary, cure }));
+  const more = changes.length > mostNamed ? [`and ${changes.length - mostNamed} more`] : [];
+  return {
+    ...base,
+    key: base.kind,
+    summary: `${count} ${many[base.kind]}: ${[...named.map((item) => item.summary), ...more].join("; ")}`,
+    cure: [...new Set(named.map((item) => item.cure))].join("; "),
+    states: named,
+  };
 }
 
 const kinds: readonly Notice["kind"][] = [
@@ -95,6 +181,8 @@ const kinds: readonly Notice["kind"][] = [
   "hold",
   "unknown",
   "quarantine",
+  "rejected",
+  "deferred",
   "does-not-balance",
   "breaker",
   "settings",
@@ -102,7 +190,8 @@ const kinds: readonly Notice["kind"][] = [
   "run-failed",
 ];
 
-function fromBody(key: string, body: Json): Notice {
+/** A state as it was kept. */
+export function fromBody(key: string, body: Json): Notice {
   const fields = typeof body === "object" && body !== null && !Array.isArray(body) ? body : {};
   const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
   return {
@@ -110,6 +199,7 @@ function fromBody(key: string, body: Json): Notice {
     kind: kinds.find((kind) => kind === fields["kind"]) ?? "run-failed",
     summary: text(fields["summary"]),
     cure: text(fields["cure"]),
+    count: typeof fields["count"] === "number" ? fields["count"] : 1,
   };
 }
 
@@ -137,6 +227,8 @@ async function deliver(message: NoticeMessage, deps: NotifyDependencies): Promis
           event: `notice.${message.event}`,
           key: message.key,
           kind: message.kind,
+          instance: message.instance,
+          count: message.count,
           since: message.since,
           summary: message.summary,
           cure: message.cure,

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { toInstant } from "../base/clock.ts";
-import { messageOf } from "../base/errors.ts";
-import { exitCodes } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import type { ExitCode } from "../base/errors.ts";
 import { Observer } from "../apply/observe.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -9,8 +9,10 @@ import type { CustomerInput, Observed } from "../plan/input.ts";
 import { customerNumbers } from "../plan/order-records.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { needsOf, planCustomer } from "../plan/plan.ts";
-import type { RunDependencies } from "./request.ts";
-import type { RunRequest } from "./request.ts";
+import { openCount } from "../report/open.ts";
+import type { OpenRecords } from "../report/open.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+import { scopeOf } from "./run.ts";
 import { SyncRun } from "./sync-run.ts";
 import type { StreamTally } from "./take-up.ts";
 
@@ -23,16 +25,20 @@ export interface PlanSummary {
   operations: number;
   unreadable: number;
   sources: StreamTally[];
+  exitCode: ExitCode;
+  /** Every record that is not done, those that this plan would defer among them. */
+  open: OpenRecords[];
 }
 
 /**
  * Reads the sources and plans every customer with something to do, in key order, without a writing call and without an intent. What the
- * platform shows is read where the plan depends on it.
+ * platform shows is read where the plan depends on it. `save` keeps the plan before the run ends, so that what fails there is its outcome too.
  */
 export async function planRun(
   deps: RunDependencies,
   request: RunRequest,
   emit: (planned: Planned) => void,
+  save: (run: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<PlanSummary> {
   const { ledger } = deps;
   const run = await ledger.startRun({
@@ -43,8 +49,16 @@ export async function planRun(
     header: request.header,
   });
   const reading = new SyncRun(deps, request, run, () => {}, { countsAbsence: false });
-  const summary: PlanSummary = { run, customers: 0, operations: 0, unreadable: 0, sources: reading.tallies };
-  let failed = true;
+  const summary: PlanSummary = {
+    run,
+    customers: 0,
+    operations: 0,
+    unreadable: 0,
+    sources: reading.tallies,
+    exitCode: exitCodes.ok,
+    open: [],
+  };
+  let failure: { error: unknown } | undefined;
   try {
     await reading.readSources();
     const observer = new Observer(deps.platform, deps.settings);
@@ -55,6 +69,7 @@ export async function planRun(
       );
       for (const item of planned) {
         summary.customers += 1;
+        if ("plan" in item) await ledger.noteDeferrals(item.plan.records);
         if ("plan" in item) summary.operations += item.plan.operations.length;
         else summary.unreadable += 1;
         emit(item);
@@ -62,16 +77,31 @@ export async function planRun(
       }
       if (request.signal?.aborted === true) break;
     }
-    failed = false;
-  } finally {
-    await ledger.finishRun(run, {
-      state: failed ? "failed" : request.signal?.aborted === true ? "stopped" : "done",
-      exitCode: exitCodes.ok,
-      balance: null,
-      summary: { customers: summary.customers, operations: summary.operations, at: toInstant(deps.clock.now()) },
-    });
+    await save(run);
+    summary.open = await ledger.openRecords(scopeOf(deps, request));
+    summary.exitCode = exitCodeOf(summary, request.signal?.aborted === true);
+  } catch (error) {
+    if (ledger.broken !== undefined) throw error;
+    failure = { error };
+    summary.exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
   }
+  await ledger.finishRun(run, {
+    state: failure !== undefined ? "failed" : request.signal?.aborted === true ? "stopped" : "done",
+    exitCode: summary.exitCode,
+    balance: null,
+    summary: { customers: summary.customers, operations: summary.operations, at: toInstant(deps.clock.now()) },
+  });
+  if (failure !== undefined) throw failure.error;
   return summary;
+}
+
+/** The worst thing that is true when the plan ends; what it would change comes last. */
+function exitCodeOf(summary: PlanSummary, stopped: boolean): ExitCode {
+  const down = summary.sources.some((tally) => tally.problem !== undefined || tally.shrunk !== undefined);
+  if (stopped) return exitCodes.other;
+  if (down || summary.unreadable > 0) return exitCodes.sourceDown;
+  if (openCount(summary.open) > 0) return exitCodes.recordsRejected;
+  return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
 }
 
 async function planOne(

@@ -1,5 +1,8 @@
-import { exitCodes, messageOf } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { OpenScope } from "../ledger/open-records.ts";
 import type { RunState } from "../ledger/runs.ts";
 import { balanceJson, balanceOf } from "./balance.ts";
 import { endCutOffRuns } from "./cut-off.ts";
@@ -7,6 +10,29 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 import { exitCodeOf, summaryJson } from "./summary.ts";
 import type { RunSummary } from "./summary.ts";
 import { SyncRun } from "./sync-run.ts";
+
+/** The streams and sources of a job: what its exit code speaks of. */
+export function scopeOf(deps: Pick<RunDependencies, "sources">, request: Pick<RunRequest, "streams">): OpenScope {
+  return { streams: request.streams, sources: deps.sources.map((source) => source.name) };
+}
+
+/** Says so where the record that a run was asked for is not known to the CRM at all. */
+async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Problem | undefined> {
+  const missing = async (stream: "customers" | "orders", key: RecordKey | undefined): Promise<boolean> =>
+    key !== undefined && !(await ledger.hasRecord(stream, key));
+  const what = (await missing("customers", scope?.customer))
+    ? scope?.customer
+    : (await missing("orders", scope?.order))
+      ? scope?.order
+      : undefined;
+  if (what === undefined) return undefined;
+  return new Problem({
+    code: "record.unknown",
+    message: `no source has given a record ${formatKey(what)}`,
+    cure: "check the id and the namespace; `crm-sync quarantine list` shows records that could not be used",
+    exitCode: exitCodes.usage,
+  });
+}
 
 /** One execution of a sync job: the whole road, from reading the sources to the balance. The caller holds the run lock. */
 export async function runSync(deps: RunDependencies, request: RunRequest): Promise<RunSummary> {
@@ -31,9 +57,11 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
   });
   let state: RunState = "done";
   let failure: unknown;
+  let unknownRecord: Problem | undefined;
   try {
     await work.takeUpCutOff();
     await work.readSources();
+    unknownRecord = await unknownOf(ledger, request.scope);
     await work.applyAll();
     await work.judge();
     await work.waitForSettling();
@@ -65,9 +93,11 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     customers: work.customers,
     held: holds.map((hold) => ({ hold: hold.id, customer: formatKey(hold.customer), explanation: hold.explanation })),
     openOperations: open.length,
+    open: await ledger.openRecords({ ...scopeOf(deps, request), run }),
+    unknownRecord,
     cutOff,
   };
-  summary.exitCode = exitCodeOf(summary, failure);
+  summary.exitCode = exitCodeOf(summary, failure ?? unknownRecord);
   await ledger.finishRun(run, {
     state,
     exitCode: summary.exitCode,

@@ -2,6 +2,8 @@ import type { Json } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { RunState } from "../ledger/runs.ts";
+import { openCount } from "../report/open.ts";
+import type { OpenRecords } from "../report/open.ts";
 import type { Balance } from "./balance.ts";
 import type { StreamTally } from "./take-up.ts";
 
@@ -25,6 +27,10 @@ export interface RunSummary {
   /** What waits for approval when the run ends, also from runs before. */
   held: { hold: string; customer: string; explanation: string }[];
   openOperations: number;
+  /** Every record of the job's streams that is not done when the run ends, whichever run met it first. */
+  open: OpenRecords[];
+  /** The run was asked for a record that no source has given. */
+  unknownRecord: Problem | undefined;
   cutOff: string[];
 }
 
@@ -39,8 +45,8 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
     (tally) => tally.problem !== undefined || tally.shrunk !== undefined || !tally.complete,
   );
   if (sourceDown || summary.customers.unreadable > 0) return exitCodes.sourceDown;
-  const quarantined = summary.balance.streams.some((stream) => stream.quarantined > 0);
-  if (quarantined || summary.customers.rejected > 0 || summary.customers.stale > 0) return exitCodes.recordsRejected;
+  if (openCount(summary.open) > 0 || summary.customers.rejected > 0 || summary.customers.stale > 0)
+    return exitCodes.recordsRejected;
   return exitCodes.ok;
 }
 
@@ -62,5 +68,6 @@ export function summaryJson(summary: RunSummary): Json {
     customers: { ...summary.customers },
     held: summary.held.map((hold) => ({ ...hold })),
     openOperations: summary.openOperations,
+    open: summary.open.map((group) => ({ ...group, examples: group.examples.map((example) => ({ ...example })) })),
   };
 }

@@ -83,6 +83,8 @@ export async function takeUpStream(
       const next = await reading.next();
       if (next.done === true) {
         const outcome = next.value;
+        if (!outcome.complete && options.signal?.aborted === true)
+          return { ...tally, problem: stoppedReading(source.name, stream) };
         tally.complete = outcome.complete;
         tally.problem = outcome.problem;
         const shrunk =
@@ -114,6 +116,8 @@ export async function takeUpStream(
     }
   } catch (error) {
     if (ledger.broken !== undefined) throw error;
+    // A reading that was stopped on purpose has not ended: it says nothing of the source.
+    if (options.signal?.aborted === true) return { ...tally, problem: stoppedReading(source.name, stream) };
     tally.problem =
       error instanceof Problem
         ? error
@@ -137,6 +141,13 @@ export async function takeUpStream(
 /** A source with fewer rows than `few` may lose `believedOfFew` of them whatever their share: of five, one is 20 %. It never may lose all. */
 const few = 20;
 const believedOfFew = 2;
+function stoppedReading(source: string, stream: Stream): Problem {
+  return new Problem({
+    code: "run.stopped",
+    message: `the reading of ${source} (${stream}) was stopped with the run`,
+    cure: "nothing: the next run reads it again",
+  });
+}
 
 /** Why a complete read is not believed about what is gone: it lost too large a share of its records. */
 function shrinkage(rows: number, before: number | undefined, share: number, what: string): string | undefined {

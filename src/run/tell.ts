@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { notifyChanges } from "./notify.ts";
+import { nextForOpen, openNamed } from "../report/open.ts";
+import { fromBody, notifyChanges } from "./notify.ts";
 import type { Notice, NotifyDependencies } from "./notify.ts";
 import type { RunSummary } from "./summary.ts";
 
@@ -36,15 +37,6 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
           : "the next run settles it; `crm-sync settle list` shows what is known",
     });
   }
-  const quarantined = await ledger.openQuarantineCount();
-  if (quarantined > 0) {
-    notices.push({
-      key: "quarantine",
-      kind: "quarantine",
-      summary: `${quarantined} record(s) wait in quarantine`,
-      cure: "crm-sync quarantine list",
-    });
-  }
   if (summary !== undefined && !summary.balance.adds) {
     notices.push({
       key: `does-not-balance:${summary.run}`,
@@ -53,7 +45,6 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
       cure: `crm-sync run show ${summary.run}`,
     });
   }
-  notices.push(...(await runNotices(ledger)));
   for (const { service, since, reason } of await ledger.servicesLeft()) {
     notices.push({
       key: `breaker:${service}`,
@@ -62,14 +53,45 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
       cure: "it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service",
     });
   }
+  notices.push(...(await runNotices(ledger)));
+  notices.push(...(await recordNotices(ledger, new Set(notices.map((notice) => notice.kind)))));
   return notices;
 }
 
-/** What the last run of each job came to. What a person did by hand told its outcome already. */
+/** Records that are not done. Those that wait for an operation or a service are not told where that is told itself. */
+async function recordNotices(ledger: Ledger, told: ReadonlySet<Notice["kind"]>): Promise<Notice[]> {
+  const notices: Notice[] = [];
+  for (const group of (await ledger.openRecords()).filter((item) => item.counts)) {
+    if (group.cause === "operation.open" && told.has("unknown")) continue;
+    if (group.cause.startsWith("service.") && (told.has("service-down") || told.has("breaker"))) continue;
+    const kind = group.standing === "quarantined" ? "quarantine" : group.standing;
+    notices.push({
+      key: `${kind}:${group.stream}:${group.code === group.cause ? group.code : `${group.code}:${group.cause}`}`,
+      kind,
+      summary: openNamed(group),
+      cure: nextForOpen(group),
+      count: group.count,
+    });
+  }
+  return notices;
+}
+
+/**
+ * What the last run of each job came to. What a person did by hand told its outcome already. A run that was stopped on purpose says nothing new:
+ * what was told of its job before stands.
+ */
 async function runNotices(ledger: Ledger): Promise<Notice[]> {
   const notices: Notice[] = [];
+  const told = await ledger.notices();
   for (const [job, run] of await ledger.lastRunByJob()) {
     if (run.kind === "plan" || job === "apply" || job === "resync") continue;
+    if (run.state === "stopped") {
+      for (const key of [`run-failed:${job}`, `service-down:${job}`]) {
+        const known = told.get(key);
+        if (known !== undefined) notices.push(fromBody(key, known.body));
+      }
+      continue;
+    }
     const cure = `crm-sync run show ${run.id}`;
     if (run.state === "failed" || run.state === "cut-off") {
       const how = run.state === "failed" ? "failed" : "was cut off";

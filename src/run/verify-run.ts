@@ -1,5 +1,4 @@
 import pLimit from "p-limit";
-import type { JsonObject } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, messageOf } from "../base/errors.ts";
 import { Observer } from "../apply/observe.ts";
@@ -7,8 +6,11 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs.ts";
 import type { Finding } from "../report/comparison.ts";
+import { openCount } from "../report/open.ts";
+import type { OpenRecords } from "../report/open.ts";
 import type { FoundDifference } from "../report/reconciliation.ts";
-import type { RunDependencies } from "./request.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+import { scopeOf } from "./run.ts";
 import { endCutOffRuns } from "./cut-off.ts";
 import { verifyCustomer } from "./verify.ts";
 
@@ -30,6 +32,8 @@ export interface VerifySummary {
   members: number;
   /** What was placed, added or given and is not shown, differs, or is shown twice: how many of each, and the first few. */
   findings: { counts: Record<Finding, number>; first: string[] };
+  /** Every record of the job's streams that is not done. */
+  open: OpenRecords[];
 }
 
 /**
@@ -38,11 +42,7 @@ export interface VerifySummary {
  */
 export async function runVerify(
   deps: RunDependencies,
-  request: {
-    job: string;
-    trigger: "schedule" | "hand";
-    signal?: AbortSignal | undefined;
-    header: JsonObject;
+  request: Pick<RunRequest, "job" | "trigger" | "streams" | "signal" | "header"> & {
     findings: () => AsyncIterable<FoundDifference>;
   },
 ): Promise<VerifySummary> {
@@ -68,6 +68,7 @@ export async function runVerify(
     products: 0,
     members: 0,
     findings: { counts: { "not-shown": 0, differs: 0, "shown-twice": 0 }, first: [] },
+    open: [],
   };
   let after: RecordKey | undefined;
   for (;;) {
@@ -85,6 +86,8 @@ export async function runVerify(
             summary.members += verified.members;
           } catch (error) {
             if (ledger.broken !== undefined) throw error;
+            // A call that a person's stop ended says nothing of the service.
+            if (stopped()) return;
             summary.failed += 1;
             await ledger.learn(customer, [{ type: "observation-read", customer, complete: false }]);
             logger.warn({ customer: formatKey(customer), reason: messageOf(error) }, "customer not verified");
@@ -100,6 +103,7 @@ export async function runVerify(
     if (summary.findings.first.length < mostNamed) summary.findings.first.push(found.text);
   }
   if (stopped()) summary.state = "stopped";
+  summary.open = await ledger.openRecords(scopeOf(deps, request));
   summary.exitCode = exitOf(summary);
   await ledger.finishRun(run, {
     state: summary.state,
@@ -137,5 +141,6 @@ export function findingCount(findings: VerifySummary["findings"]): number {
 function exitOf(summary: VerifySummary): ExitCode {
   if (summary.failed > 0) return exitCodes.sourceDown;
   if (findingCount(summary.findings) > 0) return exitCodes.recordsRejected;
-  return summary.state === "stopped" ? exitCodes.other : exitCodes.ok;
+  if (summary.state === "stopped") return exitCodes.other;
+  return openCount(summary.open) > 0 ? exitCodes.recordsRejected : exitCodes.ok;
 }

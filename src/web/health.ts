@@ -6,8 +6,8 @@ import { messageOf, Problem } from "../base/errors.ts";
 import type { Health, HealthDependencies, HealthServer } from "../run/health.ts";
 
 /**
- * `/livez`: 200 as long as the program answers. `/healthz`: 200 when the ledger can be read and every breaker is closed, else 503; the body
- * says what is wrong. What waits for a person does not make the program ill.
+ * `/livez`: 200 as long as the program answers. `/healthz`: 200 when the ledger can be read and every breaker is closed, else 503; `wrong` in the
+ * body says what is wrong, also work that is not done. What waits for a person does not make the program ill: that alone is no 503.
  */
 export function healthRoutes(deps: HealthDependencies): Hono {
   const app = new Hono();
@@ -22,8 +22,9 @@ export function healthRoutes(deps: HealthDependencies): Hono {
     const at = toInstant(deps.clock.now());
     try {
       const health = await inTime(deps.read(), deps.readTimeoutMs ?? 5_000);
-      const wrong = complaints(health);
-      return context.json({ healthy: wrong.length === 0, at, wrong, ...health }, wrong.length === 0 ? 200 : 503);
+      const ill = complaints(health);
+      const wrong = [...ill, ...notDone(health)];
+      return context.json({ healthy: wrong.length === 0, at, wrong, ...health }, ill.length === 0 ? 200 : 503);
     } catch (thrown) {
       const code = thrown instanceof Problem ? thrown.code : "ledger.unreachable";
       deps.logger.error({ event: "health.unreadable", code, reason: messageOf(thrown) }, "the state could not be read");
@@ -44,6 +45,16 @@ function complaints(health: Health): string[] {
     ...(health.ledger.reachable ? [] : ["ledger.unreachable"]),
     ...open.map(([service]) => `breaker.open:${service}`),
     ...health.jobs.filter((job) => job.clockBehind === true).map((job) => `clock.behind:${job.job}`),
+  ];
+}
+
+/** Work that is not done, with its count: the same that exit codes, `status` and alerts speak of. */
+function notDone({ open }: Health): string[] {
+  return [
+    ...(open.unknown === 0 ? [] : [`operations.unknown:${open.unknown}`]),
+    ...(open.holds === 0 ? [] : [`holds.open:${open.holds}`]),
+    ...open.streams.map((stream) => `source.incomplete:${stream}`),
+    ...open.records.map((row) => `records.${row.standing}:${row.stream}:${row.code}:${row.count}`),
   ];
 }
 

@@ -138,11 +138,11 @@ describe("what cannot be amended yet", () => {
       edit(w);
       w.write();
       const planned = await w.run("plan");
-      expect(planned.code).toBe(0);
+      expect(planned.code).toBe(3);
       expect(planned.stdout).toMatch(expected.reason);
       const { result, calls } = await w.writes(() => w.run("run", "everything"));
       expect(calls).toEqual({});
-      expect(result.code).toBe(0);
+      expect(result.code).toBe(3);
       expect(result.stdout).toMatch(expected.reason);
       expect((await w.run("status")).stdout).toMatch(expected.reason);
       const explained = await w.run("explain", ...expected.words);

@@ -18,7 +18,7 @@ describe("what has to wait for something else is deferred, and comes back by its
     const { customers } = w;
     w.customers = [];
     w.write();
-    await runs(w, { code: 0, calls: {} });
+    await runs(w, { code: 3, calls: {} });
     const waiting = await w.run("explain", "order", "O1");
     expect(waiting.code).toBe(0);
     expect(waiting.stdout).toMatch(/deferred[^]*crm\/C1/u);
@@ -33,7 +33,7 @@ describe("what has to wait for something else is deferred, and comes back by its
     const w = await world({ records: { ...company(1, 1), staff: [] } });
     w.customers = w.customers.map((customer) => ({ ...customer, address: null }));
     w.write();
-    await runs(w, { code: 0, calls: { E2: 1 } });
+    await runs(w, { code: 3, calls: { E2: 1 } });
     expect((await w.run("explain", "order", "O1")).stdout).toMatch(/deferred[^]*address/u);
     expect((await w.run("status")).stdout).toMatch(/orders +\S+ +1 .*address/u);
     w.customers = company(1, 1).customers;
@@ -45,7 +45,7 @@ describe("what has to wait for something else is deferred, and comes back by its
   it("a person whose asset is not ordered yet is added, and gets it when it is", async () => {
     const records = company(1, 1);
     const w = await world({ records: { ...records, orders: [] } });
-    await runs(w, { code: 0, calls: { E2: 1, M1: 1 } });
+    await runs(w, { code: 3, calls: { E2: 1, M1: 1 } });
     const waiting = await w.run("explain", "staff", "S1-1");
     expect(waiting.stdout).toContain("is in no placed order of this customer yet");
     w.orders = records.orders;

@@ -149,11 +149,11 @@ describe("for machines", () => {
     w.staff.push(bad);
     w.write();
     const commands: [string[], number][] = [
-      [["plan"], 2],
+      [["plan"], 3],
       [["run", "everything"], 3],
       [["resync", "--customer", "C1"], 3],
       [["apply"], 3],
-      [["run", "verify"], 0],
+      [["run", "verify"], 3],
       [["check"], 0],
       [["status"], 0],
       [["runs"], 0],

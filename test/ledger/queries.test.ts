@@ -65,14 +65,31 @@ describe("status", () => {
     ]);
     expect(facts.known).toEqual({ enterprises: 1, orders: 1, staff: 1, assignments: 1 });
     expect(facts.operations).toEqual([{ state: "unknown", count: 1 }]);
-    expect(facts.quarantine).toEqual([
-      { source: "erp", stream: "customers", code: "missing", count: 1, since: "2026-10-01T09:00:00.000Z" },
+    expect(facts.open).toMatchObject([
+      {
+        standing: "deferred",
+        stream: "orders",
+        code: "operation.open",
+        owner: "platform",
+        count: 1,
+        examples: [{ record: "crm/O3" }],
+      },
+      {
+        standing: "quarantined",
+        stream: "customers",
+        code: "missing",
+        owner: "crm",
+        count: 1,
+        since: "2026-10-01T09:00:00.000Z",
+      },
     ]);
-    expect(facts.deferred).toMatchObject([{ stream: "orders", code: "operation.open", count: 1, example: "crm/O3" }]);
     expect(facts.pool).toEqual({ free: 1, fixed: 2 });
     expect(facts.running).toHaveLength(1);
     expect(facts.audit?.sequence).toBeGreaterThan(3);
-    expect(attentionOf(facts)).toEqual([{ what: "1 record in quarantine", next: "crm-sync quarantine list" }]);
+    expect(attentionOf(facts, now).map((item) => item.what.replace(/; the oldest.*/u, ""))).toEqual([
+      "1 order is deferred (operation.open), owner: the platform: crm/O3",
+      "1 customer is in quarantine (missing), owner: the CRM: crm/C9",
+    ]);
     const text = statusText(facts, now);
     expect(text).toContain("1 enterprise, 1 order placed, 1 staff member, 1 assignment");
     expect(text).toContain("operation.open");
@@ -102,10 +119,11 @@ describe("status", () => {
     });
     const facts = await queries.status();
     expect(statusText(facts, now)).toMatch(new RegExp(`${hold.id} +crm/C1 +open`));
-    const waits = attentionOf(facts);
+    const waits = attentionOf(facts, now);
     expect(waits.map((item) => item.next)).toEqual([
       "crm-sync settle list",
       `crm-sync approve ${hold.id} --reason TEXT, or crm-sync reject ${hold.id} --reason TEXT`,
+      "crm-sync settle list shows the operation that has to be settled first",
       "crm-sync quarantine list",
     ]);
   });
@@ -341,7 +359,7 @@ describe("quarantine, operations and runs", () => {
     expect(await collect(queries.quarantine({ stream: "orders" }))).toHaveLength(6);
     for (const row of queries.quarantine({ stream: "orders" })) if (row.id !== "") break;
     await world.reject("orders", key("later"), { customer: key("C1") });
-    expect((await queries.status()).quarantine).toContainEqual(expect.objectContaining({ stream: "orders", count: 7 }));
+    expect((await queries.status()).open).toContainEqual(expect.objectContaining({ stream: "orders", count: 7 }));
   });
 
   it("refuses a ledger that is not there", async () => {

@@ -164,7 +164,7 @@ function tableOf(database: Database.Database, sql: string, name: string): string
 
 async function askEverything(queries: Queries): Promise<void> {
   await queries.status();
-  await queries.deferred();
+  await queries.open();
   await queries.agreement();
   await queries.auditHead();
   await queries.run("r");

@@ -40,7 +40,7 @@ class MemoryNotices implements NoticeStore {
 function telling(settings: NotifySettings, lines: string[] = [], store: NoticeStore = new MemoryNotices()) {
   const logger = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
   const clock = new HandClock("2026-01-01T00:00:00Z");
-  const deps = { settings, store, clock, logger, secret: () => "hook-token" };
+  const deps = { settings, instance: "here (ledger_1)", store, clock, logger, secret: () => "hook-token" };
   return async (now: Notice[]) => (await notifyChanges(now, deps)).map((message) => `${message.event} ${message.key}`);
 }
 
@@ -85,6 +85,24 @@ describe("notices", () => {
     });
   });
 
+  it("of one kind are one message with a count and the first few, and one that grows is told again", async () => {
+    const hook = await webhook(() => 204);
+    const tell = telling({ kind: "webhook", url: hook.url, timeoutMs: 5_000 });
+    const holds = Array.from({ length: 13 }, (_, n) => ({ ...held, key: `hold:h${n}`, summary: `C${n} is held` }));
+    const group: Notice = { ...down, key: "deferred:orders:x", kind: "deferred", count: 400 };
+    expect(await tell([...holds, group])).toEqual(["started hold", "started deferred:orders:x"]);
+    expect(hook.got[0]?.body).toMatchObject({
+      kind: "hold",
+      count: 13,
+      summary: "13 holds wait for approval: C0 is held; C1 is held; C2 is held; and 10 more",
+      states: [{ key: "hold:h0" }, { key: "hold:h1" }, { key: "hold:h2" }],
+    });
+    expect(await tell([...holds, group])).toEqual([]);
+    expect(await tell([...holds, { ...group, count: 10 }])).toEqual([]);
+    expect(await tell([...holds, { ...group, count: 11 }])).toEqual(["grew deferred:orders:x"]);
+    expect(await tell([])).toEqual(["ended hold", "ended deferred:orders:x"]);
+  });
+
   it("are posted to a webhook as JSON with its token", async () => {
     const hook = await webhook(() => 204);
     const tell = telling({ kind: "webhook", url: hook.url, token: "env:HOOK", timeoutMs: 5_000 });
@@ -92,7 +110,15 @@ describe("notices", () => {
     expect(hook.got).toEqual([
       {
         authorization: "Bearer hook-token",
-        body: { ...down, event: "started", since: "2026-01-01T00:00:00.000Z", at: "2026-01-01T00:00:00.000Z" },
+        body: {
+          ...down,
+          event: "started",
+          instance: "here (ledger_1)",
+          count: 1,
+          states: [],
+          since: "2026-01-01T00:00:00.000Z",
+          at: "2026-01-01T00:00:00.000Z",
+        },
       },
     ]);
   });

@@ -13,13 +13,14 @@ async function takenOver(): Promise<TwoCustomers> {
 async function adoptsBoth(company: TwoCustomers): Promise<void> {
   company.sandbox.faults.clear();
   const { exits, calls } = await company.runBoth();
-  expect(exits).toEqual([0, 0]);
+  // The people who should hold the assets of these orders wait for them: that is not "all is well".
+  expect(exits).toEqual([3, 3]);
   expect(calls).not.toHaveProperty("E5");
   expect(company.rows("select order_id, origin from placed_order where to_at is null order by order_id")).toEqual([
     { order_id: "O1", origin: "adopted" },
     { order_id: "O9", origin: "adopted" },
   ]);
-  expect(await company.runBoth()).toEqual({ exits: [0, 0], calls: {} });
+  expect(await company.runBoth()).toEqual({ exits: [3, 3], calls: {} });
   expect(company.twice).toEqual([]);
 }
 

@@ -31,6 +31,7 @@ export async function settleNotApplied(options: Options, operation: string): Pro
 export async function inProcess(
   options: Options,
   command: (invocation: Invocation) => Promise<number>,
+  instead: Partial<Pick<Invocation, "signal" | "startHealth">> = {},
 ): Promise<Ended> {
   let stdout = "";
   let stderr = "";
@@ -55,6 +56,7 @@ export async function inProcess(
     output,
     signal: new AbortController().signal,
     startHealth: () => Promise.reject(new Error("nothing here answers health questions")),
+    ...instead,
   });
   return { code, signal: null, stdout, stderr };
 }

@@ -19,7 +19,7 @@ const well: Health = {
       lastRun: { id: "run_1", state: "done", exitCode: 3, startedAt: "2026-01-01T00:00:00.000Z", finishedAt: null },
     },
   ],
-  open: { unknown: 2, holds: 1, quarantined: 9 },
+  open: { unknown: 0, holds: 0, quarantined: 0, records: [], streams: [] },
   breakers: { "order-service": "closed", "member-center": "half-open" },
 };
 
@@ -59,6 +59,25 @@ describe("health", () => {
     });
     expect(headers["cache-control"]).toBe("no-store");
     expect(headers["content-type"]).toContain("application/json");
+  });
+
+  it("says what is not done, which alone makes the program not ill", async () => {
+    const row = { stream: "orders", owner: "configuration", since: "2026-01-01T00:00:00.000Z" } as const;
+    const records: Health["open"]["records"] = [
+      { ...row, standing: "deferred", code: "customer.blocked", cause: "assumption.missing", count: 414 },
+      { ...row, standing: "quarantined", code: "missing", cause: "missing", count: 2 },
+    ];
+    const open = { unknown: 2, holds: 1, quarantined: 2, records, streams: ["crm/orders"] };
+    await serving(async () => ({ ...well, open }));
+    const { status, body } = await get("/healthz");
+    expect([status, body["healthy"]]).toEqual([200, false]);
+    expect(body["wrong"]).toEqual([
+      "operations.unknown:2",
+      "holds.open:1",
+      "source.incomplete:crm/orders",
+      "records.deferred:orders:customer.blocked:414",
+      "records.quarantined:orders:missing:2",
+    ]);
   });
 
   it("is bad, and says why, when a breaker is open or a job waits for the clock", async () => {

@@ -1,0 +1,109 @@
+import type { Stream } from "../crm/model.ts";
+import { streams as allStreams } from "../crm/model.ts";
+import { counts, ownerOf, ownerOfQuarantine, waitsForNextRun } from "../plan/owner.ts";
+import type { OpenRecords } from "../report/open.ts";
+import type { Sqlite } from "./database.ts";
+
+/** Whose records are asked for: those of all streams and sources, where nothing is said. */
+export interface OpenScope {
+  streams?: readonly Stream[] | undefined;
+  sources?: readonly string[] | undefined;
+  /** And what this run decided on, whatever its stream. */
+  run?: string | undefined;
+}
+
+interface OpenParameters {
+  sources: string | null;
+  streams: string;
+  run: string | null;
+}
+
+interface OpenRow {
+  standing: OpenRecords["standing"];
+  stream: Stream;
+  code: string;
+  cause: string;
+  count: number;
+  since: string;
+  /** JSON: the oldest few, `{record, reason, since}` each. */
+  examples: string;
+}
+
+/**
+ * Every record that is not done, once, whoever claims it, by how it stands and why. It looks at what is open through partial indexes and never at
+ * what is finished. What a record with several quarantine rows waits for is the oldest of them.
+ */
+const statement = `
+  with mine(source) as (select value from json_each(@sources)), streams(stream) as (select value from json_each(@streams)),
+  open as (
+    select case when outcome = 'rejected' or deferred_code in ('operation.rejected', 'staff.refused') then 'rejected' else 'deferred' end
+        as standing,
+      stream, deferred_code as code,
+      case when deferred_code <> 'customer.blocked' then deferred_code else coalesce(
+        (select case c.state when 'quarantined' then 'customer.quarantined' else c.deferred_code end from record c
+          where c.stream = 'customers' and c.namespace = record.customer_namespace and c.id = record.customer_id),
+        'customer.unknown') end as cause,
+      coalesce(deferred_since, changed_at) as since, coalesce(deferred_reason, '') as reason,
+      namespace || '/' || id as record
+    from record
+    where deferred_code is not null and state <> 'quarantined'
+      and (outcome_run = @run or (+stream in streams and (@sources is null or source in mine)))
+    union all
+    select 'quarantined', stream, code, code, min(first_seen), message, namespace || '/' || record_id
+    from quarantine
+    where state <> 'resolved' and record_id is not null and +stream in streams and (@sources is null or source in mine or exists (
+      select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace and r.id = quarantine.record_id
+      and r.source in mine))
+    group by stream, namespace, record_id
+    union all
+    select 'quarantined', stream, code, code, first_seen, message, place
+    from quarantine
+    where state <> 'resolved' and record_id is null and +stream in streams and (@sources is null or source in mine)
+  ),
+  numbered as (
+    select *, row_number() over (partition by standing, stream, code, cause order by since, record) as number from open
+  )
+  select standing, stream, code, cause, count(*) as count, min(since) as since,
+    json_group_array(json_object('record', record, 'reason', reason, 'since', since)) filter (where number <= 3) as examples
+  from numbered group by standing, stream, code, cause order by count desc, standing, stream, code, cause`;
+
+/** The one question about what is not done. `all` runs the statement with its named parameters on a connection to the ledger. */
+export function openRecords(
+  all: (statement: string, parameters: OpenParameters) => readonly unknown[],
+  scope: OpenScope = {},
+): OpenRecords[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement above says what a row is
+  const rows = all(statement, {
+    sources: scope.sources === undefined ? null : JSON.stringify(scope.sources),
+    streams: JSON.stringify(scope.streams ?? allStreams),
+    run: scope.run ?? null,
+  }) as readonly OpenRow[];
+  return rows.map(({ examples, ...row }) => {
+    const inQuarantine = row.standing === "quarantined";
+    return {
+      ...row,
+      owner: inQuarantine ? ownerOfQuarantine(row.code) : ownerOf(row.cause),
+      counts: inQuarantine || counts(row.code),
+      nextRun: !inQuarantine && waitsForNextRun(row.code),
+      examples: examplesOf(examples),
+    };
+  });
+}
+
+function examplesOf(text: string): OpenRecords["examples"] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement above makes them
+  return JSON.parse(text) as OpenRecords["examples"];
+}
+
+/** The question on the connection that writes, prepared once. */
+export class OpenTables {
+  readonly #statement;
+
+  constructor(database: Sqlite) {
+    this.#statement = database.prepare<[OpenParameters], OpenRow>(statement);
+  }
+
+  records(scope: OpenScope): OpenRecords[] {
+    return openRecords((_text, parameters) => this.#statement.all(parameters), scope);
+  }
+}

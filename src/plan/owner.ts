@@ -1,0 +1,71 @@
+/** Who can end what keeps a record from being done: the people of the CRM, of the configuration, of the platform, or the program by itself. */
+export type Owner = "crm" | "configuration" | "platform" | "program";
+
+/** Owners by the code of what stops a record. A code that ends in a dot stands for all that begin with it; a longer one outranks it. */
+const owners: Record<string, Owner> = {
+  "amendment.not-enabled": "program",
+  "asset.": "crm",
+  "asset.held-by-another": "platform",
+  "asset.not-shown": "platform",
+  "asset.readings-disagree": "platform",
+  "assumption.missing": "configuration",
+  "claimed-twice": "configuration",
+  "customer.": "crm",
+  "customer.blocked": "program",
+  "customer.not-looked-up": "program",
+  "customer.restless": "platform",
+  "customer.stale": "program",
+  "enterprise.": "platform",
+  "enterprise.no-single-customer": "configuration",
+  "no-sealing-key": "configuration",
+  "operation.open": "platform",
+  "operation.rejected": "platform",
+  "order.": "crm",
+  "order.unnamed": "platform",
+  "payload.": "configuration",
+  "platform.": "platform",
+  "pool.": "platform",
+  "quarantine.": "crm",
+  "revokes.": "crm",
+  "run.": "program",
+  "service.": "platform",
+  "settle-time": "program",
+  "staff.": "crm",
+  "staff.member-taken": "platform",
+  "staff.no-password": "configuration",
+  "staff.no-sealing-key": "configuration",
+  "staff.not-read": "platform",
+  "staff.not-shown": "platform",
+  "staff.protected": "configuration",
+};
+
+/** Codes under which nothing is left undone: a person decided so, or there is nothing to do. They are shown and never counted. */
+const settled = new Set(["customer.gone", "revokes.rejected"]);
+
+/** Codes of records that the next run takes up by itself, because a person stopped this one or asked it for something else. */
+const leftToNextRun = new Set(["run.scope", "run.stopped"]);
+
+/** The owner of a code, or undefined where the table does not name it. */
+export function namedOwner(code: string): Owner | undefined {
+  return owners[code] ?? owners[`${code.split(".")[0] ?? ""}.`];
+}
+
+/** Who can end a deferral or rejection with this code. */
+export function ownerOf(code: string): Owner {
+  return namedOwner(code) ?? "program";
+}
+
+/** Who can end a quarantine with this code: the CRM, unless it is a matter of settings. */
+export function ownerOfQuarantine(code: string): Owner {
+  return owners[code] ?? "crm";
+}
+
+/** Whether a record with this code is work that is not done: it counts in exit codes, `status`, `/healthz` and alerts as long as it has it. */
+export function counts(code: string): boolean {
+  return !settled.has(code) && !leftToNextRun.has(code);
+}
+
+/** Whether a record with this code only waits for the next run. */
+export function waitsForNextRun(code: string): boolean {
+  return leftToNextRun.has(code);
+}

@@ -1,0 +1,252 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Invocation } from "../../src/cli/command.ts";
+import { planCommand } from "../../src/cli/plan-commands.ts";
+import { runsCommand, statusCommand } from "../../src/cli/query-commands.ts";
+import { resyncCommand, runCommand } from "../../src/cli/run-commands.ts";
+import { serveCommand } from "../../src/cli/serve-command.ts";
+import type { HealthDependencies } from "../../src/run/health.ts";
+import { healthRoutes } from "../../src/web/health.ts";
+import { company, lines, orderLine, staffLine } from "../support/cli-records.ts";
+import { world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+import { inProcess } from "../support/in-process.ts";
+import type { Ended } from "../support/program.ts";
+
+type Command = (invocation: Invocation) => Promise<number>;
+
+/** A command line of a world, without a process of its own. What it tells goes to a file, one message a line. */
+async function says(
+  w: World,
+  command: Command,
+  instead: Parameters<typeof inProcess>[2] = {},
+): Promise<Ended & { last: string }> {
+  const environment = Object.fromEntries(
+    Object.entries(w.environment).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  const options = {
+    config: w.path("crm-sync.yaml"),
+    sandbox: w.sandbox.url,
+    ledger: w.path("ledger.db"),
+    environment,
+    json: false,
+  };
+  const ended = await inProcess(options, command, instead);
+  return { ...ended, last: ended.stdout.trimEnd().split("\n").at(-1) ?? "" };
+}
+
+const runs =
+  (job: string): Command =>
+  (call) =>
+    runCommand(call, job, []);
+const plans: Command = (call) => planCommand(call, {}, undefined);
+
+interface Told {
+  event: string;
+  kind: string;
+  key: string;
+  instance: string;
+  count: number;
+  summary: string;
+}
+
+/** What was told since the last look. */
+function told(w: World): Told[] {
+  const text = readFileSync(w.path("told.ndjson"), "utf8");
+  writeFileSync(w.path("told.ndjson"), "");
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Told);
+}
+
+async function telling(records: Parameters<typeof world>[0] = {}): Promise<World> {
+  const w = await world(records);
+  w.extra = `instance: north\nnotify: { kind: command, command: [sh, -c, "cat >> ${w.path("told.ndjson")}; echo >> ${w.path("told.ndjson")}"] }\n`;
+  w.write();
+  writeFileSync(w.path("told.ndjson"), "");
+  return w;
+}
+
+/** What `/healthz` of a daemon on this ledger answers. */
+async function health(w: World): Promise<{ status: number; healthy: boolean; wrong: string[] }> {
+  const stop = new AbortController();
+  const asked = Promise.withResolvers<HealthDependencies>();
+  const ended = says(w, serveCommand, {
+    signal: stop.signal,
+    startHealth: (deps) => {
+      asked.resolve(deps);
+      return Promise.resolve({ url: "http://127.0.0.1:1", close: () => Promise.resolve() });
+    },
+  });
+  const answer = await healthRoutes(await asked.promise).request("/healthz");
+  const body = (await answer.json()) as { healthy: boolean; wrong: string[] };
+  stop.abort();
+  await ended;
+  return { status: answer.status, ...body };
+}
+
+/** Job, kind and exit code of every run, oldest first. */
+function recorded(w: World): string[] {
+  return w
+    .rows<{ said: string }>("select job || ' ' || coalesce(exit_code, '-') as said from run order by id")
+    .map((row) => row.said);
+}
+
+describe("what is not done", () => {
+  it("counts in every run, plan, status, health and alert until it is done, whichever run met it first", async () => {
+    const w = await telling({ records: company(3, 1) });
+    w.extra +=
+      "jobs: { customers-and-orders: { schedule: null }, staff: { schedule: null }, verify: { schedule: null }, monthly-report: { schedule: null } }\n";
+    const good = { customers: w.customers, orders: w.orders };
+    w.customers = w.customers.map((row) => (row.id === "C1" ? { ...row, address: null } : row));
+    w.write();
+    const people = w.staff.map(staffLine);
+    const spoiled = people.map((line) => ("id" in line && line.id === "S3-1" ? { ...line, name: undefined } : line));
+    writeFileSync(w.path("data/staff.ndjson"), lines(spoiled));
+
+    // One job meets the order that waits; the other meets the person in quarantine, and decides on the order again.
+    const orders = "1 order is deferred (customer.not-orderable)";
+    const person = "1 staff member is in quarantine (missing)";
+    const first = await says(w, runs("customers-and-orders"));
+    expect([first.code, first.last]).toEqual([
+      3,
+      `exit 3: 1 record is not done: ${orders}; \`crm-sync status\` says since when, why and what to do`,
+    ]);
+    expect(told(w)).toMatchObject([
+      { event: "started", kind: "deferred", count: 1, summary: expect.stringContaining("crm/O1") },
+    ]);
+    expect((await says(w, runs("customers-and-orders"))).last).toBe(first.last);
+    const staff = await says(w, runs("staff"));
+    expect(staff.code).toBe(3);
+    expect(staff.last).toContain(
+      `3 records are not done: ${orders}, 1 staff member is deferred (asset.not-ordered), ${person};`,
+    );
+    expect(told(w).map((message) => [message.event, message.kind, message.instance])).toEqual([
+      ["started", "deferred", expect.stringMatching(/^north \(.+\)$/u)],
+      ["started", "quarantine", expect.stringMatching(/^north \(.+\)$/u)],
+    ]);
+
+    const planned = await says(w, plans);
+    expect(planned.code).toBe(3);
+    expect(planned.last).toContain("exit 3: 3 records are not done: ");
+    const status = await says(w, statusCommand);
+    expect(status.stdout).toMatch(/orders +customer\.not-orderable +1 +\d+ s +crm +crm\/O1/u);
+    expect(status.stdout).toContain(`${orders}, owner: the CRM: crm/O1; the oldest for`);
+    expect(status.stdout).toContain(`${person}, owner: the CRM: crm/S3-1; the oldest for`);
+    expect(status.stdout).not.toContain("nothing waits for a person");
+    expect(await health(w)).toMatchObject({
+      status: 200,
+      healthy: false,
+      wrong: [
+        "records.deferred:orders:customer.not-orderable:1",
+        "records.deferred:staff:asset.not-ordered:1",
+        "records.quarantined:staff:missing:1",
+      ],
+    });
+    expect((await says(w, runs("verify"))).code).toBe(3);
+    expect(told(w)).toEqual([]);
+
+    Object.assign(w, good);
+    w.write();
+    expect((await says(w, runs("customers-and-orders"))).last).toBe("exit 0: all is well");
+    const ended = told(w);
+    expect((await says(w, runs("staff"))).last).toBe("exit 0: all is well");
+    ended.push(...told(w));
+    expect(ended.map((message) => `${message.event} ${message.key}`).sort()).toEqual([
+      "ended deferred",
+      "ended quarantine:staff:missing",
+    ]);
+    expect((await says(w, statusCommand)).last).toBe("nothing waits for a person");
+    expect(await health(w)).toMatchObject({ status: 200, healthy: true, wrong: [] });
+
+    // A placed order that is cancelled is never "all is well": not in this run, and not in the next one without a change.
+    w.orders = w.orders.map((row) => (row.id === "O2" ? { ...row, cancelled: true } : row));
+    w.write();
+    for (let run = 0; run < 2; run += 1) {
+      const cancelled = await says(w, runs("customers-and-orders"));
+      expect(cancelled.last).toContain("exit 3: 1 record is not done: 1 order is deferred (amendment.not-enabled)");
+    }
+    expect((await says(w, runs("staff"))).code).toBe(0);
+    expect(recorded(w)).toEqual([
+      "customers-and-orders 3",
+      "customers-and-orders 3",
+      "staff 3",
+      "plan 3",
+      "verify 3",
+      "customers-and-orders 0",
+      "staff 0",
+      "customers-and-orders 3",
+      "customers-and-orders 3",
+      "staff 0",
+    ]);
+  });
+
+  it("is told of a rejected person in every run, not only in the one that asked", async () => {
+    const w = await telling({ records: company(2, 1) });
+    w.sandbox.faults.add({ operation: "M1", fault: "status299", code: "40000", nth: [1] });
+    expect((await says(w, runs("everything"))).code).toBe(3);
+    const again = await says(w, runs("everything"));
+    expect(again.last).toMatch(/^exit 3: 1 record is not done: 1 staff member is rejected /u);
+    expect(told(w).map((message) => `${message.event} ${message.kind} ${message.count}`)).toEqual([
+      "started rejected 1",
+    ]);
+  });
+
+  it("is one record where two sources claim it", async () => {
+    const w = await telling({ records: company(2, 1) });
+    const settings = readFileSync(w.path("crm-sync.yaml"), "utf8");
+    const [, hr = ""] = /^ {2}hr:\n([^]*?)^jobs:/mu.exec(settings) ?? [];
+    writeFileSync(w.path("crm-sync.yaml"), settings.replace(/^jobs:/mu, `  agency:\n${hr}jobs:`));
+    for (let run = 0; run < 2; run += 1) {
+      const ended = await says(w, runs("everything"));
+      expect(ended.last).toContain("exit 3: 2 records are not done: 2 staff members are in quarantine (claimed-twice)");
+    }
+    expect(told(w).map((message) => `${message.kind} ${message.count}`)).toEqual(["quarantine 2"]);
+    expect((await says(w, statusCommand)).stdout).toContain(
+      "2 staff members are in quarantine (claimed-twice), owner: the configuration",
+    );
+  });
+});
+
+describe("a run that is stopped on purpose", () => {
+  it("raises no alert: neither for itself, nor for a source, a service or the records that it left", async () => {
+    const w = await telling({ records: company(4, 1), sandbox: { latencyMs: 40 } });
+    for (const job of ["everything", "verify"]) {
+      const stop = new AbortController();
+      const before = w.sandbox.counts().calls["E2"] ?? 0;
+      const watch = setInterval(() => {
+        const { calls } = w.sandbox.counts();
+        if ((calls["E2"] ?? 0) > before || (job === "verify" && (calls["M5"] ?? 0) > 0)) stop.abort();
+      }, 5);
+      onTestFinished(() => clearInterval(watch));
+      const stopped = await says(w, runs(job), { signal: stop.signal });
+      clearInterval(watch);
+      expect([job, stopped.code]).toEqual([job, 1]);
+    }
+    expect(told(w)).toEqual([]);
+    expect((await says(w, statusCommand)).stdout).toContain("wait for the next run");
+    expect((await says(w, runs("everything"))).code).toBe(0);
+    expect(told(w)).toEqual([]);
+  });
+});
+
+describe("what a command that records a run exits with", () => {
+  it("stands in `runs`: changes pending, a service down, a record that nobody knows", async () => {
+    const w = await telling({ records: company(1, 1) });
+    expect((await says(w, plans)).last).toMatch(/^exit 2: changes are pending/u);
+    await w.sandbox.refuseConnections();
+    expect((await says(w, plans)).code).toBe(7);
+    expect((await says(w, runs("everything"))).code).toBe(7);
+    await w.sandbox.acceptConnections();
+    expect((await says(w, runs("everything"))).code).toBe(0);
+    expect((await says(w, (call) => resyncCommand(call, { customer: "none" }))).code).toBe(64);
+    w.orders = [...w.orders, { id: "O9", customer: "C9", assets: ["O9-A1"] }];
+    writeFileSync(w.path("data/orders.ndjson"), lines(w.orders.map(orderLine)));
+    expect((await says(w, plans)).last).toContain(
+      "exit 3: 1 record is not done: 1 order is deferred (customer.blocked by customer.unknown)",
+    );
+    expect(recorded(w)).toEqual(["plan 2", "plan 7", "everything 7", "everything 0", "resync 64", "plan 3"]);
+    expect((await says(w, (call) => runsCommand(call, 20))).code).toBe(0);
+  });
+});
