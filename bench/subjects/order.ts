@@ -132,6 +132,7 @@ function customerWith(instances: DesiredInstance[]): CustomerInput {
     },
     observed: { enterprises: undefined, members: undefined, assets: undefined },
     privateValues,
+    rejections: [],
     quarantinedInScope: 0,
     sourceWithStrayRecord: undefined,
   };

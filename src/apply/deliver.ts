@@ -5,6 +5,7 @@ import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
 import { wireText } from "../contract/wire-body.ts";
 import { formatKey } from "../crm/keys.ts";
+import { scrub } from "../http/redaction.ts";
 import type { OperationContext } from "../ledger/journal.ts";
 import { claimCodes } from "../ledger/claims.ts";
 import { bind } from "../plan/bind.ts";
@@ -16,7 +17,9 @@ import type { StaffMatch } from "./effects.ts";
 import { attemptEnd, isContradiction, keptAnswer } from "./outcome.ts";
 import { generatePassword } from "./password.ts";
 import type { NumberPool } from "./pool.ts";
-import { plannedOrder, prepare } from "./prepare.ts";
+import { plannedOrder, prepare, textsOf } from "./prepare.ts";
+import { refusedPeople, refusedWith } from "./refusal.ts";
+import type { Refused } from "./refusal.ts";
 import { sendOnce } from "./sending.ts";
 import { settleTimeBegins } from "./settle-time.ts";
 import type { Conclusive, PlannedOrder } from "./prepare.ts";
@@ -24,7 +27,7 @@ import type { Conclusive, PlannedOrder } from "./prepare.ts";
 /** What became of one operation that was to be carried out. */
 export type Delivery =
   | { kind: "done"; refused: StaffMatch["refused"] }
-  | { kind: "rejected"; code: string; reason: string }
+  | ({ kind: "rejected" } & Pick<Refused, "code" | "reason" | "scope" | "shared">)
   | { kind: "unknown"; id: string }
   | { kind: "parked"; id: string; reason: string }
   /** Not one byte left. Without an `id` there was no permit, and the journal holds no intent of it. */
@@ -109,7 +112,10 @@ export async function deliver(
       (permit) =>
         prepared.send({ nonce, body, signal: options.signal, customer: formatKey(operation.customer), ...permit }),
       async (id, { outcome, conclude }) => {
-        if (id !== undefined) return await record(deps, operation, id, outcome, conclude, options.existing);
+        if (id !== undefined) {
+          const sent = textsOf(bound.wire);
+          return await record(deps, operation, id, outcome, conclude, { existing: options.existing, sent });
+        }
         if (outcome.kind !== "not-sent")
           throw new Error(`${operation.endpoint} on ${operation.subject} left without an intent`);
         if (options.signal?.aborted === true) return { kind: "stopped" };
@@ -152,7 +158,8 @@ async function initialPasswords(
     const ref = `initial-password/${key}`;
     const kept = await deps.ledger.latestSealed(ref);
     const password = kept.values?.["password"];
-    if (typeof password === "string") {
+    // One that the service may have refused for its length is not sent again: the length is a setting.
+    if (typeof password === "string" && password.length === deps.settings.generatedPasswordLength) {
       values.set(key, password);
       continue;
     }
@@ -169,8 +176,9 @@ async function record(
   id: string,
   outcome: WriteOutcome<unknown>,
   conclude: (id: string) => Conclusive | { doubt: string },
-  existing: Existing | undefined,
+  options: { existing: Existing | undefined; sent: readonly string[] },
 ): Promise<Delivery> {
+  const { existing } = options;
   const attempt = attemptEnd(outcome);
   if (outcome.kind === "done" || outcome.kind === "partial" || outcome.kind === "already") {
     const concluded = conclude(id);
@@ -180,6 +188,7 @@ async function record(
           state: "done",
           attempt,
           changes: concluded.changes,
+          rejections: refusedPeople(deps, operation, concluded.refused),
           audit: { kind: operation.kind, body: concluded.audit },
         });
       } catch (error) {
@@ -212,19 +221,22 @@ async function record(
     return { kind: "not-sent", id, reason: outcome.reason };
   }
   if (outcome.kind === "rejected") {
-    const meaning = meaningOf(outcome.code, operation.endpoint);
     if (existing !== undefined && operation.kind !== "update-enterprise") {
       const reason = `sent again, it was rejected with ${outcome.code}; the attempt before it may have been applied`;
       return await park(deps, id, reason, { attempt, code: outcome.code, answer: keptAnswer(outcome.raw) });
     }
+    const { meaning, cure } = meaningOf(outcome.code, operation.endpoint);
+    const words = scrub(serviceWords(outcome.raw), options.sent);
+    const { rejections, ...refused } = refusedWith(deps, operation, outcome.code, words);
     await deps.ledger.conclude(id, {
       state: "rejected",
       attempt,
       code: outcome.code,
-      message: meaning.meaning,
+      message: meaning,
       answer: keptAnswer(outcome.raw),
       changes: [],
-      audit: { kind: "rejected", body: { meaning: meaning.meaning } },
+      rejections,
+      audit: { kind: "rejected", body: { meaning } },
     });
     deps.logger.warn(
       {
@@ -232,15 +244,11 @@ async function record(
         endpoint: operation.endpoint,
         subject: operation.subject,
         code: outcome.code,
-        cure: meaning.cure,
+        cure,
       },
       "operation rejected",
     );
-    return {
-      kind: "rejected",
-      code: outcome.code,
-      reason: `${operation.endpoint} was rejected with ${outcome.code}: ${meaning.meaning}${inServiceWords(outcome.raw)}. ${meaning.cure}`,
-    };
+    return { kind: "rejected", ...refused };
   }
   return await doubt(deps, operation, id, attempt, keptAnswer(outcome.raw));
 }
@@ -305,10 +313,4 @@ async function park(
   });
   deps.logger.error({ operation: id, reason }, "operation parked");
   return { kind: "parked", id, reason };
-}
-
-/** The service's own words, from the answer after redaction: they name the field that it refused. */
-function inServiceWords(raw: Json): string {
-  const words = serviceWords(raw);
-  return words === "" ? "" : ` (the service says: ${words})`;
 }

@@ -289,7 +289,7 @@ function sealedPassword(operation: Operation, index: number): { ref: string; ver
 }
 
 /** Every text of a wire payload, longest first: what a refusal in the service's words must not repeat. */
-function textsOf(value: Json): string[] {
+export function textsOf(value: Json): string[] {
   const texts: string[] = [];
   const visit = (item: Json | undefined): void => {
     if (typeof item === "string" && item.length > 2) texts.push(item);

@@ -3,10 +3,13 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
+import { refusedUnlessThere } from "../contract/refusals.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Conclusion } from "../ledger/ledger.ts";
+import { refusedYetShown } from "../ledger/journal.ts";
 import type { JournalRow } from "../ledger/journal.ts";
 import type { KnownChange } from "../plan/changes.ts";
+import type { OperationKind } from "../plan/operation.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { Delivery } from "./deliver.ts";
 import { deliver } from "./deliver.ts";
@@ -16,6 +19,7 @@ import { enterpriseContext, orderContext } from "./intent.ts";
 import { isShown } from "./licence-types.ts";
 import type { Observer } from "./observe.ts";
 import { isContradiction } from "./outcome.ts";
+import { refusedWith } from "./refusal.ts";
 import type { NumberPool } from "./pool.ts";
 import { settleTimeBegins, settleTimeLeftOf } from "./settle-time.ts";
 
@@ -23,6 +27,8 @@ export type Settled =
   | { kind: "done"; id: string }
   /** Proven or decided not to be applied; the customer is planned anew. */
   | { kind: "dropped"; id: string }
+  /** The service had said no, and the platform shows nothing of it: not sent again as it was. */
+  | { kind: "rejected"; id: string; code: string; reason: string }
   | { kind: "waiting"; id: string; until: string }
   | { kind: "parked"; id: string; reason: string }
   | { kind: "unreadable"; id: string; reason: string };
@@ -31,6 +37,14 @@ const evidenceSchema = z.object({
   readings: z.array(z.object({ at: z.string(), seen: z.boolean(), attempts: z.int().optional(), detail: z.unknown() })),
 });
 const keptReadings = 20;
+/** So often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
+const mostSendings = 3;
+const sentSparingly: ReadonlySet<OperationKind> = new Set([
+  "create-enterprise",
+  "bind-enterprise",
+  "place-order",
+  "add-staff",
+]);
 const cutOff = "the program ended while the call was on its way";
 
 /**
@@ -77,12 +91,14 @@ export class Settling {
     const { id, operation } = row;
     if (row.state === "sending") await this.foundSending(row);
     if (operation.kind === "take-asset-numbers") return await this.#numbersLost(row);
+    if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);
     if (operation.kind === "update-enterprise") {
       if (row.state === "parked") return stillParked(row);
       return await this.#sendAgain(row, runId, signal, "sets a state: the same value is sent again");
     }
     // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
-    const left = await settleTimeLeftOf(this.#deps, row);
+    const refusal = refusedUnlessThere(row.outcomeCode, operation.endpoint) ? row.outcomeCode : null;
+    const left = refusal === null ? await settleTimeLeftOf(this.#deps, row) : 0;
     let reading: Reading;
     try {
       reading = await readEvidence(this.#deps, this.#observer, row, signal);
@@ -93,7 +109,25 @@ export class Settling {
     if (reading.kind === "applied") return await this.#applied(row, reading);
     if (row.state === "parked") return stillParked(row);
     if (reading.kind === "odd") return await this.#odd(row, reading, left);
+    if (refusal !== null && reading.partEffect === undefined) return await this.#refused(row, reading, refusal);
     return await this.#unseen(row, reading, left, runId, signal);
+  }
+
+  /** The call itself was refused and changed nothing, and no earlier one shows: one reading tells. */
+  async #refused(row: JournalRow, reading: Extract<Reading, { kind: "unseen" }>, code: string): Promise<Settled> {
+    const refused = refusedWith(this.#deps, row.operation, code, "");
+    await this.#conclude(row, {
+      state: "rejected",
+      verdict: "not applied",
+      evidence: this.#evidence(row, false, reading.detail),
+      code,
+      message: refused.reason,
+      changes: [],
+      rejections: refused.rejections,
+      audit: { kind: "rejected", body: { settledBy: reading.detail } },
+    });
+    this.#deps.logger.warn({ ...named(row), code }, "operation rejected");
+    return { kind: "rejected", id: row.id, code: refused.code, reason: refused.reason };
   }
 
   /**
@@ -178,6 +212,14 @@ export class Settling {
         reading.detail,
       );
     }
+    const sent = await this.#sendings(row);
+    if (sent >= mostSendings && reading.partEffect === undefined) {
+      return await this.#park(
+        row,
+        `it was sent ${sent} times, each time without an answer that says what became of it, and the platform does not show it; it is not sent again before a person has decided`,
+        reading.detail,
+      );
+    }
     switch (row.operation.kind) {
       case "create-enterprise":
       case "bind-enterprise":
@@ -219,6 +261,15 @@ export class Settling {
       default:
         return await this.#drop(row, evidence, reading.partEffect?.changes ?? []);
     }
+  }
+
+  /** How often what must not be done twice was sent for one of its records without a known outcome, in all runs since a person decided last. */
+  async #sendings(row: JournalRow): Promise<number> {
+    const { kind, records } = row.operation;
+    if (!sentSparingly.has(kind)) return 0;
+    let most = 0;
+    for (const record of records) most = Math.max(most, await this.#deps.ledger.sendingsInDoubt(record, kind));
+    return most;
   }
 
   /**

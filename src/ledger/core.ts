@@ -21,6 +21,7 @@ import { OpenTables } from "./open-records.ts";
 import { sealingKey } from "./private.ts";
 import type { SealingKey, SealingSalt } from "./private.ts";
 import { RecordTables } from "./records.ts";
+import { RejectionTables } from "./rejections.ts";
 import { RunTables } from "./runs.ts";
 import { SlotTables } from "./slots.ts";
 import { WorkTables } from "./work.ts";
@@ -50,6 +51,7 @@ interface Tables {
   claims: IntentClaims;
   changes: ChangeTables;
   holds: HoldTables;
+  rejections: RejectionTables;
   runs: RunTables;
   slots: SlotTables;
   audit: AuditLog;
@@ -103,6 +105,7 @@ export class LedgerCore {
       },
     });
     this.tables = {
+      rejections: new RejectionTables(database),
       records: new RecordTables(database, {
         now: () => options.clock.now(),
         randomHex: () => options.random.hex(16),

@@ -23,6 +23,7 @@ import * as openRecordsMigration from "../../migrations/0003_open_records.ts";
 import * as absenceMigration from "../../migrations/0007_absence.ts";
 import * as workMigration from "../../migrations/0008_work_and_tallies.ts";
 import * as fireTimesMigration from "../../migrations/0010_fire_times.ts";
+import * as rejectionsMigration from "../../migrations/0005_rejections.ts";
 
 export type Sqlite = Database.Database;
 
@@ -35,6 +36,7 @@ const migrations: Record<string, Migration> = {
   "0001_ledger": ledgerMigration,
   "0002_services_left": servicesLeftMigration,
   "0003_open_records": openRecordsMigration,
+  "0005_rejections": rejectionsMigration,
   "0007_absence": absenceMigration,
   "0008_work_and_tallies": workMigration,
   "0010_fire_times": fireTimesMigration,

@@ -125,8 +125,21 @@ export class IntakeLedger extends LedgerCore {
     return await this.write(() => this.tables.work.markPending(scope));
   }
 
+  /** A person wants what was refused in this scope tried once more; what it is about is worked on by this run. */
+  async retryRejected(scope: { customer?: RecordKey; order?: RecordKey; source?: string }): Promise<void> {
+    await this.write(() => this.tables.rejections.ask(scope));
+  }
+
+  /** What was refused under other settings than these is tried once more. Answers how many records are looked at again for it. */
+  async wakeRejected(settings: string): Promise<number> {
+    return await this.write(() => this.tables.rejections.wake(settings));
+  }
+
   async load(customer: RecordKey): Promise<Omit<CustomerInput, "observed">> {
-    return this.readTogether(() => this.tables.known.load(customer));
+    return this.readTogether(() => ({
+      ...this.tables.known.load(customer),
+      rejections: this.tables.rejections.of(customer),
+    }));
   }
 
   /** What the CRM says of an order now. */

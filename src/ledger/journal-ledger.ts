@@ -4,9 +4,11 @@ import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { KnownChange } from "../plan/changes.ts";
-import type { Operation } from "../plan/operation.ts";
+import type { Operation, OperationKind, RecordReference } from "../plan/operation.ts";
 import { contradictionIn } from "./damage.ts";
 import { IntakeLedger } from "./intake-ledger.ts";
+import type { NewRejections } from "./rejections.ts";
+import { refusedYetShown } from "./journal.ts";
 import type { Attempt, JournalRow, OperationContext, OperationState } from "./journal.ts";
 
 /** How an attempt ended, for the journal. */
@@ -34,6 +36,8 @@ export interface Conclusion {
   /** The redacted answer, kept where the outcome has to be looked into. */
   answer?: string | undefined;
   changes: readonly KnownChange[];
+  /** What was refused of it, so that it is not sent again as it was. */
+  rejections?: NewRejections | undefined;
   audit: { kind: string; body: JsonObject };
 }
 
@@ -128,6 +132,8 @@ export class JournalLedger extends IntakeLedger {
       answer: conclusion.answer,
     });
     for (const change of conclusion.changes) this.tables.changes.apply(change, at);
+    if (conclusion.state === "done") this.tables.rejections.forget(row.operation.kind, row.operation.records);
+    if (conclusion.rejections !== undefined) this.tables.rejections.add(id, conclusion.rejections, at);
     this.tables.audit.append({
       at,
       kind: conclusion.audit.kind,
@@ -190,9 +196,39 @@ export class JournalLedger extends IntakeLedger {
     });
   }
 
-  /** How many M1 calls answered for a staff member since the CRM changed the record last. */
-  async additionsOf(staff: RecordKey): Promise<number> {
-    return this.read(() => this.tables.journal.additions(staff));
+  /** How many attempts of a kind may have left for a record and have no known outcome, since a person decided on one last. */
+  async sendingsInDoubt(record: RecordReference, kind: OperationKind): Promise<number> {
+    return this.read(() => this.tables.journal.sendingsInDoubt(record, kind));
+  }
+
+  /** The refused E5 operations of an order, newest first. */
+  async refusedOrders(order: RecordKey): Promise<JournalRow[]> {
+    return this.read(() => this.tables.journal.refusedOrders(order));
+  }
+
+  /** A refused operation of which the platform shows something waits for a person: its outcome is open again. */
+  async reopenRefused(id: string, reason: string, evidence: Json): Promise<void> {
+    await this.write(() => {
+      const row = this.tables.journal.byId(id);
+      if (row?.state !== "rejected") throw new Error(`operation ${id} is ${row?.state ?? "not in the journal"}`);
+      const at = this.now;
+      const code = row.outcomeCode ?? undefined;
+      this.tables.journal.finish(id, {
+        state: "parked",
+        at,
+        verdict: refusedYetShown,
+        evidence,
+        code,
+        message: reason,
+      });
+      const { endpoint, kind, subject, customer } = row.operation;
+      this.tables.audit.append({
+        at,
+        kind: "parked",
+        subject,
+        body: { operation: id, endpoint, kind, customer: formatKey(customer), state: "parked", code, reason },
+      });
+    });
   }
 
   async operation(id: string): Promise<JournalRow | undefined> {

@@ -8,6 +8,9 @@ import { unreadableRow } from "./damage.ts";
 
 export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
 
+/** The verdict on a refused operation of which the platform shows something: only a person ends that. */
+export const refusedYetShown = "was refused and is shown; waits for a person";
+
 /** What an operation has to remember to be settled after a crash. Holds ids and hashes, never a private value. */
 export type OperationContext = JsonObject;
 

@@ -1,11 +1,12 @@
 import type { Json } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../plan/operation.ts";
+import type { Operation, OperationKind, RecordReference } from "../plan/operation.ts";
 import type { Sqlite } from "./database.ts";
 import { attempt, journalRow, operationColumns } from "./journal-row.ts";
 import type { Attempt, AttemptRow, JournalRow, OperationContext, OperationRow, OperationState } from "./journal-row.ts";
 
+export { refusedYetShown } from "./journal-row.ts";
 export type { Attempt, JournalRow, OperationContext, OperationState } from "./journal-row.ts";
 
 /** The journal: operations and attempts. Every method runs inside the writer's transaction, or reads. */
@@ -41,10 +42,18 @@ export class JournalTables {
         `select max(coalesce(a.finished_at, a.started_at)) as at from operation o join attempt a on a.operation_id = o.id
          where o.subject = +? and (a.outcome = 'unknown' or a.outcome is null)`,
       ),
-      additions: database.prepare<[string, string], { count: number }>(
-        `select count(*) as count from operation_record r join operation o on o.id = r.operation_id
-         where r.stream = 'staff' and r.namespace = +? and r.record_id = +? and o.kind = 'add-staff' and o.state = 'done'
-         and o.created_at >= (select changed_at from record where stream = 'staff' and namespace = r.namespace and id = r.record_id)`,
+      refusedOrders: database.prepare<[string, string], OperationRow>(
+        `select ${operationColumns} from operation_record i join operation o on o.id = i.operation_id
+         where i.stream = 'orders' and i.namespace = +? and i.record_id = +? and o.kind = 'place-order' and o.state = 'rejected'
+         order by o.created_at desc, o.id desc`,
+      ),
+      sendings: database.prepare<[{ stream: string; namespace: string; id: string; kind: string }], { count: number }>(
+        `select count(*) as count from operation_record r join operation o on o.id = r.operation_id join attempt a on a.operation_id = o.id
+         where r.stream = +@stream and r.namespace = +@namespace and r.record_id = +@id and o.kind = +@kind
+           and (a.outcome is null or a.outcome = 'unknown')
+           and a.started_at > coalesce((select max(d.updated_at) from operation_record s join operation d on d.id = s.operation_id
+             where s.stream = +@stream and s.namespace = +@namespace and s.record_id = +@id and d.kind = +@kind
+               and d.verdict like 'a person decided%'), '')`,
       ),
       evidence: database.prepare("update operation set evidence = ? where id = +? and state in ('unknown', 'parked')"),
       byId: database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = +?`),
@@ -198,9 +207,15 @@ export class JournalTables {
     return at === undefined || at === null ? 0 : Date.parse(at);
   }
 
-  /** How many M1 calls answered for a staff member since the record changed last: for one who is not linked, so often was this person refused. */
-  additions(staff: RecordKey): number {
-    return this.#statements.additions.get(staff.namespace, staff.id)?.count ?? 0;
+  /** Orders of which an E5 was refused, newest first. */
+  refusedOrders(order: RecordKey): JournalRow[] {
+    return this.#statements.refusedOrders.all(order.namespace, order.id).map(journalRow);
+  }
+
+  /** How many attempts of a kind may have left for a record and have no known outcome, since a person decided on one last. */
+  sendingsInDoubt(record: RecordReference, kind: OperationKind): number {
+    const { stream, namespace, id } = record;
+    return this.#statements.sendings.get({ stream, namespace, id, kind })?.count ?? 0;
   }
 
   noteEvidence(id: string, evidence: Json): void {

@@ -58,7 +58,7 @@ export class KnownTables {
   }
 
   /** Everything the ledger holds about one customer, without what the platform shows. Bodies of placed, unchanged orders are left out. */
-  load(customer: RecordKey): Omit<CustomerInput, "observed"> {
+  load(customer: RecordKey): Omit<CustomerInput, "observed" | "rejections"> {
     const { namespace, id } = customer;
     const rows = this.#statements.desired.all(namespace, id);
     const privateValues = new Map<string, string>();

@@ -13,6 +13,8 @@ export interface Block {
   code: string;
   reason: string;
   again: boolean;
+  /** A service refused it: the record is rejected, not deferred. */
+  rejected?: true;
 }
 
 /**

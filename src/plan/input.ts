@@ -1,5 +1,5 @@
 import type { Customer, InstanceWith, Order, RecordKey, Staff } from "../crm/model.ts";
-import type { PrivateMarker } from "./operation.ts";
+import type { OperationKind, PrivateMarker, RecordReference } from "./operation.ts";
 
 /** A canonical record with markers in place of its private fields. */
 export type DesiredCustomer = Omit<Customer, CustomerPrivate> & { name: PrivateMarker } & {
@@ -143,6 +143,21 @@ export interface Observed {
   unclearOrders?: ReadonlyMap<string, { code: string; reason: string; again: boolean }> | undefined;
 }
 
+/** Something that a service refused for a record, as the ledger keeps it while the record has not changed since. */
+export interface Rejection {
+  record: RecordReference;
+  kind: OperationKind;
+  /** Of what was refused: the operation, or one person's part of M1. */
+  hash: string;
+  /** Fingerprint of the settings that it was made with. */
+  settings: string;
+  operationId: string;
+  code: string;
+  reason: string;
+  /** Refused together with others, so that it is not known whose fault it was. */
+  shared: boolean;
+}
+
 /** Everything one customer is planned from. */
 export interface CustomerInput {
   customer: RecordKey;
@@ -157,4 +172,6 @@ export interface CustomerInput {
   quarantinedInScope: number;
   /** A source of this customer's people that gave a row of which nobody can tell whose it is: it blocks deletes wherever the source's people are. */
   sourceWithStrayRecord: string | undefined;
+  /** What was refused for this customer and its records, and stands while nothing has changed. */
+  rejections: readonly Rejection[];
 }

@@ -3,13 +3,14 @@ import type { ContractSettings } from "../contract/settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { KnownChange } from "./changes.ts";
-import type { Block } from "./enterprise.ts";
+import type { Block, EnterpriseStage } from "./enterprise.ts";
 import { needsLookUp, planEnterprise } from "./enterprise.ts";
 import type { CustomerInput } from "./input.ts";
 import type { Operation } from "./operation.ts";
 import { compareOperations } from "./operation.ts";
 import { planOrders } from "./orders.ts";
 import { planPrivileges } from "./privileges.ts";
+import { StandingRejections } from "./rejections.ts";
 import { planStaff } from "./staff.ts";
 
 /** What becomes of one record in a plan: its operations are planned, or it waits for a reason. */
@@ -79,24 +80,26 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const { settings } = options;
   const fingerprint = fingerprintOf(input);
   const enterprise = planEnterprise(input, settings);
-  if (enterprise.kind === "blocked") {
-    return {
-      customer: input.customer,
-      operations: [],
-      records: blockedRecords(input, enterprise.block),
-      learned: [],
-      fingerprint,
-    };
+  const rejections = new StandingRejections(input.rejections, settings);
+  const refused =
+    enterprise.kind === "ready" ? enterprise.operations.map((item) => rejections.of(item)).find(Boolean) : undefined;
+  const blocked =
+    enterprise.kind === "blocked" ? enterprise.block : needsEnterprise(input, enterprise) ? refused : undefined;
+  if (enterprise.kind === "blocked" || blocked !== undefined) {
+    const records = blocked === undefined ? [] : blockedRecords(input, blocked);
+    return { customer: input.customer, operations: [], records, learned: [], fingerprint };
   }
   const records: PlannedRecord[] = [];
-  const operations = [...enterprise.operations];
+  const operations = refused === undefined ? [...enterprise.operations] : [];
   const learned = [...enterprise.learned];
-  if (input.desiredCustomer?.pending === true) records.push(recordOf("customers", input.customer, enterprise.note));
+  if (input.desiredCustomer?.pending === true)
+    records.push(recordOf("customers", input.customer, refused ?? enterprise.note));
 
   const orderOperations: Operation[] = [];
   for (const decision of planOrders(input, settings)) {
-    if (decision.operation !== undefined) orderOperations.push(decision.operation);
-    records.push(recordOf("orders", decision.key, decision.block));
+    const refusal = decision.operation === undefined ? undefined : rejections.of(decision.operation);
+    if (decision.operation !== undefined && refusal === undefined) orderOperations.push(decision.operation);
+    records.push(recordOf("orders", decision.key, refusal ?? decision.block));
   }
   operations.push(...orderOperations);
 
@@ -104,7 +107,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
     input.observed.members !== undefined ||
     input.known.link === undefined ||
     input.staff.some((staff) => staff.pending);
-  if (staffMatters) planPeople(input, options, orderOperations, { operations, learned, records });
+  if (staffMatters) planPeople(input, options, { orderOperations, rejections }, { operations, learned, records });
   operations.sort(compareOperations);
   return { customer: input.customer, operations, records, learned, fingerprint };
 }
@@ -112,12 +115,12 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
 function planPeople(
   input: CustomerInput,
   options: PlanOptions,
-  orderOperations: readonly Operation[],
+  before: { orderOperations: readonly Operation[]; rejections: StandingRejections },
   into: { operations: Operation[]; learned: KnownChange[]; records: PlannedRecord[] },
 ): void {
-  const people = planStaff(input, options.settings, { canSeal: options.canSeal });
+  const people = planStaff(input, options.settings, { canSeal: options.canSeal, rejections: before.rejections });
   const privileges = planPrivileges(input, people.memberships, {
-    orderOperations,
+    ...before,
     revokesBlocked: options.revokesBlocked,
   });
   into.operations.push(...people.operations, ...privileges.operations);
@@ -144,7 +147,14 @@ function planPeople(
 }
 
 function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): PlannedRecord {
-  return block === undefined ? { stream, key, outcome: "planned" } : { stream, key, outcome: "deferred", ...block };
+  if (block === undefined) return { stream, key, outcome: "planned" };
+  const { code, reason, again, rejected } = block;
+  return { stream, key, outcome: rejected === true ? "rejected" : "deferred", code, reason, again };
+}
+
+/** Whether nothing else can be done for a customer before its enterprise is made. A change of one that is there (E4) stops nothing. */
+function needsEnterprise(input: CustomerInput, stage: Extract<EnterpriseStage, { kind: "ready" }>): boolean {
+  return input.known.link === undefined && stage.learned.length === 0;
 }
 
 /** What waits for its customer. An order or person that is gone and was never on the platform waits for nothing. */

@@ -9,6 +9,7 @@ import type { Assignment, CustomerInput, Desired, DesiredStaff } from "./input.t
 import { staffReference } from "./order-records.ts";
 import type { Operation } from "./operation.ts";
 import { operation } from "./operation.ts";
+import type { StandingRejections } from "./rejections.ts";
 import type { Membership } from "./staff.ts";
 
 export interface PrivilegeStage {
@@ -33,7 +34,11 @@ const notRead: Block = {
 export function planPrivileges(
   input: CustomerInput,
   memberships: ReadonlyMap<string, Membership>,
-  options: { orderOperations: readonly Operation[]; revokesBlocked: Block | undefined },
+  options: {
+    orderOperations: readonly Operation[];
+    revokesBlocked: Block | undefined;
+    rejections: Pick<StandingRejections, "of">;
+  },
 ): PrivilegeStage {
   const holders: Holders =
     input.observed.assets === undefined
@@ -41,7 +46,7 @@ export function planPrivileges(
       : new Map(input.observed.assets.map((asset) => [asset.assetNum, asset.holder]));
   const allocation = allocate(input, options.orderOperations);
   const into: PrivilegeStage = { operations: [], learned: [], blocks: allocation.blocks };
-  const leaving = planRevokes(input, allocation, holders, options.revokesBlocked, into);
+  const leaving = planRevokes(input, allocation, holders, options, into);
   const assigned = new Map(input.known.assignments.map((item) => [item.assetNumber, item]));
 
   for (const staff of input.staff) {
@@ -65,7 +70,11 @@ export function planPrivileges(
         });
       } else if (typeof verdict === "object") block(into.blocks, key, verdict);
     }
-    if (grants.length > 0) into.operations.push(grant(input, staff, grants));
+    if (grants.length === 0) continue;
+    const wanted = grant(input, staff, grants);
+    const refused = options.rejections.of(wanted);
+    if (refused === undefined) into.operations.push(wanted);
+    else block(into.blocks, key, refused);
   }
   return into;
 }
@@ -89,7 +98,7 @@ function planRevokes(
   input: CustomerInput,
   allocation: Allocation,
   holders: Holders,
-  revokesBlocked: Block | undefined,
+  options: { revokesBlocked: Block | undefined; rejections: Pick<StandingRejections, "of"> },
   into: PrivilegeStage,
 ): ReadonlySet<string> {
   const states = new Map(input.staff.map((staff) => [formatKey(staff.key), staff.state]));
@@ -110,14 +119,16 @@ function planRevokes(
       byMember.set(who, entry);
     }
   }
-  const stopped = revokesBlocked ?? quarantineBlock(input);
+  const stopped = options.revokesBlocked ?? quarantineBlock(input);
   for (const entry of byMember.values()) {
-    if (stopped !== undefined) {
-      block(into.blocks, formatKey(entry.staff), stopped);
+    const wanted = revoke(input, entry);
+    const why = stopped ?? options.rejections.of(wanted);
+    if (why !== undefined) {
+      block(into.blocks, formatKey(entry.staff), why);
       continue;
     }
     for (const number of entry.numbers) leaving.add(number);
-    into.operations.push(revoke(input, entry));
+    into.operations.push(wanted);
   }
   return leaving;
 }

@@ -9,6 +9,8 @@ import type { CustomerInput, Desired, DesiredStaff, ObservedMember, StaffParticu
 import { marker } from "./order-records.ts";
 import type { Operation, PrivateMarker } from "./operation.ts";
 import { markerKey, operation } from "./operation.ts";
+import { personHash } from "./rejections.ts";
+import type { StandingRejections } from "./rejections.ts";
 
 /** Who a staff record is on the platform, or becomes in this plan. */
 export type Membership =
@@ -32,7 +34,11 @@ function clear(input: CustomerInput, value: PrivateMarker): string | undefined {
  * Finds each staff record on the platform: by its link, else by its account name, bare or with the enterprise code (A28); two hits block.
  * Whoever is not there is added, at most 100 in one M1.
  */
-export function planStaff(input: CustomerInput, settings: ContractSettings, options: { canSeal: boolean }): StaffStage {
+export function planStaff(
+  input: CustomerInput,
+  settings: ContractSettings,
+  options: { canSeal: boolean; rejections: StandingRejections },
+): StaffStage {
   const memberships = new Map<string, Membership>();
   const notes = new Map<string, Block>();
   const learned: KnownChange[] = [];
@@ -89,11 +95,16 @@ export function planStaff(input: CustomerInput, settings: ContractSettings, opti
   for (const { found } of unlinked) {
     if (found.kind === "member") fits.set(found.memberGlobalId, (fits.get(found.memberGlobalId) ?? 0) + 1);
   }
-  const toAdd: Desired<DesiredStaff>[] = [];
+  const toAdd: Candidate[] = [];
   for (const { staff, found } of unlinked) {
-    const membership = onlyOne(found, fits) ?? passwordLacking(found, staff, settings, options.canSeal) ?? found;
+    let membership = onlyOne(found, fits) ?? passwordLacking(found, staff, settings, options.canSeal) ?? found;
+    if (membership.kind === "to-add") {
+      const entry = newStaff(staff, settings);
+      const refused = options.rejections.person(personHash(input.customer, staff.key, entry));
+      if (refused !== undefined && "alone" in refused) membership = { kind: "blocked", block: refused.alone };
+      else toAdd.push({ staff, entry, together: refused?.together });
+    }
     memberships.set(formatKey(staff.key), membership);
-    if (membership.kind === "to-add") toAdd.push(staff);
     if (membership.kind === "member" && enterpriseGlobalId !== undefined) {
       learned.push({
         type: "staff-linked",
@@ -106,7 +117,7 @@ export function planStaff(input: CustomerInput, settings: ContractSettings, opti
       });
     }
   }
-  return { memberships, operations: additions(input, toAdd, settings), learned, notes };
+  return { memberships, operations: additions(input, toAdd), learned, notes };
 }
 
 /** Blocks a staff record whose account name, bare or with a code, leads to the same member as another record's. */
@@ -223,31 +234,45 @@ function identify(
   return { kind: "member", memberGlobalId: hit.globalId, origin: "adopted" };
 }
 
-function additions(
-  input: CustomerInput,
-  toAdd: readonly Desired<DesiredStaff>[],
-  settings: ContractSettings,
-): Operation[] {
-  const operations: Operation[] = [];
-  for (let start = 0; start < toAdd.length; start += limits.staffPerCall) {
-    const batch = toAdd.slice(start, start + limits.staffPerCall);
-    operations.push(
-      operation("add-staff", {
-        customer: input.customer,
-        subject: `staff-of:${formatKey(input.customer)}`,
-        records: batch.map((staff) => ({ stream: "staff", ...staff.key })),
-        target: { enterpriseGlobalId: { $ref: "enterpriseGlobalId" } },
-        payload: { userList: batch.map((staff) => newStaff(staff, settings)) },
-        reason: `${batch.length} staff ${batch.length === 1 ? "member is" : "members are"} not on the platform yet`,
-        before: null,
-        after: batch.map((staff) => ({
-          staff: formatKey(staff.key),
-          ...particularsOf(staff.body),
-        })),
-      }),
-    );
+/** Somebody who is to be added; `together`: the M1 that was refused with this person and others in it. */
+interface Candidate {
+  staff: Desired<DesiredStaff>;
+  entry: JsonObject;
+  together: string | undefined;
+}
+
+function additions(input: CustomerInput, toAdd: readonly Candidate[]): Operation[] {
+  return batches(toAdd).map((batch) =>
+    operation("add-staff", {
+      customer: input.customer,
+      subject: `staff-of:${formatKey(input.customer)}`,
+      records: batch.map(({ staff }) => ({ stream: "staff", ...staff.key })),
+      target: { enterpriseGlobalId: { $ref: "enterpriseGlobalId" } },
+      payload: { userList: batch.map(({ entry }) => entry) },
+      reason: `${batch.length} staff ${batch.length === 1 ? "member is" : "members are"} not on the platform yet`,
+      before: null,
+      after: batch.map(({ staff }) => ({ staff: formatKey(staff.key), ...particularsOf(staff.body) })),
+    }),
+  );
+}
+
+/**
+ * At most 100 people in one M1. People who were refused together go in two halves, each a call of its own, until the one at fault is alone; who
+ * was never refused is not put beside them.
+ */
+function batches(toAdd: readonly Candidate[]): (readonly Candidate[])[] {
+  const groups = new Map<string | undefined, Candidate[]>();
+  for (const candidate of toAdd) {
+    const group = groups.get(candidate.together);
+    if (group === undefined) groups.set(candidate.together, [candidate]);
+    else group.push(candidate);
   }
-  return operations;
+  return [...groups].flatMap(([together, people]) => {
+    const size = together === undefined ? limits.staffPerCall : Math.ceil(people.length / 2);
+    const parts: (readonly Candidate[])[] = [];
+    for (let start = 0; start < people.length; start += size) parts.push(people.slice(start, start + size));
+    return parts;
+  });
 }
 
 function newStaff(staff: Desired<DesiredStaff>, settings: ContractSettings): JsonObject {

@@ -27,23 +27,26 @@ const byCode: Record<string, string> = {
   "enterprise.no-single-customer":
     "set assumptions.customerSelection so that exactly one customer of the enterprise fits (A12)",
   "operation.open": "crm-sync settle list shows the operation that has to be settled first",
-  "operation.rejected":
-    "correct what the service names, in the CRM or in the mapping; it is tried again when the record changes, or with crm-sync resync",
   "order.": "correct the order's lines in the CRM; the next run takes it up",
   "order.same-channel-number": "give one of the two orders another channel order number",
   "payload.": "check the mapping and the settings of this field, then crm-sync resync",
   "pool.": "nothing, unless it persists: then ask the operator of the order service why E9 hands out no numbers",
+  "rejected.":
+    "do what the reason names; it is tried once more when the record or a setting changes, or with crm-sync resync --customer (orders: --order)",
   "revokes.blocked": "solve what is named; the next run looks at it again by itself",
   "revokes.rejected": "nothing: a person decided that these assets stay; change the CRM where that is wrong",
   "run.": "nothing: the next run takes it up",
   "service.": "nothing, unless it persists: crm-sync check tries the services",
+  "service.refused":
+    "ask the operator of the service why it refuses this application; once it does not any more, crm-sync resync --customer (or --source for all)",
   "settle-time": itself,
   "staff.ambiguous": "leave one of the accounts on the platform, or correct the account name in the CRM",
   "staff.protected": "give the person another account name in the CRM or in the mapping",
   "staff.erased": "the person's values were erased from the ledger; let the CRM send the record anew",
   "staff.no-password": "give a password in the CRM, or set assumptions.passwordSource to generate (A30)",
   "staff.no-sealing-key": "set ledger.sealKey",
-  "staff.refused": correctCrm,
+  "staff.refused":
+    "correct what the service names in the CRM; the person is sent once more when the record changes, or with crm-sync resync --customer",
   "staff.same-account": "give each person an account name of their own in the CRM",
   "staff.": correctCrm,
 };

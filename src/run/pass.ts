@@ -32,8 +32,11 @@ export interface Pass {
 }
 
 export type PassResult =
-  /** `lacking`: the platform gave too little to do everything, such as no asset numbers; the rest waits for the next run. */
-  | { kind: "finished"; operations: number; lacking: boolean }
+  /**
+   * `lacking`: the platform gave too little to do everything, such as no asset numbers; the rest waits for the next run. `refused`: a service
+   * refused something of it; the record that it was for is rejected.
+   */
+  | { kind: "finished"; operations: number; lacking: boolean; refused: boolean }
   /** Something is taken away: the limits have to be judged over the whole run first. */
   | { kind: "destructive"; count: number; setHash: string; operations: Operation[] }
   | { kind: "waiting"; until: string }
@@ -46,6 +49,15 @@ export interface ReconcileDependencies extends ApplyDependencies {
   /** Told of every operation as it is planned and as it ends, for the run's tally and progress. */
   tally: { planned(operation: Operation): void };
   logger: Logger;
+  /** Services that refuse this application as a whole (70001), with the reason: this run sends them nothing more. */
+  refusing: Map<Service, string>;
+}
+
+export type Service = "order" | "member";
+
+/** The service that takes an operation. */
+export function serviceOf(operation: Pick<Operation, "endpoint">): Service {
+  return operation.endpoint.startsWith("M") ? "member" : "order";
 }
 
 /** The set of revokes of a plan, as one hash: what limits are judged on and what a person approves. */
@@ -60,7 +72,7 @@ export function destructionOf(operations: readonly Operation[]): { count: number
 /** A hold lapses where M6 was read, nothing waits for a reason, and nothing is to be taken away any more: it would ask a person for nothing. */
 export async function lapseNeedlessHold(ledger: Ledger, plan: CustomerPlan, observed: Observed): Promise<void> {
   if (observed.assets === undefined || destructionOf(plan.operations).count > 0) return;
-  if (plan.records.some((record) => record.outcome === "deferred")) return;
+  if (plan.records.some((record) => record.outcome !== "planned")) return;
   const hold = await ledger.holdOf(plan.customer);
   if (hold !== undefined) await ledger.decideHold(hold.id, "lapsed", "nothing is to be taken away any more");
 }
@@ -84,7 +96,7 @@ export async function requireFreeEnterprise(ledger: Ledger, { customer, learned 
 export const stopReasons = {
   unknown: "an operation before it has an unknown outcome",
   parked: "an operation before it waits for a person",
-  rejected: "an operation before it was rejected",
+  rejected: "the service refuses this application",
   "not-sent": "the service could not be reached",
   unreadable: "the platform could not be read",
   aborted: "the run was stopped",

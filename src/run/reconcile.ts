@@ -5,6 +5,8 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { deliver } from "../apply/deliver.ts";
 import type { Delivery } from "../apply/deliver.ts";
 import { OrderSearch } from "../apply/examine.ts";
+import { refusedPersonReason } from "../apply/refusal.ts";
+import { lookForRefusedOrder } from "../apply/refused-orders.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import type { RecordOutcome } from "../ledger/work.ts";
 import type { Block } from "../plan/enterprise.ts";
@@ -16,13 +18,12 @@ import type { CustomerPlan } from "../plan/plan.ts";
 import { planCustomer } from "../plan/plan.ts";
 import { CustomerLook } from "./look.ts";
 import type { CustomersAwaited } from "./look.ts";
-import { destructionOf, lapseNeedlessHold, requireFreeEnterprise, stopReasons } from "./pass.ts";
+import { destructionOf, lapseNeedlessHold, requireFreeEnterprise, serviceOf, stopReasons } from "./pass.ts";
+import { Outcomes } from "./outcomes.ts";
 import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
 
 /** How often a customer is planned anew within one pass before it is left to the next run. */
-const mostRounds = 12;
-/** So often M1 is asked for a person whom it refuses; then the record has to change, or somebody to ask for it. */
-const mostRefusals = 3;
+const mostRounds = 24;
 
 /**
  * The unit of work: makes one customer's enterprise, orders, staff and privileges agree with the CRM, stage by stage, in order. What is open
@@ -61,8 +62,7 @@ class CustomerPass {
   readonly #deps: ReconcileDependencies;
   readonly #customer: RecordKey;
   readonly #pass: Pass;
-  readonly #outcomes = new Map<string, RecordOutcome>();
-  readonly #final = new Set<string>();
+  readonly #outcomes = new Outcomes();
   readonly #announced = new Map<string, Operation>();
   readonly #delivered = new Set<string>();
   readonly #look: CustomerLook;
@@ -70,6 +70,8 @@ class CustomerPass {
   #plannedIds = new Map<string, string>();
   #done = 0;
   #lacking = false;
+  /** Something was refused in this pass, for a record's sake. */
+  #refused = false;
   #usedHold: string | undefined;
 
   constructor(deps: ReconcileDependencies, customer: RecordKey, pass: Pass) {
@@ -104,7 +106,7 @@ class CustomerPass {
         await this.deferAll("enterprise.customers-not-shown", plan.reason, true);
         return { kind: "waiting", until: plan.until };
       }
-      if (this.#done === 0 && this.#isStale(plan)) {
+      if (this.#delivered.size === 0 && this.#isStale(plan)) {
         if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
         return { kind: "stopped", reason: "stale" };
       }
@@ -112,7 +114,7 @@ class CustomerPass {
       if (verdict !== undefined) return verdict;
       const operations = this.#allowed(plan.operations).filter((operation) => !this.#delivered.has(operation.hash));
       this.#announce(operations);
-      for (const record of plan.records) this.#note({ ...record });
+      for (const record of plan.records) this.#outcomes.note({ ...record });
       const stage = stages.find((name) => operations.some((operation) => operation.stage === name));
       if (stage === undefined) return await this.#finish(plan);
       for (const operation of operations.filter((item) => item.stage === stage)) {
@@ -141,7 +143,7 @@ class CustomerPass {
     const { ledger, settling } = this.#deps;
     for (const row of await ledger.openOperationsOf(this.#customer)) {
       const settled = await settling.settle(row, this.#pass.runId, this.#pass.signal);
-      if (settled.kind === "done" || settled.kind === "dropped") continue;
+      if (["done", "dropped", "rejected"].includes(settled.kind)) continue;
       const reason = `waits for the outcome of ${row.operation.endpoint} on ${row.operation.subject} (${row.id}) to be settled`;
       await this.deferAll("operation.open", reason, true);
       if (settled.kind === "waiting") return { kind: "waiting", until: settled.until };
@@ -230,8 +232,8 @@ class CustomerPass {
     if (operation.kind === "update-enterprise") {
       const since = await ledger.lastUncertain(operation.subject);
       if (since > 0 && (await settleTimeLeft(this.#deps, operation.subject, since)) > 0) {
-        this.#deferRecords(
-          operation,
+        this.#outcomes.defer(
+          operation.records,
           "settle-time",
           "an earlier change with an unknown outcome may still land; this one waits for the settle time",
           true,
@@ -240,6 +242,14 @@ class CustomerPass {
         await this.#dropUnsent(operation, "waits for the settle time of an earlier change");
         return undefined;
       }
+    }
+    const withheld = await this.#withhold(operation);
+    if (withheld === "parked") return "parked";
+    if (withheld !== undefined) {
+      this.#outcomes.defer(operation.records, withheld.code, withheld.reason, true);
+      this.#delivered.add(operation.hash);
+      await this.#dropUnsent(operation, withheld.reason);
+      return undefined;
     }
     const delivery: Delivery = await deliver(this.#deps, pool, operation, {
       runId: this.#pass.runId,
@@ -251,18 +261,19 @@ class CustomerPass {
     switch (delivery.kind) {
       case "done":
         this.#done += 1;
-        for (const refused of delivery.refused) await this.#noteRefused(refused);
+        for (const { key, message } of delivery.refused)
+          this.#outcomes.reject([{ stream: "staff", ...key }], "staff.refused", refusedPersonReason(message));
+        if (delivery.refused.length > 0) this.#refused = true;
         return undefined;
       case "blocked":
         if (delivery.code === "pool.empty") this.#lacking = true;
-        this.#deferRecords(operation, delivery.code, delivery.reason, true);
+        this.#outcomes.defer(operation.records, delivery.code, delivery.reason, true);
         await this.#dropUnsent(operation, delivery.reason);
         return undefined;
       case "rejected":
-        this.#deferRecords(operation, "operation.rejected", delivery.reason, false);
-        return "rejected";
+        return this.#noteRefusal(operation, delivery);
       case "unknown":
-        return (await this.#settleAtOnce(delivery.id)) ? undefined : "unknown";
+        return (await this.#settleAtOnce(operation, delivery.id)) ? undefined : "unknown";
       case "parked":
         return "parked";
       case "not-sent":
@@ -274,20 +285,35 @@ class CustomerPass {
     }
   }
 
-  /** What M1 says of one person is words, not a code: the refusal may pass, so it is tried again some times before it waits for a change. */
-  async #noteRefused(refused: { key: RecordKey; message: string }): Promise<void> {
-    const times = await this.#deps.ledger.additionsOf(refused.key);
-    this.#note(
-      {
-        stream: "staff",
-        key: refused.key,
-        outcome: "deferred",
-        code: "staff.refused",
-        reason: `M1 refused this person${times > 1 ? ` (${times} times)` : ""}: ${refused.message}`,
-        again: times < mostRefusals,
-      },
-      true,
-    );
+  /** Why an operation of the plan is not sent now: its service refuses this application, or what an E5 that was refused before did is not known. */
+  async #withhold(operation: Operation): Promise<"parked" | { code: string; reason: string } | undefined> {
+    const refusing = this.#deps.refusing.get(serviceOf(operation));
+    if (refusing !== undefined) return { code: "service.refused", reason: refusing };
+    const { observer } = this.#deps;
+    const after = await lookForRefusedOrder(this.#deps, observer, operation, this.#pass.signal);
+    if (after.kind === "clear") return undefined;
+    if (after.kind === "parked") return "parked";
+    return {
+      code: "settle-time",
+      reason:
+        "an earlier E5 of this order was rejected a moment ago; what it may have done is looked for after the settle time",
+    };
+  }
+
+  /**
+   * A refusal stops only what needs what was refused: the next plan of this pass leaves it out. People who were refused together are not at fault
+   * yet: they are sent in parts. Where the service refuses this application, no record is at fault, and this run sends it nothing more.
+   */
+  #noteRefusal(operation: Operation, refused: Extract<Delivery, { kind: "rejected" }>): "rejected" | undefined {
+    if (refused.scope === "service") {
+      this.#deps.refusing.set(serviceOf(operation), refused.reason);
+      this.#outcomes.defer(operation.records, refused.code, refused.reason, false);
+      return "rejected";
+    }
+    if (refused.shared) return undefined;
+    this.#refused = true;
+    this.#outcomes.reject(operation.records, refused.code, refused.reason);
+    return undefined;
   }
 
   async #dropUnsent(operation: Operation, why: string): Promise<void> {
@@ -299,37 +325,18 @@ class CustomerPass {
   }
 
   /** A lost answer is looked into at once: in most cases the platform shows the effect already. */
-  async #settleAtOnce(id: string): Promise<boolean> {
+  async #settleAtOnce(operation: Operation, id: string): Promise<boolean> {
     const row = await this.#deps.ledger.operation(id);
     if (row === undefined || row.operation.kind === "update-enterprise") return false;
     const settled = await this.#deps.settling.settle(row, this.#pass.runId, this.#pass.signal);
+    if (settled.kind === "rejected") {
+      this.#refused = true;
+      this.#outcomes.reject(operation.records, settled.code, settled.reason);
+      return true;
+    }
     if (settled.kind !== "done") return false;
     this.#done += 1;
     return true;
-  }
-
-  /** What an attempt came to stands: a later plan of this pass, which still holds the operation, does not make it "planned" again. */
-  #note(outcome: RecordOutcome, final = false): void {
-    const key = `${outcome.stream} ${formatKey(outcome.key)}`;
-    if (!final && this.#final.has(key)) return;
-    if (final) this.#final.add(key);
-    this.#outcomes.set(key, outcome);
-  }
-
-  #deferRecords(operation: Operation, code: string, reason: string, again: boolean): void {
-    for (const record of operation.records) {
-      this.#note(
-        {
-          stream: record.stream,
-          key: { namespace: record.namespace, id: record.id },
-          outcome: "deferred",
-          code,
-          reason,
-          again,
-        },
-        true,
-      );
-    }
   }
 
   async #finish(plan: CustomerPlan): Promise<PassResult> {
@@ -340,18 +347,14 @@ class CustomerPass {
     else if (this.#judged) await ledger.dropPlanned(this.#customer, "no longer needed", { held: false });
     if (this.#usedHold !== undefined) await ledger.decideHold(this.#usedHold, "used", "carried out");
     else if (this.#pass.hold === undefined) await lapseNeedlessHold(ledger, plan, this.#look.observed);
-    await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()], [], this.#pass.hold);
-    return { kind: "finished", operations: this.#done, lacking: this.#lacking };
+    await ledger.recordOutcomes(this.#pass.runId, this.#outcomes.all, [], this.#pass.hold);
+    return { kind: "finished", operations: this.#done, lacking: this.#lacking, refused: this.#refused };
   }
 
   async #stop(reason: Extract<PassResult, { kind: "stopped" }>["reason"]): Promise<PassResult> {
     const { ledger } = this.#deps;
     await this.#dropStored(`not attempted: ${stopReasons[reason]}`);
-    const unfinished: { stream: Stream; key: RecordKey }[] = [];
-    for (const outcome of this.#outcomes.values()) {
-      if (outcome.outcome === "planned") unfinished.push({ stream: outcome.stream, key: outcome.key });
-    }
-    await ledger.recordOutcomes(this.#pass.runId, [...this.#outcomes.values()], unfinished, this.#pass.hold);
+    await ledger.recordOutcomes(this.#pass.runId, this.#outcomes.all, this.#outcomes.planned, this.#pass.hold);
     return { kind: "stopped", reason };
   }
 

@@ -10,6 +10,7 @@ import type { RunState } from "../ledger/runs.ts";
 import type { Block } from "../plan/enterprise.ts";
 import { judgeLimits } from "../plan/limits.ts";
 import type { Destruction } from "../plan/limits.ts";
+import { settingsFingerprint } from "../plan/rejections.ts";
 import { reconcile } from "./reconcile.ts";
 import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -63,7 +64,14 @@ export class SyncRun {
     const observer = new Observer(deps.platform, deps.settings);
     const pool = new NumberPool(apply);
     this.#settling = new Settling(apply, observer, pool);
-    this.#reconcile = { ...apply, observer, pool, settling: this.#settling, tally: { planned: countPlanned } };
+    this.#reconcile = {
+      ...apply,
+      observer,
+      pool,
+      settling: this.#settling,
+      tally: { planned: countPlanned },
+      refusing: new Map(),
+    };
   }
 
   get #stopped(): boolean {
@@ -188,18 +196,23 @@ export class SyncRun {
       return;
     }
     if (scope?.customer !== undefined) {
+      await ledger.retryRejected({ customer: scope.customer });
       await ledger.markPending({ customer: scope.customer });
       yield [scope.customer];
       return;
     }
     if (scope?.order !== undefined) {
+      await ledger.retryRejected({ order: scope.order });
       await ledger.markPending({ order: scope.order });
       const customer = await ledger.customerOfOrder(scope.order);
       if (customer !== undefined) yield [customer];
       return;
     }
-    if (scope?.source !== undefined)
+    await ledger.wakeRejected(settingsFingerprint(this.#deps.settings));
+    if (scope?.source !== undefined) {
+      await ledger.retryRejected({ source: scope.source });
       await ledger.markPending({ source: scope.source, ...(scope.since === undefined ? {} : { since: scope.since }) });
+    }
     let after: RecordKey | undefined;
     for (;;) {
       const keys = await ledger.dirtyCustomers(after, page);
@@ -235,6 +248,7 @@ export class SyncRun {
     switch (result.kind) {
       case "finished":
         if (result.lacking) this.customers.unreadable += 1;
+        else if (result.refused) this.customers.rejected += 1;
         else this.customers.finished += 1;
         return;
       case "destructive":

@@ -49,6 +49,7 @@ export function ordersOf(
         known: nothingKnown,
         observed: { enterprises: undefined, members: undefined, assets: undefined },
         privateValues: new Map(),
+        rejections: [],
         quarantinedInScope: 0,
         sourceWithStrayRecord: undefined,
       },

@@ -59,6 +59,7 @@ CREATE TABLE quarantine ( id text primary key, source text not null, stream text
 CREATE TABLE record ( stream text not null, namespace text not null, id text not null, source text not null, raw_hash text not null, body_hash text not null, version integer not null, customer_namespace text not null, customer_id text not null, state text not null check (state in ('current', 'quarantined', 'absent')), last_read integer not null, missed integer not null default 0, pending integer not null default 0, deferred_code text, deferred_reason text, deferred_since text, changed_run text, outcome_run text, outcome text, first_seen text not null, changed_at text not null, missed_since text, primary key (stream, namespace, id) ) strict, without rowid;
 CREATE TABLE record_tally ( stream text not null, state text not null, count integer not null, pending integer not null, primary key (stream, state) ) strict, without rowid;
 CREATE TABLE record_version ( stream text not null, namespace text not null, id text not null, version integer not null, from_at text not null, to_at text, source text not null, place text not null, body text not null, primary key (stream, namespace, id, version) ) strict, without rowid;
+CREATE TABLE rejection ( stream text not null, namespace text not null, record_id text not null, kind text not null, hash text not null, customer_namespace text not null, customer_id text not null, version integer not null, settings text not null, operation_id text not null, code text not null, reason text not null, at text not null, shared integer not null default 0, asked integer not null default 0, primary key (stream, namespace, record_id, kind, hash) ) strict, without rowid;
 CREATE TABLE run ( id text primary key, job text not null, kind text not null, trigger text not null, scope text, started_at text not null, finished_at text, state text not null check (state in ('running', 'done', 'stopped', 'failed', 'cut-off')), exit_code integer, balance text, summary text, header text not null ) strict, without rowid;
 CREATE TABLE service_left (service text primary key, since text not null, reason text not null, probe_at text not null) strict, without rowid;
 CREATE TABLE slot (job text primary key, last_slot text not null, fired_at text not null) strict, without rowid;
@@ -111,6 +112,8 @@ CREATE INDEX record_missing on record (source, stream) where missed > 0 and stat
 CREATE INDEX record_pending on record (customer_namespace, customer_id) where pending = 1;
 CREATE INDEX record_quarantined on record (stream, namespace, id) where state = 'quarantined';
 CREATE INDEX record_quarantined_by_customer on record (customer_namespace, customer_id) where state = 'quarantined';
+CREATE INDEX rejection_by_customer on rejection (customer_namespace, customer_id);
+CREATE INDEX rejection_standing on rejection (settings) where asked = 0;
 CREATE INDEX run_by_job on run (job, id);
 CREATE INDEX run_by_start on run (started_at);
 CREATE INDEX run_of_job on run (job, started_at, id);

@@ -20,6 +20,7 @@ import type {
   Observed,
   ObservedMember,
   RecordState,
+  Rejection,
 } from "../../src/plan/input.ts";
 import { particularsOf } from "../../src/plan/staff.ts";
 import type { Operation } from "../../src/plan/operation.ts";
@@ -125,6 +126,7 @@ export interface Situation {
   staff?: Desired<DesiredStaff>[];
   known?: Partial<Known>;
   observed?: Partial<Observed>;
+  rejections?: readonly Rejection[];
   quarantinedInScope?: number;
 }
 
@@ -151,6 +153,7 @@ export function situation(given: Situation): CustomerInput {
     },
     observed: { enterprises: [], members: undefined, assets: undefined, ...given.observed },
     privateValues: clear,
+    rejections: given.rejections ?? [],
     quarantinedInScope: given.quarantinedInScope ?? 0,
     sourceWithStrayRecord: undefined,
   };

@@ -110,7 +110,7 @@ export const planning: Breaks = {
   },
   "assets are taken away although the run may take nothing away": {
     file: "src/plan/privileges.ts",
-    find: "const stopped = revokesBlocked ?? quarantineBlock(input);",
+    find: "const stopped = options.revokesBlocked ?? quarantineBlock(input);",
     replace: "const stopped = quarantineBlock(input);",
     test: "plan/privileges.test.ts",
     title: "what a person should no longer hold > stays while the run may take nothing away, with the run's own reason",

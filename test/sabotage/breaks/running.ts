@@ -25,8 +25,8 @@ export const running: Breaks = {
   },
   "an operation that waits for a person does not block its customer": {
     file: "src/run/reconcile.ts",
-    find: `if (settled.kind === "done" || settled.kind === "dropped") continue;`,
-    replace: `if (settled.kind === "done" || settled.kind === "dropped" || settled.kind === "parked") continue;`,
+    find: `if (["done", "dropped", "rejected"].includes(settled.kind)) continue;`,
+    replace: `if (["done", "dropped", "rejected", "parked"].includes(settled.kind)) continue;`,
     test: "run/sync-run.test.ts",
     title: "an operation that waits for a person > blocks everything else of its customer, and of no other",
   },
@@ -112,7 +112,7 @@ export const running: Breaks = {
   },
   "a record without an outcome balances": {
     file: "src/run/balance.ts",
-    find: `extracted + takenUpAgain === unchanged + planned + quarantined + deferred &&
+    find: `extracted + takenUpAgain === unchanged + planned + quarantined + deferred + rejected &&
           changed === (count?.changed ?? 0),`,
     replace: "true,",
     test: "run/balance.test.ts",
@@ -196,7 +196,7 @@ export const running: Breaks = {
   },
   "a hold whose revokes are only blocked lapses": {
     file: "src/run/pass.ts",
-    find: `if (plan.records.some((record) => record.outcome === "deferred")) return;`,
+    find: `if (plan.records.some((record) => record.outcome !== "planned")) return;`,
     replace: "",
     test: "run/decisions.test.ts",
     title: "a hold that the CRM has made needless > stays where its revokes are only blocked for now",

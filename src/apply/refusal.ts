@@ -1,0 +1,85 @@
+import { meaningOf } from "../contract/codes.ts";
+import { refusalOf, settledCures } from "../contract/refusals.ts";
+import type { RefusalScope } from "../contract/refusals.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { NewRejections } from "../ledger/rejections.ts";
+import type { Operation } from "../plan/operation.ts";
+import { refusedParts, settingsFingerprint } from "../plan/rejections.ts";
+import type { ApplyDependencies } from "./dependencies.ts";
+import type { StaffMatch } from "./effects.ts";
+
+/** What a refusal comes to for the records of an operation. */
+export interface Refused {
+  /** `rejected.10004`, or `service.refused` where no record is at fault. */
+  code: string;
+  /** What was refused, what the service says, and what to do; without any private value. */
+  reason: string;
+  scope: RefusalScope;
+  /** Several people were refused together: they are sent in parts until the one at fault is alone. */
+  shared: boolean;
+  rejections: NewRejections | undefined;
+}
+
+/** Reads a refusal: whom it is about, what it means and what to do. `words` are the service's own, scrubbed. */
+export function refusedWith(
+  deps: Pick<ApplyDependencies, "settings">,
+  operation: Operation,
+  code: string,
+  words: string,
+): Refused {
+  const { meaning, cure } = meaningOf(code, operation.endpoint);
+  const { scope, field } = refusalOf(code);
+  const shared = operation.kind === "add-staff" && scope === "record" && operation.records.length > 1;
+  const said = words === "" ? "" : ` (the service says: ${words})`;
+  const next = settledCures[`${operation.endpoint} ${code}`] ?? cure;
+  const reasonFor = (record: string): string => {
+    const what = operation.kind === "add-staff" && field !== undefined ? ` for the field ${field} of ${record}` : "";
+    return `${operation.endpoint} was rejected with ${code}${what}: ${meaning}${said}. ${next}`;
+  };
+  const [first] = operation.records;
+  const reason = reasonFor(first === undefined ? operation.subject : `${first.stream} ${formatKey(first)}`);
+  const kept = scope === "service" ? "service.refused" : `rejected.${code}`;
+  return {
+    code: kept,
+    reason,
+    scope,
+    shared,
+    rejections: {
+      customer: operation.customer,
+      kind: operation.kind,
+      settings: settingsFingerprint(deps.settings),
+      parts: refusedParts(operation).map(({ record, hash }) => ({
+        record,
+        hash,
+        code: kept,
+        reason: reasonFor(`${record.stream} ${formatKey(record)}`),
+        shared,
+      })),
+    },
+  };
+}
+
+/** The people whom an M1 that went through for others did not add: each with the service's words of its own (60027). */
+export function refusedPeople(
+  deps: Pick<ApplyDependencies, "settings">,
+  operation: Operation,
+  refused: StaffMatch["refused"],
+): NewRejections | undefined {
+  if (refused.length === 0) return undefined;
+  const messages = new Map(refused.map((person) => [formatKey(person.key), person.message]));
+  return {
+    customer: operation.customer,
+    kind: operation.kind,
+    settings: settingsFingerprint(deps.settings),
+    parts: refusedParts(operation).flatMap(({ record, hash }) => {
+      const message = messages.get(formatKey(record));
+      if (message === undefined) return [];
+      return [{ record, hash, code: "staff.refused", reason: refusedPersonReason(message), shared: false }];
+    }),
+  };
+}
+
+/** Why a person was not added, in the service's words (60027). */
+export function refusedPersonReason(message: string): string {
+  return `M1 refused this person: ${message}`;
+}

@@ -1,0 +1,85 @@
+import { toInstant } from "../base/clock.ts";
+import type { JournalRow } from "../ledger/journal.ts";
+import type { Operation } from "../plan/operation.ts";
+import type { ApplyDependencies } from "./dependencies.ts";
+import { orderContext } from "./intent.ts";
+import type { Observer } from "./observe.ts";
+import { plannedOrder } from "./prepare.ts";
+import { evidenceWith } from "./settle.ts";
+import { settleTimeLeftOf } from "./settle-time.ts";
+
+/** Whether an order of which an E5 was refused before may be sent. */
+export type AfterRefusal =
+  | { kind: "clear" }
+  /** What the refused call did may still come to be shown. */
+  | { kind: "too-early" }
+  | { kind: "parked"; id: string; reason: string };
+
+/**
+ * The contract does not say that a refused batch did nothing at all (A16). Before anything of an order is sent of which an E5 was refused, its
+ * asset numbers and its channel order number are looked for: (M6 ∪ E8), then M7. Anything shown: the refused operation waits for a person.
+ */
+export async function lookForRefusedOrder(
+  deps: ApplyDependencies,
+  observer: Observer,
+  operation: Operation,
+  signal?: AbortSignal,
+): Promise<AfterRefusal> {
+  const [order] = operation.records;
+  if (operation.kind !== "place-order" || order === undefined) return { kind: "clear" };
+  for (const row of await deps.ledger.refusedOrders(order)) {
+    if ((await settleTimeLeftOf(deps, row)) > 0) return { kind: "too-early" };
+    const found = await lookFor(deps, observer, row, signal);
+    if (found === undefined) continue;
+    const reason = `${row.operation.endpoint} of this order was rejected${row.outcomeCode === null ? "" : ` with ${row.outcomeCode}`}, and yet ${found}; nothing of the order is sent again until a person has looked`;
+    const reading = { at: toInstant(deps.clock.now()), seen: true, detail: { call: "(M6 ∪ E8) → M7", found } };
+    await deps.ledger.reopenRefused(row.id, reason, evidenceWith(row, reading));
+    deps.logger.error(
+      { operation: row.id, endpoint: row.operation.endpoint, subject: row.operation.subject, reason },
+      "operation parked",
+    );
+    return { kind: "parked", id: row.id, reason };
+  }
+  return { kind: "clear" };
+}
+
+/** What the platform shows of a refused order, in words; undefined where it shows nothing. Rejects where it could not be read. */
+async function lookFor(
+  deps: ApplyDependencies,
+  observer: Observer,
+  row: JournalRow,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const context = orderContext.parse(row.context);
+  const { customer } = row.operation;
+  const assets = await observer.allAssets(customer, context.enterpriseGlobalId, signal);
+  // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and nobody else's.
+  const given = new Set(plannedOrder.parse(row.operation.after).assets.flatMap((asset) => asset.given));
+  for (const number of context.records.flatMap((record) => record.numbers)) {
+    const asset = assets.get(number);
+    if (asset === undefined) continue;
+    if (!given.has(number)) return `the platform shows its asset number ${number}`;
+    const { products } = await observer.contents(customer, context.enterpriseGlobalId, asset, signal);
+    if (products.some((product) => product.channelOrderId === context.channelOrderId))
+      return `the platform shows a product of the channel order ${context.channelOrderId} under the asset number ${number}`;
+  }
+  const hidden = context.records.length < 2 ? undefined : await neverShown(deps, context.records);
+  if (hidden === undefined) return undefined;
+  return `a part of it may be there: the platform was never seen to show assets of the licence type ${hidden} (A43: assumptions.visibleLicenseTypes)`;
+}
+
+/** A licence type whose assets the platform is not known to show, by the settings or by what was seen so far. */
+async function neverShown(
+  deps: ApplyDependencies,
+  records: readonly { licenseType: string }[],
+): Promise<string | undefined> {
+  const { settings, ledger } = deps;
+  for (const { licenseType } of records) {
+    const shows =
+      settings.visibleLicenseTypes === undefined
+        ? await ledger.licenceTypeShown(licenseType)
+        : settings.visibleLicenseTypes.some((type) => type === licenseType);
+    if (!shows) return licenseType;
+  }
+  return undefined;
+}

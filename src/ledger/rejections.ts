@@ -1,0 +1,143 @@
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { OperationKind, RecordReference } from "../plan/operation.ts";
+import type { Rejection } from "../plan/input.ts";
+import type { Sqlite } from "./database.ts";
+
+/** A refusal as it is written down: of one operation, for each record that it is about. */
+export interface NewRejections {
+  customer: RecordKey;
+  kind: OperationKind;
+  settings: string;
+  parts: readonly { record: RecordReference; hash: string; code: string; reason: string; shared: boolean }[];
+}
+
+interface RejectionRow {
+  stream: Stream;
+  namespace: string;
+  record_id: string;
+  kind: OperationKind;
+  hash: string;
+  settings: string;
+  operation_id: string;
+  code: string;
+  reason: string;
+  shared: number;
+}
+
+/** What services refused and what is not sent again as it was. Writes run inside the writer's transaction. */
+export class RejectionTables {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  /** What stands for a customer: of records that have not changed since, and that nobody wants tried again. */
+  of(customer: RecordKey): Rejection[] {
+    return this.#statements.of.all(customer.namespace, customer.id).map((row) => ({
+      record: { stream: row.stream, namespace: row.namespace, id: row.record_id },
+      kind: row.kind,
+      hash: row.hash,
+      settings: row.settings,
+      operationId: row.operation_id,
+      code: row.code,
+      reason: row.reason,
+      shared: row.shared === 1,
+    }));
+  }
+
+  /** Writes refusals down; those of earlier versions of the same record make room. */
+  add(operationId: string, entry: NewRejections, at: string): void {
+    for (const part of entry.parts) {
+      const { stream, namespace, id } = part.record;
+      const version = this.#statements.version.get(stream, namespace, id)?.version ?? 0;
+      this.#statements.outdated.run(stream, namespace, id, entry.kind, version);
+      this.#statements.add.run({
+        stream,
+        namespace,
+        id,
+        kind: entry.kind,
+        hash: part.hash,
+        customerNamespace: entry.customer.namespace,
+        customerId: entry.customer.id,
+        version,
+        settings: entry.settings,
+        operation: operationId,
+        code: part.code,
+        reason: part.reason,
+        at,
+        shared: part.shared ? 1 : 0,
+      });
+    }
+  }
+
+  /** Forgets what was refused of these records, because an operation of that kind went through. */
+  forget(kind: OperationKind, records: readonly RecordReference[]): void {
+    for (const { stream, namespace, id } of records) this.#statements.forget.run(stream, namespace, id, kind);
+  }
+
+  /** A person wants what was refused in this scope tried once more. */
+  ask(scope: { customer?: RecordKey; order?: RecordKey; source?: string }): void {
+    const run = this.#statements;
+    if (scope.customer !== undefined) run.askCustomer.run(scope.customer.namespace, scope.customer.id);
+    if (scope.order !== undefined) run.askOrder.run(scope.order.namespace, scope.order.id);
+    if (scope.source !== undefined) run.askSource.run(scope.source);
+  }
+
+  /** What was refused under other settings is tried once more: its records are looked at again by this run. */
+  wake(settings: string): number {
+    const changed = this.#statements.changed.get(settings);
+    if (changed === undefined) return 0;
+    const woken = this.#statements.wake.run(settings).changes;
+    this.#statements.askChanged.run(settings);
+    return woken;
+  }
+}
+
+function prepareStatements(database: Sqlite) {
+  return {
+    of: database.prepare<[string, string], RejectionRow>(
+      `select j.stream, j.namespace, j.record_id, j.kind, j.hash, j.settings, j.operation_id, j.code, j.reason, j.shared from rejection j
+       left join record r on r.stream = j.stream and r.namespace = j.namespace and r.id = j.record_id
+       where j.customer_namespace = +? and j.customer_id = +? and j.asked = 0 and coalesce(r.version, 0) = j.version
+       order by j.at, j.operation_id`,
+    ),
+    version: database.prepare<[string, string, string], { version: number }>(
+      "select version from record where stream = +? and namespace = +? and id = +?",
+    ),
+    outdated: database.prepare(
+      "delete from rejection where stream = +? and namespace = +? and record_id = +? and kind = +? and version <> ?",
+    ),
+    add: database.prepare(
+      `insert into rejection (stream, namespace, record_id, kind, hash, customer_namespace, customer_id, version, settings, operation_id, code,
+         reason, at, shared)
+       values (@stream, @namespace, @id, @kind, @hash, @customerNamespace, @customerId, @version, @settings, @operation, @code, @reason, @at, @shared)
+       on conflict (stream, namespace, record_id, kind, hash) do update set customer_namespace = excluded.customer_namespace,
+         customer_id = excluded.customer_id, version = excluded.version, settings = excluded.settings, operation_id = excluded.operation_id,
+         code = excluded.code, reason = excluded.reason, at = excluded.at, shared = excluded.shared, asked = 0`,
+    ),
+    forget: database.prepare(
+      "delete from rejection where stream = +? and namespace = +? and record_id = +? and kind = +?",
+    ),
+    askCustomer: database.prepare(
+      "update rejection set asked = 1 where customer_namespace = +? and customer_id = +? and asked = 0",
+    ),
+    askOrder: database.prepare(
+      "update rejection set asked = 1 where stream = 'orders' and namespace = +? and record_id = +? and asked = 0",
+    ),
+    askSource: database.prepare(
+      `update rejection indexed by rejection_standing set asked = 1 where asked = 0 and exists (select 1 from record r where r.stream = rejection.stream
+         and r.namespace = rejection.namespace and r.id = rejection.record_id and r.source = +?)`,
+    ),
+    changed: database.prepare<[string], { found: number }>(
+      "select 1 as found from rejection indexed by rejection_standing where settings <> ? and asked = 0 limit 1",
+    ),
+    wake: database.prepare(
+      `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
+         (select stream, namespace, record_id from rejection indexed by rejection_standing where settings <> ? and asked = 0)`,
+    ),
+    askChanged: database.prepare(
+      "update rejection indexed by rejection_standing set asked = 1 where settings <> ? and asked = 0",
+    ),
+  };
+}

@@ -1,0 +1,67 @@
+import { hashOf, toJson } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Block } from "./enterprise.ts";
+import type { Rejection } from "./input.ts";
+import type { Operation, RecordReference } from "./operation.ts";
+
+const fingerprints = new WeakMap<ContractSettings, string>();
+
+/** One fingerprint of all contract settings: where it changes, what was refused is tried once more. */
+export function settingsFingerprint(settings: ContractSettings): string {
+  const known = fingerprints.get(settings);
+  if (known !== undefined) return known;
+  const made = hashOf(toJson(settings));
+  fingerprints.set(settings, made);
+  return made;
+}
+
+/** What M1 is told of one person: the part of an M1 that is compared when the person was refused before. */
+export function personHash(customer: RecordKey, staff: RecordKey, entry: Json | undefined): string {
+  return hashOf(["add-staff", formatKey(customer), formatKey(staff), entry ?? null]);
+}
+
+/** For each record of an operation the hash under which a refusal of it is kept. */
+export function refusedParts(operation: Operation): { record: RecordReference; hash: string }[] {
+  const list = operation.payload["userList"];
+  return operation.records.map((record, index) => ({
+    record,
+    hash:
+      operation.kind === "add-staff" && Array.isArray(list)
+        ? personHash(operation.customer, record, list[index])
+        : operation.hash,
+  }));
+}
+
+/** Looks up what was refused and is not sent again as it was. */
+export class StandingRejections {
+  readonly #byHash: ReadonlyMap<string, Rejection>;
+
+  constructor(rejections: readonly Rejection[], settings: ContractSettings) {
+    const fingerprint = settingsFingerprint(settings);
+    this.#byHash = new Map(
+      rejections.filter((item) => item.settings === fingerprint).map((item) => [`${item.kind} ${item.hash}`, item]),
+    );
+  }
+
+  /** Why an operation is not planned again. */
+  of(operation: Operation): Block | undefined {
+    const found = this.#byHash.get(`${operation.kind} ${operation.hash}`);
+    return found === undefined || found.shared ? undefined : rejectionBlock(found);
+  }
+
+  /** What became of a person's part of an M1: refused alone, or together with others of one operation. */
+  person(hash: string): { alone: Block } | { together: string } | undefined {
+    const found = this.#byHash.get(`add-staff ${hash}`);
+    if (found === undefined) return undefined;
+    return found.shared ? { together: found.operationId } : { alone: rejectionBlock(found) };
+  }
+}
+
+export function rejectionBlock(rejection: Pick<Rejection, "code" | "reason">): Block {
+  const block = { code: rejection.code, reason: rejection.reason, again: false };
+  // Where the service refuses this application as a whole, no record is at fault.
+  return rejection.code.startsWith("service.") ? block : { ...block, rejected: true };
+}

@@ -1,0 +1,353 @@
+import { join } from "node:path";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemRandomness } from "../../src/base/ids.ts";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import type { FaultRule } from "../../src/sandbox/faults.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { resyncInProcess, runInProcess } from "../support/in-process.ts";
+import { LedgerView } from "../support/ledger-view.ts";
+import { temporaryFolder } from "../support/northwind.ts";
+import { runResultOf } from "../support/program.ts";
+import { base, changes, configOf, ledgerOf, platformOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
+import type { SmallWorld } from "../support/small-world.ts";
+
+const folder = temporaryFolder();
+let cells = 0;
+afterAll(() => folder.remove());
+
+/** Two customers: the one of the small world, and one without orders and people. */
+const [, second] = changes["E2 creates an enterprise"]?.world.customers ?? [];
+const twoCustomers: SmallWorld = { ...base, customers: [...base.customers, { ...second }] };
+const secondOrder = changes["E5 places an order"]?.world.orders[1] ?? {};
+
+function person(id: string, fields: Record<string, unknown> = {}): Record<string, unknown> {
+  return { ...base.staff[1], id, account: `canarylogin${id.toLowerCase()}`, name: `Canary Person ${id}`, ...fields };
+}
+
+interface RecordRow {
+  record: string;
+  outcome: string;
+  code: string;
+  reason: string;
+  pending: number;
+}
+const recordRow = z.object({
+  record: z.string(),
+  outcome: z.string(),
+  code: z.string(),
+  reason: z.string(),
+  pending: z.int(),
+});
+
+/** One ledger and one platform over several runs. */
+class Company {
+  readonly #path: string;
+  readonly sandbox: Sandbox;
+  world: SmallWorld;
+
+  private constructor(path: string, sandbox: Sandbox, world: SmallWorld) {
+    this.#path = path;
+    this.sandbox = sandbox;
+    this.world = world;
+  }
+
+  static async open(world: SmallWorld = twoCustomers): Promise<Company> {
+    cells += 1;
+    const path = join(folder.path, `company-${cells}`);
+    writeWorld(path, world);
+    const sandbox = await startSandbox({ store: platformOf(path), clock: systemClock, random: systemRandomness });
+    onTestFinished(() => sandbox.close());
+    return new Company(path, sandbox, world);
+  }
+
+  /** With everything of the world done. */
+  static async settled(world: SmallWorld = twoCustomers): Promise<Company> {
+    const company = await Company.open(world);
+    const { exit } = await company.run();
+    if (exit !== 0) throw new Error(`the first run ended with ${exit}`);
+    return company;
+  }
+
+  export(next: Partial<SmallWorld>): void {
+    this.world = { ...this.world, ...next };
+    writeWorld(this.#path, this.world);
+  }
+
+  fault(rule: FaultRule): void {
+    this.sandbox.faults.add(rule);
+  }
+
+  async run(environment: Record<string, string> = {}) {
+    return await this.#counted(() => runInProcess({ job: "everything", ...this.#options(environment) }));
+  }
+
+  async resync(customer: string) {
+    return await this.#counted(() => resyncInProcess(this.#options({}), customer));
+  }
+
+  async #counted(work: () => ReturnType<typeof runInProcess>) {
+    const before = this.sandbox.counts().calls;
+    const result = runResultOf(await work());
+    const after = this.sandbox.counts().calls;
+    const calls: Record<string, number> = {};
+    for (const endpoint of ["E2", "E4", "E5", "M1", "M9"]) {
+      const made = (after[endpoint] ?? 0) - (before[endpoint] ?? 0);
+      if (made > 0) calls[endpoint] = made;
+    }
+    return { exit: result.exit, adds: result.balance.adds, calls };
+  }
+
+  #options(environment: Record<string, string>) {
+    return {
+      config: configOf(this.#path),
+      sandbox: this.sandbox.url,
+      ledger: ledgerOf(this.#path),
+      environment: { ...smallEnvironment, ...environment },
+    };
+  }
+
+  /** The records that are not done. */
+  get open(): RecordRow[] {
+    return this.#rows(
+      recordRow,
+      `select stream || ' ' || id as record, outcome, deferred_code as code, deferred_reason as reason, pending from record
+       where deferred_code is not null order by stream, id`,
+    );
+  }
+
+  get numbers(): string[] {
+    return this.#rows(
+      z.object({ slot: z.string() }),
+      "select order_id || instance_id || slot || wire_number as slot from asset_number where fixed_at is not null order by 1",
+    ).map((row) => row.slot);
+  }
+
+  states(endpoint: string): string[] {
+    return this.#rows(
+      z.object({ state: z.string() }),
+      `select state from operation where endpoint = '${endpoint}' order by created_at, id`,
+    ).map((row) => row.state);
+  }
+
+  #rows<Row>(schema: z.ZodType<Row>, sql: string): Row[] {
+    const view = new LedgerView(ledgerOf(this.#path));
+    try {
+      return view.rows(schema, sql);
+    } finally {
+      view.close();
+    }
+  }
+}
+
+const nothing = { adds: true, calls: {} };
+
+describe("an M1 that is refused for one person's sake", () => {
+  it("is split until that one is alone; all others are added and served, and only that record waits for a correction", async () => {
+    const ids = Array.from({ length: 13 }, (_, index) => `P${index + 10}`);
+    const people = ids.map((id) => person(id, id === "P15" ? { mobile: "no number 77" } : {}));
+    people[1] = { ...people[1], holds: ["A1"] };
+    const company = await Company.open({ ...twoCustomers, staff: people });
+    const first = await company.run();
+    expect(first).toMatchObject({ exit: 3, adds: true, calls: { E2: 2, E5: 1, M9: 1 } });
+    // One that is whole, and two halves for each halving: 13 → 7 → 4 → 2 → 1.
+    expect(first.calls["M1"]).toBeLessThanOrEqual(1 + 2 * 4);
+    expect(company.sandbox.state()).toMatchObject({ addedStaff: 12, assignments: 1 });
+    const [wrong, ...others] = company.open;
+    expect(others).toEqual([]);
+    expect(wrong).toMatchObject({ record: "staff P15", outcome: "rejected", code: "rejected.10004", pending: 0 });
+    expect(wrong?.reason).toMatch(/field mobile of staff crm\/P15.*Correct the mobile number in the CRM/u);
+    expect(wrong?.reason).not.toContain("no number 77");
+
+    // A later hire is added without the one at fault, who is not sent again.
+    company.export({ staff: [...people, person("P30", { holds: ["A2"] })] });
+    expect(await company.run()).toMatchObject({ adds: true, calls: { M1: 1, M9: 1 } });
+    expect(company.open).toHaveLength(1);
+    expect(await company.run()).toMatchObject(nothing);
+
+    company.export({ staff: company.world.staff.map((row) => (row["id"] === "P15" ? person("P15") : row)) });
+    expect(await company.run()).toMatchObject({ exit: 0, adds: true, calls: { M1: 1 } });
+    expect(company.open).toEqual([]);
+    expect(company.sandbox.state()).toMatchObject({ addedStaff: 14, assignments: 2 });
+  });
+
+  it("that adds some and refuses one (60027) treats the one alike: once, until somebody changes something", async () => {
+    const company = await Company.open();
+    company.fault({ operation: "M1", fault: "partialM1", drop: 1, times: 1 });
+    expect(await company.run()).toMatchObject({ exit: 3, adds: true, calls: { M1: 1, M9: 1 } });
+    expect(company.open).toMatchObject([
+      { record: "staff S2", outcome: "rejected", code: "staff.refused", pending: 0 },
+    ]);
+    expect(await company.run()).toMatchObject(nothing);
+    expect(await company.resync("C1")).toMatchObject({ exit: 0, calls: { M1: 1 } });
+    expect(company.open).toEqual([]);
+  });
+});
+
+describe("an M9 that is refused", () => {
+  const codes = ["60023", "60024", "60025", "60026", "60028"];
+
+  it("stops this person alone: leavers lose, later hires get, orders are placed; it is tried again for a setting or a person", async () => {
+    const company = await Company.settled({ ...twoCustomers, staff: [person("S1", { holds: ["A1"] }), person("S2")] });
+    // S1 leaves, S2 is to get the other asset and cannot, S3 is new and gets the one that S1 had.
+    company.export({
+      staff: [person("S1"), person("S2", { holds: ["A2"] }), person("S3", { holds: ["A1"] })],
+      orders: [...base.orders, secondOrder],
+    });
+    company.fault({ operation: "M9", fault: "status299", code: "60023", nth: 2 });
+    expect(await company.run()).toMatchObject({ exit: 3, adds: true, calls: { E5: 1, M1: 1, M9: 3 } });
+    expect(company.open).toMatchObject([
+      { record: "staff S2", outcome: "rejected", code: "rejected.60023", pending: 0 },
+    ]);
+    expect(company.sandbox.state()).toMatchObject({ assignments: 1, addedStaff: 3 });
+    expect(await company.run()).toMatchObject(nothing);
+
+    company.fault({ operation: "M9", fault: "status299", code: "60023", times: 2 });
+    const otherSetting = { CRM_SYNC__assumptions__poolBatch: "2" };
+    expect(await company.run(otherSetting)).toMatchObject({ exit: 3, adds: true, calls: { M9: 1 } });
+    expect(await company.run(otherSetting)).toMatchObject(nothing);
+    expect(await company.resync("C1")).toMatchObject({ exit: 3, adds: true, calls: { M9: 1 } });
+    expect(await company.resync("C1")).toMatchObject({ exit: 0, adds: true, calls: { M9: 1 } });
+    expect(company.open).toEqual([]);
+    expect(company.sandbox.state()).toMatchObject({ assignments: 2 });
+  });
+
+  it("says for each code something else to do, and is not sent again by itself with any of them", async () => {
+    const cures = new Set<string>();
+    const company = await Company.settled({ ...twoCustomers, staff: [person("S1"), person("S2")] });
+    for (const [index, code] of codes.entries()) {
+      company.export({
+        staff: [person("S1", { holds: [`A${1 + (index % 2)}`], mobile: `+49151${index}` }), person("S2")],
+      });
+      company.fault({ operation: "M9", fault: "status299", code, times: 1 });
+      expect(await company.run(), code).toMatchObject({ exit: 3, adds: true, calls: { M9: 1 } });
+      expect(company.open, code).toMatchObject([{ record: "staff S1", outcome: "rejected", code: `rejected.${code}` }]);
+      cures.add(company.open[0]?.reason ?? "");
+      expect(await company.run(), code).toMatchObject(nothing);
+    }
+    expect(cures.size).toBe(codes.length);
+    expect(company.sandbox.state()).toMatchObject({ assignments: 0 });
+  });
+});
+
+describe("what a service refuses as a whole", () => {
+  it("is no record's fault: one call tells, nothing more is sent to that service in the run, and the rest goes on in the next", async () => {
+    const company = await Company.open({
+      ...twoCustomers,
+      staff: [person("S1", { holds: ["A1"] }), person("S2"), person("S3", { customer: "C2" })],
+    });
+    company.fault({ operation: "M1", fault: "status299", code: "70001", times: 1 });
+    const oneAtATime = { CRM_SYNC__concurrency__customers: "1" };
+    expect(await company.run(oneAtATime)).toMatchObject({ exit: 3, adds: true, calls: { E2: 2, E5: 1, M1: 1 } });
+    const waiting = (record: string, pending: number): object => {
+      return { record: `staff ${record}`, outcome: "deferred", code: "service.refused", pending };
+    };
+    // The other customer's people were not sent and go on by themselves; those that were refused wait for somebody's word.
+    expect(company.open).toMatchObject([waiting("S1", 0), waiting("S2", 0), waiting("S3", 1)]);
+    expect(await company.run()).toMatchObject({ adds: true, calls: { M1: 1 } });
+    expect(await company.run()).toMatchObject(nothing);
+    expect(await company.resync("C1")).toMatchObject({ exit: 0, calls: { M1: 1, M9: 1 } });
+    expect(company.sandbox.state()).toMatchObject({ addedStaff: 3, assignments: 1 });
+  });
+});
+
+describe("what is refused of an enterprise", () => {
+  it("a change (E4) stops no order and nobody, and is sent again when the record changes", async () => {
+    const company = await Company.settled();
+    const [c1 = {}, c2 = {}] = company.world.customers;
+    company.export({
+      customers: [{ ...c1, branch: "East" }, c2],
+      orders: [...base.orders, secondOrder],
+      staff: [...base.staff, person("S3")],
+    });
+    company.fault({ operation: "E4", fault: "status299", code: "13004", times: 1 });
+    expect(await company.run()).toMatchObject({ exit: 3, adds: true, calls: { E4: 1, E5: 1, M1: 1 } });
+    expect(company.open).toMatchObject([{ record: "customers C1", outcome: "rejected", code: "rejected.13004" }]);
+    expect(await company.run()).toMatchObject(nothing);
+    company.export({ customers: [{ ...c1, branch: "West" }, c2] });
+    expect(await company.run()).toMatchObject({ exit: 0, adds: true, calls: { E4: 1 } });
+    expect(company.open).toEqual([]);
+  });
+
+  it("its making (E2) stops what needs it and no other customer; it is made once the record changes", async () => {
+    const company = await Company.open();
+    company.fault({ operation: "E2", fault: "status299", code: "13004", nth: 1 });
+    expect(await company.run({ CRM_SYNC__concurrency__customers: "1" })).toMatchObject({
+      exit: 3,
+      adds: true,
+      calls: { E2: 2 },
+    });
+    const open = company.open;
+    expect(open[0]).toMatchObject({ record: "customers C1", outcome: "rejected", code: "rejected.13004", pending: 0 });
+    expect(new Set(open.slice(1).map((row) => row.code))).toEqual(new Set(["customer.blocked"]));
+    expect(await company.run()).toMatchObject(nothing);
+    const [c1 = {}, c2 = {}] = company.world.customers;
+    company.export({ customers: [{ ...c1, branch: "West" }, c2] });
+    expect(await company.run()).toMatchObject({ exit: 0, adds: true, calls: { E2: 1, E5: 1, M1: 1, M9: 1 } });
+    expect(company.open).toEqual([]);
+  });
+});
+
+describe("an order that was refused (E5)", () => {
+  const changed = {
+    ...secondOrder,
+    assets: (secondOrder["assets"] as object[]).map((asset) => ({ ...asset, nodes: 5 })),
+  };
+
+  async function refused(rule: Partial<FaultRule>): Promise<Company> {
+    const company = await Company.settled();
+    company.export({ orders: [...base.orders, secondOrder], staff: [...base.staff, person("S3", { holds: ["A2"] })] });
+    company.fault({ operation: "E5", fault: "status299", code: "13004", times: 1, ...rule });
+    expect(await company.run()).toMatchObject({ exit: 3, adds: true, calls: { E5: 1, M1: 1, M9: 1 } });
+    expect(company.open).toMatchObject([
+      { record: "orders O2", outcome: "rejected", code: "rejected.13004", pending: 0 },
+    ]);
+    expect(await company.run()).toMatchObject(nothing);
+    await systemClock.sleep(200);
+    return company;
+  }
+
+  it("is looked for before it is sent again, keeps its numbers, and is placed once where nothing shows", async () => {
+    const company = await refused({});
+    const { numbers } = company;
+    const before = company.sandbox.counts().calls;
+    company.export({ orders: [...base.orders, changed] });
+    expect(await company.run()).toMatchObject({ exit: 0, adds: true, calls: { E5: 1 } });
+    const after = company.sandbox.counts().calls;
+    expect((after["E8"] ?? 0) - (before["E8"] ?? 0), "the assets were read").toBe(1);
+    expect(company.numbers).toEqual(numbers);
+    expect(company.sandbox.batches("O2")).toHaveLength(1);
+    expect(company.open).toEqual([]);
+  });
+
+  it("waits for a person where something of it shows, whatever the record says now", async () => {
+    const company = await refused({ applied: true });
+    company.export({ orders: [...base.orders, changed] });
+    expect(await company.run()).toMatchObject({ exit: 5, adds: true, calls: {} });
+    expect(company.states("E5")).toContain("parked");
+    expect(await company.run()).toMatchObject({ exit: 5, adds: true, calls: {} });
+    expect(company.sandbox.batches("O2")).toHaveLength(1);
+  });
+});
+
+describe("what is lost each time", () => {
+  it.each([
+    ["an order (E5)", "E5"],
+    ["an enterprise (E2)", "E2"],
+    ["a person (M1)", "M1"],
+  ])("%s is sent three times in all, over all runs, and then waits for a person", async (_what, endpoint) => {
+    const company = await Company.settled();
+    const [c3] = twoCustomers.customers.slice(1);
+    company.export({
+      customers: [...twoCustomers.customers, ...(endpoint === "E2" ? [{ ...c3, id: "C3" }] : [])],
+      orders: [...base.orders, ...(endpoint === "E5" ? [secondOrder] : [])],
+      staff: [...base.staff, ...(endpoint === "M1" ? [person("S3")] : [])],
+    });
+    company.fault({ operation: endpoint === "E5" ? "E5" : endpoint === "E2" ? "E2" : "M1", fault: "resetBefore" });
+    let sent = 0;
+    for (let run = 0; run < 4; run += 1) sent += (await company.run()).calls[endpoint] ?? 0;
+    expect(sent).toBe(3);
+    expect(company.states(endpoint).filter((state) => state === "parked")).toHaveLength(1);
+  });
+});
