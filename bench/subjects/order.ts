@@ -3,6 +3,7 @@ import { parse } from "yaml";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
+import { payloadFactsOf } from "../../src/plan/input.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import { bind } from "../../src/plan/bind.ts";
@@ -142,7 +143,7 @@ function build(input: CustomerInput): string {
   const [decision] = planOrders(input, settings);
   const payload: JsonObject | undefined = decision?.operation?.payload;
   if (payload === undefined) throw new Error(`the order is blocked: ${decision?.block?.reason}`);
-  const bindings = bindingsFrom(input.known, settings, {
+  const bindings = bindingsFrom(payloadFactsOf(input.known), settings, {
     privateValue: (value) => privateValues.get(markerKey(value)),
     initialPassword: () => undefined,
   });

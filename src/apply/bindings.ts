@@ -1,26 +1,28 @@
+import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
+import { parseJson } from "../base/canonical-json.ts";
 import type { ContractSettings } from "../contract/settings.ts";
+import { parseKey } from "../crm/keys.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "../plan/bind.ts";
-import type { Known } from "../plan/input.ts";
+import type { PayloadFacts } from "../plan/input.ts";
 import type { PrivateMarker } from "../plan/operation.ts";
 import { selectPlatformCustomer } from "../plan/orders.ts";
 
+/** Namespace, order, instance and slot, as a reference to an asset number names them. */
+const slotName = z.tuple([z.string(), z.string(), z.string(), z.int()]);
+
 /** What the references of a payload stand for, from what is known of the customer now. */
 export function bindingsFrom(
-  known: Known,
+  known: PayloadFacts,
   settings: ContractSettings,
   values: { privateValue(marker: PrivateMarker): Json | undefined; initialPassword(staff: string): string | undefined },
 ): Bindings {
-  let numbers: Map<string, string> | undefined;
-  const numberOf = (slot: string): string | undefined => {
-    numbers ??= new Map(
-      known.numbers.map((item) => [
-        JSON.stringify([item.namespace, item.orderId, item.instanceId, item.slot]),
-        item.number,
-      ]),
-    );
-    return numbers.get(slot);
+  const numberOf = (of: string): string | undefined => {
+    const slot = slotName.safeParse(parseJson(of));
+    if (!slot.success) return undefined;
+    const [namespace, id, instanceId, number] = slot.data;
+    return known.numberOf({ namespace, id }, instanceId, number);
   };
   return {
     reference: (reference) => {
@@ -36,7 +38,7 @@ export function bindingsFrom(
         case "assetNumber":
           return numberOf(reference.of);
         case "memberGlobalId":
-          return known.staffLinks.get(reference.of)?.memberGlobalId;
+          return known.memberOf(parseKey(reference.of));
         case "licenseOrderId":
           return undefined;
       }

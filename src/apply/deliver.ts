@@ -67,7 +67,7 @@ export async function deliver(
     if (options.signal?.aborted === true) return { kind: "stopped" };
     if (block !== undefined) return { kind: "blocked", ...block };
   }
-  const known = await ledger.known(operation.customer);
+  const known = await ledger.payloadFacts(operation.customer);
   const passwords = await initialPasswords(deps, operation);
   const bindings = bindingsFrom(known, deps.settings, {
     privateValue: (marker) => ledger.privateValue(marker),

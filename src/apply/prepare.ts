@@ -15,7 +15,7 @@ import type { RecordKey } from "../crm/model.ts";
 import type { OperationContext } from "../ledger/journal.ts";
 import type { KnownChange } from "../plan/changes.ts";
 import { scrub } from "../http/redaction.ts";
-import type { Known } from "../plan/input.ts";
+import type { PayloadFacts } from "../plan/input.ts";
 import { isPrivateMarker } from "../plan/operation.ts";
 import type { Operation } from "../plan/operation.ts";
 import type { WriteCall, WriteOutcome } from "../platform/outcome.ts";
@@ -85,7 +85,7 @@ function invalid(issues: readonly { path: readonly PropertyKey[]; message: strin
 export function prepare(
   deps: ApplyDependencies,
   operation: Operation,
-  known: Known,
+  known: PayloadFacts,
   wire: JsonObject,
   target: JsonObject,
   options: { shownBefore?: readonly string[] | undefined },
@@ -233,7 +233,7 @@ export function prepare(
 function prepareStaff(
   deps: ApplyDependencies,
   operation: Operation,
-  known: Known,
+  known: PayloadFacts,
   wire: JsonObject,
   target: JsonObject,
   options: { shownBefore?: readonly string[] | undefined },

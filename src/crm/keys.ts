@@ -5,6 +5,12 @@ export function formatKey(key: RecordKey): string {
   return `${key.namespace}/${key.id}`;
 }
 
+/** The key behind what `formatKey` wrote. A namespace has no slash. */
+export function parseKey(text: string): RecordKey {
+  const slash = text.indexOf("/");
+  return { namespace: text.slice(0, slash), id: text.slice(slash + 1) };
+}
+
 /** The customer that a record belongs to; for a customer, itself. */
 export function customerKeyOf(
   stream: Stream,

@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
-import type { CustomerInput, Known } from "../plan/input.ts";
+import type { CustomerInput, Known, PayloadFacts } from "../plan/input.ts";
 import type { PrivateMarker } from "../plan/operation.ts";
 import type { AbsenceRule } from "./absence.ts";
 import { LedgerCore } from "./core.ts";
@@ -158,6 +158,11 @@ export class IntakeLedger extends LedgerCore {
 
   async known(customer: RecordKey): Promise<Known> {
     return this.readTogether(() => this.tables.known.known(customer));
+  }
+
+  /** What the references of a payload of this customer stand for now. */
+  async payloadFacts(customer: RecordKey): Promise<PayloadFacts> {
+    return this.readTogether(() => this.tables.known.payloadFacts(customer));
   }
 
   /** The value behind a marker, or undefined where it was erased, wiped, or does not fit its commitment. */

@@ -12,6 +12,7 @@ import type {
   Known,
   KnownPlatformCustomer,
   Link,
+  PayloadFacts,
   PlacedOrder,
   RecordState,
   StaffLink,
@@ -108,33 +109,13 @@ export class KnownTables {
   known(customer: RecordKey): Known {
     const { namespace, id } = customer;
     const run = this.#statements;
-    const linkRow = run.link.get(namespace, id);
-    const linkUnusable = linkRow !== undefined && !usable(linkRow.enterprise_global_id);
-    const link: Link | undefined =
-      linkRow === undefined || linkUnusable
-        ? undefined
-        : {
-            enterpriseGlobalId: linkRow.enterprise_global_id,
-            channelCode: linkRow.channel_code,
-            channelCustomerId: linkRow.channel_customer_id,
-            origin: linkRow.origin,
-            examined: linkRow.examined === 1,
-            since: linkRow.from_at,
-          };
+    const { link, linkUnusable } = this.#link(customer);
     const acknowledged = run.acknowledged.get(namespace, id);
     const enterprise = link?.enterpriseGlobalId ?? "";
     return {
       link,
       linkUnusable,
-      platformCustomers: run.platformCustomers
-        .all(enterprise)
-        .filter((row) => usable(row.customer_id))
-        .map((row): KnownPlatformCustomer => ({
-          customerId: row.customer_id,
-          isDefault: row.is_default === 1,
-          channelCode: row.channel_code,
-          channelCustomerId: row.channel_customer_id,
-        })),
+      platformCustomers: this.#platformCustomers(enterprise),
       acknowledged:
         acknowledged === undefined ? undefined : stored<NonNullable<Known["acknowledged"]>>(acknowledged.fields),
       placedOrders: new Map(
@@ -189,6 +170,54 @@ export class KnownTables {
       protectedMembers: new Set(run.protectedMembers.all(namespace, id).map((row) => row.member_global_id)),
       enterpriseCode: run.enterpriseCode.get(enterprise)?.code,
     };
+  }
+
+  /**
+   * What the references of one payload stand for. Numbers and members are looked up one by one, so that an operation costs the same for a customer
+   * with many orders.
+   */
+  payloadFacts(customer: RecordKey): PayloadFacts {
+    const run = this.#statements;
+    const { namespace, id } = customer;
+    const { link } = this.#link(customer);
+    const enterprise = link?.enterpriseGlobalId ?? "";
+    return {
+      link,
+      platformCustomers: this.#platformCustomers(enterprise),
+      enterpriseCode: run.enterpriseCode.get(enterprise)?.code,
+      numberOf: (order, instanceId, slot) =>
+        run.numberOf.get(order.namespace, order.id, instanceId, slot, namespace, id)?.number,
+      memberOf: (staff) => run.memberOf.get(staff.namespace, staff.id, namespace, id)?.member_global_id,
+    };
+  }
+
+  #link(customer: RecordKey): Pick<Known, "link" | "linkUnusable"> {
+    const row = this.#statements.link.get(customer.namespace, customer.id);
+    if (row === undefined || !usable(row.enterprise_global_id))
+      return { link: undefined, linkUnusable: row !== undefined };
+    return {
+      link: {
+        enterpriseGlobalId: row.enterprise_global_id,
+        channelCode: row.channel_code,
+        channelCustomerId: row.channel_customer_id,
+        origin: row.origin,
+        examined: row.examined === 1,
+        since: row.from_at,
+      },
+      linkUnusable: false,
+    };
+  }
+
+  #platformCustomers(enterprise: string): KnownPlatformCustomer[] {
+    return this.#statements.platformCustomers
+      .all(enterprise)
+      .filter((row) => usable(row.customer_id))
+      .map((row) => ({
+        customerId: row.customer_id,
+        isDefault: row.is_default === 1,
+        channelCode: row.channel_code,
+        channelCustomerId: row.channel_customer_id,
+      }));
   }
 
   /** What the CRM says of an order now, whether it waits to be planned or not. */
@@ -359,6 +388,15 @@ function prepareStatements(database: Sqlite) {
        join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
        where r.customer_namespace = +? and r.customer_id = +? and n.fixed_at is not null
        order by n.namespace, n.order_id, n.instance_id, n.slot`,
+    ),
+    numberOf: database.prepare<[string, string, string, number, string, string], { number: string }>(
+      `select n.wire_number as number from asset_number n join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
+       where n.namespace = +? and n.order_id = +? and n.instance_id = +? and n.slot = +? and n.fixed_at is not null
+         and r.customer_namespace = ? and r.customer_id = ?`,
+    ),
+    memberOf: database.prepare<[string, string, string, string], { member_global_id: string }>(
+      `select member_global_id from staff_link where namespace = +? and staff_id = +? and to_at is null
+       and customer_namespace = ? and customer_id = ?`,
     ),
     staffLinks: database.prepare<
       [string, string],

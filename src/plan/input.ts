@@ -1,3 +1,4 @@
+import { formatKey } from "../crm/keys.ts";
 import type { Customer, InstanceWith, Order, RecordKey, Staff } from "../crm/model.ts";
 import type { OperationKind, PrivateMarker, RecordReference } from "./operation.ts";
 
@@ -174,4 +175,27 @@ export interface CustomerInput {
   sourceWithStrayRecord: string | undefined;
   /** What was refused for this customer and its records, and stands while nothing has changed. */
   rejections: readonly Rejection[];
+}
+
+/** What is known of a customer as far as the references of one payload need it. */
+export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" | "enterpriseCode"> {
+  /** The number that is fixed to a slot of an asset instance. */
+  numberOf(order: RecordKey, instanceId: string, slot: number): string | undefined;
+  memberOf(staff: RecordKey): string | undefined;
+}
+
+/** The same from a known state that is in memory. */
+export function payloadFactsOf(known: Known): PayloadFacts {
+  return {
+    ...known,
+    numberOf: (order, instanceId, slot) =>
+      known.numbers.find(
+        (item) =>
+          item.namespace === order.namespace &&
+          item.orderId === order.id &&
+          item.instanceId === instanceId &&
+          item.slot === slot,
+      )?.number,
+    memberOf: (staff) => known.staffLinks.get(formatKey(staff))?.memberGlobalId,
+  };
 }

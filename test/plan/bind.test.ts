@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { hashOf } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
+import { payloadFactsOf } from "../../src/plan/input.ts";
 import { bind } from "../../src/plan/bind.ts";
 import type { Bindings } from "../../src/plan/bind.ts";
 import { initialPassword } from "../../src/plan/staff.ts";
@@ -110,7 +111,7 @@ describe("what is known of a customer", () => {
   const ann = staff("ann");
   const values = { privateValue: () => undefined, initialPassword: () => undefined };
   const of = (given: Parameters<typeof situation>[0]["known"]) =>
-    bindingsFrom(situation(given === undefined ? {} : { known: given }).known, settingsWith(), values);
+    bindingsFrom(payloadFactsOf(situation(given === undefined ? {} : { known: given }).known), settingsWith(), values);
 
   it("answers references with the link, the platform's customers, the fixed numbers and the staff links", () => {
     const bindings = of(linked(undefined, { numbers: fixed("1", "i", "N1", "N2"), staffLinks: staffLink(ann, "M-9") }));

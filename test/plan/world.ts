@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
+import { payloadFactsOf } from "../../src/plan/input.ts";
 import { contractSettingsSchema } from "../../src/contract/settings.ts";
 import type { ContractSettings } from "../../src/contract/settings.ts";
 import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
@@ -268,7 +269,7 @@ export function plan(given: Situation | CustomerInput, options: Partial<PlanOpti
 export function wireOf(operation: Operation, known: Known, settings: ContractSettings = settingsWith()): unknown {
   const bound = bind(
     operation.payload,
-    bindingsFrom(known, settings, {
+    bindingsFrom(payloadFactsOf(known), settings, {
       privateValue: (marker) => values.get(markerKey(marker)),
       initialPassword: (person) => `password of ${person}`,
     }),

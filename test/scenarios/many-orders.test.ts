@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { afterAll, expect, it, onTestFinished, vi } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { systemRandomness } from "../../src/base/ids.ts";
+import { KnownTables } from "../../src/ledger/known.ts";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { runInProcess } from "../support/in-process.ts";
+import { temporaryFolder } from "../support/northwind.ts";
+import { goodRunOf } from "../support/program.ts";
+import { base, configOf, ledgerOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+/** One customer with so many orders of one asset each, two jobs over it, and two runs: how often everything that is known of it is read. */
+async function readings(orders: number): Promise<number[]> {
+  const world = join(folder.path, `of-${orders}`);
+  const rows = Array.from({ length: orders }, (_, index) => ({
+    id: `O${index}`,
+    customer: "C1",
+    assets: [{ id: `A${index}`, type: "cloud_account", product: `P${index}`, nodes: 1 }],
+  }));
+  const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
+  onTestFinished(() => sandbox.close());
+  const run = async (placed: number): Promise<number> => {
+    writeWorld(world, {
+      ...base,
+      orders: rows.slice(0, placed),
+      staff: base.staff.map((row) => ({ ...row, holds: [] })),
+    });
+    const known = vi.spyOn(KnownTables.prototype, "known");
+    const ended = await runInProcess({
+      job: "everything",
+      config: configOf(world),
+      sandbox: sandbox.url,
+      ledger: ledgerOf(world),
+      environment: { ...smallEnvironment, CRM_SYNC__assumptions__poolBatch: "100" },
+    });
+    goodRunOf(ended);
+    const read = known.mock.calls.length;
+    known.mockRestore();
+    return read;
+  };
+  const read = [await run(orders - 3), await run(orders)];
+  expect(sandbox.counts().calls["E5"]).toBe(orders);
+  return read;
+}
+
+it("an order costs the same for a customer that has many: what is known of the customer is not read for each", async () => {
+  const few = await readings(5);
+  expect(await readings(45)).toEqual(few);
+});
