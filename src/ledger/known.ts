@@ -10,8 +10,6 @@ import type {
   DesiredStaff,
   FixedNumber,
   Known,
-  KnownPlatformCustomer,
-  Link,
   PayloadFacts,
   PlacedOrder,
   RecordState,
@@ -20,9 +18,9 @@ import type {
 import type { ShownOrder } from "../plan/adoption.ts";
 import type { PrivateMarker } from "../plan/operation.ts";
 import { markerKey } from "../plan/operation.ts";
-import { idFault } from "../contract/answer-fields.ts";
 import { stored } from "./query-base.ts";
 import type { Sqlite } from "./database.ts";
+import { EnterpriseTables, usable } from "./enterprise.ts";
 import { commitmentTo } from "./private.ts";
 import type { SealingKey } from "./private.ts";
 
@@ -52,9 +50,11 @@ export const shownOrderKind = "order";
 export class KnownTables {
   readonly #statements;
   readonly #seal: SealingKey | undefined;
+  readonly #enterprises: EnterpriseTables;
 
   constructor(database: Sqlite, seal: SealingKey | undefined) {
     this.#statements = prepareStatements(database);
+    this.#enterprises = new EnterpriseTables(database);
     this.#seal = seal;
   }
 
@@ -109,13 +109,13 @@ export class KnownTables {
   known(customer: RecordKey): Known {
     const { namespace, id } = customer;
     const run = this.#statements;
-    const { link, linkUnusable } = this.#link(customer);
+    const { link, linkUnusable } = this.#enterprises.link(customer);
     const acknowledged = run.acknowledged.get(namespace, id);
     const enterprise = link?.enterpriseGlobalId ?? "";
     return {
       link,
       linkUnusable,
-      platformCustomers: this.#platformCustomers(enterprise),
+      platformCustomers: this.#enterprises.platformCustomers(enterprise),
       acknowledged:
         acknowledged === undefined ? undefined : stored<NonNullable<Known["acknowledged"]>>(acknowledged.fields),
       placedOrders: new Map(
@@ -168,56 +168,13 @@ export class KnownTables {
           origin: row.origin,
         })),
       protectedMembers: new Set(run.protectedMembers.all(namespace, id).map((row) => row.member_global_id)),
-      enterpriseCode: run.enterpriseCode.get(enterprise)?.code,
+      enterpriseCode: this.#enterprises.code(enterprise),
     };
   }
 
-  /**
-   * What the references of one payload stand for. Numbers and members are looked up one by one, so that an operation costs the same for a customer
-   * with many orders.
-   */
+  /** What the references of one payload of a customer stand for. */
   payloadFacts(customer: RecordKey): PayloadFacts {
-    const run = this.#statements;
-    const { namespace, id } = customer;
-    const { link } = this.#link(customer);
-    const enterprise = link?.enterpriseGlobalId ?? "";
-    return {
-      link,
-      platformCustomers: this.#platformCustomers(enterprise),
-      enterpriseCode: run.enterpriseCode.get(enterprise)?.code,
-      numberOf: (order, instanceId, slot) =>
-        run.numberOf.get(order.namespace, order.id, instanceId, slot, namespace, id)?.number,
-      memberOf: (staff) => run.memberOf.get(staff.namespace, staff.id, namespace, id)?.member_global_id,
-    };
-  }
-
-  #link(customer: RecordKey): Pick<Known, "link" | "linkUnusable"> {
-    const row = this.#statements.link.get(customer.namespace, customer.id);
-    if (row === undefined || !usable(row.enterprise_global_id))
-      return { link: undefined, linkUnusable: row !== undefined };
-    return {
-      link: {
-        enterpriseGlobalId: row.enterprise_global_id,
-        channelCode: row.channel_code,
-        channelCustomerId: row.channel_customer_id,
-        origin: row.origin,
-        examined: row.examined === 1,
-        since: row.from_at,
-      },
-      linkUnusable: false,
-    };
-  }
-
-  #platformCustomers(enterprise: string): KnownPlatformCustomer[] {
-    return this.#statements.platformCustomers
-      .all(enterprise)
-      .filter((row) => usable(row.customer_id))
-      .map((row) => ({
-        customerId: row.customer_id,
-        isDefault: row.is_default === 1,
-        channelCode: row.channel_code,
-        channelCustomerId: row.channel_customer_id,
-      }));
+    return this.#enterprises.payloadFacts(customer);
   }
 
   /** What the CRM says of an order now, whether it waits to be planned or not. */
@@ -264,11 +221,6 @@ export class KnownTables {
     if (value === undefined || commitmentTo(row.salt, marker.field, value) !== marker.commitment) return undefined;
     return value;
   }
-}
-
-/** An id that an earlier version believed although it cannot be used counts as not known. */
-function usable(id: string): boolean {
-  return idFault(id) === undefined;
 }
 
 function desired<Body>(row: DesiredRow): Desired<Body> {
@@ -335,29 +287,8 @@ function prepareStatements(database: Sqlite) {
        where exists (select 1 from quarantine q where q.source = own.source and q.stream = 'staff' and q.customer_id is null
          and q.state <> 'resolved' and ${configured}) limit 1`,
     ),
-    link: database.prepare<
-      [string, string],
-      {
-        enterprise_global_id: string;
-        channel_code: string;
-        channel_customer_id: string;
-        origin: Link["origin"];
-        examined: number;
-        from_at: string;
-      }
-    >(
-      `select enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at from link
-       where namespace = +? and customer_id = +? and to_at is null`,
-    ),
     acknowledged: database.prepare<[string, string], { fields: string }>(
       "select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null",
-    ),
-    platformCustomers: database.prepare<
-      [string],
-      { customer_id: string; is_default: number; channel_code: string; channel_customer_id: string }
-    >(
-      `select customer_id, is_default, channel_code, channel_customer_id from platform_customer where enterprise_global_id = +?
-       order by customer_id`,
     ),
     placedOrders: database.prepare<
       [{ namespace: string; id: string }],
@@ -389,15 +320,6 @@ function prepareStatements(database: Sqlite) {
        where r.customer_namespace = +? and r.customer_id = +? and n.fixed_at is not null
        order by n.namespace, n.order_id, n.instance_id, n.slot`,
     ),
-    numberOf: database.prepare<[string, string, string, number, string, string], { number: string }>(
-      `select n.wire_number as number from asset_number n join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
-       where n.namespace = +? and n.order_id = +? and n.instance_id = +? and n.slot = +? and n.fixed_at is not null
-         and r.customer_namespace = ? and r.customer_id = ?`,
-    ),
-    memberOf: database.prepare<[string, string, string, string], { member_global_id: string }>(
-      `select member_global_id from staff_link where namespace = +? and staff_id = +? and to_at is null
-       and customer_namespace = ? and customer_id = ?`,
-    ),
     staffLinks: database.prepare<
       [string, string],
       {
@@ -428,9 +350,6 @@ function prepareStatements(database: Sqlite) {
     protectedMembers: database.prepare<[string, string], { member_global_id: string }>(
       `select p.member_global_id from link l join protected_member p on p.enterprise_global_id = l.enterprise_global_id
        where l.namespace = +? and l.customer_id = +?`,
-    ),
-    enterpriseCode: database.prepare<[string], { code: string }>(
-      "select code from enterprise_code where enterprise_global_id = +?",
     ),
   };
 }

@@ -375,7 +375,7 @@ export const answers: Breaks = {
       "an id that the platform answers with > and that is unusable (E2, empty) leaves the outcome unknown; reading decides, nothing is sent twice",
   },
   "an id that an earlier version believed is used": {
-    file: "src/ledger/known.ts",
+    file: "src/ledger/enterprise.ts",
     find: "return idFault(id) === undefined;",
     replace: 'return id !== "unusable";',
     test: "run/odd-answers.test.ts",

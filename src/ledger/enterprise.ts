@@ -1,0 +1,111 @@
+import { idFault } from "../contract/answer-fields.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Known, KnownPlatformCustomer, Link, PayloadFacts } from "../plan/input.ts";
+import type { Sqlite } from "./database.ts";
+
+/** An id that an earlier version believed although it cannot be used counts as not known. */
+export function usable(id: string): boolean {
+  return idFault(id) === undefined;
+}
+/** What is known of the enterprise of one customer, and what the references of one payload stand for. Reads only. */
+export class EnterpriseTables {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  /**
+   * What the references of one payload stand for. Numbers and members are looked up one by one, so that an operation costs the same for a customer
+   * with many orders.
+   */
+  payloadFacts(customer: RecordKey): PayloadFacts {
+    const run = this.#statements;
+    const { namespace, id } = customer;
+    const { link } = this.link(customer);
+    const enterprise = link?.enterpriseGlobalId ?? "";
+    return {
+      link,
+      platformCustomers: this.platformCustomers(enterprise),
+      enterpriseCode: this.code(enterprise),
+      numberOf: (order, instanceId, slot) =>
+        run.numberOf.get(order.namespace, order.id, instanceId, slot, namespace, id)?.number,
+      memberOf: (staff) => {
+        const member = run.memberOf.get(staff.namespace, staff.id, namespace, id)?.member_global_id;
+        return member === undefined || !usable(member) ? undefined : member;
+      },
+    };
+  }
+
+  link(customer: RecordKey): Pick<Known, "link" | "linkUnusable"> {
+    const row = this.#statements.link.get(customer.namespace, customer.id);
+    if (row === undefined || !usable(row.enterprise_global_id))
+      return { link: undefined, linkUnusable: row !== undefined };
+    return {
+      link: {
+        enterpriseGlobalId: row.enterprise_global_id,
+        channelCode: row.channel_code,
+        channelCustomerId: row.channel_customer_id,
+        origin: row.origin,
+        examined: row.examined === 1,
+        since: row.from_at,
+      },
+      linkUnusable: false,
+    };
+  }
+
+  platformCustomers(enterprise: string): KnownPlatformCustomer[] {
+    return this.#statements.platformCustomers
+      .all(enterprise)
+      .filter((row) => usable(row.customer_id))
+      .map((row) => ({
+        customerId: row.customer_id,
+        isDefault: row.is_default === 1,
+        channelCode: row.channel_code,
+        channelCustomerId: row.channel_customer_id,
+      }));
+  }
+
+  /** What the platform appends to the user names of an enterprise, once it was learned (A29). */
+  code(enterprise: string): string | undefined {
+    return this.#statements.enterpriseCode.get(enterprise)?.code;
+  }
+}
+
+function prepareStatements(database: Sqlite) {
+  return {
+    link: database.prepare<
+      [string, string],
+      {
+        enterprise_global_id: string;
+        channel_code: string;
+        channel_customer_id: string;
+        origin: Link["origin"];
+        examined: number;
+        from_at: string;
+      }
+    >(
+      `select enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at from link
+       where namespace = +? and customer_id = +? and to_at is null`,
+    ),
+    platformCustomers: database.prepare<
+      [string],
+      { customer_id: string; is_default: number; channel_code: string; channel_customer_id: string }
+    >(
+      `select customer_id, is_default, channel_code, channel_customer_id from platform_customer where enterprise_global_id = +?
+       order by customer_id`,
+    ),
+    numberOf: database.prepare<[string, string, string, number, string, string], { number: string }>(
+      `select n.wire_number as number from asset_number n join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
+       where n.namespace = +? and n.order_id = +? and n.instance_id = +? and n.slot = +? and n.fixed_at is not null
+         and r.customer_namespace = ? and r.customer_id = ?`,
+    ),
+    memberOf: database.prepare<[string, string, string, string], { member_global_id: string }>(
+      `select member_global_id from staff_link where namespace = +? and staff_id = +? and to_at is null
+       and customer_namespace = ? and customer_id = ?`,
+    ),
+    enterpriseCode: database.prepare<[string], { code: string }>(
+      "select code from enterprise_code where enterprise_global_id = +?",
+    ),
+  };
+}
