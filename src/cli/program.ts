@@ -195,7 +195,7 @@ export async function main(
     );
   quarantine
     .command("retry")
-    .description("map a record anew in the next run, although it did not change")
+    .description("map the stored raw form of a record anew, with the mapping of now, without asking its source")
     .argument("<id>", "a quarantine id, or `all`")
     .option(...byWhom)
     .addHelpText("after", example("crm-sync quarantine retry all"))

@@ -12,7 +12,9 @@ import { ok, withLedger, withReader } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { deciderOf } from "./decider.ts";
 import { parseKey, usage } from "./keys.ts";
-import { viewOf } from "./output.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Retried } from "../run/retry.ts";
+import { safeLines, viewOf } from "./output.ts";
 
 export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
   return await withReader(invocation, async (workplace) => {
@@ -86,19 +88,57 @@ export async function quarantineShowCommand(invocation: Invocation, id: string, 
   });
 }
 
+/** Maps stored raw forms anew at once. While a run is on, which may be at work on the same customers, their sources are waited for. */
 export async function quarantineRetryCommand(invocation: Invocation, id: string, by?: string): Promise<ExitCode> {
   return await withLedger(invocation, async (workplace) => {
     const who = deciderOf(by);
     const ids = id === "all" ? [...(await workplace.queries()).quarantine()].map((row) => row.id) : [id];
     const ledger = await workplace.existingLedger();
-    let marked = 0;
-    for (const one of ids) if (await ledger.retryQuarantine(one, who)) marked += 1;
-    if (id !== "all" && marked === 0)
+    const busy = isBusy(ledger);
+    const { QuarantineRetries } = await import("../run/retry.ts");
+    const retries = new QuarantineRetries({
+      ledger,
+      sources: workplace.sources(),
+      settings: workplace.config.assumptions,
+    });
+    const results: Retried[] = [];
+    for (const one of ids) {
+      if (!busy) results.push(await retries.retry(one, who));
+      else if (await ledger.retryQuarantine(one, who))
+        results.push({ kind: "waits-for-source", id: one, why: "a run is on" });
+    }
+    const found = results.filter((result) => result.kind !== "unknown");
+    if (id !== "all" && found.length === 0)
       throw notFound("open quarantined record", id, "`crm-sync quarantine list` lists them");
-    if (workplace.json) workplace.output.json({ marked });
-    else workplace.output.line(`${marked} record(s) will be mapped anew when their source is read the next time`);
-    return ok;
+    if (workplace.json) workplace.output.json({ results: toJson(found) });
+    else if (found.length === 0) workplace.output.line("nothing waits in quarantine");
+    else for (const result of found) workplace.output.line(safeLines(retriedText(result)));
+    return found.some((result) => result.kind === "still-unusable") ? exitCodes.recordsRejected : ok;
   });
+}
+
+function isBusy(ledger: Ledger): boolean {
+  try {
+    ledger.takeRunLock();
+  } catch (error) {
+    if (error instanceof Problem && error.exitCode === exitCodes.runActive) return true;
+    throw error;
+  }
+  ledger.releaseRunLock();
+  return false;
+}
+
+function retriedText(result: Retried): string {
+  switch (result.kind) {
+    case "taken-up":
+      return `${result.id}: usable now; the next run takes it up`;
+    case "still-unusable":
+      return `${result.id}: still not usable: ${result.message}\n  → correct the record in the CRM, or the mapping`;
+    case "waits-for-source":
+      return `${result.id}: not now, because ${result.why}\n  → it is mapped anew when its source is read the next time`;
+    case "unknown":
+      return `${result.id}: does not wait any more`;
+  }
 }
 
 export async function settleListCommand(invocation: Invocation): Promise<ExitCode> {

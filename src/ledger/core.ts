@@ -20,6 +20,7 @@ import { OpenFiles } from "./open-files.ts";
 import { OpenTables } from "./open-records.ts";
 import { sealingKey } from "./private.ts";
 import type { SealingKey, SealingSalt } from "./private.ts";
+import { QuarantineRetry } from "./quarantine-retry.ts";
 import { RecordTables } from "./records.ts";
 import { RejectionTables } from "./rejections.ts";
 import { RunTables } from "./runs.ts";
@@ -44,6 +45,7 @@ export interface LedgerOptions {
 
 interface Tables {
   records: RecordTables;
+  retry: QuarantineRetry;
   known: KnownTables;
   work: WorkTables;
   numbers: NumberTables;
@@ -104,13 +106,15 @@ export class LedgerCore {
         };
       },
     });
+    const records = new RecordTables(database, {
+      now: () => options.clock.now(),
+      randomHex: () => options.random.hex(16),
+      seal: this.sealing,
+    });
     this.tables = {
       rejections: new RejectionTables(database),
-      records: new RecordTables(database, {
-        now: () => options.clock.now(),
-        randomHex: () => options.random.hex(16),
-        seal: this.sealing,
-      }),
+      records,
+      retry: new QuarantineRetry(database, records),
       known: new KnownTables(database, this.sealing),
       work: new WorkTables(database),
       numbers: new NumberTables(database),

@@ -7,6 +7,7 @@ import type { AbsenceRule } from "./absence.ts";
 import { LedgerCore } from "./core.ts";
 import type { OrderNow } from "./known.ts";
 import type { WantedNumbers } from "./numbers.ts";
+import type { WaitingRow } from "./quarantine-retry.ts";
 import type { TakeUpRecord, TakeUpRejection, TakeUpResult } from "./records.ts";
 import type { ConfiguredStream, RunTables, SourceReadRow } from "./runs.ts";
 import type { RecordOutcome, WorkTables } from "./work.ts";
@@ -101,12 +102,33 @@ export class IntakeLedger extends LedgerCore {
     await this.write(() => this.tables.runs.configureStreams(streams));
   }
 
-  /** A person has a quarantined record mapped again. False where no such record is open. */
+  /** A row of the quarantine that waits, with its raw form, for mapping it anew. */
+  async waitingRow(id: string): Promise<WaitingRow | undefined> {
+    return this.read(() => this.tables.retry.waiting(id));
+  }
+
+  /** Takes up what a row of the quarantine maps to now, because a person asked for it. False: it does not wait any more. */
+  async settleRetry(
+    id: string,
+    item: { record: TakeUpRecord } | { rejection: TakeUpRejection },
+    by: string,
+  ): Promise<boolean> {
+    return await this.write(() => {
+      const settled = this.tables.retry.settle(id, item, this.now);
+      if (settled) this.#auditRetry(id, by);
+      return settled;
+    });
+  }
+
+  #auditRetry(id: string, by: string): void {
+    this.tables.audit.append({ at: this.now, kind: "quarantine-retry", subject: `quarantine:${id}`, body: { by } });
+  }
+
+  /** A person has a quarantined record mapped again when its source is read. False where no such record is open. */
   async retryQuarantine(id: string, by: string): Promise<boolean> {
     return await this.write(() => {
       const marked = this.tables.records.retryQuarantine(id);
-      if (marked)
-        this.tables.audit.append({ at: this.now, kind: "quarantine-retry", subject: `quarantine:${id}`, body: { by } });
+      if (marked) this.#auditRetry(id, by);
       return marked;
     });
   }

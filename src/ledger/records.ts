@@ -85,13 +85,17 @@ export class RecordTables {
     };
   }
 
-  /** Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks stays blocked. */
+  /**
+   * Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks stays blocked. `retried`: it is not
+   * read now, so that another form of it in the same read was the one that is mapped anew.
+   */
   takeUp(
     source: string,
     stream: Stream,
     read: number,
-    run: string,
+    run: string | null,
     item: TakeUpRecord,
+    options: { retried: boolean } = { retried: false },
   ): "changed" | "unchanged" | "quarantined" {
     const now = toInstant(this.#now());
     const { namespace, id } = item.key;
@@ -101,6 +105,7 @@ export class RecordTables {
     }
     if (
       existing !== undefined &&
+      !options.retried &&
       existing.last_read === read &&
       existing.source === source &&
       existing.raw_hash !== item.rawHash

@@ -11,7 +11,7 @@ import { admit } from "../plan/admit.ts";
 import type { Rejection } from "../source/mapping/compile.ts";
 import { blankSecrets } from "../source/mapping/secrets.ts";
 import { headerRows } from "../source/reader.ts";
-import type { SourceItem } from "../source/reader.ts";
+import type { RawRecord, SourceItem } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 
 /** How reading one stream of one source ended, in records. */
@@ -222,6 +222,17 @@ function hashOfItem(item: SourceItem, fingerprint: string): string {
 function customerNamed(rejection: Rejection): RecordKey | undefined {
   const { namespace, customerNamespace, customerId } = rejection;
   return customerId === undefined ? undefined : { namespace: customerNamespace ?? namespace ?? "crm", id: customerId };
+}
+
+/** A raw record of a source as the ledger takes it up, with the hash by which it is known again. */
+export function mapRaw(
+  stream: Stream,
+  raw: RawRecord,
+  mapping: StreamMapping,
+  salt: string,
+  settings: ContractSettings,
+): { record: TakeUpRecord } | { rejection: TakeUpRejection } {
+  return mapItem(stream, { raw }, hashOfItem({ raw }, salt + mapping.fingerprint), mapping, settings);
 }
 
 function mapItem(

@@ -77,3 +77,48 @@ it.each([
     }
   },
 );
+
+it("a retry maps the stored raw form with the mapping of now, also where the source of changes does not give the record again", async () => {
+  const { customers, orders, staff } = company(2, 2);
+  const w = await world({ records: { customers, orders, staff: [] } });
+  const time = Math.floor(Date.now() / 1000) * 1000 - hour;
+  const [first, second] = staff;
+  if (first === undefined || second === undefined) throw new Error("the company is too small");
+  // The first has a name that M1 does not take, the second none at all, and the third is cut in two.
+  const rows = staff.map((person) => ({ ...staffLine(person), full: person.name }));
+  const [one, two, ...others] = rows;
+  const sent: unknown[] = [{ ...one, name: "x".repeat(31) }, { ...two, name: null }, 7, ...others];
+  const service = await startService(({ query }) => ({
+    headers: { date: new Date(time).toUTCString() },
+    body: query["since"] === undefined ? sent : [],
+  }));
+  w.extra = staffOver(service.origin, "overlapMs: 1000");
+  w.write();
+  const does = commandsOn(w, {});
+  expect(await does("run", "everything")).toMatchObject({ code: 3, sent: 2 });
+  const waiting = (): { id: string; code: string }[] =>
+    w.rows("select id, code from quarantine where state <> 'resolved' order by place");
+  expect(waiting()).toHaveLength(3);
+
+  const asked = service.asked.length;
+  const same = await does("retry", "all");
+  expect(same).toMatchObject({ code: 3, calls: {} });
+  expect(same.stdout.match(/still not usable/gu)).toHaveLength(2);
+  expect(same.stdout).toMatch(/not now, because what came was no whole record/u);
+  expect(waiting()).toHaveLength(3);
+
+  w.extra = w.extra.replace("name: name", "name: full");
+  w.write();
+  const mended = await does("retry", "all");
+  expect(mended.stdout.match(/usable now; the next run takes it up/gu)).toHaveLength(2);
+  expect(service.asked, "the source is not asked").toHaveLength(asked);
+  expect(waiting()).toHaveLength(1);
+  expect(await does("run", "staff"), "both people are made and get their assets").toMatchObject({ sent: 2 });
+  expect(w.sandbox.state().assignments).toBe(4);
+  // The source gives the same rows again: they are known, and nothing is done twice.
+  w.tamper(`update source_read set started_at = '2026-01-01T00:00:00.000Z'`);
+  expect((await does("run", "staff")).calls).toEqual({});
+  expect(service.asked.at(-1)?.query["since"]).toBeUndefined();
+  const unknown = await does("retry", "q-nowhere");
+  expect(unknown).toMatchObject({ code: 64 });
+});

@@ -6,7 +6,7 @@ import { everyElement } from "./context.ts";
 import { formatRawPath, parseRawPath } from "./raw-path.ts";
 
 /** What stands in a raw record where a secret was. */
-const blankedSecret = "[secret]";
+export const blankedSecret = "[secret]";
 
 /** The places of a raw record that the mapping reads secrets from, such as `lines[].password`; sorted. */
 export function secretPaths(stream: Stream, spec: MappingSpec): string[] {

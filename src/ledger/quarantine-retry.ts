@@ -1,0 +1,70 @@
+import type { Stream } from "../crm/model.ts";
+import type { Sqlite } from "./database.ts";
+import type { RecordTables, TakeUpRecord, TakeUpRejection } from "./records.ts";
+
+/** A row of the quarantine that waits, with the raw form it came in. */
+export interface WaitingRow {
+  id: string;
+  source: string;
+  stream: Stream;
+  place: string;
+  code: string;
+  /** Null where what came was no record at all. */
+  expected: string | null;
+  rawHash: string;
+  /** JSON with its secrets blanked; null where it was erased. */
+  raw: string | null;
+}
+
+interface Row {
+  id: string;
+  source: string;
+  stream: Stream;
+  place: string;
+  code: string;
+  expected: string | null;
+  raw_hash: string;
+  last_read: number;
+  body: string | null;
+}
+
+/** Maps a row of the quarantine anew without its source. Methods that write run inside the writer's transaction. */
+export class QuarantineRetry {
+  readonly #records: RecordTables;
+  readonly #statements;
+
+  constructor(database: Sqlite, records: RecordTables) {
+    this.#records = records;
+    this.#statements = {
+      find: database.prepare<[string], Row>(
+        `select q.id, q.source, q.stream, q.place, q.code, q.expected, q.raw_hash, q.last_read, p.body from quarantine q
+         left join private_value p on p.ref = q.raw_ref and p.version = 1 where q.id = +? and q.state <> 'resolved'`,
+      ),
+      resolve: database.prepare(
+        "update quarantine set state = 'resolved', resolved_at = ?, resolution = ? where id = +? and state <> 'resolved'",
+      ),
+    };
+  }
+
+  waiting(id: string): WaitingRow | undefined {
+    const row = this.#statements.find.get(id);
+    if (row === undefined) return undefined;
+    const { raw_hash: rawHash, last_read: _read, body: raw, ...rest } = row;
+    return { ...rest, rawHash, raw };
+  }
+
+  /** Takes up what the row maps to now, as of the read that it came in. False: somebody resolved it meanwhile. */
+  settle(id: string, item: { record: TakeUpRecord } | { rejection: TakeUpRejection }, now: string): boolean {
+    const row = this.#statements.find.get(id);
+    if (row === undefined) return false;
+    if ("record" in item) {
+      this.#statements.resolve.run(now, "mapped anew", id);
+      this.#records.takeUp(row.source, row.stream, row.last_read, null, item.record, { retried: true });
+      return true;
+    }
+    if (item.rejection.rawHash !== row.raw_hash)
+      this.#statements.resolve.run(now, "mapped anew, and still not usable", id);
+    this.#records.reject(row.source, row.stream, row.last_read, item.rejection);
+    return true;
+  }
+}
