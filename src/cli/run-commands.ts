@@ -3,6 +3,7 @@ import { exitCodes } from "../base/errors.ts";
 import type { RunState } from "../ledger/runs.ts";
 import type { FoundDifference } from "../report/reconciliation.ts";
 import type { BoundJob } from "../run/job.ts";
+import { thinHistory } from "../run/retention.ts";
 import { runSync } from "../run/run.ts";
 import { runVerify } from "../run/verify-run.ts";
 import type { RunRequest } from "../run/request.ts";
@@ -76,6 +77,7 @@ export async function executeJob(
       await tellPeople(await workplace.notifyDependencies(dependencies.ledger), summary);
       if (options.print) await showRun(workplace, summary);
     }
+    await thinHistory({ ...dependencies, settings: workplace.config.retention }, () => signal.aborted);
     // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
     if (slot !== undefined && state === "done") await ledger.finishFireTime(job.id, slot, job.kind !== "report");
     return exit;

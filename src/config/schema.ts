@@ -40,11 +40,17 @@ const logSettings = z
 
 const retentionSettings = z
   .strictObject({
-    rawRecordDays: days.default(400).describe("Days that old versions of raw records are kept; null: for ever."),
-    observationDays: days.default(400).describe("Days that old observations of the platform are kept; null: for ever."),
+    rawRecordDays: days
+      .default(400)
+      .describe(
+        "Days that raw forms of older versions, and of what is no longer in quarantine, are kept; null: for ever.",
+      ),
+    observationDays: days
+      .default(400)
+      .describe("Days that observations are kept which the platform has shown otherwise since; null: for ever."),
     runDays: days
       .default(null)
-      .describe("Days that the particulars of runs are kept; null: for ever. The audit record is always kept."),
+      .describe("Days that reads of sources and the settings and summaries of runs are kept; null: for ever."),
   })
   .prefault({});
 
@@ -92,7 +98,7 @@ export function composeSchema<
       .describe("Changes to the jobs that ship with the program, and jobs of one's own, by id."),
     notify: notifySettingsSchema.describe("How people are told when something starts or stops needing one."),
     serve: serveSettingsSchema.describe("The web server of `crm-sync serve`."),
-    retention: retentionSettings.describe("How long history is kept."),
+    retention: retentionSettings.describe("How long history is kept. What a promise or a report needs is always kept."),
     concurrency: concurrencySettings.describe("How much is done at once."),
   });
 }

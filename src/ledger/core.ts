@@ -23,6 +23,7 @@ import type { SealingKey, SealingSalt } from "./private.ts";
 import { QuarantineRetry } from "./quarantine-retry.ts";
 import { RecordTables } from "./records.ts";
 import { RejectionTables } from "./rejections.ts";
+import { RetentionTables } from "./retention.ts";
 import { RunTables } from "./runs.ts";
 import { SlotTables } from "./slots.ts";
 import { WorkTables } from "./work.ts";
@@ -56,6 +57,7 @@ interface Tables {
   rejections: RejectionTables;
   runs: RunTables;
   slots: SlotTables;
+  retention: RetentionTables;
   audit: AuditLog;
   open: OpenTables;
 }
@@ -124,6 +126,7 @@ export class LedgerCore {
       holds: new HoldTables(database),
       runs: new RunTables(database),
       slots: new SlotTables(database),
+      retention: new RetentionTables(database),
       audit: new AuditLog(database),
       open: new OpenTables(database),
     };

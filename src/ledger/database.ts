@@ -22,6 +22,7 @@ import * as servicesLeftMigration from "../../migrations/0002_services_left.ts";
 import * as openRecordsMigration from "../../migrations/0003_open_records.ts";
 import * as absenceMigration from "../../migrations/0007_absence.ts";
 import * as workMigration from "../../migrations/0008_work_and_tallies.ts";
+import * as retentionMigration from "../../migrations/0009_retention.ts";
 import * as fireTimesMigration from "../../migrations/0010_fire_times.ts";
 import * as rejectionsMigration from "../../migrations/0005_rejections.ts";
 
@@ -39,6 +40,7 @@ const migrations: Record<string, Migration> = {
   "0005_rejections": rejectionsMigration,
   "0007_absence": absenceMigration,
   "0008_work_and_tallies": workMigration,
+  "0009_retention": retentionMigration,
   "0010_fire_times": fireTimesMigration,
 };
 

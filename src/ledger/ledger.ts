@@ -13,11 +13,17 @@ import type { HoldRow } from "./holds.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import type { OpenScope } from "./open-records.ts";
 import type { OpenRecords } from "../report/open.ts";
+import { countsOf, daysOf, historyKinds } from "./retention.ts";
+import type { Batch, Place, RetentionSettings } from "./retention.ts";
 import type { RunCounts, RunRow, RunState, SourceReadRow } from "./runs.ts";
 import type { ServiceLeft } from "./slots.ts";
 
 export type { LedgerOptions } from "./core.ts";
 export type { AttemptEnd, Conclusion } from "./journal-ledger.ts";
+
+/** Rows that are looked at in one piece of work when history is thinned, and how many pieces follow one run. */
+const batchRows = 500;
+const mostBatches = 200;
 
 /**
  * The ledger: what the CRM said, what we did, what the platform showed, and the proof of it. All business methods are async; writing ones
@@ -309,6 +315,35 @@ export class Ledger extends JournalLedger {
 
   async serviceAnswers(service: string): Promise<void> {
     await this.write(() => this.tables.slots.serviceAnswers(service));
+  }
+
+  /**
+   * Thins the history that ended before these instants, in short pieces of work, at most so much in one go that a run is not held up. Gives what was
+   * thinned, as the audit entry says it; nothing is recorded where it was nothing.
+   */
+  async thinHistory(
+    until: Readonly<Partial<Record<keyof RetentionSettings, string>>>,
+    stop: () => boolean,
+  ): Promise<JsonObject> {
+    const thinned = { rawForms: 0, quarantineForms: 0, observations: 0, reads: 0, runs: 0 };
+    let batches = 0;
+    for (const kind of historyKinds) {
+      const limit = until[daysOf[kind]];
+      if (limit === undefined) continue;
+      let place: Place | undefined = this.read(() => this.tables.retention.begin(kind));
+      while (place !== undefined && batches < mostBatches && !stop()) {
+        const after: Place = place;
+        const batch: Batch = await this.write(() => this.tables.retention.batch(kind, after, limit, batchRows));
+        thinned[kind] += batch.thinned;
+        batches += 1;
+        place = batch.next;
+      }
+    }
+    const counts = countsOf(thinned);
+    if (Object.keys(counts).length === 0) return counts;
+    const body = { until: { ...until }, thinned: counts };
+    await this.write(() => this.tables.audit.append({ at: this.now, kind: "retention", subject: "ledger", body }));
+    return counts;
   }
 
   // Audit

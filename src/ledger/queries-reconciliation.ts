@@ -29,7 +29,10 @@ export async function* customerCases(reading: Reading): AsyncGenerator<CustomerC
 export async function reconciliationView(reading: Reading): Promise<ReconciliationView> {
   const types = await sql<{ type: string }>`
     select distinct json_extract(body, '$.licenseType') as type from observation where kind = 'product'
-      and json_extract(body, '$.licenseType') is not null`.execute(reading.db);
+      and json_extract(body, '$.licenseType') is not null
+    union select substr(key, length('licence-type-observed ') + 1) from meta where key >= 'licence-type-observed ' and key < 'licence-type-observed!'`.execute(
+    reading.db,
+  );
   return { visibleTypes: new Set(types.rows.map((row) => row.type)), asOf: await asOf(reading) };
 }
 

@@ -83,6 +83,7 @@ CREATE INDEX link_by_channel on link (channel_customer_id) where to_at is null;
 CREATE UNIQUE INDEX link_by_enterprise on link (enterprise_global_id) where to_at is null;
 CREATE UNIQUE INDEX link_current on link (namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX observation_current on observation (customer_namespace, customer_id, kind, subject) where to_at is null;
+CREATE INDEX observation_ended on observation (to_at) where to_at is not null;
 CREATE INDEX observation_read_by_time on observation_read (seen_at);
 CREATE INDEX operation_by_customer on operation (customer_namespace, customer_id, created_at);
 CREATE INDEX operation_by_run on operation (run_id, state);
@@ -103,6 +104,7 @@ CREATE INDEX quarantine_by_customer on quarantine (customer_namespace, customer_
 CREATE INDEX quarantine_by_record on quarantine (stream, namespace, record_id) where state <> 'resolved';
 CREATE INDEX quarantine_of_nobody on quarantine (source, stream) where state <> 'resolved' and customer_id is null;
 CREATE UNIQUE INDEX quarantine_open on quarantine (source, stream, raw_hash) where state <> 'resolved';
+CREATE INDEX quarantine_resolved on quarantine (resolved_at) where state = 'resolved';
 CREATE INDEX record_by_change on record (changed_run) where changed_run is not null;
 CREATE INDEX record_by_customer on record (customer_namespace, customer_id, stream);
 CREATE INDEX record_by_hash on record (source, stream, raw_hash);
@@ -112,6 +114,7 @@ CREATE INDEX record_missing on record (source, stream) where missed > 0 and stat
 CREATE INDEX record_pending on record (customer_namespace, customer_id) where pending = 1;
 CREATE INDEX record_quarantined on record (stream, namespace, id) where state = 'quarantined';
 CREATE INDEX record_quarantined_by_customer on record (customer_namespace, customer_id) where state = 'quarantined';
+CREATE INDEX record_version_ended on record_version (to_at) where to_at is not null;
 CREATE INDEX rejection_by_customer on rejection (customer_namespace, customer_id);
 CREATE INDEX rejection_standing on rejection (settings) where asked = 0;
 CREATE INDEX run_by_job on run (job, id);

@@ -98,6 +98,13 @@ export const keeping: Breaks = {
     title:
       "what the program writes > is for its owner alone, also where an older version left it open; folders that were there stay as they are",
   },
+  "reads that absence is judged by are thinned with the others": {
+    file: "src/ledger/retention.ts",
+    find: "isNeeded(Number(number), String(source), String(stream)) ? 0 : drop.run(number).changes",
+    replace: "drop.run(number).changes",
+    test: "cli/retention.test.ts",
+    title: "history that is older than it is kept goes, and nothing that a promise or a report needs; it is said once",
+  },
   "private fields stand in a record as they are": {
     file: "src/ledger/private.ts",
     find: "for (const field of privateFields[stream]) replace(body, field, field, values);",

@@ -1,0 +1,218 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import { parseJson } from "../base/canonical-json.ts";
+import type { Sqlite } from "./database.ts";
+
+/** Days that history is kept; null: for ever. */
+export interface RetentionSettings {
+  rawRecordDays: number | null;
+  observationDays: number | null;
+  runDays: number | null;
+}
+
+/** What was thinned: raw forms of records and of what was in quarantine, observations, reads of sources, particulars of runs. */
+export const historyKinds = ["rawForms", "quarantineForms", "observations", "reads", "runs"] as const;
+export type HistoryKind = (typeof historyKinds)[number];
+
+export const daysOf: Readonly<Record<HistoryKind, keyof RetentionSettings>> = {
+  rawForms: "rawRecordDays",
+  quarantineForms: "rawRecordDays",
+  observations: "observationDays",
+  reads: "runDays",
+  runs: "runDays",
+};
+
+/** Where a sweep over one kind goes on: the key of the row that it looked at last. */
+export type Place = readonly (string | number)[];
+
+interface Sweep {
+  /** The first place of all. */
+  start: Place;
+  /** The next rows that ended at `until` or before, oldest first, as their places. */
+  page(after: Place, until: string, size: number): Place[];
+  /** Thins one row; 0 where it is needed as it is. */
+  drop(place: Place): number;
+}
+
+/** What one piece of work thinned, and where the next one goes on. */
+export interface Batch {
+  thinned: number;
+  next: Place | undefined;
+}
+
+/** Reads of each stream that are always kept: what is absent was judged by them. */
+const readsKept = 10;
+
+/**
+ * Thins history by its age. It never touches what a promise or a report needs: the audit chain, the journal, what is known of the platform, versions
+ * of records and who they belong to, the raw form of the newest version and of what is in quarantine, what the platform shows now, the newest reads
+ * of a stream and its last complete ones, and the last run of a job. Every method runs inside the writer's transaction.
+ */
+export class RetentionTables {
+  readonly #sweeps: Readonly<Record<HistoryKind, Sweep>>;
+  readonly #place;
+  readonly #keepPlace;
+
+  constructor(database: Sqlite) {
+    this.#place = database.prepare<[string], string>("select value from meta where key = +?").pluck();
+    this.#keepPlace = database.prepare(
+      "insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value",
+    );
+    this.#sweeps = {
+      rawForms: rawForms(database),
+      quarantineForms: quarantineForms(database),
+      observations: observations(database),
+      reads: reads(database),
+      runs: runs(database),
+    };
+  }
+
+  /** Where a sweep begins: behind what an earlier run has looked at. */
+  begin(kind: HistoryKind): Place {
+    const { start } = this.#sweeps[kind];
+    const text = this.#place.get(`retention ${kind}`);
+    return text === undefined ? start : placeIn(text, start);
+  }
+
+  /** Looks at the next rows that ended at `until` or before. `next` is undefined when there are no more. */
+  batch(kind: HistoryKind, after: Place, until: string, size: number): Batch {
+    const sweep = this.#sweeps[kind];
+    const places = sweep.page(after, until, size);
+    let thinned = 0;
+    for (const place of places) thinned += sweep.drop(place);
+    const last = places.at(-1);
+    if (last !== undefined) this.#keepPlace.run(`retention ${kind}`, JSON.stringify(last));
+    return { thinned, next: places.length < size ? undefined : last };
+  }
+}
+
+function placeIn(text: string, start: Place): Place {
+  const read = parseJson(text);
+  if (!Array.isArray(read) || read.length !== start.length) return start;
+  return read.map((value) => (typeof value === "number" || typeof value === "string" ? value : ""));
+}
+
+/** Raw forms of versions that are not the newest of their record. */
+function rawForms(database: Sqlite): Sweep {
+  const page = database
+    .prepare<unknown[], [string, string, string, string, number]>(
+      `select to_at, stream, namespace, id, version from record_version
+       where to_at is not null and (to_at, stream, namespace, id, version) > (?, ?, ?, ?, ?) and to_at <= ?
+       order by to_at, stream, namespace, id, version limit ?`,
+    )
+    .raw();
+  const drop = database.prepare("delete from private_value where ref = +? and version = +?");
+  return {
+    start: ["", "", "", "", 0],
+    page: (after, until, size) => page.all(...after, until, size),
+    drop: ([, stream, namespace, id, version]) => drop.run(`raw:${stream}/${namespace}/${id}`, version).changes,
+  };
+}
+
+/** Raw forms of what was in quarantine and is resolved; why it was there stays. */
+function quarantineForms(database: Sqlite): Sweep {
+  const page = database
+    .prepare<unknown[], [string, string]>(
+      `select resolved_at, id from quarantine
+       where state = 'resolved' and (resolved_at, id) > (?, ?) and resolved_at <= ? order by resolved_at, id limit ?`,
+    )
+    .raw();
+  const drop = database.prepare(
+    "delete from private_value where ref = (select raw_ref from quarantine where id = +? and state = 'resolved')",
+  );
+  return {
+    start: ["", ""],
+    page: (after, until, size) => page.all(...after, until, size),
+    drop: ([, id]) => drop.run(id).changes,
+  };
+}
+
+/** Observations of what the platform showed once and has shown otherwise since. Which licence types it ever showed is kept for reports. */
+function observations(database: Sqlite): Sweep {
+  const key = "to_at, customer_namespace, customer_id, kind, subject, from_at";
+  const page = database
+    .prepare<unknown[], [string, string, string, string, string, string]>(
+      `select ${key} from observation
+       where to_at is not null and (${key}) > (?, ?, ?, ?, ?, ?) and to_at <= ? order by ${key} limit ?`,
+    )
+    .raw();
+  const row =
+    "customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and from_at = +? and to_at is not null";
+  const keepType = database.prepare(
+    `insert into meta (key, value) select 'licence-type-observed ' || json_extract(body, '$.licenseType'), to_at from observation
+     where ${row} and kind = 'product' and json_extract(body, '$.licenseType') is not null on conflict do nothing`,
+  );
+  const drop = database.prepare(`delete from observation where ${row}`);
+  return {
+    start: ["", "", "", "", "", ""],
+    page: (after, until, size) => page.all(...after, until, size),
+    drop: ([, ...place]) => {
+      keepType.run(...place);
+      return drop.run(...place).changes;
+    },
+  };
+}
+
+/** Reads of sources that came to their end, but the newest ones of each stream and its last whole one. Reports name the others. */
+function reads(database: Sqlite): Sweep {
+  interface Read {
+    number: number;
+    source: string;
+    stream: string;
+    started_at: string;
+  }
+  const page = database.prepare<[number, number], Read>(
+    "select number, source, stream, started_at from source_read where number > ? order by number limit ?",
+  );
+  const newest = database.prepare<[string, string, number], Read>(
+    "select number, source, stream, started_at from source_read where source = +? and stream = +? order by number desc limit ?",
+  );
+  const complete = database.prepare<[string, string], Read>(
+    "select number, source, stream, started_at from source_read where source = +? and stream = +? and complete = 1 order by number desc limit 1",
+  );
+  const whole = database.prepare<[string, string], Read>(
+    "select number, source, stream, started_at from source_read where source = +? and stream = +? and complete = 1 and whole = 1 order by number desc limit 1",
+  );
+  // A plan's read judges no absence.
+  const wholeOfRun = database.prepare<[string, string], Read>(
+    `select number, source, stream, started_at from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+       and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan') order by number desc limit 1`,
+  );
+  const drop = database.prepare("delete from source_read where number = +? and complete = 1 and problem is null");
+  const isNeeded = (number: number, source: string, stream: string): boolean =>
+    newest.all(source, stream, readsKept).some((read) => read.number === number) ||
+    [complete, whole, wholeOfRun].some((last) => last.get(source, stream)?.number === number);
+  return {
+    start: [0, "", ""],
+    page: ([after], until, size) => {
+      const rows = page.all(Number(after), size);
+      const younger = rows.findIndex((row) => row.started_at > until);
+      const old = rows.slice(0, younger < 0 ? undefined : younger);
+      return old.map((row) => [row.number, row.source, row.stream]);
+    },
+    drop: ([number, source, stream]) =>
+      isNeeded(Number(number), String(source), String(stream)) ? 0 : drop.run(number).changes,
+  };
+}
+
+/** What runs said in particular: their settings and their summary. That they were, how they ended and their balance stays. */
+function runs(database: Sqlite): Sweep {
+  const page = database
+    .prepare<unknown[], [string, string]>(
+      `select started_at, id from run where (started_at, id) > (?, ?) and started_at <= ? order by started_at, id limit ?`,
+    )
+    .raw();
+  const drop = database.prepare(
+    `update run set header = '{}', summary = null where id = +? and state <> 'running' and header <> '{}'
+       and exists (select 1 from run later where later.started_at > run.started_at and later.job = run.job)`,
+  );
+  return {
+    start: ["", ""],
+    page: (after, until, size) => page.all(...after, until, size),
+    drop: ([, id]) => drop.run(id).changes,
+  };
+}
+
+/** The counts that are not zero, as an audit entry and a log line hold them. */
+export function countsOf(thinned: Readonly<Record<HistoryKind, number>>): JsonObject {
+  return Object.fromEntries(Object.entries(thinned).filter(([, count]) => count > 0));
+}
