@@ -3,10 +3,13 @@ import { toInstant } from "../base/clock.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { ExplainFacts } from "../report/explain.ts";
 import { explainText } from "../report/explain-text.ts";
 import { lookForOf } from "../report/look-for.ts";
 import { runsText, runText } from "../report/runs.ts";
 import { statusText } from "../report/status.ts";
+import { explainCommand as commandOf, recordName } from "../report/text.ts";
 import { operationText, quarantineListText, quarantineText, unsettledText } from "../report/waiting.ts";
 import { ok, withLedger, withReader } from "./command.ts";
 import type { Invocation } from "./command.ts";
@@ -15,6 +18,7 @@ import { parseKey, usage } from "./keys.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Retried } from "../run/retry.ts";
 import { safeLines, viewOf } from "./output.ts";
+import type { Workplace } from "./workplace.ts";
 
 export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
   return await withReader(invocation, async (workplace) => {
@@ -59,12 +63,35 @@ export async function explainCommand(invocation: Invocation, kind: string, id: s
     const stream = streamNames[kind];
     if (stream === undefined)
       throw usage(`there are no records of the kind ${JSON.stringify(kind)}`, "use customer, order or staff");
-    const key = parseKey(id, workplace.config.namespace);
-    const facts = await (await workplace.queries()).explain(stream, key);
+    const facts = await explained(workplace, stream, id);
     if (workplace.json) workplace.output.json(toJson(facts));
     else workplace.output.line(explainText(facts, toInstant(workplace.clock.now()), viewOf(workplace.output)));
-    return facts.record === null && facts.quarantine.length === 0 ? exitCodes.usage : ok;
+    return isKnown(facts) || facts.dependents.length > 0 || facts.unusable.length > 0 ? ok : exitCodes.usage;
   });
+}
+
+function isKnown(facts: ExplainFacts): boolean {
+  return facts.record !== null || facts.quarantine.length > 0;
+}
+
+/** The story of the record with this id, or else of the one that has it in another namespace, or that an asset number or a name belongs to. */
+async function explained(workplace: Workplace, stream: Stream, text: string): Promise<ExplainFacts> {
+  const queries = await workplace.queries();
+  const facts = await queries.explain(stream, parseKey(text, workplace.config.namespace));
+  if (isKnown(facts) || facts.dependents.length > 0 || facts.unusable.length > 0) return facts;
+  const found = await queries.find(stream, text);
+  const [only, ...others] = found;
+  if (only === undefined) return facts;
+  if (others.length > 0) {
+    throw new Problem({
+      code: "record.ambiguous",
+      message: `${found.length} records fit: ${found.map((item) => formatKey(item.key)).join(", ")}`,
+      cure: `name one: ${commandOf(stream, only.key)}`,
+      exitCode: exitCodes.usage,
+    });
+  }
+  workplace.output.note(`found by its ${only.by}: ${recordName(stream, only.key)}`);
+  return await queries.explain(stream, only.key);
 }
 
 export async function quarantineListCommand(invocation: Invocation): Promise<ExitCode> {

@@ -79,6 +79,7 @@ export class KnownTables {
       staff,
       known: this.#withPlacedBodies(this.known(customer), orders),
       privateValues,
+      customerInQuarantine: this.#statements.customerInQuarantine.get(namespace, id) !== undefined,
       quarantinedInScope: this.#statements.quarantined.get({ namespace, id })?.count ?? 0,
       sourceWithStrayRecord: this.#statements.stray.get({ namespace, id })?.source,
     };
@@ -267,6 +268,9 @@ function prepareStatements(database: Sqlite) {
       [string, number],
       { salt: string | null; body: string | null; sealed: string | null }
     >("select salt, body, sealed from private_value where ref = +? and version = +?"),
+    customerInQuarantine: database.prepare<[string, string], { id: string }>(
+      `select id from quarantine where stream = 'customers' and namespace = +? and record_id = +? and state <> 'resolved' limit 1`,
+    ),
     // Rows of this customer, and those of records that were this customer's in their last good form.
     quarantined: database.prepare<[{ namespace: string; id: string }], { count: number }>(
       `select count(*) as count from (

@@ -3,10 +3,11 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { ExplainFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
-import type { AuditFacts, OperationFacts } from "../report/facts.ts";
+import type { AuditFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
 import { holds, openStates, operations, operationsOfRecord } from "./queries-journal.ts";
 import { known } from "./queries-known.ts";
 import { quarantine, readFacts } from "./queries-records.ts";
+import type { QuarantineFilter } from "./queries-records.ts";
 import type { Reading } from "./query-base.ts";
 import { stored } from "./query-base.ts";
 import { changedFields, fieldsOf } from "./record-fields.ts";
@@ -33,6 +34,7 @@ export async function explain(reading: Reading, stream: Stream, key: RecordKey):
     audit: await auditOf(reading, stream, key, customerKey),
     dependents: stream === "customers" ? await dependentsOf(reading, key) : [],
     waiting: stream === "customers" ? await waitingOf(reading, key) : [],
+    unusable: stream === "customers" ? await unusableOf(reading, key) : [],
     similar: record === null ? await similarTo(reading, stream, key) : [],
   };
   return story;
@@ -124,6 +126,7 @@ async function customerOf(reading: Reading, key: RecordKey): Promise<ExplainFact
     key,
     record: await recordOf(reading, "customers", key),
     quarantined: waiting?.count ?? 0,
+    ownQuarantine: [...quarantine(reading, { record: { stream: "customers", key }, limit: 1 })][0] ?? null,
     openOperations,
     holds: await holds(reading, { customer: key, states: ["open", "approved", "rejected"] }),
   };
@@ -202,8 +205,21 @@ async function waitingOf(reading: Reading, customer: RecordKey): Promise<RecordF
   return rows.map(recordFacts);
 }
 
+/** Rows in quarantine that name the customer, and those of records whose last good form belongs to it. */
+async function unusableOf(reading: Reading, customer: RecordKey): Promise<QuarantineFacts[]> {
+  const rows = new Map<string, QuarantineFacts>();
+  const keep = (filter: QuarantineFilter): void => {
+    for (const row of quarantine(reading, { ...filter, limit: most.waiting }))
+      if (row.stream !== "customers") rows.set(row.id, row);
+  };
+  keep({ customer });
+  for (const { stream, key, state } of await waitingOf(reading, customer))
+    if (state === "quarantined") keep({ record: { stream, key } });
+  return [...rows.values()].slice(0, most.waiting);
+}
+
 /** Records that may have been meant: the same id in another stream or namespace, or an order with this channel order number. */
-async function similarTo(reading: Reading, stream: Stream, key: RecordKey): Promise<ExplainFacts["similar"]> {
+export async function similarTo(reading: Reading, stream: Stream, key: RecordKey): Promise<ExplainFacts["similar"]> {
   const { rows } = await sql<{ stream: Stream; namespace: string; id: string }>`
     select stream, namespace, id from record where id = ${key.id} and not (stream = ${stream} and namespace = ${key.namespace})
     union select 'orders', namespace, order_id from placed_order where channel_order_id = ${key.id} and to_at is null

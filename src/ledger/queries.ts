@@ -19,6 +19,8 @@ import { openReadOnly } from "./database.ts";
 import { openRecords } from "./open-records.ts";
 import type { OpenScope } from "./open-records.ts";
 import { explain } from "./queries-explain.ts";
+import { find } from "./queries-find.ts";
+import type { Found } from "./queries-find.ts";
 import { holds, openStates, operationById, operations } from "./queries-journal.ts";
 import type { OperationFilter } from "./queries-journal.ts";
 import { quarantine, quarantineById, runs, runStory } from "./queries-records.ts";
@@ -54,6 +56,11 @@ export class Queries {
   /** The whole story of one record, also of one the ledger does not know (`record` is null then). */
   async explain(stream: Stream, key: RecordKey): Promise<ExplainFacts> {
     return await this.snapshot(() => explain(this.#reading, stream, key));
+  }
+
+  /** Records of a stream that a text may mean: an id without its namespace, an asset number, a name. Names are compared, and never answered. */
+  async find(stream: Stream, text: string): Promise<Found[]> {
+    return await this.snapshot(() => find(this.#reading, stream, text));
   }
 
   /** Records in quarantine that wait; with `all` also those that are resolved. */

@@ -42,18 +42,13 @@ export function needsLookUp(input: Omit<CustomerInput, "observed">): boolean {
 export function planEnterprise(input: CustomerInput, settings: ContractSettings): EnterpriseStage {
   const desired = input.desiredCustomer;
   if (desired === undefined) {
-    if (input.quarantinedInScope > 0) {
-      const rows =
-        input.quarantinedInScope === 1
-          ? "a record of this customer waits"
-          : `${input.quarantinedInScope} records of this customer wait`;
-      return blocked(
-        "customer.quarantined",
-        `the CRM has given no usable record of the customer yet, and ${rows} in quarantine`,
-        true,
-      );
-    }
-    return blocked("customer.unknown", "the CRM has not given the customer yet", true);
+    if (input.customerInQuarantine === true)
+      return blocked("customer.quarantined", "the customer's record was read and waits in quarantine", true);
+    return blocked(
+      "customer.unknown",
+      "the CRM has not given the customer yet: no reading has held the customer",
+      true,
+    );
   }
   if (desired.state === "quarantined") {
     return blocked("customer.quarantined", "the customer's record waits in quarantine", true);

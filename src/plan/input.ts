@@ -169,6 +169,8 @@ export interface CustomerInput {
   observed: Observed;
   /** Clear private values of these records, by marker key; in memory only. */
   privateValues: ReadonlyMap<string, string>;
+  /** The customer's own record was read, and could not be used yet. */
+  customerInQuarantine?: boolean | undefined;
   /** Quarantined records that belong to this customer and block deletes in its scope. */
   quarantinedInScope: number;
   /** A source of this customer's people that gave a row of which nobody can tell whose it is: it blocks deletes wherever the source's people are. */

@@ -41,6 +41,7 @@ export function explainText(facts: ExplainFacts, now: string, view: View = plain
   lines.push(...section("known on the platform", knownLines(facts)));
   lines.push(...section(shownHeading(facts, now), shownLines(facts, now)));
   lines.push(...section("orders and staff of this customer", dependentLines(facts)));
+  lines.push(...section("of this customer in quarantine", unusableLines(facts)));
   lines.push(...section(`operations (${facts.operations.total})`, facts.operations.newest.flatMap(operationLines)));
   lines.push(
     ...section(
@@ -196,6 +197,15 @@ function dependentLines(facts: ExplainFacts): string[] {
     lines.push(`  ${recordName(record.stream, record.key)}: ${why} → ${explainCommand(record.stream, record.key)}`);
   }
   return lines.map((line) => `${/^ */.exec(line)?.[0] ?? ""}${printable(line.trimStart())}`);
+}
+
+function unusableLines(facts: ExplainFacts): string[] {
+  return facts.unusable.map((row) => {
+    const name = row.key === null ? `a row of ${row.stream}` : recordName(row.stream, row.key);
+    return printable(
+      `${name}: ${row.message} (${row.place}), since ${instantText(row.firstSeen)} → crm-sync quarantine show ${row.id}`,
+    );
+  });
 }
 
 function operationLines(row: OperationFacts): string[] {

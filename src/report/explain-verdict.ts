@@ -20,11 +20,11 @@ export function verdictOf(facts: ExplainFacts): Verdict {
   if (record === null && waiting.length === 0) {
     for (const item of facts.similar) next.push(`${explainCommand(item.stream, item.key)}, where that was meant`);
     next.push("crm-sync check tries the sources; the record may not be in them, or its id may be another one");
-    return {
-      headline: `the CRM has not given ${name}`,
-      because: ["no reading of a source held a record with this id"],
-      next,
-    };
+    because.push("no reading of a source held a record with this id");
+    const named = facts.dependents.reduce((sum, row) => sum + row.count, 0) + facts.unusable.length;
+    if (named > 0)
+      because.push(`${counted(named, "record")} of the CRM ${named === 1 ? "names" : "name"} it as the customer`);
+    return { headline: `the CRM has not given ${name}`, because, next };
   }
   for (const row of waiting) {
     because.push(`it waits in quarantine since ${instantText(row.firstSeen)}: ${row.message} (${row.place})`);
@@ -80,7 +80,14 @@ function explainDeferral(facts: ExplainFacts, record: RecordFacts, because: stri
 function explainCustomer(facts: ExplainFacts, because: string[], next: string[]): void {
   const { customer } = facts;
   if (customer === null || facts.stream === "customers") {
-    const waiting = facts.waiting.length;
+    const unusable = facts.unusable.length;
+    if (unusable > 0) {
+      because.push(
+        `${unusable === 20 ? "at least " : ""}${counted(unusable, "record")} of this customer cannot be used and ${unusable === 1 ? "waits" : "wait"} in quarantine (listed below)`,
+      );
+      next.push(nextForQuarantine(unusable === 1 ? facts.unusable[0] : undefined));
+    }
+    const waiting = facts.waiting.filter((item) => item.state !== "quarantined").length;
     if (waiting > 0) {
       because.push(
         `${waiting === 20 ? "at least " : ""}${counted(waiting, "order or staff record", "orders and staff records")} of this customer wait (listed below)`,
@@ -89,12 +96,15 @@ function explainCustomer(facts: ExplainFacts, because: string[], next: string[])
     return;
   }
   if (customer.record === null) {
-    because.push(
-      customer.quarantined > 0
-        ? `the CRM has given no usable record of its ${recordName("customers", customer.key)}, and ${counted(customer.quarantined, "record")} of that customer ${customer.quarantined === 1 ? "waits" : "wait"} in quarantine`
-        : `its ${recordName("customers", customer.key)} has not come from the CRM`,
-    );
-    next.push("check that the source of the customers has this customer: crm-sync check");
+    const name = recordName("customers", customer.key);
+    const { ownQuarantine: row } = customer;
+    if (row !== null) {
+      because.push(`its ${name} was read and waits in quarantine: ${row.message} (${row.place})`);
+      next.push(nextForQuarantine(row));
+    } else {
+      because.push(`its ${name} has not come from the CRM: no reading of a source held it`);
+      next.push("check that the source of the customers has this customer: crm-sync check");
+    }
   } else if (customer.record.state !== "current") {
     because.push(`its ${recordName("customers", customer.key)} is ${customer.record.state}`);
     next.push(explainCommand("customers", customer.key));

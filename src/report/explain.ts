@@ -109,6 +109,8 @@ export interface ExplainFacts {
     record: RecordFacts | null;
     /** Rows in quarantine that belong to the customer. */
     quarantined: number;
+    /** The customer's own row in quarantine; null where no reading held one, or a usable one came. */
+    ownQuarantine: QuarantineFacts | null;
     /** Operations whose outcome is open: nothing else is sent for the customer before. */
     openOperations: OperationFacts[];
     holds: HoldFacts[];
@@ -130,6 +132,8 @@ export interface ExplainFacts {
   dependents: { stream: Stream; state: string; code: string | null; count: number }[];
   /** For a customer: its orders and staff that wait, at most 20. */
   waiting: RecordFacts[];
+  /** For a customer: what of it cannot be used and waits in quarantine, also records that were never usable; at most 20. */
+  unusable: QuarantineFacts[];
   /** Records that may have been meant: the same id elsewhere, or an order with this channel number. */
   similar: { stream: Stream; key: RecordKey }[];
 }
