@@ -163,7 +163,7 @@ describe("for machines", () => {
       [["explain", "staff", "S1-2"], 0],
       [["explain", "order", "nowhere"], 64],
       [["quarantine", "list"], 0],
-      [["quarantine", "retry", "all"], 0],
+      [["quarantine", "retry", "all"], 3],
       [["settle", "list"], 0],
       [["report", "orders", "--period", "2026-10", "--format", "json"], 0],
       [["report", "reconciliation", "--period", "2026-10", "--format", "json"], 0],
