@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import { auditExportCommand } from "../../src/cli/ledger-commands.ts";
 import { planCommand } from "../../src/cli/plan-commands.ts";
@@ -18,6 +18,7 @@ import { reportCommand } from "../../src/cli/report-files.ts";
 import { runCommand } from "../../src/cli/run-commands.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
+import { openQueries } from "../../src/ledger/queries.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { anyGroup, runAs, whyNotAsNobody } from "../support/as-user.ts";
 import type { Line } from "../support/as-user.ts";
@@ -116,6 +117,55 @@ describe("what the program writes", () => {
     expect([...new Set(Object.values(rights))].sort()).toEqual([`file 640 ${group.id}`, `folder 750 ${group.id}`]);
     expect(plan).toContain("file 600");
   });
+});
+
+describe("a reader", () => {
+  it("who waits until stdout is read holds no state of the ledger, so that its log can be emptied", async () => {
+    const { ledger, run } = await written(0o022);
+    const inside = { period: "2026-11", format: "csv", by: "happened" };
+    const readers: Parameters<Written["run"]>[0][] = [
+      (call) => reportCommand(call, "reconciliation", inside),
+      (call) => auditExportCommand(call, undefined),
+    ];
+    for (const reader of readers) {
+      const stdout = vi.spyOn(process.stdout, "write").mockReturnValue(false);
+      try {
+        const ended = run(reader);
+        await vi.waitFor(() => expect(stdout).toHaveBeenCalled());
+        const writer = new Database(ledger);
+        writer.pragma("busy_timeout = 0");
+        writer.exec("create table if not exists another (value text); insert into another values ('x')");
+        expect(writer.pragma("wal_checkpoint(truncate)")).toEqual([{ busy: 0, log: 0, checkpointed: 0 }]);
+        writer.close();
+        stdout.mockReturnValue(true);
+        process.stdout.emit("drain");
+        expect((await ended).code).toBe(0);
+      } finally {
+        stdout.mockRestore();
+      }
+    }
+  });
+
+  it.runIf(existsSync("/proc/locks"))(
+    "in a process that has the ledger open leaves the locks on it alone",
+    async () => {
+      const { ledger } = await openLedger();
+      const file = `:${statSync(ledger.path).ino} `;
+      const locks = (): string[] =>
+        readFileSync("/proc/locks", "utf8")
+          .split("\n")
+          .filter((line) => line.includes(file))
+          .map((line) => line.slice(line.indexOf("POSIX")));
+      const before = locks();
+      expect(before.length).toBeGreaterThan(0);
+      const queries = await openQueries(ledger.path);
+      await queries.status();
+      queries.close();
+      const second = await openLedger({ path: ledger.path });
+      second.ledger.close();
+      expect(locks()).toEqual(before);
+    },
+  );
 });
 
 const closedToNobody = whyNotAsNobody() ?? (process.getuid?.() === 0 ? undefined : "only root may become another user");

@@ -105,6 +105,22 @@ export const keeping: Breaks = {
     test: "cli/retention.test.ts",
     title: "history that is older than it is kept goes, and nothing that a promise or a report needs; it is said once",
   },
+  "the ledger's file is opened and closed by hand": {
+    file: "src/ledger/database.ts",
+    find: "  requireLedgerFile(path);",
+    replace: `  const fs = process.getBuiltinModule("node:fs");
+  fs.closeSync(fs.openSync(path, "r"));
+  requireLedgerFile(path);`,
+    test: "cli/access.test.ts",
+    title: "a reader > in a process that has the ledger open leaves the locks on it alone",
+  },
+  "a report is read from the ledger as fast as stdout is": {
+    file: "src/cli/written-files.ts",
+    find: `await writeWhole(path, chunks, { what: "result", group: undefined });`,
+    replace: "return await toStdout(chunks);",
+    test: "cli/access.test.ts",
+    title: "a reader > who waits until stdout is read holds no state of the ledger, so that its log can be emptied",
+  },
   "private fields stand in a record as they are": {
     file: "src/ledger/private.ts",
     find: "for (const field of privateFields[stream]) replace(body, field, field, values);",
