@@ -7,6 +7,7 @@ const faultMatrix = ["test/{faults,simulation,sabotage}/*.test.ts", "test/scenar
 export default defineConfig(({ mode }) => ({
   test: {
     include: mode === "faults" ? faultMatrix : ["test/**/*.test.ts"],
+    setupFiles: ["test/support/end-kept.ts"],
     // Crash tests start processes of their own; on two cores a cold start under load takes seconds.
     maxWorkers: 2,
     testTimeout: 60_000,

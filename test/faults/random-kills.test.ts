@@ -12,7 +12,7 @@ import type { Enterprise } from "../sandbox/caller.ts";
 import { Draws } from "../simulation/timeline.ts";
 import { startGate } from "../support/gate.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { compileCache } from "../support/program.ts";
+import { compileCache } from "../support/warm.ts";
 import { sizes } from "../support/sizes.ts";
 import { KilledWorld } from "./killed-world.ts";
 

@@ -21,6 +21,7 @@ import {
   worldJobs,
 } from "./cli-records.ts";
 import type { Records } from "./cli-records.ts";
+import { carryOut, compileCache } from "./warm.ts";
 
 const project = join(import.meta.dirname, "../..");
 const launcher = join(project, "bin/crm-sync");
@@ -59,10 +60,11 @@ export interface World extends Records {
   path(name: string): string;
   /** Writes the configuration and the files of the CRM as they are now. */
   write(): void;
-  /** Runs the real command line against the sandbox. */
+  /** Carries a command line out against the sandbox, in a process that is kept for all of them. */
   run(...words: string[]): Promise<Ended>;
+  /** The same by the real launcher, in a process of its own. */
   start(...words: string[]): Running;
-  /** Without `--sandbox`. */
+  /** As `run`, without `--sandbox`. */
   plain(...words: string[]): Promise<Ended>;
   /** Rows of the ledger. */
   rows<Row>(sql: string, ...parameters: unknown[]): Row[];
@@ -77,7 +79,7 @@ export const writingOperations = ["E1", "E2", "E4", "E5", "E6", "E7", "E9", "M1"
 /** The environment of the machine without what would configure the program. */
 function bareEnvironment(): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("CRM_SYNC") && name !== "NODE_OPTIONS");
-  return { ...Object.fromEntries(kept), NODE_COMPILE_CACHE: join(tmpdir(), "crm-sync-test-compile-cache") };
+  return { ...Object.fromEntries(kept), NODE_COMPILE_CACHE: compileCache };
 }
 
 /** Starts the real launcher in a folder. Everything it says is collected; nothing of it goes to the terminal. */
@@ -233,12 +235,13 @@ export async function world(options: { records?: Records; sandbox?: Partial<Sand
       return running;
     },
     async run(...words) {
-      const ended = await made.start(...words).ended;
-      expectDecent(words, ended);
-      return ended;
+      return await made.plain(`--sandbox=${sandbox.url}`, ...words);
     },
     async plain(...words) {
-      const ended = await startCli(words, { folder, environment: made.environment }).ended;
+      const started = performance.now();
+      const environment = { ...bareEnvironment(), ...made.environment };
+      const said = await carryOut(words, { folder, environment });
+      const ended: Ended = { ...said, signal: null, ms: performance.now() - started };
       expectDecent(words, ended);
       return ended;
     },

@@ -1,11 +1,9 @@
 import { spawn } from "node:child_process";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { carryOut, compileCache } from "./warm.ts";
 
 const project = join(import.meta.dirname, "../..");
-/** Halves what the start of each of the many processes costs. */
-export const compileCache = join(tmpdir(), "crm-sync-compile-cache");
 
 /** How a process of the program ended. `signal` is set when it was killed. */
 export interface Ended {
@@ -40,6 +38,15 @@ export interface Program {
   ended: Promise<Ended>;
 }
 
+function wordsOf({ config, sandbox, words }: ProgramOptions): string[] {
+  return ["--json", `--config=${config}`, `--sandbox=${sandbox}`, ...words];
+}
+
+function environmentOf({ ledger, environment }: ProgramOptions): Record<string, string> {
+  const machine = { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: compileCache };
+  return { ...machine, CRM_SYNC__ledger__path: ledger, ...environment };
+}
+
 /** Starts `crm-sync --json WORDS`. */
 export function startProgram(options: ProgramOptions): Program {
   const preload = options.preload === undefined ? [] : ["--import", options.preload];
@@ -51,20 +58,9 @@ export function startProgram(options: ProgramOptions): Program {
       ...(command === undefined ? [] : [process.execPath]),
       ...preload,
       join(project, "src/main.ts"),
-      "--json",
-      `--config=${options.config}`,
-      `--sandbox=${options.sandbox}`,
-      ...options.words,
+      ...wordsOf(options),
     ],
-    {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        NODE_COMPILE_CACHE: compileCache,
-        CRM_SYNC__ledger__path: options.ledger,
-        ...options.environment,
-      },
-    },
+    { stdio: ["ignore", "pipe", "pipe"], env: environmentOf(options) },
   );
   let stdout = "";
   let stderr = "";
@@ -96,8 +92,11 @@ export function startProgram(options: ProgramOptions): Program {
   };
 }
 
+/** Runs `crm-sync --json WORDS` to its end: in a process of its own where something is put under or before it, otherwise in one that is kept. */
 export async function runProgram(options: ProgramOptions): Promise<Ended> {
-  return await startProgram(options).ended;
+  if (options.preload !== undefined || options.under !== undefined) return await startProgram(options).ended;
+  const said = await carryOut(wordsOf(options), { folder: project, environment: environmentOf(options) });
+  return { ...said, signal: null };
 }
 
 const runResult = z.looseObject({

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { world } from "../support/cli.ts";
+
+it("a command line does and says the same in a process of its own as in one that is kept for many", async () => {
+  const w = await world();
+  expect((await w.run("run", "everything")).code).toBe(0);
+  const lines = [
+    ["check"],
+    ["--json", "runs"],
+    ["explain", "order", "O1"],
+    ["settle", "list"],
+    ["audit", "export"],
+    ["statis"],
+    ["run"],
+  ];
+  for (const words of lines) {
+    const own = await w.start(...words).ended;
+    const kept = await w.run(...words);
+    const [one, other] = [own, kept].map(({ code, signal, stdout, stderr }) => ({ code, signal, stdout, stderr }));
+    expect(other, words.join(" ")).toEqual(one);
+  }
+});
