@@ -210,4 +210,12 @@ export const keeping: Breaks = {
     test: "ledger/queries-report.test.ts",
     title: "the form of a report > keeps a text that looks like a formula from being one",
   },
+  "a record in quarantine forgets whose it was": {
+    file: "src/ledger/records.ts",
+    find: "const customer = item.customer ?? this.#customerOf(stream, item.key);",
+    replace: "const { customer } = item;",
+    test: "ledger/records.test.ts",
+    title:
+      "a record that cannot be used > belongs to the customer that its raw form names, or else to that of its last good form",
+  },
 };

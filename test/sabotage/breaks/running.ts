@@ -225,4 +225,19 @@ export const running: Breaks = {
     title:
       "an enterprise that another program has worked for > an order that is placed there and comes into the CRM later is not placed again",
   },
+  "what an earlier run left undone is all well": {
+    file: "src/run/summary.ts",
+    find: "if (openCount(summary.open) > 0 || summary.customers.rejected > 0",
+    replace: "if (summary.customers.rejected > 0",
+    test: "cli/telling.test.ts",
+    title:
+      "what is not done > counts in every run, plan, status, health and alert until it is done, whichever run met it first",
+  },
+  "records that a clean stop left are told as undone": {
+    file: "src/plan/owner.ts",
+    find: "return !settled.has(code) && !leftToNextRun.has(code);",
+    replace: "return !settled.has(code);",
+    test: "plan/owner.test.ts",
+    title: "what a person decided, and what the next run does by itself, is shown and not counted",
+  },
 };
