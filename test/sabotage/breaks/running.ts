@@ -53,9 +53,9 @@ export const running: Breaks = {
     title: "a source > that broke off takes nothing away, however often it is read",
   },
   "something is taken away although a source was not read whole": {
-    file: "src/run/sync-run.ts",
-    find: "!tally.complete || tally.problem !== undefined || tally.shrunk !== undefined",
-    replace: "tally.shrunk !== undefined",
+    file: "src/run/read-doubts.ts",
+    find: "if (read.shrunk === 1)",
+    replace: "if (read.shrunk === 0) return undefined;\n  if (read.shrunk === 1)",
     test: "run/sync-run.test.ts",
     title: "a source > that broke off takes nothing away, however often it is read",
   },
