@@ -22,7 +22,7 @@ import { refusedPeople, refusedWith } from "./refusal.ts";
 import type { Refused } from "./refusal.ts";
 import { sendOnce } from "./sending.ts";
 import { settleTimeBegins } from "./settle-time.ts";
-import type { Conclusive, PlannedOrder } from "./prepare.ts";
+import type { Concluded, PlannedOrder } from "./prepare.ts";
 
 /** What became of one operation that was to be carried out. */
 export type Delivery =
@@ -175,13 +175,17 @@ async function record(
   operation: Operation,
   id: string,
   outcome: WriteOutcome<unknown>,
-  conclude: (id: string) => Conclusive | { doubt: string },
+  conclude: (id: string) => Concluded,
   options: { existing: Existing | undefined; sent: readonly string[] },
 ): Promise<Delivery> {
   const { existing } = options;
   const attempt = attemptEnd(outcome);
   if (outcome.kind === "done" || outcome.kind === "partial" || outcome.kind === "already") {
     const concluded = conclude(id);
+    if ("contradiction" in concluded) {
+      const answer = keptAnswer("raw" in outcome ? outcome.raw : undefined);
+      return await park(deps, id, concluded.contradiction, { attempt, answer });
+    }
     if (!("doubt" in concluded)) {
       try {
         await deps.ledger.conclude(id, {

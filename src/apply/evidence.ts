@@ -219,11 +219,13 @@ async function readStaff(
   if (people === undefined)
     return { kind: "odd", reason: "the names of the staff were erased, so they cannot be looked for", detail: {} };
   const { customer } = row.operation;
-  const before = new Set(context.shownBefore);
+  const known = await deps.ledger.known(customer);
+  const linked = [...known.staffLinks.values()].map((link) => link.memberGlobalId);
+  const before = new Set([...context.shownBefore, ...linked, ...known.protectedMembers]);
   const rows = (await observer.members(customer, context.enterpriseGlobalId, signal)).filter(
     (member) => !member.deleted && !before.has(member.globalId),
   );
-  const knownCode = (await deps.ledger.known(customer)).enterpriseCode;
+  const knownCode = known.enterpriseCode;
   const hits = people.map((person) => ({
     person,
     rows: rows.filter((member) => member.name === person.name && member.userName.startsWith(person.userName)),
@@ -248,6 +250,21 @@ async function readStaff(
     return {
       kind: "odd",
       reason: "only some of the staff are shown, and the enterprise code is not known yet, so they may be other people",
+      detail,
+    };
+  }
+  const found = new Set(added.map((item) => item.globalId));
+  const accounts = new Set(people.map((person) => person.userName + (code ?? "")));
+  const strangers = hits.some(
+    ({ person, rows: shown }) =>
+      !added.some((item) => formatKey(item.key) === formatKey(person.key)) &&
+      shown.some((member) => !found.has(member.globalId) && !accounts.has(member.userName)),
+  );
+  if (strangers) {
+    return {
+      kind: "odd",
+      reason:
+        "M5 shows a new account with a name that was sent and another ending than the enterprise code (A29), so it may be one of these people; look on the platform whose it is, then settle it",
       detail,
     };
   }

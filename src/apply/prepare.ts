@@ -11,6 +11,7 @@ import {
 import type { ContractSettings } from "../contract/settings.ts";
 import { channelCodesOf } from "../contract/settings.ts";
 import { fillTemplate } from "../contract/template.ts";
+import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { OperationContext } from "../ledger/journal.ts";
 import type { KnownChange } from "../plan/changes.ts";
@@ -38,11 +39,12 @@ export interface Conclusive {
   refused: StaffMatch["refused"];
 }
 
+/** `doubt`: it says nothing, so a reading decides. `contradiction`: it says what cannot be, so a person does. */
+export type Concluded = Conclusive | { doubt: string } | { contradiction: string };
+
 export interface Prepared {
   context: OperationContext;
-  send(
-    call: WriteCall,
-  ): Promise<{ outcome: WriteOutcome<unknown>; conclude: (id: string) => Conclusive | { doubt: string } }>;
+  send(call: WriteCall): Promise<{ outcome: WriteOutcome<unknown>; conclude: (id: string) => Concluded }>;
 }
 
 /** What a plan says an order will be, in `after`. */
@@ -264,6 +266,8 @@ function prepareStaff(
           if (outcome.kind !== "done" && outcome.kind !== "partial") return { doubt: "no data" };
           const match = matchAddedStaff(sent, outcome.data, known.enterpriseCode);
           if (match === undefined) return { doubt: "the answer's rows cannot be tied to the staff that were sent" };
+          const taken = takenIds(known, match.added);
+          if (taken !== undefined) return { contradiction: taken };
           return {
             ...staffAdded(operation.customer, context, match),
             refused: match.refused.map((refused) => ({ ...refused, message: scrub(refused.message, textsOf(wire)) })),
@@ -272,6 +276,24 @@ function prepareStaff(
       };
     },
   };
+}
+
+/** Why the ids of M1's answer cannot be those of new people: each is somebody else's already, or came for two. */
+function takenIds(known: Known, added: StaffMatch["added"]): string | undefined {
+  const owners = new Map([...known.staffLinks.values()].map((link) => [link.memberGlobalId, formatKey(link.key)]));
+  const seen = new Set<string>();
+  for (const { key, globalId } of added) {
+    const owner = owners.get(globalId);
+    if (owner !== undefined && owner !== formatKey(key)) {
+      return `M1 answered for ${formatKey(key)} with the globalId ${globalId}, which is linked to ${owner}; nobody was linked`;
+    }
+    if (known.protectedMembers.has(globalId)) {
+      return `M1 answered for ${formatKey(key)} with the globalId ${globalId} of an account that was made together with the enterprise; nobody was linked`;
+    }
+    if (seen.has(globalId)) return `M1 answered with the globalId ${globalId} for two people; nobody was linked`;
+    seen.add(globalId);
+  }
+  return undefined;
 }
 
 function keyOf(operation: Operation, index: number): RecordKey {

@@ -74,12 +74,20 @@ export function databaseProblem(error: unknown, path: string): Problem {
   );
 }
 
+/** What of the platform can belong to one record only, and is said to belong to a second one. */
+const belongsToOne: Record<string, string> = {
+  "staff_link.member_global_id": "its globalId belongs to another staff record already",
+  "link.enterprise_global_id": "its enterprise belongs to another customer already",
+  "placed_order.channel_order_id": "its channel order number belongs to another order already",
+};
+
 /** Two things that the ledger cannot both hold, such as one enterprise for two customers; any other error as it came. */
 export function contradictionIn(error: unknown, what: string): unknown {
   if (!(error instanceof Database.SqliteError) || !error.code.startsWith("SQLITE_CONSTRAINT")) return error;
+  const said = Object.entries(belongsToOne).find(([column]) => error.message.includes(column))?.[1] ?? error.message;
   return new Problem({
     code: "ledger.contradiction",
-    message: `what ${what} brought contradicts what the ledger knows (${error.message})`,
+    message: `what ${what} brought contradicts what the ledger knows: ${said}; nothing of it was kept`,
     cure: "look at both with `crm-sync explain`, correct the CRM or the platform, then decide with `crm-sync settle`",
     cause: error,
   });

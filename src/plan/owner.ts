@@ -21,6 +21,9 @@ const owners: Record<string, Owner> = {
   "operation.open": "platform",
   "operation.rejected": "platform",
   "order.": "crm",
+  "order.assets-ambiguous": "platform",
+  "order.not-observable": "configuration",
+  "order.shown-in-part": "platform",
   "order.unnamed": "platform",
   "payload.": "configuration",
   "platform.": "platform",
@@ -36,6 +39,7 @@ const owners: Record<string, Owner> = {
   "staff.no-sealing-key": "configuration",
   "staff.not-read": "platform",
   "staff.not-shown": "platform",
+  "staff.other-ending": "platform",
   "staff.protected": "configuration",
 };
 

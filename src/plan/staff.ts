@@ -208,7 +208,12 @@ function identify(
       },
     };
   }
-  if (hit === undefined) return { kind: "to-add" };
+  if (hit === undefined) {
+    const stranger = members.some(
+      (member) => member.name === name && member.userName.startsWith(userName) && isNobodys(input, member, names),
+    );
+    return stranger ? { kind: "blocked", block: otherEnding } : { kind: "to-add" };
+  }
   if (input.known.protectedMembers.has(hit.globalId)) {
     return {
       kind: "blocked",
@@ -232,6 +237,28 @@ function identify(
     };
   }
   return { kind: "member", memberGlobalId: hit.globalId, origin: "adopted" };
+}
+
+/** Whoever has this person's name and an account name that begins like the one that would be sent may be that person: no second account is made. */
+const otherEnding: Block = {
+  code: "staff.other-ending",
+  reason:
+    "the platform shows an account with this person's name and account name, and another ending than the enterprise code; it may be this person's, so none is added. Compare the account on the platform with the CRM, and give the person here or the account there another name",
+  again: true,
+};
+
+/** Whether a member is neither linked to a staff record, nor made with the enterprise, nor the account of another record of this customer. */
+function isNobodys(input: CustomerInput, member: ObservedMember, names: ReadonlyMap<string, number>): boolean {
+  const { staffLinks, protectedMembers, enterpriseCode } = input.known;
+  if (protectedMembers.has(member.globalId)) return false;
+  if ([...staffLinks.values()].some((link) => link.memberGlobalId === member.globalId)) return false;
+  if (names.has(member.userName)) return false;
+  const bare = enterpriseCode === undefined ? undefined : withoutEnding(member.userName, enterpriseCode);
+  return bare === undefined || !names.has(bare);
+}
+
+function withoutEnding(text: string, ending: string): string | undefined {
+  return text.endsWith(ending) ? text.slice(0, text.length - ending.length) : undefined;
 }
 
 /** Somebody who is to be added; `together`: the M1 that was refused with this person and others in it. */

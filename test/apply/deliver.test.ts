@@ -216,7 +216,10 @@ describe("an answer that contradicts the ledger", () => {
   it("waits for a person, says why, and leaves nothing half-written", async () => {
     const { world, asked } = await contradicted();
     const delivery = await asked.carryOut("create-enterprise");
-    expect(delivery).toMatchObject({ kind: "parked", reason: expect.stringContaining("link.enterprise_global_id") });
+    expect(delivery).toMatchObject({
+      kind: "parked",
+      reason: expect.stringContaining("its enterprise belongs to another customer already"),
+    });
     const [row] = await world.ledger.openOperations();
     expect(row).toMatchObject({ state: "parked", attempts: 1 });
     expect((await world.ledger.attempts(row?.id ?? ""))[0]).toMatchObject({ outcome: "done" });

@@ -438,4 +438,35 @@ export const answers: Breaks = {
     title:
       "an order of an enterprise that somebody else made > is not placed again where its licence type is not known to be shown: it waits, and says which (A43)",
   },
+  "a new account with another ending than the enterprise code is nobody's": {
+    file: "src/apply/evidence.ts",
+    find: "if (strangers) {",
+    replace: "if (strangers && known.link === undefined) {",
+    test: "run/odd-staff.test.ts",
+    title:
+      "a person whom M5 shows with another ending than the enterprise code > and whose M1 was not answered is not added in every run: a person is asked, and the other customer's people are served",
+  },
+  "a person whose account has another ending is added": {
+    file: "src/plan/staff.ts",
+    find: 'return stranger ? { kind: "blocked", block: otherEnding } : { kind: "to-add" };',
+    replace: 'return stranger && userName === "" ? { kind: "blocked", block: otherEnding } : { kind: "to-add" };',
+    test: "run/odd-staff.test.ts",
+    title:
+      "a person whom M5 shows with another ending than the enterprise code > is not added by a plan either: the record waits, and the others go on",
+  },
+  "the administrator's id in M1's answer is linked to a new person": {
+    file: "src/apply/prepare.ts",
+    find: "if (known.protectedMembers.has(globalId)) {",
+    replace: "if (known.link === undefined) {",
+    test: "run/odd-staff.test.ts",
+    title:
+      "an id in M1's answer that cannot be the new person's > (the administrator's) links nobody: the operation is parked, and done with the id that M5 shows",
+  },
+  "an empty holder in M6 is somebody": {
+    file: "src/contract/answer-fields.ts",
+    find: '.transform((id) => (id === undefined || id === "" ? null : id))',
+    replace: '.transform((id) => (id === undefined ? null : id === "" ? "nobody" : id))',
+    test: "run/odd-staff.test.ts",
+    title: "an asset number that M6 shows with an empty holder > is held by nobody: it is granted",
+  },
 };
