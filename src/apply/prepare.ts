@@ -16,7 +16,7 @@ import type { RecordKey } from "../crm/model.ts";
 import type { OperationContext } from "../ledger/journal.ts";
 import type { KnownChange } from "../plan/changes.ts";
 import { scrub } from "../http/redaction.ts";
-import type { PayloadFacts } from "../plan/input.ts";
+import type { Known, PayloadFacts } from "../plan/input.ts";
 import { isPrivateMarker } from "../plan/operation.ts";
 import type { Operation } from "../plan/operation.ts";
 import type { WriteCall, WriteOutcome } from "../platform/outcome.ts";
@@ -260,13 +260,14 @@ function prepareStaff(
     context,
     send: async (call) => {
       const outcome = await deps.platform.memberCenter.addStaff(context.enterpriseGlobalId, request.data, call);
+      const owners = await deps.ledger.known(operation.customer);
       return {
         outcome,
         conclude: () => {
           if (outcome.kind !== "done" && outcome.kind !== "partial") return { doubt: "no data" };
           const match = matchAddedStaff(sent, outcome.data, known.enterpriseCode);
           if (match === undefined) return { doubt: "the answer's rows cannot be tied to the staff that were sent" };
-          const taken = takenIds(known, match.added);
+          const taken = takenIds(owners, match.added);
           if (taken !== undefined) return { contradiction: taken };
           return {
             ...staffAdded(operation.customer, context, match),
@@ -279,7 +280,10 @@ function prepareStaff(
 }
 
 /** Why the ids of M1's answer cannot be those of new people: each is somebody else's already, or came for two. */
-function takenIds(known: Known, added: StaffMatch["added"]): string | undefined {
+function takenIds(
+  known: Pick<Known, "staffLinks" | "protectedMembers">,
+  added: StaffMatch["added"],
+): string | undefined {
   const owners = new Map([...known.staffLinks.values()].map((link) => [link.memberGlobalId, formatKey(link.key)]));
   const seen = new Set<string>();
   for (const { key, globalId } of added) {

@@ -6,6 +6,7 @@ import type { ApplyDependencies } from "../apply/dependencies.ts";
 import type { Observer } from "../apply/observe.ts";
 import { correlationFor } from "../apply/prepare.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { CustomerInput, Link, Observed } from "../plan/input.ts";
 import { customerNumbers } from "../plan/order-records.ts";
 import type { Stage } from "../plan/operation.ts";
@@ -14,6 +15,20 @@ import { needsOf } from "../plan/plan.ts";
 
 /** E2 makes a default and an industry customer. */
 const customersOfE2 = 2;
+/** An enterprise that was linked no longer ago than so many settle times is read as often as anything is that has to settle. */
+const settleTimesYoung = 10;
+/** How often E3 was read by this process for the customers of an enterprise that it did not show yet. */
+const countsOf = new WeakMap<Ledger, Map<string, number>>();
+
+/** Counts one more reading. */
+function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
+  const counts = countsOf.get(ledger) ?? new Map<string, number>();
+  countsOf.set(ledger, counts);
+  const count = (counts.get(enterpriseGlobalId) ?? 0) + 1;
+  counts.set(enterpriseGlobalId, count);
+  return count;
+}
+
 /** In so many parts of a settle reading E3 is read again for customers: it costs one call, and orders wait for it. */
 const readingsOver = 4;
 
@@ -100,9 +115,11 @@ export class CustomerLook {
     const { clock, settle } = this.#deps;
     const since = link.since === undefined ? clock.now() : Date.parse(link.since);
     const left = await settleTimeLeft(this.#deps, `customers-of:${link.enterpriseGlobalId}`, since);
-    if (left === 0) return undefined;
+    const readings = readingsOf(this.#deps.ledger, link.enterpriseGlobalId);
+    const young = clock.now() - since < settleTimesYoung * settle.timeMs;
+    if (left === 0 && !(young && readings < settle.readings)) return undefined;
     const pause = Math.ceil(settle.timeMs / (readingsOver * settle.readings));
-    const until = toInstant(clock.now() + Math.min(left, pause));
+    const until = toInstant(clock.now() + (left === 0 ? pause : Math.min(left, pause)));
     const reason = `E3 does not show all customers of the enterprise ${link.enterpriseGlobalId} that the orders need yet; it is read again from ${until} on, and nothing is placed or blocked on what it shows until its settle time is over`;
     return { until, reason };
   }

@@ -4,6 +4,16 @@ import { TwoCustomers } from "../support/two-customers.ts";
 
 const whole = { E2: 2, E5: 2, M1: 2, M9: 2 };
 
+/** What was there is adopted and nothing is made twice. Who holds an asset of an adopted order still waits: its numbers are not known. */
+async function recovers(company: TwoCustomers): Promise<void> {
+  const { calls } = await company.runBoth();
+  for (const call of ["E2", "E5", "M1"]) expect(calls).not.toHaveProperty(call);
+  expect(company.rows("select 1 from placed_order where to_at is null")).toHaveLength(2);
+  const waiting = Object.values(company.waiting());
+  expect(waiting.filter((reason) => !reason.startsWith("asset.not-ordered"))).toEqual([]);
+  expect(company.twice).toEqual([]);
+}
+
 /** Two customers whose enterprises, orders and staff another program has made: the ledger begins anew. */
 async function takenOver(): Promise<TwoCustomers> {
   const company = await TwoCustomers.start();
@@ -46,8 +56,7 @@ describe("an id that the platform answers with", () => {
         new RegExp(`service.unreadable: ${call} .*the data does not fit at .*: the id `),
       );
       company.sandbox.faults.clear();
-      expect((await company.runBoth()).exits).toEqual([0, 0]);
-      expect(company.twice).toEqual([]);
+      await recovers(company);
     },
   );
 
@@ -77,7 +86,7 @@ describe("an enterprise of which E3 shows only some customers at first", () => {
     ["the one that takes no orders", 1],
   ])("(%s) is read again before its order is blocked, within the same run", async (_, drop) => {
     const company = await TwoCustomers.start();
-    company.fault({ operation: "E3", fault: "shortPage", drop, dropFrom: "start", nth: [2, 3], about: "C1" });
+    company.fault({ operation: "E3", fault: "shortPage", drop, dropFrom: "start", nth: 2, about: "C1" });
     expect(await company.runBoth()).toEqual({ exits: [0, 0], calls: whole });
     expect(company.waiting()).toEqual({});
   });
@@ -147,8 +156,7 @@ describe("a row of E3 that is not what was asked for", () => {
       expect(said).toContain(came);
       expect(company.rows("select * from link where customer_id = 'C1'")).toEqual([]);
       company.sandbox.faults.clear();
-      expect((await company.runBoth()).exits).toEqual([0, 0]);
-      expect(company.twice).toEqual([]);
+      await recovers(company);
     },
   );
 
