@@ -33,11 +33,22 @@ export async function withWorkplace(
   }
 }
 
-/** Holds the run lock while `work` runs. Another run that is on ends this at once with exit code 75. */
-export async function underRunLock<T>(workplace: Workplace, work: () => Promise<T>): Promise<T> {
+/**
+ * Holds the run lock while `work` runs. Another run that is on ends this at once with exit code 75. `done` answers, under the lock, where another
+ * program did the work in the meantime.
+ */
+export async function underRunLock<T>(
+  workplace: Workplace,
+  work: () => Promise<T>,
+  done: () => Promise<T | undefined> = async () => undefined,
+): Promise<T> {
   const ledger = await workplace.ledger();
   ledger.takeRunLock();
   try {
+    const found = await done();
+    if (found !== undefined) return found;
+    // Under the lock: whoever stands back asks nobody which services these are.
+    await workplace.requirePlatform();
     return await work();
   } finally {
     ledger.releaseRunLock();

@@ -63,6 +63,7 @@ export async function settleCommand(
     const { decide } = await import("../apply/decide.ts");
     const { Observer } = await import("../apply/observe.ts");
     const dependencies = await workplace.runDependencies();
+    await workplace.requirePlatform();
     const observer = new Observer(dependencies.platform, dependencies.settings);
     const one = async (line: DecisionLine): Promise<Decision> => {
       if ("problem" in line) throw line.problem;

@@ -7,6 +7,7 @@ import { verifyChain } from "../ledger/audit.ts";
 import { headsPath, readKeptHeads } from "../ledger/audit-heads.ts";
 import { ok, withLedger, withReader } from "./command.ts";
 import type { Invocation } from "./command.ts";
+import { platformName } from "./platform-name.ts";
 import { deciderOf } from "./decider.ts";
 import { reportFailure } from "./output.ts";
 import { toStdout, writeWhole } from "./written-files.ts";
@@ -87,7 +88,7 @@ export async function migrateCommand(
     const existed = existsSync(workplace.ledgerPath);
     const ledger = await workplace.ledger();
     const applied = ledger.migrations();
-    if (acceptPlatform) await ledger.requirePlatform(workplace.platformName, { by: who });
+    if (acceptPlatform) await ledger.requirePlatform(await platformName(workplace), { by: who });
     if (workplace.json) workplace.output.json({ ledger: workplace.ledgerPath, migrations: applied });
     else
       workplace.output.line(`${workplace.ledgerPath} is ${existed ? "at this version" : "new"}: ${applied.join(", ")}`);

@@ -1,4 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from "@commander-js/extra-typings";
+import { readFileSync } from "node:fs";
+import { z } from "zod";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import type { StartHealth } from "../run/health.ts";
@@ -20,6 +22,11 @@ const byWhom = [
   "--by <name>",
   "who decides; kept in the audit record (default: the user of the operating system)",
 ] as const;
+
+function version(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+}
 
 /** Runs one command line and gives its exit code. Commands load what they need only when they run. */
 export async function main(
@@ -57,6 +64,7 @@ export async function main(
 
   const program = new Command("crm-sync")
     .description("Keeps the order service and the member-center in agreement with a CRM.")
+    .version(version(), "--version", "print the version")
     .option("--config <file>", "configuration file (default: crm-sync.yaml, or $CRM_SYNC_CONFIG)")
     .option("--json", "results as JSON on stdout", false)
     .option(

@@ -31,11 +31,9 @@ export async function executeJob(
     ...(options.acceptShrink === undefined ? {} : { acceptShrink: [...options.acceptShrink] }),
     ...(options.by === undefined ? {} : { by: options.by }),
   };
-  return await underRunLock(workplace, async () => {
-    const { ledger } = dependencies;
-    const { slot } = options;
-    // Another program may have run an interrupted slot while this one waited for the lock.
-    if (slot !== undefined && !(await ledger.unfinishedFireTimes(job.id)).includes(slot)) return exitCodes.ok;
+  const { ledger } = dependencies;
+  const { slot } = options;
+  const work = async (): Promise<ExitCode> => {
     for (const source of options.acceptShrink ?? [])
       await ledger.audit({
         kind: "shrink-accepted",
@@ -81,7 +79,11 @@ export async function executeJob(
     // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
     if (slot !== undefined && state === "done") await ledger.finishFireTime(job.id, slot, job.kind !== "report");
     return exit;
-  });
+  };
+  // Another program may have run an interrupted fire time while this one waited for the lock.
+  return await underRunLock(workplace, work, async () =>
+    slot === undefined || (await ledger.unfinishedFireTimes(job.id)).includes(slot) ? undefined : exitCodes.ok,
+  );
 }
 
 /** What the last readings of all customers show otherwise than it was placed. */

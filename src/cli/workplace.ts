@@ -34,6 +34,8 @@ import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
 import { monthlyReport } from "../../jobs/monthly-report.ts";
 import { staff } from "../../jobs/staff.ts";
 import { verify } from "../../jobs/verify.ts";
+import { platformName } from "./platform-name.ts";
+import { terminalLog } from "./terminal-log.ts";
 import type { Output } from "./output.ts";
 import { Problems } from "./output.ts";
 
@@ -94,7 +96,11 @@ export class Workplace {
     this.json = fields.json;
     this.environment = fields.environment;
     this.sandbox = fields.sandbox;
-    this.logger = createLogger({ level: logLevel(fields.config.log.level, fields.output) });
+    const { log, zone } = fields.config;
+    this.logger = createLogger({
+      level: logLevel(log.level, fields.output),
+      ...(fields.output.interactive ? { destination: terminalLog((text) => fields.output.note(text), zone) } : {}),
+    });
   }
 
   /** Loads the configuration; throws all its problems at once. `--sandbox` without a URL starts a sandbox whose state lies beside the ledger. */
@@ -266,22 +272,15 @@ export class Workplace {
     });
   }
 
-  /** The services that this configuration speaks to, as the ledger remembers them. Ports of this machine come and go. */
-  get platformName(): string {
-    if (this.header.profiles.includes("sandbox")) return "the sandbox";
-    const name = (url: string): string => {
-      const { protocol, hostname, host, pathname } = new URL(url);
-      return /^(?:localhost|127\.|\[::1\])/u.test(hostname)
-        ? "this machine"
-        : `${protocol}//${host}${pathname.replace(/\/+$/u, "")}`;
-    };
-    return [...new Set([name(this.config.orderService.baseUrl), name(this.config.memberCenter.baseUrl)])].join(" and ");
+  /** Refuses a ledger that belongs to other services than those of this configuration. */
+  async requirePlatform(): Promise<void> {
+    const ledger = await this.ledger();
+    await ledger.requirePlatform(await platformName(this));
   }
 
   async runDependencies(): Promise<RunDependencies> {
     const ledger = await this.ledger();
     await ledger.identity();
-    await ledger.requirePlatform(this.platformName);
     return {
       ledger,
       platform: this.platform(),

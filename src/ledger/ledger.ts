@@ -25,6 +25,9 @@ export type { AttemptEnd, Conclusion } from "./journal-ledger.ts";
 const batchRows = 500;
 const mostBatches = 200;
 
+/** What the name of every sandbox begins with; alone it stands for one that did not say which it is. */
+export const anySandbox = "the sandbox";
+
 /**
  * The ledger: what the CRM said, what we did, what the platform showed, and the proof of it. All business methods are async; writing ones
  * resolve after their commit at full durability. They stand in three layers: records, operations, and here holds, runs, schedule and audit.
@@ -243,12 +246,16 @@ export class Ledger extends JournalLedger {
    */
   async requirePlatform(platform: string, accept?: { by: string }): Promise<void> {
     const known = this.meta("platform");
-    if (known === platform) return;
-    if (known !== undefined && accept === undefined) {
+    if (known === platform || (platform === anySandbox && known?.startsWith(anySandbox) === true)) return;
+    const named = known === anySandbox && platform.startsWith(anySandbox);
+    if (known !== undefined && !named && accept === undefined) {
+      const sandboxes = known.startsWith(anySandbox) && platform.startsWith(anySandbox);
       throw new Problem({
         code: "ledger.other-platform",
         message: `the ledger ${this.path} belongs to ${known}, and this command would use ${platform}. Nothing was sent`,
-        cure: "give each platform a ledger of its own (ledger.path); where the same services only moved to a new address, `crm-sync migrate --accept-platform`",
+        cure: sandboxes
+          ? "start that sandbox again with the store that it kept (sandbox.db beside the ledger, or --store), or drop the ledger together with the sandbox that it belongs to"
+          : "give each platform a ledger of its own (ledger.path); where the same services only moved to a new address, `crm-sync migrate --accept-platform`",
         exitCode: exitCodes.ledgerRefused,
       });
     }

@@ -10,6 +10,7 @@ import type { Reply } from "./replies.ts";
 export interface Controls {
   faults: Faults;
   observation: Observation;
+  identity: () => string;
   counts: () => unknown;
   reset: () => void;
   expireTokens: () => void;
@@ -21,7 +22,7 @@ export interface Controls {
 export const controlPrefix = "/_sandbox/";
 
 /**
- * Answers a request below `/_sandbox/`, which is ours and no part of the services: GET state, counts, duplicates, e5, faults, health;
+ * Answers a request below `/_sandbox/`, which is ours and no part of the services: GET state, identity, counts, duplicates, e5, faults, health;
  * POST faults, reset, expire-tokens, drop-orders, refuse; DELETE faults.
  */
 export function controlReply(
@@ -39,6 +40,8 @@ export function controlReply(
         return reply(200, { ok: true });
       case "GET state":
         return reply(200, observation.state());
+      case "GET identity":
+        return reply(200, { identity: controls.identity() });
       case "GET counts":
         return reply(200, controls.counts());
       case "GET duplicates":

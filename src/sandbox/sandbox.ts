@@ -68,6 +68,8 @@ export interface SandboxCounts {
 /** Both remote services, running. */
 export interface Sandbox {
   readonly url: string;
+  /** Random, kept with the state and new after a reset: who remembers what it holds can tell it from another sandbox. */
+  readonly identity: () => string;
   readonly port: number;
   /** The order service is at `${orderServiceBaseUrl}/order/api/order/v1`. */
   readonly orderServiceBaseUrl: string;
@@ -144,8 +146,16 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     return fault;
   }
 
+  const readIdentity = store.prepare<[], { value: string }>("SELECT value FROM meta WHERE key = 'identity'");
+  const setIdentity = store.prepare("INSERT INTO meta (key, value) VALUES ('identity', ?) ON CONFLICT DO NOTHING");
+  function identity(): string {
+    if (readIdentity.get() === undefined) setIdentity.run(options.random.hex(6));
+    return readIdentity.get()?.value ?? "";
+  }
+
   const controls: Controls = {
     faults,
+    identity,
     observation,
     counts,
     expireTokens: () => tokens.expireAll(),
@@ -253,6 +263,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { appKey, appSecret, userName, userPassword } = settings;
   return {
     url,
+    identity,
     port,
     orderServiceBaseUrl: url,
     memberCenterBaseUrl: url,

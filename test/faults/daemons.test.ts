@@ -58,7 +58,10 @@ async function openLedger(path: string): Promise<Ledger> {
 /** A ledger whose two jobs have missed slots, so that both are due at once. */
 beforeAll(async () => {
   const ledger = await openLedger(prepared);
-  for (const job of ["everything", "again"]) await ledger.claimSlot(job, longAgo);
+  for (const job of ["everything", "again"]) {
+    await ledger.claimSlot(job, longAgo);
+    await ledger.finishFireTime(job, longAgo);
+  }
   ledger.close();
 });
 afterAll(() => folder.remove());

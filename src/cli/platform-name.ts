@@ -1,0 +1,40 @@
+import { z } from "zod";
+import type { Config } from "../config/config.ts";
+import type { ConfigHeader } from "../config/load.ts";
+import { anySandbox } from "../ledger/ledger.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+
+const sandboxIdentity = z.object({ identity: z.string().regex(/^[0-9a-f]{12}$/u) });
+
+interface Services {
+  config: Pick<Config, "orderService" | "memberCenter">;
+  header: Pick<ConfigHeader, "profiles">;
+  sandbox: Pick<Sandbox, "identity"> | undefined;
+}
+
+/** The services that a configuration speaks to, as the ledger remembers them. Ports of this machine come and go. */
+export async function platformName({ config, header, sandbox }: Services): Promise<string> {
+  if (header.profiles.includes("sandbox")) return await sandboxName(config, sandbox);
+  const name = (url: string): string => {
+    const { protocol, hostname, host, pathname } = new URL(url);
+    return /^(?:localhost|127\.|\[::1\])/u.test(hostname)
+      ? "this machine"
+      : `${protocol}//${host}${pathname.replace(/\/+$/u, "")}`;
+  };
+  return [...new Set([name(config.orderService.baseUrl), name(config.memberCenter.baseUrl)])].join(" and ");
+}
+
+/** Each sandbox has a name of its own: what was placed in one is not there in another. Without it where the sandbox does not answer. */
+async function sandboxName(config: Services["config"], sandbox: Services["sandbox"]): Promise<string> {
+  if (sandbox !== undefined) return `${anySandbox} ${sandbox.identity()}`;
+  try {
+    const { request } = await import("undici");
+    const answer = await request(`${config.orderService.baseUrl}/_sandbox/identity`, {
+      signal: AbortSignal.timeout(5_000),
+    });
+    const { identity } = sandboxIdentity.parse(await answer.body.json());
+    return `${anySandbox} ${identity}`;
+  } catch {
+    return anySandbox;
+  }
+}
