@@ -1,13 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { baselineFigures, writeBaseline } from "./baseline.ts";
+import { measureHistory } from "./history.ts";
 import { benchPath } from "./measure.ts";
 import type { Options } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
 import { measureParts } from "./parts.ts";
 import { notes, targetTable, wayTable } from "./print.ts";
 import { measureRoad } from "./road.ts";
-import { partFigures, ratiosOf, roadFigures } from "./targets.ts";
+import { historyFigures, partFigures, ratiosOf, roadFigures } from "./targets.ts";
 
 /**
  * Measures the program against the floor and against a plain script in one run, and prints figure, target and ratio. Exit code 0, also where a
@@ -27,6 +28,10 @@ async function main(options: Options): Promise<number> {
   const work = mkdtempSync(benchPath("work/run-"));
   try {
     const road = await measureRoad(options, work, tell);
+    const history =
+      options.history === 0
+        ? undefined
+        : await measureHistory(options.history, Math.max(5, options.rounds), work, tell);
     const parts = await measureParts(work, Math.max(3, options.rounds), tell);
     const ratios = ratiosOf(road);
     const fetched = road.rounds.reduce(
@@ -34,9 +39,12 @@ async function main(options: Options): Promise<number> {
       0,
     );
     const compared = baselineFigures(ratios, options.records, fetched);
-    const figures = [...roadFigures(road), ...partFigures(parts), ...compared.figures].toSorted((left, right) =>
-      left.target < right.target ? -1 : left.target > right.target ? 1 : 0,
-    );
+    const figures = [
+      ...roadFigures(road),
+      ...historyFigures(history),
+      ...partFigures(parts),
+      ...compared.figures,
+    ].toSorted((left, right) => (left.target < right.target ? -1 : left.target > right.target ? 1 : 0));
     const busy =
       load > machine.cores / 2
         ? ` The machine was busy with other things (load ${load.toFixed(1)} at the start): ratios are rough, absolute figures say little.`
@@ -48,7 +56,7 @@ async function main(options: Options): Promise<number> {
     console.log(`${wayTable(road)}\n`);
     for (const note of notes(road, parts)) console.log(note);
     if (options.json !== undefined) {
-      const document = { records: options.records, machine, figures, ratios, road, parts };
+      const document = { records: options.records, machine, figures, ratios, road, history, parts };
       writeFileSync(options.json, `${JSON.stringify(document, null, 2)}\n`);
     }
     if (options.writeBaseline) writeBaseline(ratios, options.records);

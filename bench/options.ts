@@ -10,6 +10,8 @@ export interface Options {
   latencyRecords: number;
   /** Customers of the run whose peak memory is judged; none where it is not larger than `records`. */
   memoryRecords: number;
+  /** Finished operations of the ledger that is compared with an empty one; none at 0. */
+  history: number;
   /** File that takes the figures as JSON. */
   json: string | undefined;
   /** Keep this run's ratios as the ones that later runs are compared with. */
@@ -20,12 +22,13 @@ export interface Options {
 /** From this many customers on, each run is measured once. */
 const largeRun = 100_000;
 
-export const usage = `node bench/main.ts [--records N] [--rounds N] [--latency-records N] [--memory-records N] [--json FILE] [--write-baseline]
+export const usage = `node bench/main.ts [--records N] [--rounds N] [--latency-records N] [--memory-records N] [--history N] [--json FILE] [--write-baseline]
 
   --records N           customers of a run (10000; 1000000 takes long)
   --rounds N            measurements of each run, the middle one counts (3; 1 from ${largeRun} customers on)
   --latency-records N   customers of the runs at 20 ms a call (2000)
   --memory-records N    customers of the run whose memory is judged (100000; 0 leaves it out)
+  --history N           finished operations of the ledger that is compared with an empty one (1000000; 0 leaves it out)
   --json FILE           the figures as JSON
   --write-baseline      keep the ratios of this run in bench/baseline.json`;
 
@@ -38,6 +41,7 @@ export function readOptions(args: readonly string[]): Options {
       rounds: { type: "string" },
       "latency-records": { type: "string", default: "2000" },
       "memory-records": { type: "string", default: "100000" },
+      history: { type: "string", default: "1000000" },
       json: { type: "string" },
       "write-baseline": { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -49,6 +53,7 @@ export function readOptions(args: readonly string[]): Options {
     rounds: values.rounds === undefined ? (records >= largeRun ? 1 : 3) : whole(values.rounds, "rounds", 1),
     latencyRecords: whole(values["latency-records"], "latency-records", 1),
     memoryRecords: whole(values["memory-records"], "memory-records", 0),
+    history: whole(values.history, "history", 0),
     json: values.json,
     writeBaseline: values["write-baseline"],
     help: values.help,

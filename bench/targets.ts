@@ -1,3 +1,4 @@
+import type { History } from "./history.ts";
 import type { Parts } from "./parts.ts";
 import type { Passage, Road, Round } from "./road.ts";
 import { lanes, middle } from "./road.ts";
@@ -149,6 +150,25 @@ export function roadFigures(road: Road): Figure[] {
     ),
     ...memoryFigures(road),
   ];
+}
+
+/** T4 and T8 on a ledger with a history: what is finished costs nothing. */
+export function historyFigures(history: History | undefined): Figure[] {
+  if (history === undefined) return [];
+  const of = (what: "unchanged" | "status", target: string, name: string, most: number): Figure => {
+    const { without, with: full } = history[what];
+    const ratio = full.wallSeconds / without.wallSeconds;
+    const cpu = full.cpuSeconds / without.cpuSeconds;
+    return line(
+      target,
+      `${name}, ${whole.format(history.operations)} finished operations`,
+      `${whole.format(full.wallSeconds * 1_000)} ms`,
+      `≤ ${most} × an empty ledger`,
+      `${times(ratio)} an empty ledger (CPU ${times(cpu)})`,
+      ratio <= most,
+    );
+  };
+  return [of("unchanged", "T4", "run without a change", 1.2), of("status", "T8", "what status asks", 1.5)];
 }
 
 function memoryFigures(road: Road): Figure[] {
