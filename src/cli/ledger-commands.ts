@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseJson } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
@@ -111,6 +111,8 @@ export async function initCommand(invocation: Invocation): Promise<ExitCode> {
     }
     try {
       copyFileSync(join(import.meta.dirname, "../../config/production.example.yaml"), path);
+      // It holds no secret, and whoever may read the ledger asks with it.
+      chmodSync(path, 0o644);
     } catch (error) {
       throw new Problem({
         code: "init.cannot-write",

@@ -1,4 +1,5 @@
-import { rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { worldConfiguration } from "../support/cli-records.ts";
 import { document, expectDecent, startCli, temporaryFolder, world } from "../support/cli.ts";
@@ -236,6 +237,7 @@ describe("the words of a command line", () => {
     const folder = temporaryFolder();
     const made = await startCli(["init"], { folder }).ended;
     expect(made.code, made.stderr).toBe(0);
+    expect(statSync(join(folder, "crm-sync.yaml")).mode & 0o777).toBe(0o644);
     const again = await startCli(["--json", "init"], { folder }).ended;
     expect(again.code).toBe(64);
     expect(document(again).error.code).toBe("init.exists");
