@@ -1,7 +1,12 @@
 import { defineConfig } from "vitest/config";
 
 /** The parts that `--mode faults` runs: all that is longer there than in a run without a mode. */
-const faultMatrix = ["test/{faults,simulation,sabotage}/*.test.ts", "test/scenarios/northwind-killed.test.ts"];
+const faultMatrix = [
+  "test/{faults,simulation,sabotage}/*.test.ts",
+  "test/scenarios/northwind-killed.test.ts",
+  "test/run/schedule.test.ts",
+  "test/config/config.test.ts",
+];
 
 /** `vitest run` tries a sample of the fault matrix, `--mode faults` and `--mode full` more of it; see test/support/sizes.ts. */
 export default defineConfig(({ mode }) => ({

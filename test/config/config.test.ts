@@ -11,6 +11,7 @@ import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
 import { monthlyReport } from "../../jobs/monthly-report.ts";
 import { staff } from "../../jobs/staff.ts";
 import { verify } from "../../jobs/verify.ts";
+import { sizes } from "../support/sizes.ts";
 import { real, realEnvironment } from "./real-world.ts";
 import { folder, shown } from "./world.ts";
 
@@ -277,7 +278,7 @@ describe("a corrupt configuration", () => {
     return lines.slice(index, end);
   }
 
-  it("is refused with file and line, 600 of 600, without repeating a secret", async () => {
+  it(`is refused with file and line, ${sizes.mistakes} of ${sizes.mistakes}, without repeating a secret`, async () => {
     let refused = 0;
     await fc.assert(
       fc.asyncProperty(corruption, async ({ what, text }) => {
@@ -294,8 +295,8 @@ describe("a corrupt configuration", () => {
           expect(problem.message, what).not.toContain("canary");
         }
       }),
-      { numRuns: 600, seed: 20261120 },
+      { numRuns: sizes.mistakes, seed: 20261120 },
     );
-    expect(refused).toBe(600);
+    expect(refused).toBe(sizes.mistakes);
   });
 });

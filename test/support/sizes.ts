@@ -25,6 +25,10 @@ interface Sizes {
   cuts: number;
   /** Hostile records of each class. */
   hostile: number;
+  /** Histories of a schedule under a clock that jumps 25 times. */
+  clocks: number;
+  /** Configurations with a mistake. */
+  mistakes: number;
 }
 
 const faults: Sizes = {
@@ -38,6 +42,8 @@ const faults: Sizes = {
   outages: 8,
   cuts: 40,
   hostile: 20,
+  clocks: 400,
+  mistakes: 600,
 };
 const sample: Sizes = {
   ...faults,
@@ -49,6 +55,8 @@ const sample: Sizes = {
   outages: 2,
   cuts: 4,
   hostile: 2,
+  clocks: 40,
+  mistakes: 60,
 };
 const full: Sizes = {
   seeds: 300,
@@ -61,6 +69,8 @@ const full: Sizes = {
   outages: 60,
   cuts: 500,
   hostile: 1000,
+  clocks: 400,
+  mistakes: 600,
 };
 
 const levels: Record<Level, Sizes> = { sample, faults, full };
