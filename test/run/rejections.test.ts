@@ -141,7 +141,8 @@ class Company {
   }
 }
 
-const nothing = { adds: true, calls: {} };
+/** Nothing is sent again, and the run says that not all is done. */
+const nothing = { exit: 3, adds: true, calls: {} };
 
 describe("an M1 that is refused for one person's sake", () => {
   it("is split until that one is alone; all others are added and served, and only that record waits for a correction", async () => {

@@ -23,7 +23,7 @@ function isThere(row: JournalRow, services: SimulatedServices): boolean | undefi
   return undefined;
 }
 
-/** People whom M1 refused so often that the program asks no more: somebody has the customer worked on again. */
+/** What a service refused is not sent again by itself: somebody has the customer worked on again, as `resync --customer` does. */
 export async function askForRefused(engine: Engine, ledgerPath: string): Promise<number> {
   const view = new LedgerView(ledgerPath);
   const row = z.object({ namespace: z.string(), id: z.string() });
@@ -31,9 +31,12 @@ export async function askForRefused(engine: Engine, ledgerPath: string): Promise
     const customers = view.rows(
       row,
       `select distinct customer_namespace as namespace, customer_id as id from record
-       where stream = 'staff' and deferred_code = 'staff.refused' and pending = 0`,
+       where outcome = 'rejected' and pending = 0`,
     );
-    for (const customer of customers) await engine.wait(engine.ledger.markPending({ customer }));
+    for (const customer of customers) {
+      await engine.wait(engine.ledger.retryRejected({ customer }));
+      await engine.wait(engine.ledger.markPending({ customer }));
+    }
     return customers.length;
   } finally {
     view.close();

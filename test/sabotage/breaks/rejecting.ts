@@ -1,0 +1,72 @@
+import type { Breaks } from "../break.ts";
+
+const test = "run/rejections.test.ts";
+const onePerson =
+  "an M9 that is refused > stops this person alone: leavers lose, later hires get, orders are placed; it is tried again for a setting or a person";
+
+/** What becomes of what a service refused. */
+export const rejecting: Breaks = {
+  "an order that was refused is sent again without a look": {
+    file: "src/apply/refused-orders.ts",
+    find: "if (found === undefined) continue;",
+    replace: `if (found !== "") continue;`,
+    test,
+    title:
+      "an order that was refused (E5) > waits for a person where something of it shows, whatever the record says now",
+  },
+  "a refused order that shows is ended without a person": {
+    file: "src/apply/settle.ts",
+    find: `if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);`,
+    replace: "",
+    test,
+    title:
+      "an order that was refused (E5) > waits for a person where something of it shows, whatever the record says now",
+  },
+  "what was refused is sent again by itself": {
+    file: "src/plan/rejections.ts",
+    find: "return found === undefined || found.shared ? undefined : rejectionBlock(found);",
+    replace: "return undefined;",
+    test,
+    title: onePerson,
+  },
+  "a refusal stops everything else of its customer": {
+    file: "src/run/reconcile.ts",
+    find: `this.#outcomes.reject(operation.records, refused.code, refused.reason);
+    return undefined;`,
+    replace: `this.#outcomes.reject(operation.records, refused.code, refused.reason);
+    return "rejected";`,
+    test,
+    title: onePerson,
+  },
+  "what was refused is not tried again when the settings change": {
+    file: "src/run/sync-run.ts",
+    find: "await ledger.wakeRejected(settingsFingerprint(this.#deps.settings));",
+    replace: "",
+    test,
+    title: onePerson,
+  },
+  "people who were refused together are sent together again": {
+    file: "src/plan/staff.ts",
+    find: "together === undefined ? limits.staffPerCall : Math.ceil(people.length / 2)",
+    replace: "limits.staffPerCall",
+    test,
+    title:
+      "an M1 that is refused for one person's sake > is split until that one is alone; all others are added and served, and only that record waits for a correction",
+  },
+  "an order is sent once more than it may be": {
+    file: "src/apply/settle.ts",
+    find: "const mostSendings = 3;",
+    replace: "const mostSendings = 4;",
+    test,
+    title:
+      "what is lost each time > an order (E5) is sent three times in all, over all runs, and then waits for a person",
+  },
+  "a service that refuses this application is asked for every customer": {
+    file: "src/run/reconcile.ts",
+    find: "this.#deps.refusing.set(serviceOf(operation), refused.reason);",
+    replace: "",
+    test,
+    title:
+      "what a service refuses as a whole > is no record's fault: one call tells, nothing more is sent to that service in the run, and the rest goes on in the next",
+  },
+};
