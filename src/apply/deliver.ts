@@ -20,6 +20,7 @@ import type { NumberPool } from "./pool.ts";
 import { plannedOrder, prepare, textsOf } from "./prepare.ts";
 import { refusedPeople, refusedWith } from "./refusal.ts";
 import type { Refused } from "./refusal.ts";
+import { scrubbed } from "./scrubbed.ts";
 import { sendOnce } from "./sending.ts";
 import { settleTimeBegins } from "./settle-time.ts";
 import type { Concluded, PlannedOrder } from "./prepare.ts";
@@ -109,8 +110,10 @@ export async function deliver(
           context: options.existing?.context ?? prepared.context,
           sealed: passwords.toSeal,
         }),
-      (permit) =>
-        prepared.send({ nonce, body, signal: options.signal, customer: formatKey(operation.customer), ...permit }),
+      async (permit) => {
+        const call = { nonce, body, signal: options.signal, customer: formatKey(operation.customer), ...permit };
+        return await scrubbed(deps, operation.customer, await prepared.send(call));
+      },
       async (id, { outcome, conclude }) => {
         if (id !== undefined) {
           const sent = textsOf(bound.wire);

@@ -44,17 +44,67 @@ const privateKeys = new Set([
 
 const largestDepth = 64;
 const largestText = 2_000;
+/** Characters of a text in which private values are looked for; what lies behind is not kept. */
+const mostSearched = 8_192;
 const email = /[^\s@<>"',;:]+@[^\s@<>"',;:]+/gu;
 const bearer = /\bBearer\s+[^\s"'<>]+/giu;
 /** Runs of digits that could be a mobile number, also with separators. */
 const mobile = /\+?\d(?:[\s\-().]?\d){8,14}(?!\d)/gu;
 
-/** A text without e-mail addresses, bearer tokens and the given private values. */
+/** An international number inside a sentence; asset numbers and ids never begin with a plus. */
+const international = /\+\d(?:[\s\-()./]?\d){6,14}(?!\d)/gu;
+const phoneLike = /^\+?[\d\s\-()./]{6,}$/u;
+const separators = "[\\s\\-().\\/]{0,3}";
+
+type Scrubber = (text: string) => string;
+
+/** A text without e-mail addresses, bearer tokens, international phone numbers and the given private values. */
 export function scrub(text: string, privateValues: Iterable<string> = []): string {
-  let clean = text;
-  for (const value of privateValues) clean = clean.replaceAll(value, redacted);
-  clean = clean.replace(bearer, `Bearer ${redacted}`).replace(email, redacted);
-  return clean.length > largestText ? `${clean.slice(0, largestText)}…` : clean;
+  return scrubber(privateValues)(text);
+}
+
+/** Private values are found in any case, in JSON and URL encoding, and phone numbers however their digits are grouped. */
+function scrubber(privateValues: Iterable<string>): Scrubber {
+  const patterns = [...new Set(privateValues)]
+    .flatMap(patternsOf)
+    .toSorted((left, right) => right.length - left.length);
+  const known = patterns.length === 0 ? undefined : new RegExp(patterns.join("|"), "giu");
+  return (whole) => {
+    const text = whole.slice(0, mostSearched);
+    let clean = known === undefined ? text : text.replace(known, redacted);
+    clean = clean.replace(bearer, `Bearer ${redacted}`).replace(email, redacted).replace(international, redacted);
+    // The end of what was searched may hold the first half of a private value.
+    const most = whole.length > mostSearched ? Math.max(0, clean.length - mostSearched / 2) : clean.length;
+    return most > largestText || most < clean.length ? `${clean.slice(0, Math.min(most, largestText))}…` : clean;
+  };
+}
+
+/** How a value may stand in a text. A single character would blot out half of every message. */
+function patternsOf(value: string): string[] {
+  const trimmed = value.trim();
+  if (trimmed.length < 2) return [];
+  const digits = trimmed.replaceAll(/\D/gu, "");
+  if (phoneLike.test(trimmed) && digits.length >= 6) return [phonePattern(digits)];
+  const pattern = Array.from(trimmed.replaceAll(/\s+/gu, " ").toWellFormed(), characterPattern).join("");
+  // A short name is a part of many words.
+  return [trimmed.length > 3 ? pattern : `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`];
+}
+
+/** One character as it is, as JSON escapes it, and as an address does. */
+function characterPattern(char: string): string {
+  if (char === " ") return "(?:\\s|%20|\\+){1,8}";
+  const plain = RegExp.escape(char);
+  if (/[\p{L}\p{N}]/u.test(char) && char <= "~") return plain;
+  const codes = Array.from({ length: char.length }, (_, at) => char.charCodeAt(at).toString(16).padStart(4, "0"));
+  const escaped = codes.map((code) => `\\\\{1,2}u${code}`).join("");
+  return `(?:\\\\{0,2}${plain}|${escaped}|${RegExp.escape(encodeURIComponent(char))})`;
+}
+
+/** The digits with anything between them; of a long number its end, since services leave the country's digits out or put others in front. */
+function phonePattern(digits: string): string {
+  const end = digits.length > 9 ? digits.slice(-8) : digits;
+  const before = digits.length > 9 ? `\\+?(?:\\d${separators}){0,7}` : "";
+  return `(?<!\\d)${before}${Array.from(end).join(separators)}(?!\\d)`;
 }
 
 /**
@@ -62,25 +112,29 @@ export function scrub(text: string, privateValues: Iterable<string> = []): strin
  * text. Null stays null, so that "not given" remains visible. Very deep and very long parts are cut.
  */
 export function redact(value: unknown, privateValues: readonly string[] = []): Json {
-  return visit(value, privateValues, 0);
+  return visit(value, scrubber(privateValues), 0);
 }
 
-function visit(value: unknown, privateValues: readonly string[], depth: number): Json {
+function visit(value: unknown, clean: Scrubber, depth: number): Json {
   if (value === null || value === undefined) return null;
-  if (typeof value === "string") return scrub(value, privateValues);
-  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (typeof value === "string") return clean(value);
+  if (typeof value === "number") {
+    const text = String(value);
+    if (clean(text) !== text) return redacted;
+    return Number.isFinite(value) ? value : text;
+  }
   if (typeof value === "boolean") return value;
   if (typeof value !== "object") return typeof value === "bigint" ? value.toString() : redacted;
   if (depth >= largestDepth) return "[too deep]";
-  if (Array.isArray(value)) return value.map((element) => visit(element, privateValues, depth + 1));
+  if (Array.isArray(value)) return value.map((element) => visit(element, clean, depth + 1));
   const copy: { [key: string]: Json } = {};
   for (const [key, member] of Object.entries(value)) {
-    const cleanKey = scrub(key, privateValues);
-    const clean =
+    const cleanMember =
       privateKeys.has(key.toLowerCase()) && member !== null && member !== undefined
         ? redacted
-        : visit(member, privateValues, depth + 1);
-    Object.defineProperty(copy, cleanKey, { value: clean, enumerable: true, configurable: true, writable: true });
+        : visit(member, clean, depth + 1);
+    const place = { value: cleanMember, enumerable: true, configurable: true, writable: true };
+    Object.defineProperty(copy, clean(key), place);
   }
   return copy;
 }
@@ -94,9 +148,8 @@ export function privateValuesOf(request: unknown): string[] {
 
 function collect(value: unknown, isPrivate: boolean, found: Set<string>, depth: number): void {
   if (depth > largestDepth) return;
-  if (typeof value === "string") {
-    // A single character would blot out half of every message.
-    if (isPrivate && value.length > 1) found.add(value);
+  if (typeof value === "string" || typeof value === "number") {
+    if (isPrivate) found.add(String(value));
   } else if (Array.isArray(value)) {
     for (const element of value) collect(element, isPrivate, found, depth + 1);
   } else if (typeof value === "object" && value !== null) {

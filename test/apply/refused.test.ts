@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ApplyWorld, staffRecord } from "./world.ts";
+import { ApplyWorld, customerRecord, permitted, staffRecord } from "./world.ts";
 
 it("what M1 says of somebody it refuses is kept without anything that was sent of that person", async () => {
   const world = await ApplyWorld.start();
@@ -28,4 +28,49 @@ it("what M1 says of somebody it refuses is kept without anything that was sent o
   expect(words).toMatch(/^no: .*\[redacted\]/u);
   expect(passwords).toHaveLength(2);
   for (const text of ["userS1", "userS2", "Person S", "555123456", ...passwords]) expect(words).not.toContain(text);
+});
+
+it("what a service says in a sentence is kept without anything private that is known of the customer, sent or not", async () => {
+  const world = await ApplyWorld.start();
+  await world.take("customers", customerRecord({ adminName: "Müller-Lüdenscheid", adminMobile: "+49 151 1234 5678" }));
+  await world.carryOut("create-enterprise");
+  await world.lookUp();
+  await world.take("staff", staffRecord("S1", { name: "Zoë Example", mobile: "+4917612345678" }), staffRecord("S2"));
+  const said = [
+    "Mobile 0176-1234 5678 of ZOË EXAMPLE is taken, see (0151) 12345678 or +44 20 7946 0958.",
+    'The enterprise "Müller-L\\u00fcdenscheid" <ADA@Example.com> of Customer\tOne has asset 8000000012, userS2 too.',
+  ].join(" ");
+  const asked = world.with({
+    memberCenter: {
+      ...world.deps.platform.memberCenter,
+      addStaff: async (_enterprise, _request, call) => {
+        await permitted(call);
+        const raw = {
+          code: "60023",
+          message: said,
+          data: { hints: [said], mobile: 4917612345678, number: 17612345678 },
+        };
+        return { kind: "rejected", code: "60023", message: said, status: 299, raw };
+      },
+    },
+  });
+  const delivery = await asked.carryOut("add-staff");
+  expect(delivery).toMatchObject({ kind: "rejected" });
+  const kept = JSON.stringify([
+    delivery,
+    world.log,
+    ...["operation", "attempt", "audit"].map((table) => world.sqlite().prepare(`select * from ${table}`).all()),
+    world.sqlite().prepare("select body from private_value where ref like 'answer/%'").all(),
+  ]);
+  expect(kept).toContain("asset 8000000012");
+  for (const text of [
+    /zo(ë|\\u00eb)/iu,
+    /1234.?5678/u,
+    /7946/u,
+    /denscheid/iu,
+    /ada@/iu,
+    /Customer\s+One/u,
+    /userS2/iu,
+  ])
+    expect(kept).not.toMatch(text);
 });

@@ -359,6 +359,22 @@ export const answers: Breaks = {
     test: "http/writes.test.ts",
     title: "what is kept of an answer > holds no personal data and no token, wherever the service wrote them",
   },
+  "a mobile is looked for only as it was sent": {
+    file: "src/http/redaction.ts",
+    find: "if (phoneLike.test(trimmed) && digits.length >= 6) return [phonePattern(digits)];",
+    replace: "",
+    test: "apply/refused.test.ts",
+    title:
+      "what a service says in a sentence is kept without anything private that is known of the customer, sent or not",
+  },
+  "what was not sent but is known of the customer is kept": {
+    file: "src/apply/scrubbed.ts",
+    find: "const values = [...(await ledger.load(customer)).privateValues.values()];",
+    replace: "const values: string[] = [];",
+    test: "apply/refused.test.ts",
+    title:
+      "what a service says in a sentence is kept without anything private that is known of the customer, sent or not",
+  },
   "a token that the service repeats is kept": {
     file: "src/http/conclusion.ts",
     find: "const privateValues = [...signed.tokens, ",
