@@ -3,6 +3,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { fileStreamFields, pathSchema, tableSchema } from "./file/settings.ts";
+import { checkPlainHttp } from "./http/plain.ts";
 import { checkHttpStream, httpSourceFields, httpStreamFields } from "./http/settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { findMistakes } from "./mapping/compile.ts";
@@ -109,6 +110,7 @@ const httpSourceSchema = z
   })
   .superRefine(checkMappings)
   .superRefine((source, context) => {
+    for (const { path, message } of checkPlainHttp(source)) context.addIssue({ code: "custom", path, message });
     for (const stream of streams) {
       const settings = source.streams[stream];
       if (settings === undefined) continue;

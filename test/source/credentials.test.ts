@@ -173,6 +173,28 @@ describe("a token service", () => {
     expect(outcome.problem?.message).not.toContain("value-of-SECRET");
   });
 
+  it("leave for this machine over plain http, for another one only where the source says so: each place is named", () => {
+    const issues = (fields: object): unknown[] =>
+      sourceSettingsSchema
+        .safeParse({ kind: "http", streams: { customers: { url: "/c", mapping: customerMapping } }, ...fields })
+        .error?.issues.map((issue) => [issue.path.join("."), issue.message.includes("must be https")]) ?? [];
+    const bearer = { kind: "bearer", token: "env:T" };
+    const [other, here, safe] = ["http://crm.example", "http://127.0.0.1:8080", "https://crm.example"];
+    const streamAt = (url: string): object => ({
+      streams: { customers: { url: `${url}/c`, mapping: customerMapping } },
+    });
+    expect(issues({ baseUrl: other, auth: bearer })).toEqual([["baseUrl", true]]);
+    expect(issues({ auth: bearer, ...streamAt(other) })).toEqual([["streams.customers.url", true]]);
+    expect(issues({ baseUrl: safe, auth: auth(other) })).toEqual([["auth.tokenUrl", true]]);
+    expect(issues({ baseUrl: other, auth: { kind: "basic", user: "u", password: "env:P" } })).toHaveLength(1);
+    for (const fine of [
+      { baseUrl: here, auth: bearer },
+      { baseUrl: other },
+      { baseUrl: other, auth: auth(other), allowPlainHttp: true },
+    ])
+      expect(issues(fine)).toEqual([]);
+  });
+
   it("over plain http on another machine is refused by the settings, as are secrets written into them", () => {
     const settings = (auth: object): unknown => ({
       kind: "http",

@@ -140,7 +140,7 @@ async function requestToken(auth: OAuth2Settings, deps: CredentialDeps): Promise
   if (auth.scope !== undefined) parameters.set("scope", auth.scope);
   const options = {
     signal: AbortSignal.timeout(deps.timeoutMs),
-    // The settings allow plain http to this machine only.
+    // The settings allow plain http to this machine only, unless the source says otherwise (allowPlainHttp).
     [oauth.allowInsecureRequests]: url.protocol === "http:",
     [oauth.customFetch]: fetchWith(deps.dispatcher),
   };

@@ -14,7 +14,6 @@ const webUrl = z.url({ protocol: /^https?$/ }).refine((text) => {
   const url = new URL(text);
   return url.username === "" && url.password === "";
 }, "has a user or password in it; they belong into auth");
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 const authSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("none") }),
@@ -31,12 +30,7 @@ const authSchema = z.discriminatedUnion("kind", [
   z
     .strictObject({
       kind: z.literal("oauth2"),
-      tokenUrl: webUrl
-        .refine(
-          (text) => !text.startsWith("http:") || loopback.test(new URL(text).hostname),
-          "must be https; plain http is allowed to this machine only",
-        )
-        .describe("Token endpoint"),
+      tokenUrl: webUrl.describe("Token endpoint"),
       grant: z.enum(["client_credentials", "password"]).default("client_credentials"),
       clientId: z.string().min(1),
       clientSecret: secretRef,
@@ -185,6 +179,10 @@ export function checkHttpStream(stream: Addressed, baseUrl: string | undefined):
 export const httpSourceFields = {
   baseUrl: webUrl.optional().describe("What the addresses of the streams are relative to"),
   auth: authSchema.default({ kind: "none" }).describe("How the source knows us"),
+  allowPlainHttp: z
+    .boolean()
+    .default(false)
+    .describe("Credentials may go to another machine over plain http, where everybody on the way can read them"),
   connectTimeoutMs: z.int().min(1).default(10_000),
   headersTimeoutMs: z.int().min(1).default(60_000).describe("Longest wait for the beginning of an answer"),
   bodyTimeoutMs: z.int().min(1).default(60_000).describe("Longest silence inside an answer"),
