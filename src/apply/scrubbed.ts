@@ -1,7 +1,7 @@
 import { redact, scrub } from "../http/redaction.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import type { Conclusive, Prepared } from "./prepare.ts";
+import type { Prepared } from "./prepare.ts";
 
 type Sent = Awaited<ReturnType<Prepared["send"]>>;
 
@@ -19,9 +19,9 @@ export async function scrubbed(
   const values = [...(await ledger.load(customer)).privateValues.values()];
   const raw = "raw" in outcome && outcome.raw !== undefined ? { raw: redact(outcome.raw, values) } : {};
   const said = outcome.kind === "rejected" ? { message: scrub(outcome.message, values) } : {};
-  const conclude = (id: string): Conclusive | { doubt: string } => {
+  const conclude = (id: string): ReturnType<Sent["conclude"]> => {
     const concluded = sent.conclude(id);
-    if ("doubt" in concluded) return concluded;
+    if (!("refused" in concluded)) return concluded;
     const refused = concluded.refused.map((item) => ({ ...item, message: scrub(item.message, values) }));
     return { ...concluded, refused };
   };
