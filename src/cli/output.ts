@@ -74,8 +74,8 @@ export function createOutput(stdout: Stream, stderr: Stream, monotonic: () => nu
 }
 
 /** How texts for people are laid out on this output. */
-export function viewOf(output: Output): View {
-  return output.columns > 0 ? { terminal: true, width: output.columns } : { terminal: false };
+export function viewOf(output: Output, zone: string): View {
+  return output.columns > 0 ? { terminal: true, width: output.columns, zone } : { terminal: false, zone };
 }
 
 /** Text of several lines from outside, made safe to stand on a terminal. */

@@ -24,7 +24,10 @@ export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
   return await withReader(invocation, async (workplace) => {
     const facts = await (await workplace.queries()).status();
     if (workplace.json) workplace.output.json(toJson(facts));
-    else workplace.output.line(statusText(facts, toInstant(workplace.clock.now()), viewOf(workplace.output)));
+    else
+      workplace.output.line(
+        statusText(facts, toInstant(workplace.clock.now()), viewOf(workplace.output, workplace.config.zone)),
+      );
     return ok;
   });
 }
@@ -33,7 +36,7 @@ export async function runsCommand(invocation: Invocation, last: number): Promise
   return await withReader(invocation, async (workplace) => {
     const runs = await (await workplace.queries()).runs({ limit: last });
     if (workplace.json) workplace.output.json(toJson(runs));
-    else workplace.output.line(runsText(runs, viewOf(workplace.output)));
+    else workplace.output.line(runsText(runs, viewOf(workplace.output, workplace.config.zone)));
     return ok;
   });
 }
@@ -45,7 +48,7 @@ export async function runShowCommand(invocation: Invocation, id: string): Promis
     const story = wanted === undefined ? undefined : await queries.run(wanted);
     if (story === undefined) throw notFound("run", id, "`crm-sync runs` lists them");
     if (workplace.json) workplace.output.json(toJson(story));
-    else workplace.output.line(runText(story, viewOf(workplace.output)));
+    else workplace.output.line(runText(story, viewOf(workplace.output, workplace.config.zone)));
     return ok;
   });
 }
@@ -65,7 +68,10 @@ export async function explainCommand(invocation: Invocation, kind: string, id: s
       throw usage(`there are no records of the kind ${JSON.stringify(kind)}`, "use customer, order or staff");
     const facts = await explained(workplace, stream, id);
     if (workplace.json) workplace.output.json(toJson(facts));
-    else workplace.output.line(explainText(facts, toInstant(workplace.clock.now()), viewOf(workplace.output)));
+    else
+      workplace.output.line(
+        explainText(facts, toInstant(workplace.clock.now()), viewOf(workplace.output, workplace.config.zone)),
+      );
     return isKnown(facts) || facts.dependents.length > 0 || facts.unusable.length > 0 ? ok : exitCodes.usage;
   });
 }
@@ -98,7 +104,7 @@ export async function quarantineListCommand(invocation: Invocation): Promise<Exi
   return await withReader(invocation, async (workplace) => {
     const rows = [...(await workplace.queries()).quarantine()];
     if (workplace.json) workplace.output.json(toJson(rows));
-    else workplace.output.line(quarantineListText(rows, viewOf(workplace.output)));
+    else workplace.output.line(quarantineListText(rows, viewOf(workplace.output, workplace.config.zone)));
     return ok;
   });
 }
@@ -110,7 +116,7 @@ export async function quarantineShowCommand(invocation: Invocation, id: string, 
     if (row === undefined) throw notFound("quarantined record", id, "`crm-sync quarantine list` lists them");
     const form = raw ? await queries.rawForm(id) : undefined;
     if (workplace.json) workplace.output.json(toJson(form === undefined ? row : { ...row, raw: form }));
-    else workplace.output.line(quarantineText(row, form));
+    else workplace.output.line(quarantineText(row, form, viewOf(workplace.output, workplace.config.zone)));
     return ok;
   });
 }
@@ -175,8 +181,9 @@ export async function settleListCommand(invocation: Invocation): Promise<ExitCod
     for await (const row of queries.unsettled()) rows.push(row);
     if (workplace.json) workplace.output.json(toJson(rows.map((row) => ({ ...row, lookFor: lookForOf(row) ?? null }))));
     else {
-      workplace.output.line(unsettledText(rows, viewOf(workplace.output)));
-      for (const row of rows) workplace.output.line(`\n${operationText(row)}`);
+      workplace.output.line(unsettledText(rows, viewOf(workplace.output, workplace.config.zone)));
+      for (const row of rows)
+        workplace.output.line(`\n${operationText(row, viewOf(workplace.output, workplace.config.zone))}`);
     }
     return ok;
   });

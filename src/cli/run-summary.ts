@@ -74,7 +74,7 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
       );
   }
   if (summary.cutOff.length > 0) output.line(`  found cut off, and taken up: ${summary.cutOff.join(", ")}`);
-  output.line(balanceText(summary.balance, viewOf(output)));
+  output.line(balanceText(summary.balance, viewOf(output, "UTC")));
   output.line("");
   const { customers } = summary;
   output.line(

@@ -23,43 +23,52 @@ const mostChanges = 20;
 
 /** The whole story of one record for people: how it stands, why, what to do, and then everything that is known. `now` gives the ages. */
 export function explainText(facts: ExplainFacts, now: string, view: View = plainView): string {
-  const verdict = verdictOf(facts);
+  const verdict = verdictOf(facts, view);
   const lines = [printable(verdict.headline)];
   lines.push(...section("because", verdict.because.map(printable)));
   lines.push(...section("next", verdict.next.map(printable)));
-  lines.push(...section("in the CRM", recordLines(facts, now)));
+  lines.push(...section("in the CRM", recordLines(facts, now, view)));
   for (const [index, version] of facts.versions.entries())
-    lines.push(...section(versionHeading(version), versionLines(version, index === 0)));
+    lines.push(...section(versionHeading(version, view), versionLines(version, index === 0)));
   lines.push(
     ...section(
       "in quarantine",
       facts.quarantine.map((row) =>
-        printable(`${row.id}  ${row.state}  ${instantText(row.firstSeen)}  ${row.place}  ${row.field}: ${row.message}`),
+        printable(
+          `${row.id}  ${row.state}  ${instantText(row.firstSeen, view)}  ${row.place}  ${row.field}: ${row.message}`,
+        ),
       ),
     ),
   );
-  lines.push(...section("known on the platform", knownLines(facts)));
+  lines.push(...section("known on the platform", knownLines(facts, view)));
   lines.push(...section(shownHeading(facts, now), shownLines(facts, now)));
   lines.push(...section("orders and staff of this customer", dependentLines(facts)));
-  lines.push(...section("of this customer in quarantine", unusableLines(facts)));
-  lines.push(...section(`operations (${facts.operations.total})`, facts.operations.newest.flatMap(operationLines)));
+  lines.push(...section("of this customer in quarantine", unusableLines(facts, view)));
+  lines.push(
+    ...section(
+      `operations (${facts.operations.total})`,
+      facts.operations.newest.flatMap((row) => operationLines(row, view)),
+    ),
+  );
   lines.push(
     ...section(
       `audit entries (${facts.audit.total})`,
       facts.audit.newest.map((row) =>
-        printable(`${row.sequence}  ${instantText(row.at)}  ${row.kind}  ${row.subject}  ${row.hash.slice(0, 16)}…`),
+        printable(
+          `${row.sequence}  ${instantText(row.at, view)}  ${row.kind}  ${row.subject}  ${row.hash.slice(0, 16)}…`,
+        ),
       ),
     ),
   );
   return textOf(wrapped(lines, view));
 }
 
-function recordLines(facts: ExplainFacts, now: string): string[] {
+function recordLines(facts: ExplainFacts, now: string, view: View): string[] {
   const { record, read, customer } = facts;
   if (record === null) return [];
   const lines = [
     `state     ${record.state}, version ${record.version}, from the source ${printable(record.source)}`,
-    `seen      first ${instantText(record.firstSeen)}, changed ${instantText(record.changedAt)} (${ageOf(record.changedAt, now)} ago)`,
+    `seen      first ${instantText(record.firstSeen, view)}, changed ${instantText(record.changedAt, view)} (${ageOf(record.changedAt, now)} ago)`,
   ];
   if (facts.stream !== "customers") {
     const stands = customer?.record?.state ?? "not in the CRM";
@@ -67,7 +76,9 @@ function recordLines(facts: ExplainFacts, now: string): string[] {
   }
   if (read !== null) {
     const how = read.finishedAt === null ? "not ended" : read.complete ? "complete" : "incomplete";
-    lines.push(`read      reading ${read.number} of ${printable(read.source)}, ${instantText(read.startedAt)}: ${how}`);
+    lines.push(
+      `read      reading ${read.number} of ${printable(read.source)}, ${instantText(read.startedAt, view)}: ${how}`,
+    );
   }
   if (record.outcome !== null) lines.push(`decided   ${record.outcome.decision} by run ${record.outcome.run}`);
   if (record.changedRun !== null) lines.push(`taken up  by run ${record.changedRun}`);
@@ -83,9 +94,9 @@ function recordLines(facts: ExplainFacts, now: string): string[] {
   return lines;
 }
 
-function versionHeading(version: VersionFacts): string {
-  const until = version.to === null ? "now" : instantText(version.to);
-  return printable(`version ${version.version} (${instantText(version.from)} to ${until}) at ${version.place}`);
+function versionHeading(version: VersionFacts, view: View): string {
+  const until = version.to === null ? "now" : instantText(version.to, view);
+  return printable(`version ${version.version} (${instantText(version.from, view)} to ${until}) at ${version.place}`);
 }
 
 /** The newest version whole, older ones by what changed in them. */
@@ -114,16 +125,16 @@ function fieldLines(fields: readonly FieldFacts[]): string[] {
   return [...lines].map(([name, values]) => `${name}: ${values.join(", ")}`);
 }
 
-function until(to: string | null): string {
-  return to === null ? "" : ` until ${instantText(to)}`;
+function until(to: string | null, view: View): string {
+  return to === null ? "" : ` until ${instantText(to, view)}`;
 }
 
-function knownLines(facts: ExplainFacts): string[] {
+function knownLines(facts: ExplainFacts, view: View): string[] {
   const lines: string[] = [];
   if (facts.stream !== "staff" || facts.staffLinks.length === 0) {
     for (const link of facts.links) {
       lines.push(
-        `enterprise ${link.enterpriseGlobalId}, ${link.origin} ${instantText(link.from)}${until(link.to)}, channel ${link.channelCode}/${link.channelCustomerId}`,
+        `enterprise ${link.enterpriseGlobalId}, ${link.origin} ${instantText(link.from, view)}${until(link.to, view)}, channel ${link.channelCode}/${link.channelCustomerId}`,
       );
     }
   }
@@ -134,12 +145,12 @@ function knownLines(facts: ExplainFacts): string[] {
   }
   for (const item of facts.acknowledged) {
     lines.push(
-      `acknowledged ${instantText(item.from)}${until(item.to)}: ${item.fields.join(", ")} (nothing reads them back)`,
+      `acknowledged ${instantText(item.from, view)}${until(item.to, view)}: ${item.fields.join(", ")} (nothing reads them back)`,
     );
   }
   for (const placed of facts.placed) {
     lines.push(
-      `${placed.origin} ${instantText(placed.from)}${until(placed.to)} as ${placed.channelOrderId}, from version ${placed.version}${placed.operationId === null ? "" : `, operation ${placed.operationId}`}`,
+      `${placed.origin} ${instantText(placed.from, view)}${until(placed.to, view)} as ${placed.channelOrderId}, from version ${placed.version}${placed.operationId === null ? "" : `, operation ${placed.operationId}`}`,
     );
     for (const licence of placed.licenceOrders) {
       lines.push(
@@ -154,7 +165,7 @@ function knownLines(facts: ExplainFacts): string[] {
   }
   for (const link of facts.staffLinks) {
     lines.push(
-      `member ${link.memberGlobalId} of enterprise ${link.enterpriseGlobalId}, ${link.origin} ${instantText(link.from)}${until(link.to)}`,
+      `member ${link.memberGlobalId} of enterprise ${link.enterpriseGlobalId}, ${link.origin} ${instantText(link.from, view)}${until(link.to, view)}`,
     );
   }
   for (const item of facts.assignments) {
@@ -163,8 +174,8 @@ function knownLines(facts: ExplainFacts): string[] {
     const ended =
       item.to === null
         ? ""
-        : `${until(item.to)}${item.endedBy === null ? " (found gone)" : `, operation ${item.endedBy}`}`;
-    lines.push(`asset ${item.assetNumber} ${item.origin}${whose} ${instantText(item.from)}${by}${ended}`);
+        : `${until(item.to, view)}${item.endedBy === null ? " (found gone)" : `, operation ${item.endedBy}`}`;
+    lines.push(`asset ${item.assetNumber} ${item.origin}${whose} ${instantText(item.from, view)}${by}${ended}`);
   }
   return lines.map(printable);
 }
@@ -199,22 +210,22 @@ function dependentLines(facts: ExplainFacts): string[] {
   return lines.map((line) => `${/^ */.exec(line)?.[0] ?? ""}${printable(line.trimStart())}`);
 }
 
-function unusableLines(facts: ExplainFacts): string[] {
+function unusableLines(facts: ExplainFacts, view: View): string[] {
   return facts.unusable.map((row) => {
     const name = row.key === null ? `a row of ${row.stream}` : recordName(row.stream, row.key);
     return printable(
-      `${name}: ${row.message} (${row.place}), since ${instantText(row.firstSeen)} → crm-sync quarantine show ${row.id}`,
+      `${name}: ${row.message} (${row.place}), since ${instantText(row.firstSeen, view)} → crm-sync quarantine show ${row.id}`,
     );
   });
 }
 
-function operationLines(row: OperationFacts): string[] {
+function operationLines(row: OperationFacts, view: View): string[] {
   return [
     printable(
-      `${row.id}  ${row.endpoint} ${row.kind}, ${instantText(row.createdAt)}${row.runId === null ? "" : `, run ${row.runId}`}`,
+      `${row.id}  ${row.endpoint} ${row.kind}, ${instantText(row.createdAt, view)}${row.runId === null ? "" : `, run ${row.runId}`}`,
     ),
     `  ${stateText(row)}`,
     `  ${printable(row.reason)}`,
-    ...row.attempts.map((attempt) => `  ${printable(attemptText(attempt))}`),
+    ...row.attempts.map((attempt) => `  ${printable(attemptText(attempt, view))}`),
   ];
 }

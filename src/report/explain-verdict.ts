@@ -1,6 +1,7 @@
 import type { ExplainFacts, RecordFacts } from "./explain.ts";
 import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
-import { counted, explainCommand, instantText, recordName } from "./text.ts";
+import type { View } from "./text.ts";
+import { counted, explainCommand, instantText, plainView, recordName } from "./text.ts";
 
 /** How a record stands in one sentence, why, and what a person can do next. Nothing to do gives no next step. */
 export interface Verdict {
@@ -10,7 +11,7 @@ export interface Verdict {
 }
 
 /** Says in words what happened to a record, or why nothing did. The first thing that stops it comes first. */
-export function verdictOf(facts: ExplainFacts): Verdict {
+export function verdictOf(facts: ExplainFacts, view: View = plainView): Verdict {
   const because: string[] = [];
   const next: string[] = [];
   const name = recordName(facts.stream, facts.key);
@@ -27,25 +28,29 @@ export function verdictOf(facts: ExplainFacts): Verdict {
     return { headline: `the CRM has not given ${name}`, because, next };
   }
   for (const row of waiting) {
-    because.push(`it waits in quarantine since ${instantText(row.firstSeen)}: ${row.message} (${row.place})`);
+    because.push(`it waits in quarantine since ${instantText(row.firstSeen, view)}: ${row.message} (${row.place})`);
     next.push(nextForQuarantine(row));
   }
   if (record === null) return { headline: `${name} was read and cannot be used as it is`, because, next };
 
-  explainOpen(facts, because, next);
-  explainDeferral(facts, record, because, next);
+  explainOpen(facts, because, next, view);
+  explainDeferral(facts, record, because, next, view);
   explainCustomer(facts, because, next);
   explainReading(facts, record, because, next);
   if (because.length === 0 && record.pending)
     because.push("it was taken up and waits for the next run to decide on it");
-  return { headline: headlineOf(facts, record, waiting.length > 0), because: unique(because), next: unique(next) };
+  return {
+    headline: headlineOf(facts, record, waiting.length > 0, view),
+    because: unique(because),
+    next: unique(next),
+  };
 }
 
 function unique(lines: readonly string[]): string[] {
   return [...new Set(lines)];
 }
 
-function explainOpen(facts: ExplainFacts, because: string[], next: string[]): void {
+function explainOpen(facts: ExplainFacts, because: string[], next: string[], view: View): void {
   for (const row of facts.customer?.openOperations ?? []) {
     const what = `${row.endpoint} on ${row.subject} (${row.id}) is ${row.state}`;
     const why = row.outcomeMessage === null ? "" : `: ${row.outcomeMessage}`;
@@ -62,16 +67,22 @@ function explainOpen(facts: ExplainFacts, because: string[], next: string[]): vo
   const [last] = facts.operations.newest;
   if (last?.state === "rejected") {
     because.push(
-      `${last.endpoint} was rejected on ${instantText(last.updatedAt)}${last.outcomeCode === null ? "" : ` with ${last.outcomeCode}`}${last.outcomeMessage === null ? "" : `: ${last.outcomeMessage}`}`,
+      `${last.endpoint} was rejected on ${instantText(last.updatedAt, view)}${last.outcomeCode === null ? "" : ` with ${last.outcomeCode}`}${last.outcomeMessage === null ? "" : `: ${last.outcomeMessage}`}`,
     );
     next.push(nextForOperation(last));
   }
 }
 
-function explainDeferral(facts: ExplainFacts, record: RecordFacts, because: string[], next: string[]): void {
+function explainDeferral(
+  facts: ExplainFacts,
+  record: RecordFacts,
+  because: string[],
+  next: string[],
+  view: View,
+): void {
   if (record.deferred === null) return;
   const { code, reason, since } = record.deferred;
-  because.push(`it is deferred since ${instantText(since)}: ${reason} (${code})`);
+  because.push(`it is deferred since ${instantText(since, view)}: ${reason} (${code})`);
   if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
   next.push(nextForDeferral(code));
 }
@@ -133,7 +144,7 @@ function explainReading(facts: ExplainFacts, record: RecordFacts, because: strin
   }
 }
 
-function headlineOf(facts: ExplainFacts, record: RecordFacts, quarantined: boolean): string {
+function headlineOf(facts: ExplainFacts, record: RecordFacts, quarantined: boolean, view: View): string {
   const name = recordName(facts.stream, facts.key);
   const state =
     quarantined || record.state === "quarantined"
@@ -141,27 +152,27 @@ function headlineOf(facts: ExplainFacts, record: RecordFacts, quarantined: boole
       : record.state === "absent"
         ? "the CRM no longer has it"
         : undefined;
-  const standing = standingOf(facts);
+  const standing = standingOf(facts, view);
   const waits =
     state ?? (record.deferred === null ? (record.pending ? "waits for the next run" : undefined) : "it is deferred");
   return waits === undefined ? `${name}: ${standing}` : `${name}: ${standing}; ${waits}`;
 }
 
-function standingOf(facts: ExplainFacts): string {
+function standingOf(facts: ExplainFacts, view: View): string {
   if (facts.stream === "customers") {
     const link = facts.links.find((item) => item.to === null);
     return link === undefined
       ? "has no enterprise on the platform"
-      : `is the enterprise ${link.enterpriseGlobalId} on the platform (${link.origin} ${instantText(link.from)})`;
+      : `is the enterprise ${link.enterpriseGlobalId} on the platform (${link.origin} ${instantText(link.from, view)})`;
   }
   if (facts.stream === "orders") {
     const placed = facts.placed.find((item) => item.to === null);
     return placed === undefined
       ? "is not placed"
-      : `is ${placed.origin} as ${placed.channelOrderId} since ${instantText(placed.from)}`;
+      : `is ${placed.origin} as ${placed.channelOrderId} since ${instantText(placed.from, view)}`;
   }
   const link = facts.staffLinks.find((item) => item.to === null);
   if (link === undefined) return "is not on the platform";
   const live = facts.assignments.filter((item) => item.to === null).length;
-  return `is the member ${link.memberGlobalId} on the platform (${link.origin} ${instantText(link.from)}) with ${counted(live, "asset")}`;
+  return `is the member ${link.memberGlobalId} on the platform (${link.origin} ${instantText(link.from, view)}) with ${counted(live, "asset")}`;
 }

@@ -25,7 +25,7 @@ export function runsText(runs: readonly RunFacts[], view: View = plainView): str
       run.trigger,
       run.state,
       run.exitCode,
-      instantText(run.startedAt),
+      instantText(run.startedAt, view),
       run.finishedAt === null ? "" : ageOf(run.startedAt, run.finishedAt),
       balanceWord(run.balance),
     ]),
@@ -52,7 +52,7 @@ export function readsTable(reads: readonly ReadFacts[], now: string | undefined,
       read.rows,
       read.bad,
       read.finishedAt === null ? "not ended" : read.complete ? (read.whole ? "whole" : "changes only") : "incomplete",
-      now === undefined ? instantText(read.startedAt) : ageOf(read.startedAt, now),
+      now === undefined ? instantText(read.startedAt, view) : ageOf(read.startedAt, now),
       read.problem,
     ]),
     view,
@@ -170,7 +170,7 @@ export function runText(story: RunStory, view: View = plainView): string {
   const lines = [
     `run       ${run.id}`,
     `job       ${printable(run.job)} (${run.kind}, by ${run.trigger})${run.scope === null ? "" : `, only ${printable(run.scope)}`}`,
-    `started   ${instantText(run.startedAt)}${took}`,
+    `started   ${instantText(run.startedAt, view)}${took}`,
     `state     ${run.state}${run.exitCode === null ? "" : `, exit ${run.exitCode}`}`,
     ...Object.keys(run.header)
       .sort()

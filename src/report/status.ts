@@ -52,7 +52,7 @@ interface Attention {
 }
 
 /** What in the ledger waits for a person, the most urgent first. */
-export function attentionOf(facts: StatusFacts, now: string): Attention[] {
+export function attentionOf(facts: StatusFacts, now: string, view: View = plainView): Attention[] {
   const items: Attention[] = [];
   for (const run of facts.lastRuns) {
     if (run.exitCode === 6) {
@@ -84,7 +84,7 @@ export function attentionOf(facts: StatusFacts, now: string): Attention[] {
   }
   for (const left of facts.servicesLeft) {
     items.push({
-      what: `${left.service} is left alone since ${instantText(left.since)}, because ${left.reason}`,
+      what: `${left.service} is left alone since ${instantText(left.since, view)}, because ${left.reason}`,
       next: "nothing as long as it may pass: it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service",
     });
   }
@@ -107,10 +107,10 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   );
   lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.fixed} in use`);
   lines.push(verifiedLine(facts, now));
-  for (const line of servicesLeftLines(facts, now)) lines.push(line);
+  for (const line of servicesLeftLines(facts, now, view)) lines.push(line);
   for (const run of facts.running) {
     lines.push(
-      `running   ${run.job} (${run.id}) since ${instantText(run.startedAt)}; where its process died, the next run ends it`,
+      `running   ${run.job} (${run.id}) since ${instantText(run.startedAt, view)}; where its process died, the next run ends it`,
     );
   }
   lines.push(...section("last runs", tableLines(lastRunsTable(facts, now, view))));
@@ -123,7 +123,7 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
     );
   lines.push(...section("operations", operationLines(facts, now, view)));
   if (facts.holds.length > 0) lines.push(...section("held by a limit", holdsText(facts.holds, view).split("\n")));
-  const attention = attentionOf(facts, now);
+  const attention = attentionOf(facts, now, view);
   const { nextRun } = facts;
   if (nextRun > 0) lines.push("", `${counted(nextRun, "record")} ${nextRun === 1 ? "waits" : "wait"} for the next run`);
   if (attention.length === 0) lines.push("", "nothing waits for a person");
@@ -152,15 +152,15 @@ function verifiedLine(facts: StatusFacts, now: string): string {
  * Calls are made by runs alone, so a service that was left alone is tried again by the run that is on, or else by the next one: also where the
  * process that left it is gone.
  */
-function servicesLeftLines(facts: StatusFacts, now: string): string[] {
+function servicesLeftLines(facts: StatusFacts, now: string, view: View): string[] {
   return facts.servicesLeft.map((left) => {
     const when =
       facts.running.length === 0
         ? "the next run tries it again"
         : left.probeAt > now
-          ? `a probe at about ${instantText(left.probeAt)}`
+          ? `a probe at about ${instantText(left.probeAt, view)}`
           : "the next call is a probe; where the process of the run died, the next run tries it again";
-    return `service   ${left.service}: left alone since ${instantText(left.since)} (${ageOf(left.since, now)}), because ${printable(left.reason)}; ${when}`;
+    return `service   ${left.service}: left alone since ${instantText(left.since, view)} (${ageOf(left.since, now)}), because ${printable(left.reason)}; ${when}`;
   });
 }
 
@@ -182,7 +182,7 @@ function lastRunsTable(facts: StatusFacts, now: string, view: View): string | un
       run.id,
       run.state,
       run.exitCode,
-      instantText(run.startedAt),
+      instantText(run.startedAt, view),
       ageOf(run.startedAt, now),
       slots.get(run.job),
     ]),

@@ -4,9 +4,11 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 export interface View {
   terminal: boolean;
   width?: number | undefined;
+  /** The zone in which times are shown. */
+  zone: string;
 }
 
-export const plainView: View = { terminal: false };
+export const plainView: View = { terminal: false, zone: "UTC" };
 
 /** Controls, escape sequences, bidirectional and invisible marks, and halves of surrogate pairs. */
 const unprintable =
@@ -49,11 +51,12 @@ export function ageOf(then: string, now: string): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** An instant for people: to the second, in UTC. */
-export function instantText(instant: string): string {
-  return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(instant)
-    ? `${instant.slice(0, 10)} ${instant.slice(11, 19)} UTC`
-    : printable(instant);
+/** An instant for people: to the second, in the zone of the view, with the offset it has then. */
+export function instantText(instant: string, { zone }: Pick<View, "zone">): string {
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/.test(instant)) return printable(instant);
+  const at = Temporal.Instant.from(instant).toZonedDateTimeISO(zone);
+  const time = at.toPlainDateTime().toString({ smallestUnit: "second" }).replace("T", " ");
+  return `${time} ${zone === "UTC" ? "UTC" : at.offset}`;
 }
 
 /** Lines under a heading, indented; nothing at all where there are no lines. */

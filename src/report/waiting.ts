@@ -27,7 +27,7 @@ export function quarantineListText(rows: readonly QuarantineFacts[], view: View 
       row.key === null ? "" : `${row.key.namespace}/${row.key.id}`,
       row.state === "open" ? row.code : `${row.code} (${row.state})`,
       row.field,
-      instantText(row.firstSeen),
+      instantText(row.firstSeen, view),
       row.place,
       row.message,
     ]),
@@ -36,9 +36,9 @@ export function quarantineListText(rows: readonly QuarantineFacts[], view: View 
 }
 
 /** One quarantined record. `rawForm` is shown only where a person asked for it: it holds personal data. */
-export function quarantineText(row: QuarantineFacts, rawForm?: string): string {
+export function quarantineText(row: QuarantineFacts, rawForm?: string, view: View = plainView): string {
   const lines = [
-    `quarantine  ${row.id} (${row.state}${row.resolvedAt === null ? "" : ` ${instantText(row.resolvedAt)}: ${printable(row.resolution ?? "")}`})`,
+    `quarantine  ${row.id} (${row.state}${row.resolvedAt === null ? "" : ` ${instantText(row.resolvedAt, view)}: ${printable(row.resolution ?? "")}`})`,
     `record      ${row.key === null ? "its id could not be read" : printable(`${row.stream} ${row.key.namespace}/${row.key.id}`)}`,
     `source      ${printable(row.source)}, ${row.stream}`,
     `place       ${printable(row.place)}`,
@@ -46,7 +46,7 @@ export function quarantineText(row: QuarantineFacts, rawForm?: string): string {
     `because     ${printable(row.message)} (${row.code})`,
     ...(row.expected === null ? [] : [`expected    ${printable(row.expected)}`]),
     ...(row.customer === null ? [] : [`customer    ${printable(`${row.customer.namespace}/${row.customer.id}`)}`]),
-    `seen        first ${instantText(row.firstSeen)}, last ${instantText(row.lastSeen)}`,
+    `seen        first ${instantText(row.firstSeen, view)}, last ${instantText(row.lastSeen, view)}`,
     `next        ${nextForQuarantine(row)}`,
   ];
   if (rawForm !== undefined)
@@ -75,7 +75,7 @@ export function unsettledText(rows: readonly OperationFacts[], view: View = plai
       row.kind,
       row.subject,
       row.state,
-      instantText(row.createdAt),
+      instantText(row.createdAt, view),
       row.attempts.length,
       row.outcomeMessage ?? row.outcomeCode,
       nextForOperation(row),
@@ -85,16 +85,16 @@ export function unsettledText(rows: readonly OperationFacts[], view: View = plai
 }
 
 /** One operation with everything that a person needs to settle it: attempts, nonces, evidence, and the payload in its unbound form. */
-export function operationText(row: OperationFacts): string {
+export function operationText(row: OperationFacts, view: View = plainView): string {
   const lines = [
     `operation  ${row.id}`,
     `what       ${row.kind} (${row.endpoint}), ${printable(row.subject)}`,
     `customer   ${printable(`${row.customer.namespace}/${row.customer.id}`)}`,
     `because    ${printable(row.reason)}`,
     `state      ${stateText(row)}`,
-    `planned    ${instantText(row.createdAt)}${row.runId === null ? "" : `, run ${row.runId}`}${row.holdId === null ? "" : `, hold ${row.holdId}`}`,
-    `changed    ${instantText(row.updatedAt)}`,
-    ...(row.settleAfter === null ? [] : [`settle     not before ${instantText(row.settleAfter)}`]),
+    `planned    ${instantText(row.createdAt, view)}${row.runId === null ? "" : `, run ${row.runId}`}${row.holdId === null ? "" : `, hold ${row.holdId}`}`,
+    `changed    ${instantText(row.updatedAt, view)}`,
+    ...(row.settleAfter === null ? [] : [`settle     not before ${instantText(row.settleAfter, view)}`]),
     ...lookForLines(row),
     `next       ${nextForOperation(row)}`,
     `intent     ${row.hash}${row.wireHash === null ? "" : `, wire ${row.wireHash}`}`,
@@ -102,14 +102,14 @@ export function operationText(row: OperationFacts): string {
   lines.push(
     ...section(
       "attempts",
-      row.attempts.map((attempt) => printable(attemptText(attempt))),
+      row.attempts.map((attempt) => printable(attemptText(attempt, view))),
     ),
   );
   lines.push(
     ...section(
       "readings",
       row.evidence.map(
-        (item) => `${instantText(item.at)}  ${item.seen ? "seen" : "not seen"}: ${valueText(item.detail)}`,
+        (item) => `${instantText(item.at, view)}  ${item.seen ? "seen" : "not seen"}: ${valueText(item.detail)}`,
       ),
     ),
   );
@@ -131,14 +131,14 @@ export function stateText(row: OperationFacts): string {
 }
 
 /** One attempt on one line: when, nonce, how it ended. */
-export function attemptText(attempt: OperationFacts["attempts"][number]): string {
+export function attemptText(attempt: OperationFacts["attempts"][number], view: View): string {
   const answer = [
     attempt.httpStatus === null ? undefined : `HTTP ${attempt.httpStatus}`,
     attempt.code === null ? undefined : `code ${attempt.code}`,
     attempt.detail ?? undefined,
   ].filter((text) => text !== undefined);
   const ended = attempt.outcome ?? "no outcome";
-  return `${attempt.number}. ${instantText(attempt.startedAt)}  nonce ${attempt.nonce}  ${ended}${answer.length === 0 ? "" : ` (${answer.join(", ")})`}`;
+  return `${attempt.number}. ${instantText(attempt.startedAt, view)}  nonce ${attempt.nonce}  ${ended}${answer.length === 0 ? "" : ` (${answer.join(", ")})`}`;
 }
 
 /** Holds as a list. */
@@ -157,7 +157,7 @@ export function holdsText(rows: readonly HoldFacts[], view: View = plainView): s
       row.id,
       `${row.customer.namespace}/${row.customer.id}`,
       row.state,
-      instantText(row.createdAt),
+      instantText(row.createdAt, view),
       row.explanation,
       nextForHold(row),
     ]),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { nextForDeferral } from "../../src/report/next-steps.ts";
+import { runsText } from "../../src/report/runs.ts";
 import { renderTable } from "../../src/report/table.ts";
-import { ageOf, displayWidth, explainCommand, printable, wrapped } from "../../src/report/text.ts";
+import { ageOf, displayWidth, explainCommand, instantText, printable, wrapped } from "../../src/report/text.ts";
 
 describe("tables for people", () => {
   const columns = [{ title: "id" }, { title: "n", align: "right" as const }, { title: "why" }];
@@ -16,7 +17,7 @@ describe("tables for people", () => {
   });
 
   it("boxes and wraps to the width of a terminal", () => {
-    const lines = renderTable(columns, [["a", 1, long]], { terminal: true, width: 50 }).split("\n");
+    const lines = renderTable(columns, [["a", 1, long]], { zone: "UTC", terminal: true, width: 50 }).split("\n");
     expect(new Set(lines.map(displayWidth))).toEqual(new Set([50]));
     expect(lines.length).toBeGreaterThan(5);
     expect(lines[0]).toMatch(/^┌─+┬/);
@@ -34,11 +35,23 @@ describe("tables for people", () => {
 describe("words for people", () => {
   it("breaks long lines on a terminal and nowhere else", () => {
     const line = `  ${"word ".repeat(20).trim()}`;
-    expect(wrapped([line], { terminal: false })).toEqual([line]);
-    const broken = wrapped([line], { terminal: true, width: 60 });
+    expect(wrapped([line], { zone: "UTC", terminal: false })).toEqual([line]);
+    const broken = wrapped([line], { zone: "UTC", terminal: true, width: 60 });
     expect(broken.every((part) => displayWidth(part) <= 60)).toBe(true);
     expect(broken[1]).toMatch(/^ {4}word/);
     expect(broken.join(" ").replaceAll(/\s+/g, " ")).toBe(line.replaceAll(/\s+/g, " "));
+  });
+
+  it("shows times in the zone of the configuration, with the offset of that day", () => {
+    const berlin = { zone: "Europe/Berlin" };
+    expect(instantText("2026-03-29T00:59:59.000Z", berlin)).toBe("2026-03-29 01:59:59 +01:00");
+    expect(instantText("2026-03-29T01:00:00.000Z", berlin)).toBe("2026-03-29 03:00:00 +02:00");
+    expect(instantText("2026-03-29T01:00:00.000Z", { zone: "UTC" })).toBe("2026-03-29 01:00:00 UTC");
+    expect(instantText("yesterday\u001b[2J", berlin)).toBe("yesterday\\u{1b}[2J");
+    const run = { id: "run_1", job: "staff", kind: "sync", trigger: "hand", state: "done" as const, scope: null };
+    const times = { startedAt: "2026-10-01T05:00:00.000Z", finishedAt: "2026-10-01T05:01:00.000Z" };
+    const facts = { ...run, ...times, exitCode: 0, balance: null, summary: null, header: {} };
+    expect(runsText([facts], { terminal: false, ...berlin })).toContain("2026-10-01 07:00:00 +02:00");
   });
 
   it("quotes an id that a shell would read as something else", () => {
