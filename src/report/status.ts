@@ -167,6 +167,10 @@ function servicesLeftLines(facts: StatusFacts, now: string, view: View): string[
 function lastRunsTable(facts: StatusFacts, now: string, view: View): string | undefined {
   if (facts.lastRuns.length === 0) return undefined;
   const slots = new Map(facts.slots.map((slot) => [slot.job, slot.lastSlot]));
+  const lastFired = (job: string): string => {
+    const slot = slots.get(job);
+    return slot === undefined ? "" : instantText(slot, view);
+  };
   return renderTable(
     [
       { title: "job" },
@@ -175,7 +179,7 @@ function lastRunsTable(facts: StatusFacts, now: string, view: View): string | un
       { title: "exit", align: "right" },
       { title: "started" },
       { title: "ago" },
-      { title: "last slot" },
+      { title: "last fire time" },
     ],
     facts.lastRuns.map((run) => [
       run.job,
@@ -184,7 +188,7 @@ function lastRunsTable(facts: StatusFacts, now: string, view: View): string | un
       run.exitCode,
       instantText(run.startedAt, view),
       ageOf(run.startedAt, now),
-      slots.get(run.job),
+      lastFired(run.job),
     ]),
     view,
   );
