@@ -174,17 +174,17 @@ export const keeping: Breaks = {
     title: "a record that two sources claim > is blocked for both, and released when the second source lets go",
   },
   "a record is gone at the first reading without it": {
-    file: "src/ledger/records.ts",
-    find: "this.#statements.makeAbsent.run(now, source, stream, read, confirmations)",
-    replace: "this.#statements.makeAbsent.run(now, source, stream, read, 1)",
+    file: "src/ledger/absence.ts",
+    find: "this.#statements.makeAbsent.run(now, source, stream, read, rule.reads, since)",
+    replace: "this.#statements.makeAbsent.run(now, source, stream, read, 1, since)",
     test: "ledger/records.test.ts",
     title:
       "a record that is missing > is gone only after three whole, complete reads without it, and comes back when it is there again",
   },
   "a row whose id cannot be read makes another one gone": {
-    file: "src/ledger/records.ts",
-    find: "const nameless = this.#statements.nameless.get(source, stream, read) !== undefined;",
-    replace: "const nameless = false;",
+    file: "src/ledger/absence.ts",
+    find: 'whyNot(nameless?.count ?? 0, nameless?.codes ?? "", rule)',
+    replace: 'whyNot(0, "", rule)',
     test: "ledger/records.test.ts",
     title:
       "a record that cannot be used > takes nothing for gone while its id cannot be read: it may be any of those that are missing",

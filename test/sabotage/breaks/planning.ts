@@ -11,11 +11,9 @@ export const planning: Breaks = {
   },
   "an order that changed after it was placed is placed again": {
     file: "src/plan/orders.ts",
-    find: `if (placed.bodyHash !== order.bodyHash) {
-      return`,
+    find: "if (placed.bodyHash !== order.bodyHash) {",
     replace: `if (placed.bodyHash !== order.bodyHash) {
-      return placement(input, order, settings);
-      return`,
+      return placement(input, order, settings);`,
     test: "plan/orders.test.ts",
     title: "an order of the CRM > that is placed and whose line changed is a change that is shown and not sent",
   },
