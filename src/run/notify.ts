@@ -133,9 +133,12 @@ async function keep(store: NoticeStore, notice: Notice): Promise<void> {
   await store.setNotice(key, { kind, summary, cure, count: countOf(notice) });
 }
 
+/** What ended comes first: a receiver that goes by the key hears last of what stands. */
 function groupsOf(changes: readonly Change[]): Change[][] {
   const groups = new Map<string, Change[]>();
-  for (const change of changes) {
+  for (const change of changes.toSorted(
+    (one, other) => Number(other.event === "ended") - Number(one.event === "ended"),
+  )) {
     const name = `${change.event} ${change.notice.kind}`;
     groups.set(name, [...(groups.get(name) ?? []), change]);
   }
@@ -157,6 +160,10 @@ const many: Record<Notice["kind"], string> = {
   "not-as-placed": "jobs found things that are not as they were placed",
 };
 
+function isKind(text: string): text is Notice["kind"] {
+  return Object.hasOwn(many, text);
+}
+
 function composed(changes: readonly Change[], instance: string, at: string): NoticeMessage {
   const [first] = changes;
   if (first === undefined) throw new TypeError("a message tells of one state at least");
@@ -176,27 +183,14 @@ function composed(changes: readonly Change[], instance: string, at: string): Not
   };
 }
 
-const kinds: readonly Notice["kind"][] = [
-  "source-down",
-  "hold",
-  "unknown",
-  "quarantine",
-  "rejected",
-  "deferred",
-  "does-not-balance",
-  "breaker",
-  "settings",
-  "service-down",
-  "run-failed",
-];
-
 /** A state as it was kept. */
 export function fromBody(key: string, body: Json): Notice {
   const fields = typeof body === "object" && body !== null && !Array.isArray(body) ? body : {};
   const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+  const { kind } = fields;
   return {
     key,
-    kind: kinds.find((kind) => kind === fields["kind"]) ?? "run-failed",
+    kind: typeof kind === "string" && isKind(kind) ? kind : "run-failed",
     summary: text(fields["summary"]),
     cure: text(fields["cure"]),
     count: typeof fields["count"] === "number" ? fields["count"] : 1,

@@ -85,6 +85,18 @@ describe("notices", () => {
     });
   });
 
+  it.each(["rejected", "deferred", "not-as-placed", "quarantine", "hold"] as const)(
+    "of the kind %s end as what they began as, and end before others of their kind begin",
+    async (kind) => {
+      const lines: string[] = [];
+      const tell = telling({ kind: "log" }, lines);
+      const notice = { key: `${kind}:a`, kind, summary: "One thing.", cure: "Look." };
+      await tell([notice]);
+      expect(await tell([{ ...notice, key: `${kind}:b` }])).toEqual([`ended ${kind}:a`, `started ${kind}:b`]);
+      expect(lines.map((line) => (JSON.parse(line) as { kind: string }).kind)).toEqual([kind, kind, kind]);
+    },
+  );
+
   it("of one kind are one message with a count and the first few, and one that grows is told again", async () => {
     const hook = await webhook(() => 204);
     const tell = telling({ kind: "webhook", url: hook.url, timeoutMs: 5_000 });
