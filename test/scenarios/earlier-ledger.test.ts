@@ -1,0 +1,113 @@
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { canary, company } from "../support/cli-records.ts";
+import type { Records } from "../support/cli-records.ts";
+import { expectDecent, temporaryFolder, world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+
+/**
+ * A ledger with the sandbox it belongs to, as the version before the third migration left them when it was killed: three calls in progress (E2 for C4,
+ * E5 for C3, M1 for C5), an order parked (C2), six revokes held (C7), an order and a person in quarantine (C1), ten initial passwords sealed with the
+ * first format.
+ */
+const earlier = join(import.meta.dirname, "../ledger/earlier");
+
+function unpack(name: string, to: string): void {
+  writeFileSync(to, gunzipSync(readFileSync(join(earlier, `${name}.gz`))));
+}
+
+/** What the CRM held then. */
+function recordsThen(): Records {
+  const five = company(5, 1);
+  const last = company(7, 8);
+  const staff = last.staff.filter((person) => person.customer === "C7");
+  for (const person of staff.slice(0, 6)) person.assets = [];
+  const bad = { id: "O1b-P", asset: "O1b-A1", nodes: -1 };
+  return {
+    customers: [...five.customers, ...last.customers.slice(6)],
+    orders: [
+      ...five.orders,
+      ...last.orders.slice(6),
+      { id: "O1b", customer: "C1", assets: ["O1b-A1"], products: [bad] },
+    ],
+    staff: [...five.staff, ...staff, { id: "S1-2", customer: "C1", login: `${canary.login}1x2`, name: "" }],
+  };
+}
+
+/** The numbers that are kept as rows come and go are those that counting gives. */
+function expectTallied(w: World): void {
+  const live = ["link", "placed_order", "staff_link", "assignment"].map(
+    (table) => `select '${table}' as name, count(*) as count from ${table} where to_at is null`,
+  );
+  const counted = [...live, "select 'asset_number fixed', count(*) from asset_number where fixed_at is not null"];
+  expect(w.rows("select name, count from tally where name not like 'observation%' order by name")).toEqual(
+    w.rows(`select * from (${counted.join(" union all ")}) order by name`),
+  );
+  expect(w.rows("select * from record_tally where count > 0 order by stream, state")).toEqual(
+    w.rows("select stream, state, count(*) as count, sum(pending) as pending from record group by 1, 2 order by 1, 2"),
+  );
+}
+
+it("a ledger that an earlier version was killed with is migrated unchanged, settled, finished, and not replaced by its old self", async () => {
+  const store = join(temporaryFolder(), "sandbox.db");
+  unpack("sandbox.db", store);
+  const w = await world({ records: recordsThen(), sandbox: { store } });
+  w.extra = "orders: { unseen: ask }\n";
+  w.write();
+  unpack("ledger.db", w.path("ledger.db"));
+  copyFileSync(join(earlier, "ledger.db.heads"), w.path("ledger.db.heads"));
+  const does = async (exit: number, ...words: string[]): Promise<{ stdout: string; calls: Record<string, number> }> => {
+    const { result, calls } = await w.writes(() => w.run(...words));
+    expect(result.code, `${words.join(" ")}\n${result.stdout}${result.stderr}`).toBe(exit);
+    return { stdout: result.stdout + result.stderr, calls };
+  };
+  const audit = (): unknown[] => w.rows("select * from audit where sequence <= 28 order by sequence");
+  const before = audit();
+  expect(before).toHaveLength(28);
+
+  expect((await does(65, "audit", "verify")).stdout).toContain("run `crm-sync migrate`");
+  await does(0, "migrate");
+  expect(audit()).toEqual(before);
+  expect((await does(0, "audit", "verify")).stdout).toContain("is good: 28 entries");
+  expectTallied(w);
+  const status = (await does(0, "status")).stdout;
+  expect(status).toContain("6 held, 1 parked, 3 sending");
+  expect(status).toContain("1 order is in quarantine (does-not-fit), owner: the CRM: crm/O1b");
+
+  // What was in progress is settled by reading: the enterprise and the person are made, an order that is not shown waits for a person.
+  const settled = await does(5, "run", "everything");
+  expect(settled.stdout).toContain("found cut off, and taken up");
+  expect(settled.calls).toEqual({ E2: 1, E5: 1, M1: 2, M9: 2 });
+  const parked = w.rows<{ id: string; subject: string }>(
+    "select id, subject from operation where state = 'parked' order by subject",
+  );
+  expect(parked.map((row) => row.subject)).toEqual(["order:crm/O2", "order:crm/O3"]);
+  // A receiver of alerts that goes by the key hears last of what still stands.
+  const heard = /"event":"notice\.(\w+)","key":"quarantine"/gu;
+  expect([...settled.stdout.matchAll(heard)].map(([, event]) => event)).toEqual(["ended", "started"]);
+
+  await does(0, "settle", ...parked.map((row) => row.id), "--not-applied", "--reason", "none there", "--by", "anna");
+  const [hold] = w.rows<{ id: string }>("select id from hold where state = 'open'");
+  await does(0, "approve", hold?.id ?? "", "--reason", "asked the customer", "--by", "anna");
+  for (const person of w.staff) if (person.id === "S1-2") person.name = canary.person;
+  for (const order of w.orders) if (order.id === "O1b") delete order.products;
+  w.write();
+  expect((await does(0, "run", "everything")).calls).toEqual({ E5: 3, M1: 3, M9: 8 });
+  expect((await does(0, "run", "everything")).calls).toEqual({});
+  expect(Object.values(w.sandbox.duplicates()).flat()).toEqual([]);
+  expect(w.sandbox.state()).toMatchObject({ enterprises: 6, licenseOrders: 7, addedStaff: 14, assignments: 7 });
+  expectTallied(w);
+  expect(audit()).toEqual(before);
+  expect((await does(0, "audit", "verify")).stdout).toContain("is good: 6");
+  // A password that the first format sealed is handed out.
+  expect((await w.run("staff", "password", "S1-1")).stdout).toMatch(/^[\w-]{16}\n/u);
+
+  for (const suffix of ["-wal", "-shm"]) rmSync(w.path(`ledger.db${suffix}`), { force: true });
+  unpack("ledger.db", w.path("ledger.db"));
+  const refused = await does(65, "run", "everything");
+  expect(refused.stdout).toContain("is an older copy");
+  expect(refused.calls).toEqual({});
+  expectDecent([], { stdout: refused.stdout, stderr: "" });
+});
