@@ -24,6 +24,7 @@ import * as absenceMigration from "../../migrations/0007_absence.ts";
 import * as workMigration from "../../migrations/0008_work_and_tallies.ts";
 import * as retentionMigration from "../../migrations/0009_retention.ts";
 import * as fireTimesMigration from "../../migrations/0010_fire_times.ts";
+import * as refusedTriesMigration from "../../migrations/0011_refused_tries.ts";
 import * as rejectionsMigration from "../../migrations/0005_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -42,6 +43,7 @@ const migrations: Record<string, Migration> = {
   "0008_work_and_tallies": workMigration,
   "0009_retention": retentionMigration,
   "0010_fire_times": fireTimesMigration,
+  "0011_refused_tries": refusedTriesMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

@@ -157,6 +157,11 @@ export class IntakeLedger extends LedgerCore {
     return await this.write(() => this.tables.rejections.wake(settings));
   }
 
+  /** What was refused in words that may pass is tried once more, some times. Answers how many records are looked at again for it. */
+  async tryRejectedAgain(): Promise<number> {
+    return await this.write(() => this.tables.rejections.tryAgain());
+  }
+
   async load(customer: RecordKey): Promise<Omit<CustomerInput, "observed">> {
     return this.readTogether(() => ({
       ...this.tables.known.load(customer),

@@ -132,7 +132,8 @@ export class JournalLedger extends IntakeLedger {
       answer: conclusion.answer,
     });
     for (const change of conclusion.changes) this.tables.changes.apply(change, at);
-    if (conclusion.state === "done") this.tables.rejections.forget(row.operation.kind, row.operation.records);
+    if (conclusion.state === "done")
+      this.tables.rejections.forget(row.operation.kind, row.operation.records, conclusion.rejections?.parts);
     if (conclusion.rejections !== undefined) this.tables.rejections.add(id, conclusion.rejections, at);
     this.tables.audit.append({
       at,

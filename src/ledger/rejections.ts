@@ -3,6 +3,9 @@ import type { OperationKind, RecordReference } from "../plan/operation.ts";
 import type { Rejection } from "../plan/input.ts";
 import type { Sqlite } from "./database.ts";
 
+/** So often at most somebody whom M1 refused in words alone, without a code (60027), is sent by itself: once in a run. */
+const mostTries = 3;
+
 /** A refusal as it is written down: of one operation, for each record that it is about. */
 export interface NewRejections {
   customer: RecordKey;
@@ -71,9 +74,20 @@ export class RejectionTables {
     }
   }
 
-  /** Forgets what was refused of these records, because an operation of that kind went through. */
-  forget(kind: OperationKind, records: readonly RecordReference[]): void {
-    for (const { stream, namespace, id } of records) this.#statements.forget.run(stream, namespace, id, kind);
+  /** Forgets what was refused of these records, because an operation of that kind went through; not of those whom it refused. */
+  forget(kind: OperationKind, records: readonly RecordReference[], refused: NewRejections["parts"] = []): void {
+    for (const { stream, namespace, id } of records) {
+      const again = refused.some(({ record }) => record.namespace === namespace && record.id === id);
+      if (!again) this.#statements.forget.run(stream, namespace, id, kind);
+    }
+  }
+
+  /** What was refused in words that may pass, and not too often yet, is tried once more: its records are looked at again by this run. */
+  tryAgain(): number {
+    if (this.#statements.passing.get(mostTries) === undefined) return 0;
+    const woken = this.#statements.wakePassing.run(mostTries).changes;
+    this.#statements.askPassing.run(mostTries);
+    return woken;
   }
 
   /** A person wants what was refused in this scope tried once more. */
@@ -114,19 +128,20 @@ function prepareStatements(database: Sqlite) {
        values (@stream, @namespace, @id, @kind, @hash, @customerNamespace, @customerId, @version, @settings, @operation, @code, @reason, @at, @shared)
        on conflict (stream, namespace, record_id, kind, hash) do update set customer_namespace = excluded.customer_namespace,
          customer_id = excluded.customer_id, version = excluded.version, settings = excluded.settings, operation_id = excluded.operation_id,
-         code = excluded.code, reason = excluded.reason, at = excluded.at, shared = excluded.shared, asked = 0`,
+         code = excluded.code, reason = excluded.reason, at = excluded.at, shared = excluded.shared, asked = 0,
+         tries = case when rejection.code = excluded.code and rejection.settings = excluded.settings then rejection.tries + 1 else 1 end`,
     ),
     forget: database.prepare(
       "delete from rejection where stream = +? and namespace = +? and record_id = +? and kind = +?",
     ),
     askCustomer: database.prepare(
-      "update rejection set asked = 1 where customer_namespace = +? and customer_id = +? and asked = 0",
+      "update rejection set asked = 1, tries = 0 where customer_namespace = +? and customer_id = +? and asked = 0",
     ),
     askOrder: database.prepare(
-      "update rejection set asked = 1 where stream = 'orders' and namespace = +? and record_id = +? and asked = 0",
+      "update rejection set asked = 1, tries = 0 where stream = 'orders' and namespace = +? and record_id = +? and asked = 0",
     ),
     askSource: database.prepare(
-      `update rejection indexed by rejection_standing set asked = 1 where asked = 0 and exists (select 1 from record r where r.stream = rejection.stream
+      `update rejection indexed by rejection_standing set asked = 1, tries = 0 where asked = 0 and exists (select 1 from record r where r.stream = rejection.stream
          and r.namespace = rejection.namespace and r.id = rejection.record_id and r.source = +?)`,
     ),
     changed: database.prepare<[string], { found: number }>(
@@ -135,6 +150,16 @@ function prepareStatements(database: Sqlite) {
     wake: database.prepare(
       `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
          (select stream, namespace, record_id from rejection indexed by rejection_standing where settings <> ? and asked = 0)`,
+    ),
+    passing: database.prepare<[number], { found: number }>(
+      "select 1 as found from rejection indexed by rejection_passing where asked = 0 and code = 'staff.refused' and tries < ? limit 1",
+    ),
+    wakePassing: database.prepare(
+      `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
+         (select stream, namespace, record_id from rejection indexed by rejection_passing where asked = 0 and code = 'staff.refused' and tries < ?)`,
+    ),
+    askPassing: database.prepare(
+      "update rejection indexed by rejection_passing set asked = 1 where asked = 0 and code = 'staff.refused' and tries < ?",
     ),
     askChanged: database.prepare(
       "update rejection indexed by rejection_standing set asked = 1 where settings <> ? and asked = 0",

@@ -46,7 +46,7 @@ const byCode: Record<string, string> = {
   "staff.no-password": "give a password in the CRM, or set assumptions.passwordSource to generate (A30)",
   "staff.no-sealing-key": "set ledger.sealKey",
   "staff.refused":
-    "correct what the service names in the CRM; the person is sent once more when the record changes, or with crm-sync resync --customer",
+    "correct what the service names in the CRM; the person is sent in three runs by itself, then again when the record changes, or with crm-sync resync --customer",
   "staff.same-account": "give each person an account name of their own in the CRM",
   "staff.": correctCrm,
 };

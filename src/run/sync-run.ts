@@ -213,6 +213,7 @@ export class SyncRun {
       await ledger.retryRejected({ source: scope.source });
       await ledger.markPending({ source: scope.source, ...(scope.since === undefined ? {} : { since: scope.since }) });
     }
+    await ledger.tryRejectedAgain();
     let after: RecordKey | undefined;
     for (;;) {
       const keys = await ledger.dirtyCustomers(after, page);

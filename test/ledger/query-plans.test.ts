@@ -30,6 +30,7 @@ const work = [
   "record_pending",
   "record_quarantined",
   "record_quarantined_by_customer",
+  "rejection_passing",
   "rejection_standing",
   "run_running",
 ];

@@ -173,16 +173,31 @@ describe("an M1 that is refused for one person's sake", () => {
     expect(company.sandbox.state()).toMatchObject({ addedStaff: 14, assignments: 2 });
   });
 
-  it("that adds some and refuses one (60027) treats the one alike: once, until somebody changes something", async () => {
+  it("that adds some and refuses one (60027) sends the one again in later runs: such a row has words and no code, and may pass", async () => {
     const company = await Company.open();
-    company.fault({ operation: "M1", fault: "partialM1", drop: 1, times: 1 });
+    company.fault({ operation: "M1", fault: "partialM1", drop: 1, times: 2 });
     expect(await company.run()).toMatchObject({ exit: 3, adds: true, calls: { M1: 1, M9: 1 } });
-    expect(company.open).toMatchObject([
-      { record: "staff S2", outcome: "rejected", code: "staff.refused", pending: 0 },
-    ]);
-    expect(await company.run()).toMatchObject(nothing);
-    expect(await company.resync("C1")).toMatchObject({ exit: 0, calls: { M1: 1 } });
+    const refused = [{ record: "staff S2", outcome: "rejected", code: "staff.refused", pending: 0 }];
+    expect(company.open).toMatchObject(refused);
+    expect(await company.run()).toMatchObject({ exit: 3, adds: true, calls: { M1: 1 } });
+    expect(company.open).toMatchObject(refused);
+    expect(await company.run()).toMatchObject({ exit: 0, adds: true, calls: { M1: 1 } });
     expect(company.open).toEqual([]);
+  });
+
+  it("that refuses the same one each time (60027) sends that one three times in all, and the others once", async () => {
+    const company = await Company.open();
+    company.fault({ operation: "M1", fault: "partialM1", drop: 1, times: 5 });
+    const once = { exit: 3, adds: true, calls: { M1: 1 } };
+    for (let run = 0; run < 3; run += 1) expect(await company.run(), `run ${run + 1}`).toMatchObject(once);
+    expect(await company.run()).toMatchObject(nothing);
+    expect(company.open).toMatchObject([{ record: "staff S2", outcome: "rejected", code: "staff.refused" }]);
+    // Somebody's word begins the count anew.
+    expect(await company.resync("C1")).toMatchObject(once);
+    expect(await company.run()).toMatchObject(once);
+    expect(await company.run()).toMatchObject({ exit: 0, calls: { M1: 1 } });
+    expect(await company.run()).toMatchObject({ exit: 0, calls: {} });
+    expect(company.sandbox.state()).toMatchObject({ addedStaff: 2 });
   });
 });
 

@@ -45,6 +45,14 @@ export const rejecting: Breaks = {
     test,
     title: onePerson,
   },
+  "somebody whom M1 refused in words alone is sent in every run": {
+    file: "src/ledger/rejections.ts",
+    find: "const mostTries = 3;",
+    replace: "const mostTries = 30;",
+    test,
+    title:
+      "an M1 that is refused for one person's sake > that refuses the same one each time (60027) sends that one three times in all, and the others once",
+  },
   "people who were refused together are sent together again": {
     file: "src/plan/staff.ts",
     find: "together === undefined ? limits.staffPerCall : Math.ceil(people.length / 2)",
