@@ -20,12 +20,12 @@ import {
 import * as ledgerMigration from "../../migrations/0001_ledger.ts";
 import * as servicesLeftMigration from "../../migrations/0002_services_left.ts";
 import * as openRecordsMigration from "../../migrations/0003_open_records.ts";
-import * as absenceMigration from "../../migrations/0007_absence.ts";
-import * as workMigration from "../../migrations/0008_work_and_tallies.ts";
-import * as retentionMigration from "../../migrations/0009_retention.ts";
-import * as fireTimesMigration from "../../migrations/0010_fire_times.ts";
+import * as absenceMigration from "../../migrations/0005_absence.ts";
+import * as workMigration from "../../migrations/0006_work_and_tallies.ts";
+import * as retentionMigration from "../../migrations/0007_retention.ts";
+import * as fireTimesMigration from "../../migrations/0008_fire_times.ts";
 import * as refusedTriesMigration from "../../migrations/0011_refused_tries.ts";
-import * as rejectionsMigration from "../../migrations/0005_rejections.ts";
+import * as rejectionsMigration from "../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
 
@@ -38,11 +38,11 @@ const migrations: Record<string, Migration> = {
   "0001_ledger": ledgerMigration,
   "0002_services_left": servicesLeftMigration,
   "0003_open_records": openRecordsMigration,
-  "0005_rejections": rejectionsMigration,
-  "0007_absence": absenceMigration,
-  "0008_work_and_tallies": workMigration,
-  "0009_retention": retentionMigration,
-  "0010_fire_times": fireTimesMigration,
+  "0004_rejections": rejectionsMigration,
+  "0005_absence": absenceMigration,
+  "0006_work_and_tallies": workMigration,
+  "0007_retention": retentionMigration,
+  "0008_fire_times": fireTimesMigration,
   "0011_refused_tries": refusedTriesMigration,
 };
 
