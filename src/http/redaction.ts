@@ -54,6 +54,8 @@ const mobile = /\+?\d(?:[\s\-().]?\d){8,14}(?!\d)/gu;
 /** An international number inside a sentence; asset numbers and ids never begin with a plus. */
 const international = /\+\d(?:[\s\-()./]?\d){6,14}(?!\d)/gu;
 const phoneLike = /^\+?[\d\s\-()./]{6,}$/u;
+/** Letters of scripts that put no spaces between words. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 const separators = "[\\s\\-().\\/]{0,3}";
 
 type Scrubber = (text: string) => string;
@@ -86,8 +88,9 @@ function patternsOf(value: string): string[] {
   const digits = trimmed.replaceAll(/\D/gu, "");
   if (phoneLike.test(trimmed) && digits.length >= 6) return [phonePattern(digits)];
   const pattern = Array.from(trimmed.replaceAll(/\s+/gu, " ").toWellFormed(), characterPattern).join("");
-  // A short name is a part of many words.
-  return [trimmed.length > 3 ? pattern : `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`];
+  // A short name is a part of many words, but where words stand without spaces a name stands beside letters.
+  const stands = trimmed.length > 3 || unspaced.test(trimmed);
+  return [stands ? pattern : `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`];
 }
 
 /** One character as it is, as JSON escapes it, and as an address does. */

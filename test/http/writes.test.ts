@@ -386,6 +386,22 @@ describe("what is kept of an answer", () => {
     for (const canary of ["Canary", "canary@", "13800000000", "app-token-1"]) expect(everything).not.toContain(canary);
   });
 
+  test("has no name of a script without spaces, wherever it stands in a sentence; a short name of letters is no part of a word", async () => {
+    const service = await startService(() =>
+      refusal("13004", "用户张三的手机号已存在，请联系张三；田中さんは無効; Li is a user, Lithium is not, 欧阳娜", {
+        note: "张三已存在",
+      }),
+    );
+    const named = { ...body, customerName: "张三", adminName: "田中", branchName: "欧", name: "Li" };
+    const client = startClient("order-service", service.url);
+    const outcome = await client.write({ ...createCall, body: named });
+    expect(outcome).toMatchObject({
+      message:
+        "用户[redacted]的手机号已存在，请联系[redacted]；[redacted]さんは無効; [redacted] is a user, Lithium is not, 欧阳娜",
+      raw: { data: { note: "[redacted]已存在" } },
+    });
+  });
+
   test("is the excerpt and hash of what is not JSON, without values of the request", async () => {
     const { outcome } = await createWith({
       status: 502,
