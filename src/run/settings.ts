@@ -157,6 +157,13 @@ const timeoutMs = z
   .default(10_000)
   .describe("Time after which the notice counts as not delivered.");
 
+/** Whether an address is one of another machine over plain http, which everybody on the way can read. */
+function goesPlainlyElsewhere(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === "http:" && !/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u.test(hostname);
+}
+
 /** How a person is told when something starts or stops needing one. */
 export const notifySettingsSchema = z
   .discriminatedUnion("kind", [
@@ -167,16 +174,21 @@ export const notifySettingsSchema = z
       command: z.array(z.string().min(1)).min(1).describe("Program and arguments; no shell."),
       timeoutMs,
     }),
-    z.strictObject({
-      kind: z.literal("webhook").describe("An HTTP POST of the notice as JSON."),
-      url: z.url({ protocol: /^https?$/u }).describe("Where it is posted."),
-      token: z
-        .string()
-        .regex(/^(env|file):/u)
-        .optional()
-        .describe("Bearer token, as `env:NAME` or `file:/path`."),
-      timeoutMs,
-    }),
+    z
+      .strictObject({
+        kind: z.literal("webhook").describe("An HTTP POST of the notice as JSON."),
+        url: z.url({ protocol: /^https?$/u }).describe("Where it is posted."),
+        token: z
+          .string()
+          .regex(/^(env|file):/u)
+          .optional()
+          .describe("Bearer token, as `env:NAME` or `file:/path`."),
+        timeoutMs,
+      })
+      .refine(({ url, token }) => token === undefined || !goesPlainlyElsewhere(url), {
+        path: ["url"],
+        message: "must be https, since the token is sent there; plain http is allowed to this machine only",
+      }),
   ])
   .default({ kind: "log" });
 

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Json } from "../../src/base/canonical-json.ts";
 import { notifyChanges } from "../../src/run/notify.ts";
 import type { Notice, NoticeStore } from "../../src/run/notify.ts";
+import { notifySettingsSchema } from "../../src/run/settings.ts";
 import type { NotifySettings } from "../../src/run/settings.ts";
 import { HandClock } from "./schedule-world.ts";
 
@@ -96,6 +97,18 @@ describe("notices", () => {
       expect(lines.map((line) => (JSON.parse(line) as { kind: string }).kind)).toEqual([kind, kind, kind]);
     },
   );
+
+  it("send a token over plain http to this machine only", () => {
+    const said = (url: string, token?: string): string | undefined =>
+      notifySettingsSchema.safeParse({ kind: "webhook", url, token }).error?.issues[0]?.message;
+    expect(said("http://alerts.example.com/hook", "env:ALERT_TOKEN")).toContain("must be https");
+    for (const [url, token] of [
+      ["http://127.0.0.1:9/hook", "env:T"],
+      ["https://alerts.example.com/hook", "env:T"],
+    ] as const)
+      expect(said(url, token)).toBeUndefined();
+    expect(said("http://alerts.example.com/hook")).toBeUndefined();
+  });
 
   it("of one kind are one message with a count and the first few, and one that grows is told again", async () => {
     const hook = await webhook(() => 204);
