@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import type { Stats } from "node:fs";
@@ -141,12 +142,12 @@ export class KeptHeads {
       fchmodSync(fresh, before.mode & 0o777);
       const { uid, gid } = fstatSync(fresh);
       if (uid !== before.uid || gid !== before.gid) fchownSync(fresh, before.uid, before.gid);
-      writeSync(fresh, thinned(readFileSync(old, "utf8")));
+      writeFileSync(fresh, thinned(readFileSync(old, "utf8")));
       fsyncSync(fresh);
       renameSync(short, this.#path);
       // Another program may have written into the old file since it was read; whoever writes from now on sees that it is not the one any more.
       const late = readFileSync(old, "utf8");
-      if (late !== "") writeSync(fresh, late);
+      if (late !== "") writeFileSync(fresh, late);
       fsyncSync(fresh);
       flushFolder(this.#path);
     } finally {
