@@ -58,6 +58,10 @@ export class QuarantineRetry {
     const row = this.#statements.find.get(id);
     if (row === undefined) return false;
     if ("record" in item) {
+      if (this.#records.readSince(row.stream, item.record.key, row.source, row.last_read)) {
+        this.#statements.resolve.run(now, "a newer form of the record came", id);
+        return true;
+      }
       this.#statements.resolve.run(now, "mapped anew", id);
       this.#records.takeUp(row.source, row.stream, row.last_read, null, item.record, { retried: true });
       return true;

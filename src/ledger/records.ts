@@ -196,6 +196,12 @@ export class RecordTables {
     return "changed";
   }
 
+  /** Whether a source gave this record after that read: what came in the read is its older form. */
+  readSince(stream: Stream, key: RecordKey, source: string, read: number): boolean {
+    const row = this.#statements.find.get(stream, key.namespace, key.id);
+    return row !== undefined && row.source === source && row.state !== "absent" && row.last_read > read;
+  }
+
   #customerOf(stream: Stream, key: RecordKey | undefined): RecordKey | undefined {
     const row = key === undefined ? undefined : this.#statements.find.get(stream, key.namespace, key.id);
     return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };

@@ -255,6 +255,19 @@ describe("a record that cannot be used", () => {
     expect(owners()).toEqual(["P C2", "Q -"]);
   });
 
+  it("is not put over a newer form, when its id can be read by now and somebody asks for it", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [b, { id: "?", bad: "no id", nameless: true }]);
+    const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
+    const newer = { ...a, body: { branch: "2" } };
+    await read(ledger, [newer], { whole: false });
+    const record = { rawHash: "old", place: "erp.csv:1", raw: "{}", key: key("A"), customer: key("A") };
+    await ledger.settleRetry(id, { record: { ...record, record: { id: "A", branch: "1" } } }, "anna");
+    expect(stateOf(path, "A")).toMatchObject({ version: 1, state: "current" });
+    expect(openReasons(path)).toEqual([]);
+    expect(await read(ledger, [newer], { whole: false })).toMatchObject({ unchanged: 1, mapped: 0 });
+  });
+
   it("is mapped again when somebody asks for it", async () => {
     const { ledger, path } = await openLedger();
     await read(ledger, [bad]);
