@@ -5,7 +5,7 @@ import { maybeThere, notShown, shownInPart } from "../plan/adoption.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
 import type { KnownChange } from "../plan/changes.ts";
 import type { Block } from "../plan/enterprise.ts";
-import type { CustomerInput, Desired, DesiredOrder, Link } from "../plan/input.ts";
+import type { CustomerInput, Desired, DesiredOrder, KnownPlatformCustomer, Link } from "../plan/input.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";
 import type { Observer } from "./observe.ts";
@@ -15,11 +15,15 @@ type Order = Desired<DesiredOrder>;
 
 /** What looking for the orders of an enterprise that somebody else made came to. */
 export interface Sought {
-  /** Some were found and count as placed now. */
-  adopted: boolean;
+  /** Those that were found, which count as placed. */
+  adopted: readonly OrderPlaced[];
+  /** The customers that E3 shows of the enterprise, where it was read anew. */
+  customers: KnownPlatformCustomer[] | undefined;
   /** Why others wait, by order: they may be there, whole or in part. */
   unclear: ReadonlyMap<string, Block>;
 }
+
+type OrderPlaced = Extract<KnownChange, { type: "order-placed" }>;
 
 interface ShownNow {
   licenceOrders: Map<string, string>;
@@ -31,6 +35,8 @@ interface Examination {
   shown: Map<string, ShownNow>;
   /** Numbers of assets in which M7 shows neither a product nor a package. */
   bareAssets: string[];
+  types: ReadonlySet<string>;
+  customers: KnownPlatformCustomer[];
 }
 
 /**
@@ -40,34 +46,45 @@ interface Examination {
  * and so does one that is not shown where that proves nothing (A43).
  */
 export class OrderSearch {
-  readonly #deps: ApplyDependencies;
+  readonly #deps: Pick<ApplyDependencies, "ledger" | "settings">;
   readonly #observer: Observer;
+  readonly #keeps: boolean;
   #examination: Examination | undefined;
 
-  constructor(deps: ApplyDependencies, observer: Observer) {
+  /** A plan passes `keeps: false`: what it finds is answered and not written down. */
+  constructor(
+    deps: Pick<ApplyDependencies, "ledger" | "settings">,
+    observer: Observer,
+    options: { keeps: boolean } = { keeps: true },
+  ) {
     this.#deps = deps;
     this.#observer = observer;
+    this.#keeps = options.keeps;
   }
 
   async seek(loaded: Loaded, signal?: AbortSignal): Promise<Sought> {
     const { link } = loaded.known;
     const orders = loaded.orders.filter((order) => isOpen(order, loaded));
     if (link === undefined || link.origin === "created" || orders.length === 0)
-      return { adopted: false, unclear: new Map() };
+      return { adopted: [], customers: undefined, unclear: new Map() };
     if (!link.examined) await this.#examine(loaded, link, signal);
     let found = await this.#compare(loaded, orders);
     if (found.partial.size > 0 && this.#examination === undefined) {
       await this.#examine(loaded, link, signal);
       found = await this.#compare(loaded, orders);
     }
-    if (found.adopted.length > 0) {
+    if (this.#keeps && found.adopted.length > 0) {
       await this.#deps.ledger.learn(loaded.customer, found.adopted, {
         kind: "examined",
         subject: `customer:${formatKey(loaded.customer)}`,
         body: { enterpriseGlobalId: link.enterpriseGlobalId, adopted: found.adopted.map(orderIn) },
       });
     }
-    return { adopted: found.adopted.length > 0, unclear: new Map([...found.partial, ...found.hidden]) };
+    return {
+      adopted: found.adopted,
+      customers: this.#examination?.customers,
+      unclear: new Map([...found.partial, ...found.hidden]),
+    };
   }
 
   /** Reads everything that the enterprise shows, once in a pass, and keeps it; it counts as examined only where no asset is ambiguous. */
@@ -75,16 +92,17 @@ export class OrderSearch {
     if (this.#examination !== undefined) return;
     const { customer } = loaded;
     const { enterpriseGlobalId } = link;
-    const examination: Examination = { shown: new Map(), bareAssets: [] };
+    const shown: Examination["shown"] = new Map();
+    const bareAssets: string[] = [];
     const types = new Set<string>();
     const assets = await this.#observer.allAssets(customer, enterpriseGlobalId, signal);
     for (const asset of assets.values()) {
       const { products, bare } = await this.#observer.contents(customer, enterpriseGlobalId, asset, signal);
-      if (bare) examination.bareAssets.push(asset.assetNum);
+      if (bare) bareAssets.push(asset.assetNum);
       for (const product of products) {
         if (product.licenseType !== null) types.add(product.licenseType);
         if (product.channelOrderId === null) continue;
-        const order: ShownNow = examination.shown.get(product.channelOrderId) ?? {
+        const order: ShownNow = shown.get(product.channelOrderId) ?? {
           licenceOrders: new Map(),
           products: new Map(),
         };
@@ -93,21 +111,23 @@ export class OrderSearch {
           const numbers = order.products.get(product.crmProductId) ?? [];
           order.products.set(product.crmProductId, [...numbers, asset.assetNum]);
         }
-        examination.shown.set(product.channelOrderId, order);
+        shown.set(product.channelOrderId, order);
       }
     }
     // Read again, and not only when it was adopted: an order is placed for one of its customers.
     const enterprises = await this.#observer.enterprises(customer, link.channelCustomerId, signal);
     const customers = enterprises.find((item) => item.enterpriseGlobalId === enterpriseGlobalId)?.customers ?? [];
+    this.#examination = { shown, bareAssets, types, customers };
+    if (!this.#keeps) return;
     // All orders are kept: one may come into the CRM, or out of quarantine, when the enterprise is not read any more.
-    const kept = [...examination.shown].map(([subject, order]): KnownChange => ({
+    const kept = [...shown].map(([subject, order]): KnownChange => ({
       type: "observed",
       customer,
       kind: shownOrderKind,
       subject,
       body: { licenceOrders: Object.fromEntries(order.licenceOrders), products: Object.fromEntries(order.products) },
     }));
-    const clear: KnownChange[] = examination.bareAssets.length === 0 ? [{ type: "examined", customer }] : [];
+    const clear: KnownChange[] = bareAssets.length === 0 ? [{ type: "examined", customer }] : [];
     const changes: KnownChange[] = [
       ...clear,
       { type: "platform-customers", enterpriseGlobalId, customers },
@@ -119,14 +139,13 @@ export class OrderSearch {
       subject: `customer:${formatKey(customer)}`,
       body: { enterpriseGlobalId, assets: assets.size, adopted: [] },
     });
-    this.#examination = examination;
   }
 
   async #compare(
     loaded: Loaded,
     orders: readonly Order[],
-  ): Promise<{ adopted: KnownChange[]; partial: Map<string, Block>; hidden: Map<string, Block> }> {
-    const adopted: KnownChange[] = [];
+  ): Promise<{ adopted: OrderPlaced[]; partial: Map<string, Block>; hidden: Map<string, Block> }> {
+    const adopted: OrderPlaced[] = [];
     const partial = new Map<string, Block>();
     const hidden = new Map<string, Block>();
     for (const order of orders) {
@@ -152,10 +171,15 @@ export class OrderSearch {
   async #mayBeThere(order: Order): Promise<Block | undefined> {
     let hiddenType: string | undefined;
     for (const item of order.body.instances) {
-      if (item.kind !== "asset" || hiddenType !== undefined) continue;
+      if (item.kind !== "asset" || hiddenType !== undefined || this.#justShown(item.licenseType)) continue;
       if (!(await isShown(this.#deps, item.licenseType))) hiddenType = item.licenseType;
     }
     return maybeThere(order, { bareAssets: this.#examination?.bareAssets ?? [], hiddenType });
+  }
+
+  /** A licence type that this very look showed is one that the platform shows, unless the settings name others (A43). */
+  #justShown(licenseType: string): boolean {
+    return this.#deps.settings.visibleLicenseTypes === undefined && this.#examination?.types.has(licenseType) === true;
   }
 }
 
@@ -164,21 +188,21 @@ function isOpen(order: Order, { known }: Loaded): boolean {
   return order.pending && order.state !== "quarantined" && !known.placedOrders.has(formatKey(order.key));
 }
 
-function channelNumberOf(deps: ApplyDependencies, order: Order): string {
+function channelNumberOf(deps: Pick<ApplyDependencies, "settings">, order: Order): string {
   const { id, namespace } = order.key;
   return order.body.channelOrderId ?? fillTemplate(deps.settings.channelOrderIdTemplate, { id, namespace });
 }
 
 /** Takes an order for the one that is there, unless the ledger or another order has that number already: then it waits, and says so. */
 async function adopt(
-  deps: ApplyDependencies,
+  deps: Pick<ApplyDependencies, "ledger" | "settings">,
   loaded: Loaded,
   order: Order,
   licenceOrders: ReadonlyMap<string, string>,
-  adopted: KnownChange[],
+  adopted: OrderPlaced[],
 ): Promise<void> {
   const channelOrderId = channelNumberOf(deps, order);
-  if (adopted.some((change) => change.type === "order-placed" && change.channelOrderId === channelOrderId)) return;
+  if (adopted.some((change) => change.channelOrderId === channelOrderId)) return;
   if (await deps.ledger.isPlaced(channelOrderId)) return;
   adopted.push({
     type: "order-placed",
@@ -198,6 +222,6 @@ async function adopt(
   });
 }
 
-function orderIn(change: KnownChange): string {
-  return change.type === "order-placed" ? formatKey(change.order) : "";
+function orderIn(change: OrderPlaced): string {
+  return formatKey(change.order);
 }

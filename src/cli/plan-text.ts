@@ -53,8 +53,13 @@ export function planText(plan: CustomerPlan): string {
     );
     for (const field of fields(operation)) lines.push(`      ${field}`);
   }
-  for (const change of plan.learned)
+  for (const change of plan.learned) {
     if (change.type === "linked") lines.push(`  = adopts the enterprise ${change.link.enterpriseGlobalId}`);
+    if (change.type === "order-placed")
+      lines.push(
+        `  = takes the order ${formatKey(change.order)} for placed: the platform shows all of it under the channel order number ${change.channelOrderId}`,
+      );
+  }
   for (const record of plan.records) {
     if (record.outcome !== "planned")
       lines.push(`  … ${record.stream} ${formatKey(record.key)} ${record.outcome}: ${record.reason ?? ""}`);

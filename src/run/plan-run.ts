@@ -2,15 +2,18 @@ import pLimit from "p-limit";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
+import { OrderSearch } from "../apply/examine.ts";
+import type { Sought } from "../apply/examine.ts";
 import { Observer } from "../apply/observe.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { CustomerInput, Observed } from "../plan/input.ts";
+import type { CustomerInput, Known, Observed, PlacedOrder } from "../plan/input.ts";
 import { customerNumbers } from "../plan/order-records.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { needsOf, planCustomer } from "../plan/plan.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
+import { requireFreeEnterprise } from "./pass.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { SyncRun } from "./sync-run.ts";
@@ -122,27 +125,44 @@ async function planOne(
     }
     const loaded = await deps.ledger.load(customer);
     const options = { settings: deps.settings, canSeal: deps.ledger.canSeal, revokesBlocked: reading.revokesBlocked };
-    let observed = await observe(
-      deps,
-      observer,
-      loaded,
-      { enterprises: undefined, members: undefined, assets: undefined },
-      signal,
-    );
+    const nothing: Observed = { enterprises: undefined, members: undefined, assets: undefined };
+    let observed = await observe(deps, observer, loaded, nothing, signal);
     let plan = planCustomer({ ...loaded, observed }, options);
-    // An enterprise that would be adopted is planned as if it were: its staff is read, and nothing is kept.
+    // An enterprise that would be adopted is planned as if it were: its staff and its orders are read, and nothing is kept.
     const adopted = plan.learned.find((change) => change.type === "linked");
     if (adopted !== undefined && adopted.type === "linked") {
+      await requireFreeEnterprise(deps.ledger, plan);
       loaded.known.link = adopted.link;
       for (const change of plan.learned)
         if (change.type === "platform-customers") loaded.known.platformCustomers = change.customers;
       observed = await observe(deps, observer, loaded, observed, signal);
-      plan = planCustomer({ ...loaded, observed }, options);
     }
-    return { plan };
+    const sought = await new OrderSearch(deps, observer, { keeps: false }).seek(loaded, signal);
+    if (sought.customers !== undefined) loaded.known.platformCustomers = sought.customers;
+    loaded.known.placedOrders = withAdopted(loaded, sought.adopted);
+    plan = planCustomer({ ...loaded, observed: { ...observed, unclearOrders: sought.unclear } }, options);
+    const learned = [...(adopted === undefined ? [] : [adopted]), ...sought.adopted, ...plan.learned];
+    return { plan: { ...plan, learned } };
   } catch (error) {
     return { customer, reason: `${formatKey(customer)} could not be planned: ${messageOf(error)}` };
   }
+}
+
+/** The placed orders as they are known once these were adopted: in the order in which the ledger gives them, for the fingerprint's sake. */
+function withAdopted(loaded: Omit<CustomerInput, "observed">, adopted: Sought["adopted"]): Known["placedOrders"] {
+  const { placedOrders } = loaded.known;
+  if (adopted.length === 0) return placedOrders;
+  const bodies = new Map(loaded.orders.map((order) => [formatKey(order.key), order.body]));
+  const all: PlacedOrder[] = adopted.map(({ order, customer, channelOrderId, bodyHash, version, origin }) => {
+    return { key: order, customer, channelOrderId, bodyHash, version, origin, body: bodies.get(formatKey(order)) };
+  });
+  all.push(...placedOrders.values());
+  const bytes = (text: string): Buffer => Buffer.from(text, "utf8");
+  const sorted = all.sort(
+    ({ key: one }, { key: other }) =>
+      bytes(one.namespace).compare(bytes(other.namespace)) || bytes(one.id).compare(bytes(other.id)),
+  );
+  return new Map(sorted.map((order) => [formatKey(order.key), order]));
 }
 
 async function observe(

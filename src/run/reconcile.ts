@@ -158,7 +158,7 @@ class CustomerPass {
     await this.#look.read(loaded);
     if (this.#look.awaited !== undefined) return this.#look.awaited;
     const sought = await this.#search.seek(loaded, this.#pass.signal);
-    if (sought.adopted) return "again";
+    if (sought.adopted.length > 0) return "again";
     this.#look.unclear(sought.unclear);
     const plan = planCustomer(
       { ...loaded, observed: this.#look.observed },

@@ -76,3 +76,34 @@ describe("an order of an enterprise that somebody else made", () => {
     expect(company.twice).toEqual([]);
   });
 });
+
+describe("the plan of an enterprise that somebody else made", () => {
+  it("says what a run does: whose orders are there, which waits, and which is placed; it keeps nothing, and is applied as it is", async () => {
+    const company = await takenOver();
+    const [first = {}] = company.world.orders;
+    company.world.orders.push({
+      ...first,
+      id: "O2",
+      assets: [{ id: "A7", type: "cloud_account", product: "P-A7", nodes: 1 }],
+    });
+    company.world.staff = [];
+    // O1 is shown whole, O9 in part, O2 not at all.
+    const part = { operation: "M7", fault: "oddField", field: "channelOrderId", value: "another", nth: 3 } as const;
+    company.fault(part);
+    const plan = await company.plan();
+    expect(plan.text).toContain("adopts the enterprise");
+    expect(plan.text).toMatch(/= takes the order crm\/O1 for placed: .*channel order number O1/);
+    expect(plan.text).toMatch(/orders crm\/O9 deferred: .*shows only a part of the order crm\/O9/);
+    expect(plan.text).not.toMatch(/\+ E5 order:crm\/O[19]/);
+    expect(plan.text).toMatch(/\+ E5 order:crm\/O2/);
+    expect(plan).toMatchObject({ exit: 3, calls: {} });
+    expect(
+      company.rows("select 1 from placed_order union all select 1 from link union all select 1 from observation"),
+    ).toEqual([]);
+    company.sandbox.faults.clear();
+    company.fault({ ...part, nth: 3 });
+    const applied = await company.apply();
+    expect(applied.calls).toMatchObject({ E5: 1 });
+    expect(company.twice).toEqual([]);
+  });
+});

@@ -7,10 +7,13 @@ import { systemRandomness } from "../../src/base/ids.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Invocation } from "../../src/cli/command.ts";
 import { inProcess } from "./in-process.ts";
 import { temporaryFolder } from "./northwind.ts";
+import { applyCommand, planCommand } from "../../src/cli/plan-commands.ts";
 import { runCommand } from "../../src/cli/run-commands.ts";
 import { runResultOf } from "./program.ts";
+import type { Ended } from "./program.ts";
 import { base, configOf, ledgerOf, smallEnvironment, writeWorld } from "./small-world.ts";
 import type { SmallWorld } from "./small-world.ts";
 
@@ -65,6 +68,30 @@ export class TwoCustomers {
 
   /** Runs a job; answers its exit code, the writing calls it made, and what it printed. */
   async run(job: "deals" | "people"): Promise<{ exit: number; calls: Record<string, number>; text: string }> {
+    const { ended, calls } = await this.#does((invocation) => runCommand(invocation, job, []));
+    return { exit: runResultOf(ended).exit, calls, text: ended.stdout + ended.stderr };
+  }
+
+  /** Plans everything, for people, and keeps the plan where it can be applied. */
+  async plan(): Promise<{ exit: number | null; calls: Record<string, number>; text: string }> {
+    const { ended, calls } = await this.#does((invocation) => planCommand(invocation, {}, this.#planFile), false);
+    return { exit: ended.code, calls, text: ended.stdout + ended.stderr };
+  }
+
+  /** Applies the plan that was made last. */
+  async apply(): Promise<{ exit: number | null; calls: Record<string, number>; text: string }> {
+    const { ended, calls } = await this.#does((invocation) => applyCommand(invocation, this.#planFile), false);
+    return { exit: ended.code, calls, text: ended.stdout + ended.stderr };
+  }
+
+  get #planFile(): string {
+    return `${this.path}.plan`;
+  }
+
+  async #does(
+    command: (invocation: Invocation) => Promise<number>,
+    json = true,
+  ): Promise<{ ended: Ended; calls: Record<string, number> }> {
     writeWorld(this.path, this.world);
     const config = configOf(this.path);
     writeFileSync(config, readFileSync(config, "utf8").replace(/^jobs:\n.*\n/m, bothJobs));
@@ -74,15 +101,16 @@ export class TwoCustomers {
       sandbox: this.sandbox.url,
       ledger: ledgerOf(this.path),
       environment: { ...smallEnvironment, ...this.environment },
+      json,
     };
-    const ended = await inProcess(options, (invocation) => runCommand(invocation, job, []));
+    const ended = await inProcess(options, command);
     const after = this.sandbox.counts().calls;
     const calls: Record<string, number> = {};
     for (const name of ["E1", "E2", "E4", "E5", "M1", "M9"] as const) {
       const count = (after[name] ?? 0) - (before[name] ?? 0);
       if (count > 0) calls[name] = count;
     }
-    return { exit: runResultOf(ended).exit, calls, text: ended.stdout + ended.stderr };
+    return { ended, calls };
   }
 
   /** Both jobs, first the deals. */
