@@ -33,6 +33,14 @@ export async function executeJob(
   };
   const { ledger } = dependencies;
   const { slot } = options;
+  /** Also a job that ended by an error is told of at once. */
+  const telling = async <Result>(ended: Promise<Result>): Promise<Result> => {
+    try {
+      return await ended;
+    } finally {
+      if (ledger.broken === undefined) await tellPeople(await workplace.notifyDependencies(ledger), undefined);
+    }
+  };
   const work = async (): Promise<ExitCode> => {
     for (const source of options.acceptShrink ?? [])
       await ledger.audit({
@@ -43,20 +51,21 @@ export async function executeJob(
     let exit: ExitCode;
     let state: RunState = "done";
     if (job.kind === "verify") {
-      const summary = await runVerify(dependencies, {
-        job: job.id,
-        trigger,
-        streams: job.streams,
-        signal,
-        header,
-        findings: () => findingsIn(workplace),
-      });
+      const summary = await telling(
+        runVerify(dependencies, {
+          job: job.id,
+          trigger,
+          streams: job.streams,
+          signal,
+          header,
+          findings: () => findingsIn(workplace),
+        }),
+      );
       ({ exitCode: exit, state } = summary);
-      await tellPeople(await workplace.notifyDependencies(dependencies.ledger), undefined);
       if (options.print && json) output.json(verifyJson(summary));
       else if (options.print) printVerify(output, summary);
     } else if (job.kind === "report") {
-      exit = await executeReport(workplace, job, trigger, options);
+      exit = await telling(executeReport(workplace, job, trigger, options));
     } else {
       const summary = await runSync(
         { ...dependencies, sources: dependencies.sources.filter((source) => job.sources.includes(source.name)) },

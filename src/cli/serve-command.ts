@@ -1,10 +1,12 @@
 import type { ExitCode } from "../base/errors.ts";
 import { Problem } from "../base/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { RunRow } from "../ledger/runs.ts";
 import { Schedule } from "../run/schedule.ts";
 import { cronTicker } from "../run/schedule-ticker.ts";
 import type { SlotStore } from "../run/schedule.ts";
 import type { Health } from "../run/health.ts";
+import { byHand, troubleOf } from "../report/last-runs.ts";
 import { ok, withWorkplace } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { executeJob } from "./run-commands.ts";
@@ -78,6 +80,10 @@ async function untilStopped(
   return undefined;
 }
 
+function troubleCodes(run: RunRow): string[] {
+  return troubleOf(run).map(({ kind, count }) => `run.${kind}:${run.job}:${count}`);
+}
+
 async function readHealth(workplace: Workplace, ledger: Ledger, schedule: Schedule): Promise<Health> {
   if (ledger.broken !== undefined) throw ledger.broken;
   const state = await schedule.state();
@@ -126,6 +132,7 @@ async function readHealth(workplace: Workplace, ledger: Ledger, schedule: Schedu
       holds: holds.filter((hold) => hold.state === "open").length,
       quarantined: records.filter((row) => row.standing === "quarantined").reduce((sum, row) => sum + row.count, 0),
       records,
+      runs: [...last.values()].filter((run) => !byHand(run)).flatMap(troubleCodes),
       streams: (await ledger.troubledReads()).map((read) => `${read.source}/${read.stream}`),
     },
     breakers: { "order-service": breaker("orderService"), "member-center": breaker("memberCenter") },

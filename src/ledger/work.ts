@@ -1,4 +1,5 @@
 import type { RecordKey, Stream } from "../crm/model.ts";
+import { waitsForNextRun } from "../plan/owner.ts";
 import type { Sqlite } from "./database.ts";
 
 export interface RecordOutcome {
@@ -65,6 +66,7 @@ export class WorkTables {
           at,
           code: item.code ?? item.outcome,
           reason: item.reason ?? "",
+          keeps: item.code !== undefined && waitsForNextRun(item.code) ? 1 : 0,
           stream: item.stream,
           namespace: item.key.namespace,
           id: item.key.id,
@@ -80,7 +82,8 @@ export class WorkTables {
   }
 
   deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string, at: string): number {
-    if (customer === undefined) return this.#statements.deferChanged.run(run, code, reason, at, run, run).changes;
+    if (customer === undefined)
+      return this.#statements.deferChanged.run({ run, code, reason, at, keeps: waitsForNextRun(code) ? 1 : 0 }).changes;
     return this.#statements.deferOf.run(run, code, reason, at, customer.namespace, customer.id, run).changes;
   }
 
@@ -136,10 +139,12 @@ function prepareStatements(database: Sqlite) {
       `update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null, deferred_reason = null, deferred_since = null
        where stream = +? and namespace = +? and id = +?`,
     ),
+    // What a run only did not come to keeps why it waits, and since when.
     waits: database.prepare(
       `update record set outcome_run = @run, outcome = @outcome, pending = @pending,
-         deferred_since = case when deferred_since is not null and deferred_code = @code then deferred_since else @at end,
-         deferred_code = @code, deferred_reason = @reason
+         deferred_since = case when deferred_since is not null and (deferred_code = @code or @keeps) then deferred_since else @at end,
+         deferred_code = case when @keeps then coalesce(deferred_code, @code) else @code end,
+         deferred_reason = case when @keeps and deferred_code is not null then deferred_reason else @reason end
        where stream = +@stream and namespace = +@namespace and id = +@id`,
     ),
     noteDeferral: database.prepare(
@@ -149,9 +154,11 @@ function prepareStatements(database: Sqlite) {
        where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'quarantined'`,
     ),
     deferChanged: database.prepare(
-      `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,
-         deferred_since = coalesce(deferred_since, ?)
-       where changed_run = +? and pending = 1 and state <> 'quarantined' and outcome_run is not ?`,
+      `update record set outcome_run = @run, outcome = 'deferred',
+         deferred_code = case when @keeps then coalesce(deferred_code, @code) else @code end,
+         deferred_reason = case when @keeps and deferred_code is not null then deferred_reason else @reason end,
+         deferred_since = coalesce(deferred_since, @at)
+       where changed_run = +@run and pending = 1 and state <> 'quarantined' and outcome_run is not @run`,
     ),
     deferOf: database.prepare(
       `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,

@@ -2,6 +2,7 @@ import type { Stream } from "../crm/model.ts";
 import type { AbsenceFacts } from "./absence.ts";
 import { absenceTable } from "./absence.ts";
 import type { AuditHeadFacts, HoldFacts, OperationFacts, ReadFacts, RunFacts } from "./facts.ts";
+import { troubleOf } from "./last-runs.ts";
 import { nextForOperation } from "./next-steps.ts";
 import type { OpenRecords } from "./open.ts";
 import { nextForOpen, openCode, openSentence } from "./open.ts";
@@ -55,14 +56,10 @@ interface Attention {
 export function attentionOf(facts: StatusFacts, now: string, view: View = plainView): Attention[] {
   const items: Attention[] = [];
   for (const run of facts.lastRuns) {
-    if (run.exitCode === 6) {
-      items.push({
-        what: `the last run of ${run.job} (${run.id}) does not balance`,
-        next: `crm-sync run show ${run.id}`,
-      });
-    } else if (run.state === "failed") {
-      items.push({ what: `the last run of ${run.job} (${run.id}) failed`, next: `crm-sync run show ${run.id}` });
-    }
+    // Customers that a sync did not reach stand below with their records.
+    for (const trouble of troubleOf(run))
+      if (trouble.kind !== "service-down" || run.kind === "verify")
+        items.push({ what: trouble.what, next: trouble.next });
   }
   const parked = facts.operations.find((item) => item.state === "parked")?.count ?? 0;
   if (parked > 0) {

@@ -19,8 +19,15 @@ export interface Health {
       | { id: string; state: string; exitCode: number | null; startedAt: string; finishedAt: string | null }
       | undefined;
   }[];
-  /** What is not done. `records` as in `status`: every record once, by how it stands and why. */
-  open: { unknown: number; holds: number; quarantined: number; records: OpenCount[]; streams: string[] };
+  /** What is not done. `records` as in `status`: every record once, by how it stands and why; `runs` by what the last run of each job says. */
+  open: {
+    unknown: number;
+    holds: number;
+    quarantined: number;
+    records: OpenCount[];
+    streams: string[];
+    runs: string[];
+  };
   breakers: Record<string, "closed" | "open" | "half-open">;
 }
 

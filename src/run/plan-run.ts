@@ -82,7 +82,8 @@ export async function planRun(
     }
     await save(run);
     summary.open = await ledger.openRecords(scopeOf(deps, request));
-    summary.exitCode = exitCodeOf(summary, request.signal?.aborted === true);
+    const inDoubt = (await ledger.openOperations()).length > 0;
+    summary.exitCode = exitCodeOf(summary, { stopped: request.signal?.aborted === true, inDoubt });
   } catch (error) {
     if (ledger.broken !== undefined) throw error;
     failure = { error };
@@ -99,9 +100,12 @@ export async function planRun(
 }
 
 /** The worst thing that is true when the plan ends; what it would change comes last. */
-function exitCodeOf(summary: PlanSummary, stopped: boolean): ExitCode {
-  const down = summary.sources.some((tally) => tally.problem !== undefined || tally.shrunk !== undefined);
+function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boolean; inDoubt: boolean }): ExitCode {
+  const down = summary.sources.some(
+    (tally) => tally.problem !== undefined || tally.shrunk !== undefined || !tally.complete,
+  );
   if (stopped) return exitCodes.other;
+  if (inDoubt) return exitCodes.unknown;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
   if (openCount(summary.open) > 0) return exitCodes.recordsRejected;
   return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;

@@ -1,6 +1,6 @@
-import { z } from "zod";
-import type { Json } from "../base/canonical-json.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { byHand, troubleOf } from "../report/last-runs.ts";
+import type { RunTrouble } from "../report/last-runs.ts";
 import { nextForOpen, openNamed } from "../report/open.ts";
 import { fromBody, notifyChanges } from "./notify.ts";
 import type { Notice, NotifyDependencies } from "./notify.ts";
@@ -37,14 +37,6 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
           : "the next run settles it; `crm-sync settle list` shows what is known",
     });
   }
-  if (summary !== undefined && !summary.balance.adds) {
-    notices.push({
-      key: `does-not-balance:${summary.run}`,
-      kind: "does-not-balance",
-      summary: `run ${summary.run} does not balance`,
-      cure: `crm-sync run show ${summary.run}`,
-    });
-  }
   for (const { service, since, reason } of await ledger.servicesLeft()) {
     notices.push({
       key: `breaker:${service}`,
@@ -53,9 +45,22 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
       cure: "it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service",
     });
   }
-  notices.push(...(await runNotices(ledger)));
-  notices.push(...(await recordNotices(ledger, new Set(notices.map((notice) => notice.kind)))));
+  const told = new Map([...(await ledger.notices())].map(([key, { body }]) => [key, fromBody(key, body)]));
+  notices.push(...(await runNotices(ledger, told)));
+  const records = await recordNotices(ledger, new Set(notices.map((notice) => notice.kind)));
+  notices.push(...(summary?.state === "stopped" ? asTold(records, told) : records));
   return notices;
+}
+
+const recordKinds: readonly Notice["kind"][] = ["deferred", "rejected", "quarantine"];
+
+/** After a run that was stopped on purpose: what was told of records stands, as it did not come to them, and more is told, not less. */
+function asTold(records: readonly Notice[], told: ReadonlyMap<string, Notice>): Notice[] {
+  const kept = new Map(records.map((notice) => [notice.key, notice]));
+  for (const [key, notice] of told) {
+    if (recordKinds.includes(notice.kind) && (notice.count ?? 1) > (kept.get(key)?.count ?? 0)) kept.set(key, notice);
+  }
+  return [...kept.values()];
 }
 
 /** Records that are not done. Those that wait for an operation or a service are not told where that is told itself. */
@@ -76,64 +81,28 @@ async function recordNotices(ledger: Ledger, told: ReadonlySet<Notice["kind"]>):
   return notices;
 }
 
+/** What only a whole run of its job can end: a run that was stopped, failed or was cut off did not look. */
+const endedByWholeRun: readonly RunTrouble["kind"][] = ["run-failed", "not-as-placed", "service-down"];
+
 /**
- * What the last run of each job came to. What a person did by hand told its outcome already. A run that was stopped on purpose says nothing new:
- * what was told of its job before stands.
+ * What the last run of each job came to. What a person did by hand told its outcome already. Of what a run did not look at, what was told before
+ * stands.
  */
-async function runNotices(ledger: Ledger): Promise<Notice[]> {
+async function runNotices(ledger: Ledger, told: ReadonlyMap<string, Notice>): Promise<Notice[]> {
   const notices: Notice[] = [];
-  const told = await ledger.notices();
   for (const [job, run] of await ledger.lastRunByJob()) {
-    if (run.kind === "plan" || job === "apply" || job === "resync") continue;
-    if (run.state === "stopped") {
-      for (const key of [`run-failed:${job}`, `service-down:${job}`]) {
-        const known = told.get(key);
-        if (known !== undefined) notices.push(fromBody(key, known.body));
-      }
-      continue;
+    const troubles = troubleOf(run);
+    for (const { kind, what: summary, next: cure } of troubles) {
+      if (kind === "run-failed" && byHand(run)) continue;
+      notices.push({ key: kind === "does-not-balance" ? `${kind}:${run.id}` : `${kind}:${job}`, kind, summary, cure });
     }
-    const cure = `crm-sync run show ${run.id}`;
-    if (run.state === "failed" || run.state === "cut-off") {
-      const how = run.state === "failed" ? "failed" : "was cut off";
-      notices.push({ key: `run-failed:${job}`, kind: "run-failed", summary: `the last run of ${job} ${how}`, cure });
-    }
-    const different = differencesIn(run.summary);
-    if (different > 0) {
-      notices.push({
-        key: `not-as-placed:${job}`,
-        kind: "not-as-placed",
-        summary: `the last run of ${job} found what the platform does not show as it was placed: ${different}`,
-        cure: `${cure}; crm-sync report reconciliation has each of them. Nothing is sent again by itself`,
-      });
-    }
-    const unreached = unreachedIn(run.summary);
-    if (unreached > 0) {
-      notices.push({
-        key: `service-down:${job}`,
-        kind: "service-down",
-        summary: `customers could not be worked on in the last run of ${job}, because a service did not answer or did not let it in: ${unreached}`,
-        cure: `crm-sync check; ${cure}`,
-      });
+    if (run.state === "done" || run.state === "running") continue;
+    for (const kind of endedByWholeRun) {
+      const known = told.get(`${kind}:${job}`);
+      if (known !== undefined && !troubles.some((trouble) => trouble.kind === kind)) notices.push(known);
     }
   }
   return notices;
-}
-
-/** What a verify found not shown, different or shown twice, from its summary. */
-function differencesIn(summary: Json): number {
-  const counts = verifyCounts.safeParse(summary);
-  return counts.success ? Object.values(counts.data.findings.counts).reduce((sum, count) => sum + count, 0) : 0;
-}
-
-const verifyCounts = z.object({ findings: z.object({ counts: z.record(z.string(), z.int()) }) });
-
-/** Customers that a run could not read or send to, from its summary: `customers.unreadable` of a sync, `failed` of a verify. */
-function unreachedIn(summary: Json): number {
-  if (typeof summary !== "object" || summary === null || Array.isArray(summary)) return 0;
-  const { customers, failed } = summary;
-  if (typeof failed === "number") return failed;
-  if (typeof customers !== "object" || customers === null || Array.isArray(customers)) return 0;
-  return typeof customers["unreadable"] === "number" ? customers["unreadable"] : 0;
 }
 
 /** Tells people what started or stopped needing one. */

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import type { ExitCode } from "../base/errors.ts";
-import { exitCodes, messageOf } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { Observer } from "../apply/observe.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -56,7 +56,6 @@ export async function runVerify(
     header: request.header,
   });
   const observer = new Observer(deps.platform, deps.settings);
-  const limit = pLimit(deps.concurrency);
   const stopped = (): boolean => request.signal?.aborted === true;
   const summary: VerifySummary = {
     run,
@@ -70,37 +69,17 @@ export async function runVerify(
     findings: { counts: { "not-shown": 0, differs: 0, "shown-twice": 0 }, first: [] },
     open: [],
   };
-  let after: RecordKey | undefined;
-  for (;;) {
-    const customers = await ledger.linkedCustomers(after, page);
-    if (customers.length === 0 || stopped()) break;
-    after = customers.at(-1);
-    await Promise.all(
-      customers.map((customer) =>
-        limit(async () => {
-          if (stopped()) return;
-          try {
-            const verified = await verifyCustomer(ledger, observer, customer, request.signal);
-            summary.assets += verified.assets;
-            summary.products += verified.products;
-            summary.members += verified.members;
-          } catch (error) {
-            if (ledger.broken !== undefined) throw error;
-            // A call that a person's stop ended says nothing of the service.
-            if (stopped()) return;
-            summary.failed += 1;
-            await ledger.learn(customer, [{ type: "observation-read", customer, complete: false }]);
-            logger.warn({ customer: formatKey(customer), reason: messageOf(error) }, "customer not verified");
-          }
-          summary.customers += 1;
-          deps.progress("verifying", summary.customers, undefined);
-        }),
-      ),
-    );
-  }
-  for await (const found of request.findings()) {
-    summary.findings.counts[found.finding] += 1;
-    if (summary.findings.first.length < mostNamed) summary.findings.first.push(found.text);
+  try {
+    await readBack(deps, request, observer, summary);
+    for await (const found of request.findings()) {
+      summary.findings.counts[found.finding] += 1;
+      if (summary.findings.first.length < mostNamed) summary.findings.first.push(found.text);
+    }
+  } catch (error) {
+    if (ledger.broken !== undefined) throw error;
+    const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
+    await ledger.finishRun(run, { state: "failed", exitCode, balance: null, summary: { reason: messageOf(error) } });
+    throw error;
   }
   if (stopped()) summary.state = "stopped";
   summary.open = await ledger.openRecords(scopeOf(deps, request));
@@ -131,6 +110,46 @@ export async function runVerify(
     "run ended",
   );
   return summary;
+}
+
+/** Reads every linked customer back. A customer that could not be read stops no other. */
+async function readBack(
+  deps: RunDependencies,
+  request: Pick<RunRequest, "signal">,
+  observer: Observer,
+  summary: VerifySummary,
+): Promise<void> {
+  const { ledger, logger } = deps;
+  const limit = pLimit(deps.concurrency);
+  const stopped = (): boolean => request.signal?.aborted === true;
+  let after: RecordKey | undefined;
+  for (;;) {
+    const customers = await ledger.linkedCustomers(after, page);
+    if (customers.length === 0 || stopped()) break;
+    after = customers.at(-1);
+    await Promise.all(
+      customers.map((customer) =>
+        limit(async () => {
+          if (stopped()) return;
+          try {
+            const verified = await verifyCustomer(ledger, observer, customer, request.signal);
+            summary.assets += verified.assets;
+            summary.products += verified.products;
+            summary.members += verified.members;
+          } catch (error) {
+            if (ledger.broken !== undefined) throw error;
+            // A call that a person's stop ended says nothing of the service.
+            if (stopped()) return;
+            summary.failed += 1;
+            await ledger.learn(customer, [{ type: "observation-read", customer, complete: false }]);
+            logger.warn({ customer: formatKey(customer), reason: messageOf(error) }, "customer not verified");
+          }
+          summary.customers += 1;
+          deps.progress("verifying", summary.customers, undefined);
+        }),
+      ),
+    );
+  }
 }
 
 /** How many findings there are in all. */

@@ -53,6 +53,7 @@ function notDone({ open }: Health): string[] {
   return [
     ...(open.unknown === 0 ? [] : [`operations.unknown:${open.unknown}`]),
     ...(open.holds === 0 ? [] : [`holds.open:${open.holds}`]),
+    ...open.runs,
     ...open.streams.map((stream) => `source.incomplete:${stream}`),
     ...open.records.map((row) => `records.${row.standing}:${row.stream}:${row.code}:${row.count}`),
   ];

@@ -19,7 +19,7 @@ const well: Health = {
       lastRun: { id: "run_1", state: "done", exitCode: 3, startedAt: "2026-01-01T00:00:00.000Z", finishedAt: null },
     },
   ],
-  open: { unknown: 0, holds: 0, quarantined: 0, records: [], streams: [] },
+  open: { unknown: 0, holds: 0, quarantined: 0, records: [], streams: [], runs: [] },
   breakers: { "order-service": "closed", "member-center": "half-open" },
 };
 
@@ -67,13 +67,21 @@ describe("health", () => {
       { ...row, standing: "deferred", code: "customer.blocked", cause: "assumption.missing", count: 414 },
       { ...row, standing: "quarantined", code: "missing", cause: "missing", count: 2 },
     ];
-    const open = { unknown: 2, holds: 1, quarantined: 2, records, streams: ["crm/orders"] };
+    const open = {
+      unknown: 2,
+      holds: 1,
+      quarantined: 2,
+      records,
+      streams: ["crm/orders"],
+      runs: ["run.run-failed:staff:1"],
+    };
     await serving(async () => ({ ...well, open }));
     const { status, body } = await get("/healthz");
     expect([status, body["healthy"]]).toEqual([200, false]);
     expect(body["wrong"]).toEqual([
       "operations.unknown:2",
       "holds.open:1",
+      "run.run-failed:staff:1",
       "source.incomplete:crm/orders",
       "records.deferred:orders:customer.blocked:414",
       "records.quarantined:orders:missing:2",

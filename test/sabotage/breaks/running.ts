@@ -240,4 +240,18 @@ export const running: Breaks = {
     test: "plan/owner.test.ts",
     title: "what a person decided, and what the next run does by itself, is shown and not counted",
   },
+  "a run that is stopped forgets what was not done before it": {
+    file: "src/ledger/work.ts",
+    find: "keeps: item.code !== undefined && waitsForNextRun(item.code) ? 1 : 0,",
+    replace: "keeps: 0,",
+    test: "cli/agreement.test.ts",
+    title: "a run that is stopped takes no age, no alert and no place in status from what was not done before it",
+  },
+  "what verify found is told by its exit code alone": {
+    file: "src/report/last-runs.ts",
+    find: "if (different > 0)",
+    replace: "if (different < 0)",
+    test: "cli/agreement.test.ts",
+    title: "what verify found stands in exit code, status, health and alerts until a whole verify finds it no more",
+  },
 };

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import type { Json } from "../base/canonical-json.ts";
+import type { RunFacts } from "./facts.ts";
+
+/** What the last run of a job says that nothing has made good since. */
+export interface RunTrouble {
+  kind: "does-not-balance" | "run-failed" | "not-as-placed" | "service-down";
+  what: string;
+  next: string;
+  count: number;
+}
+
+type LastRun = Pick<RunFacts, "id" | "job" | "kind" | "state" | "exitCode" | "summary">;
+
+/** Runs of a job that a person started by hand tell their outcome at once: their end is nobody else's concern. */
+export function byHand(run: Pick<RunFacts, "kind" | "job">): boolean {
+  return run.kind === "plan" || run.job === "apply" || run.job === "resync";
+}
+
+/**
+ * What is wrong by the last run of a job, the same for `status`, `/healthz` and alerts. What a run that was stopped on purpose did not reach is no
+ * trouble: the next run does.
+ */
+export function troubleOf(run: LastRun): RunTrouble[] {
+  const troubles: RunTrouble[] = [];
+  const next = `crm-sync run show ${run.id}`;
+  const add = (kind: RunTrouble["kind"], what: string, count = 1, cure = next): void => {
+    troubles.push({ kind, what, next: cure, count });
+  };
+  if (run.exitCode === 6) add("does-not-balance", `the last run of ${run.job} (${run.id}) does not balance`);
+  else if (run.state === "failed") add("run-failed", `the last run of ${run.job} (${run.id}) failed`);
+  else if (run.state === "cut-off" && !byHand(run))
+    add("run-failed", `the last run of ${run.job} (${run.id}) was cut off`);
+  if (byHand(run)) return troubles;
+  const different = differencesIn(run.summary);
+  if (different > 0)
+    add(
+      "not-as-placed",
+      `the last run of ${run.job} found what the platform does not show as it was placed: ${different}`,
+      different,
+      `${next}; crm-sync report reconciliation has each of them. Nothing is sent again by itself`,
+    );
+  const unreached = run.state === "stopped" ? 0 : unreachedIn(run.summary);
+  if (unreached > 0)
+    add(
+      "service-down",
+      `customers could not be worked on in the last run of ${run.job}, because a service did not answer or did not let it in: ${unreached}`,
+      unreached,
+      `crm-sync check; ${next}`,
+    );
+  return troubles;
+}
+
+/** What a verify found not shown, different or shown twice, from its summary. */
+function differencesIn(summary: Json): number {
+  const counts = verifyCounts.safeParse(summary);
+  return counts.success ? Object.values(counts.data.findings.counts).reduce((sum, count) => sum + count, 0) : 0;
+}
+
+const verifyCounts = z.object({ findings: z.object({ counts: z.record(z.string(), z.int()) }) });
+
+/** Customers that a run could not read or send to, from its summary: `customers.unreadable` of a sync, `failed` of a verify. */
+function unreachedIn(summary: Json): number {
+  if (typeof summary !== "object" || summary === null || Array.isArray(summary)) return 0;
+  const { customers, failed } = summary;
+  if (typeof failed === "number") return failed;
+  if (typeof customers !== "object" || customers === null || Array.isArray(customers)) return 0;
+  return typeof customers["unreadable"] === "number" ? customers["unreadable"] : 0;
+}
