@@ -33,7 +33,7 @@ async function carryOut({ words, folder, environment, mark }: Asked): Promise<vo
   Object.assign(process.env, environment);
   const code = await main(words, process.env, startHealth);
   while (alive() !== idle) await pause(1);
-  process.stdout.removeAllListeners("error");
+  for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners("error");
   await new Promise((resolve) => process.stdout.write(mark, resolve));
   writeSync(2, mark);
   process.send?.({ code } satisfies Answered);
