@@ -156,7 +156,15 @@ describe("staff of the sample", () => {
   it("is staff that the sandbox takes", () => {
     const sandbox = sandboxSettingsSchema.parse({});
     for (const { userName, name, remark, departmentId, mobile } of records.staff) {
-      const entry = { userName, name, remark, departmentId, passwordMobile: mobile, password: "a good password" };
+      const department = departmentId === undefined ? undefined : Number(departmentId);
+      const entry = {
+        userName,
+        name,
+        remark,
+        departmentId: department,
+        passwordMobile: mobile,
+        password: "a good password",
+      };
       expect(() => addedEntry(entry, "E00001", sandbox)).not.toThrow();
     }
   });

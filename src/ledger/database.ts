@@ -34,7 +34,8 @@ const applicationId = 0x43524d53;
 /** Before this version SQLite could corrupt a WAL that was reset while being read. */
 const oldestSqlite = [3, 51, 3];
 
-const migrations: Record<string, Migration> = {
+/** All migrations, in the order of their names. */
+export const migrations: Record<string, Migration> = {
   "0001_ledger": ledgerMigration,
   "0002_services_left": servicesLeftMigration,
   "0003_open_records": openRecordsMigration,

@@ -66,7 +66,7 @@ const common = (file: string, header: 0 | 1): Record<string, FileTrouble> => ({
     file,
     spoil: (text) => text + (lines(text).at(-1) ?? "").replace("A4-5", ""),
     exit: 3,
-    says: /some records were rejected or wait in quarantine/u,
+    says: /\d+ records? (?:is|are) not done: .*in quarantine/u,
     newcomer: true,
   },
   "begins with a byte order mark": {
@@ -213,7 +213,7 @@ const joinedOnly: Record<string, FileTrouble> = {
   },
 };
 
-const quarantined = /some records were rejected or wait in quarantine/u;
+const quarantined = /\d+ records? (?:is|are) not done: .*in quarantine/u;
 const linesOnly: Record<string, FileTrouble> = {
   "is Latin-1": { file: "staff.ndjson", spoil: latin1, exit: 3, says: quarantined, newcomer: false },
   "is UTF-16 without a mark": {
