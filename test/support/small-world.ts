@@ -164,8 +164,7 @@ export const changes: Record<string, Change> = {
   "E1 binds a new customer": {
     endpoint: "E1",
     kind: "bind-enterprise",
-    // Without an address, which E1 does not carry: an E4 would follow, and the sandbox takes none for a bound customer.
-    world: { ...base, customers: [...base.customers, { ...customer("C2", "South"), address: undefined }] },
+    world: { ...base, customers: [...base.customers, customer("C2", "South")] },
     wished: { enterprises: 2 },
     environment: { CRM_SYNC__assumptions__enterpriseCreation: "E1" },
   },
