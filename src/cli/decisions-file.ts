@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { CsvError, parse } from "csv-parse/sync";
 import { z } from "zod";
-import { exitCodes, Problem } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import type { PersonsVerdict } from "../apply/decide.ts";
 
 /** One decision as a line of a file gives it, or what is wrong with that line. `place` is FILE:LINE. */
@@ -45,7 +45,7 @@ export function readDecisions(path: string, defaultReason: string | undefined): 
 }
 
 function parsed(path: string): z.infer<typeof rowsSchema> {
-  const text = readFileSync(path, "utf8");
+  const text = textOf(path);
   try {
     const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true } as const;
     return rowsSchema.parse(parse(text, options));
@@ -57,6 +57,14 @@ function parsed(path: string): z.infer<typeof rowsSchema> {
       `the file is no CSV (${error.code})`,
       "correct the quotes; nothing was decided",
     );
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw problemAt(path, `the file cannot be read (${messageOf(error)})`, "name the CSV; nothing was decided");
   }
 }
 

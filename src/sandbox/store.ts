@@ -77,7 +77,7 @@ const tableNames = [
  */
 export function openStore(path: string): Store {
   if (path !== ":memory:") makeStore(path);
-  const store = new Database(path, { timeout: 3000 });
+  const store = opened(path);
   try {
     store.pragma("locking_mode = EXCLUSIVE");
     store.pragma("journal_mode = WAL");
@@ -92,6 +92,21 @@ export function openStore(path: string): Store {
       code: "sandbox.store",
       message: `the sandbox cannot keep its state there: ${messageOf(error)}`,
       cure: "end the other sandbox that uses this file, or name another file",
+      exitCode: exitCodes.configuration,
+      place: path,
+      cause: error,
+    });
+  }
+}
+
+function opened(path: string): Store {
+  try {
+    return new Database(path, { timeout: 3000 });
+  } catch (error) {
+    throw new Problem({
+      code: "sandbox.store",
+      message: `the sandbox keeps its state in a file, and ${path} cannot be opened: ${messageOf(error)}`,
+      cure: "name a file in a folder that this user may write: `--store` of crm-sync sandbox; with --sandbox it lies beside ledger.path",
       exitCode: exitCodes.configuration,
       place: path,
       cause: error,

@@ -106,6 +106,8 @@ describe("many operations that wait for a person", () => {
     writeFileSync(w.path("broken.csv"), `id,decision,reason\n${e},applied,"open\n`);
     const broken = await settle(w, [], { decisions: w.path("broken.csv") });
     expect([broken.code, broken.stderr]).toEqual([64, expect.stringMatching(/broken\.csv:\d+: .*no CSV/u)]);
+    const folder = await settle(w, [], { decisions: w.folder });
+    expect([folder.code, folder.stderr]).toEqual([64, expect.stringContaining(`${w.folder}: the file cannot be read`)]);
     const verdict = { applied: true, reason: "x" };
     expect((await settle(w, [], { ...verdict, allOf: "run_none" })).code).toBe(64);
     expect((await settle(w, [e ?? ""], { ...verdict, decisions: w.path("decided.csv") })).code).toBe(64);

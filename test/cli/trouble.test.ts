@@ -51,6 +51,19 @@ describe("a ledger that cannot be written", () => {
   );
 });
 
+describe("a sandbox inside the program", () => {
+  it("whose state cannot be opened is a mistake of the configuration, in words", async () => {
+    const w = await world({ records: company(1, 1) });
+    mkdirSync(w.path("sandbox.db"));
+    const ended = await w.plain("--sandbox", "run", "everything");
+    expect([ended.code, ended.stderr]).toEqual([
+      78,
+      expect.stringContaining(`${w.path("sandbox.db")} cannot be opened`),
+    ]);
+    expect(ended.stderr).not.toContain("defect");
+  });
+});
+
 describe("a terminal that closes", () => {
   it.each([["run", "everything"], ["apply"], ["resync", "--source", "crm"]])(
     "ends %s as SIGTERM does: calls come to their end, the outcome is written down, and nothing else begins",
