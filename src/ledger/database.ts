@@ -24,7 +24,7 @@ import * as absenceMigration from "../../migrations/0005_absence.ts";
 import * as workMigration from "../../migrations/0006_work_and_tallies.ts";
 import * as retentionMigration from "../../migrations/0007_retention.ts";
 import * as fireTimesMigration from "../../migrations/0008_fire_times.ts";
-import * as refusedTriesMigration from "../../migrations/0011_refused_tries.ts";
+import * as refusedTriesMigration from "../../migrations/0009_refused_tries.ts";
 import * as rejectionsMigration from "../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -44,7 +44,7 @@ export const migrations: Record<string, Migration> = {
   "0006_work_and_tallies": workMigration,
   "0007_retention": retentionMigration,
   "0008_fire_times": fireTimesMigration,
-  "0011_refused_tries": refusedTriesMigration,
+  "0009_refused_tries": refusedTriesMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {
