@@ -17,7 +17,8 @@ export type AfterRefusal =
 
 /**
  * The contract does not say that a refused batch did nothing at all (A16). Before anything of an order is sent of which an E5 was refused, its
- * asset numbers and its channel order number are looked for: (M6 ∪ E8), then M7. Anything shown: the refused operation waits for a person.
+ * asset numbers and its channel order number are looked for: (M6 ∪ E8), then M7 of all that is not another order's of ours. Anything shown: the
+ * refused operation waits for a person.
  */
 export async function lookForRefusedOrder(
   deps: ApplyDependencies,
@@ -29,7 +30,7 @@ export async function lookForRefusedOrder(
   if (operation.kind !== "place-order" || order === undefined) return { kind: "clear" };
   for (const row of await deps.ledger.refusedOrders(order)) {
     if ((await settleTimeLeftOf(deps, row)) > 0) return { kind: "too-early" };
-    const found = await lookFor(deps, observer, row, signal);
+    const found = await lookFor(deps, observer, row, operation, signal);
     if (found === undefined) continue;
     const reason = `${row.operation.endpoint} of this order was rejected${row.outcomeCode === null ? "" : ` with ${row.outcomeCode}`}, and yet ${found}; nothing of the order is sent again until a person has looked`;
     const reading = { at: toInstant(deps.clock.now()), seen: true, detail: { call: "(M6 ∪ E8) → M7", found } };
@@ -48,20 +49,26 @@ async function lookFor(
   deps: ApplyDependencies,
   observer: Observer,
   row: JournalRow,
+  operation: Operation,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const context = orderContext.parse(row.context);
   const { customer } = row.operation;
+  const channelNumbers = new Set([context.channelOrderId, operation.payload["channelOrderId"]]);
   const assets = await observer.allAssets(customer, context.enterpriseGlobalId, signal);
   // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and nobody else's.
   const given = new Set(plannedOrder.parse(row.operation.after).assets.flatMap((asset) => asset.given));
-  for (const number of context.records.flatMap((record) => record.numbers)) {
-    const asset = assets.get(number);
-    if (asset === undefined) continue;
-    if (!given.has(number)) return `the platform shows its asset number ${number}`;
+  const own = new Set(context.records.flatMap((record) => record.numbers));
+  for (const number of own)
+    if (assets.has(number) && !given.has(number)) return `the platform shows its asset number ${number}`;
+  // Somebody may have placed it by hand since, under other numbers. What stands under the numbers of our other orders is theirs.
+  const others = await deps.ledger.placedNumbers(customer);
+  for (const number of others) if (!own.has(number)) assets.delete(number);
+  for (const asset of assets.values()) {
     const { products } = await observer.contents(customer, context.enterpriseGlobalId, asset, signal);
-    if (products.some((product) => product.channelOrderId === context.channelOrderId))
-      return `the platform shows a product of the channel order ${context.channelOrderId} under the asset number ${number}`;
+    const found = products.find(({ channelOrderId }) => channelOrderId !== null && channelNumbers.has(channelOrderId));
+    if (found !== undefined)
+      return `the platform shows a product of the channel order ${found.channelOrderId} under the asset number ${asset.assetNum}`;
   }
   const hidden = context.records.length < 2 ? undefined : await neverShown(deps, context.records);
   if (hidden === undefined) return undefined;

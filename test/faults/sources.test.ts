@@ -437,7 +437,10 @@ describe.concurrent("an export that was cut", () => {
         const whole = filesOf(format, wholeExport())[file] ?? "";
         const before = held(world);
         writeFileSync(join(world.path, file), lines(whole).slice(0, -3).join(""));
-        for (let read = 0; read < 2; read += 1) expect(await tellingRun(world)).toMatchObject({ code: 0, calls: {} });
+        for (let read = 0; read < 2; read += 1) {
+          const { code, calls } = await tellingRun(world);
+          expect([code, calls]).toEqual([0, {}]);
+        }
         writeFileSync(join(world.path, file), whole);
         expect(await goodRun(world)).toBe(0);
         expect(held(world)).toEqual(before);
@@ -462,7 +465,7 @@ describe("a file of details that was cut between two rows, with less than a fift
       const whole = readFileSync(file, "utf8");
       writeFileSync(file, lines(whole).slice(0, -1).join(""));
       const told = await tellingRun(world);
-      expect(told).toMatchObject({ code: 7, calls: {} });
+      expect([told.code, told.calls]).toEqual([7, {}]);
       expect(told.text).toContain("The file holds.csv is not finished: its marker {file}.done is not there.");
       writeFileSync(file, whole);
       writeFileSync(`${file}.done`, "");

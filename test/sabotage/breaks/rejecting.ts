@@ -14,6 +14,14 @@ export const rejecting: Breaks = {
     title:
       "an order that was refused (E5) > waits for a person where something of it shows, whatever the record says now",
   },
+  "an order that was refused and placed by hand since is looked for under its own numbers alone": {
+    file: "src/apply/refused-orders.ts",
+    find: "for (const number of others) if",
+    replace: "for (const number of assets.keys()) if",
+    test,
+    title:
+      "an order that was refused (E5) > waits for a person where somebody placed it by another way meanwhile, under numbers that are not its own",
+  },
   "a refused order that shows is ended without a person": {
     file: "src/apply/settle.ts",
     find: `if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);`,
