@@ -99,7 +99,10 @@ export class IntakeLedger extends LedgerCore {
   /** Keeps which streams are configured, so that a source that is configured no longer neither blocks nor alarms. */
   async configureStreams(streams: readonly ConfiguredStream[]): Promise<void> {
     if (!this.read(() => this.tables.runs.streamsDiffer(streams))) return;
-    await this.write(() => this.tables.runs.configureStreams(streams));
+    await this.write(() => {
+      this.tables.runs.configureStreams(streams);
+      if (streams.length > 0) this.tables.records.forgetUnconfigured();
+    });
   }
 
   /** A row of the quarantine that waits, with its raw form, for mapping it anew. */

@@ -81,7 +81,7 @@ export class KnownTables {
       privateValues,
       customerInQuarantine: this.#statements.customerInQuarantine.get(namespace, id) !== undefined,
       quarantinedInScope: this.#statements.quarantined.get({ namespace, id })?.count ?? 0,
-      sourceWithStrayRecord: this.#statements.stray.get({ namespace, id })?.source,
+      sourceWithStrayRecord: this.#statements.stray.get({ namespace, id }),
     };
   }
 
@@ -282,14 +282,14 @@ function prepareStatements(database: Sqlite) {
            and ${configured})`,
     ),
     // A source of this customer's staff, or of people who hold assets here, that gave a row of which nobody can tell whose it is.
-    stray: database.prepare<[{ namespace: string; id: string }], { source: string }>(
-      `select own.source from (
+    stray: database.prepare<[{ namespace: string; id: string }], { source: string; row: string }>(
+      `select own.source, q.id as row from (
          select source from record where customer_namespace = +@namespace and customer_id = +@id and +stream = 'staff'
          union
          select r.source from assignment a join record r on r.stream = 'staff' and r.namespace = a.namespace and r.id = a.staff_id
          where a.customer_namespace = +@namespace and a.customer_id = +@id and a.to_at is null) own
-       where exists (select 1 from quarantine q where q.source = own.source and q.stream = 'staff' and q.customer_id is null
-         and q.state <> 'resolved' and ${configured}) limit 1`,
+       join quarantine q on q.source = own.source and q.stream = 'staff' and q.customer_id is null and q.state <> 'resolved' and ${configured}
+       limit 1`,
     ),
     acknowledged: database.prepare<[string, string], { fields: string }>(
       "select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null",

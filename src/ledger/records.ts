@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import { streams as allStreams } from "../crm/model.ts";
 import { AbsenceTables } from "./absence.ts";
 import type { AbsenceRule } from "./absence.ts";
 import type { Sqlite } from "./database.ts";
@@ -101,7 +102,7 @@ export class RecordTables {
     const { namespace, id } = item.key;
     const existing = this.#statements.find.get(stream, namespace, id);
     if (existing !== undefined && existing.source !== source && existing.state !== "absent") {
-      return this.#contested(source, stream, read, item, existing);
+      if (this.#isConfigured(existing.source, stream)) return this.#contested(source, stream, read, item, existing);
     }
     if (
       existing !== undefined &&
@@ -125,8 +126,7 @@ export class RecordTables {
     const version = (existing?.version ?? 0) + 1;
     const split = privatise(stream, item.record, salt, ref, version);
     this.#statements.resolveQuarantine.run(now, "a usable record came", stream, namespace, id, source);
-    if (existing === undefined || existing.state === "absent")
-      this.#statements.resolveClaim.run(now, stream, namespace, id, source);
+    this.#statements.resolveClaim.run(now, stream, namespace, id, source);
     if (existing !== undefined && existing.body_hash === split.bodyHash) {
       if (this.#blocked(stream, item.key)) {
         this.#statements.touch.run(item.rawHash, source, read, 0, "quarantined", null, stream, namespace, id);
@@ -202,6 +202,21 @@ export class RecordTables {
     return row !== undefined && row.source === source && row.state !== "absent" && row.last_read > read;
   }
 
+  /** Before a run has said what is configured, every source is. */
+  #isConfigured(source: string, stream: Stream): boolean {
+    return this.#statements.configured.get(source, stream)?.configured !== 0;
+  }
+
+  /**
+   * What a source that is configured no longer has left in quarantine is resolved, its claims too: what they blocked goes on, and whoever else
+   * claimed its records is read anew.
+   */
+  forgetUnconfigured(): void {
+    this.#statements.resolveUnconfigured.run(toInstant(this.#now()));
+    this.#statements.wakeUnconfigured.run();
+    for (const stream of allStreams) this.#statements.unblock.run(stream);
+  }
+
   #customerOf(stream: Stream, key: RecordKey | undefined): RecordKey | undefined {
     const row = key === undefined ? undefined : this.#statements.find.get(stream, key.namespace, key.id);
     return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };
@@ -233,6 +248,11 @@ export class RecordTables {
     const customer = item.customer ?? this.#customerOf(stream, item.key);
     const id = `q-${this.#random().slice(0, 10)}`;
     const ref = `quarantine/${id}`;
+    // A record whose bad form changes waits as long as it did before.
+    const since =
+      item.key === undefined
+        ? undefined
+        : this.#statements.waitingSince.get(stream, item.key.namespace, item.key.id, source)?.since;
     const inserted = this.#statements.insertQuarantine.run(
       id,
       source,
@@ -248,7 +268,7 @@ export class RecordTables {
       item.expected ?? null,
       ref,
       item.rawHash,
-      now,
+      since ?? now,
       now,
       read,
     );
@@ -258,7 +278,7 @@ export class RecordTables {
     }
     if (item.key !== undefined) {
       this.#statements.closeOlderQuarantine.run(now, stream, item.key.namespace, item.key.id, source, item.rawHash);
-      this.#statements.blockRecord.run(read, stream, item.key.namespace, item.key.id);
+      this.#statements.blockRecord.run({ source, read, stream, ...item.key });
     }
   }
 
@@ -353,13 +373,18 @@ function prepareStatements(database: Sqlite) {
     quarantineByHash: database.prepare<[string, string, string], { id: string }>(
       "select id from quarantine where source = +? and stream = +? and raw_hash = +? and state <> 'resolved'",
     ),
+    waitingSince: database.prepare<[string, string, string, string], { since: string | null }>(
+      "select min(first_seen) as since from quarantine where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved'",
+    ),
     closeOlderQuarantine: database.prepare(
       `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'a newer form of the record came'
        where stream = +? and namespace = +? and record_id = +? and source = +? and raw_hash <> ? and state <> 'resolved'
        and code not in ('duplicate-id', 'claimed-twice')`,
     ),
+    // What another source says of a record does not make it seen in its own.
     blockRecord: database.prepare(
-      `update record set state = 'quarantined', last_read = ?, missed = 0 where stream = +? and namespace = +? and id = +? and state <> 'absent'`,
+      `update record set state = 'quarantined', last_read = iif(source = @source, @read, last_read), missed = iif(source = @source, 0, missed)
+       where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'absent'`,
     ),
     resolveQuarantine: database.prepare(
       `update quarantine set state = 'resolved', resolved_at = ?, resolution = ?
@@ -374,6 +399,18 @@ function prepareStatements(database: Sqlite) {
       `update quarantine set state = 'retry' where stream = +? and source <> ? and code = 'claimed-twice' and state = 'open' and state <> 'resolved'
        and exists (select 1 from record r where r.stream = +? and r.namespace = quarantine.namespace and r.id = quarantine.record_id
          and r.source = +? and r.state = 'absent')`,
+    ),
+    configured: database.prepare<[string, string], { configured: number }>(
+      `select not exists (select 1 from source_stream) or exists (select 1 from source_stream where source = +? and stream = +?) as configured`,
+    ),
+    resolveUnconfigured: database.prepare(
+      `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'its source is configured no longer'
+       where state <> 'resolved' and (source, stream) not in (select source, stream from source_stream)`,
+    ),
+    wakeUnconfigured: database.prepare(
+      `update quarantine set state = 'retry' where code = 'claimed-twice' and state = 'open' and state <> 'resolved'
+       and exists (select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace and r.id = quarantine.record_id
+         and (r.source, r.stream) not in (select source, stream from source_stream))`,
     ),
     openQuarantine: database.prepare<[string, string, string], { id: string }>(
       "select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved' limit 1",

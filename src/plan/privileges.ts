@@ -134,18 +134,18 @@ function planRevokes(
 }
 
 function quarantineBlock(input: CustomerInput): Block | undefined {
-  const { quarantinedInScope: own, sourceWithStrayRecord: source } = input;
+  const { quarantinedInScope: own, sourceWithStrayRecord: stray } = input;
   if (own > 0) {
     return {
       code: "revokes.blocked",
-      reason: `${own} record(s) of this customer wait in quarantine, so nothing is taken away`,
+      reason: `${own} record(s) of this customer wait in quarantine, so nothing is taken away: \`crm-sync explain customer ${formatKey(input.customer)}\` lists them`,
       again: true,
     };
   }
-  if (source === undefined) return undefined;
+  if (stray === undefined) return undefined;
   return {
     code: "revokes.blocked",
-    reason: `a person of the source ${source} waits in quarantine, and whose customer it is cannot be told, so nothing is taken away where ${source} has people`,
+    reason: `a person of the source ${stray.source} waits in quarantine, and whose customer it is cannot be told, so nothing is taken away where ${stray.source} has people: \`crm-sync quarantine show ${stray.row}\``,
     again: true,
   };
 }

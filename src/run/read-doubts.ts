@@ -14,7 +14,10 @@ export async function revokesBlockedBy(
   for (const stream of streams) {
     const name = `${stream.source}/${stream.stream}`;
     const doubt = doubtOf(name, await ledger.lastRead(stream.source, stream.stream));
-    if (doubt !== undefined) doubts.push(`${doubt}; ${cureOf(name, stream.job)}`);
+    if (doubt !== undefined)
+      doubts.push(
+        `${doubt}; ${cureOf(name, stream.job, doubt.endsWith("was never read") ? "reads it" : "reads it again")}`,
+      );
   }
   const [first, ...others] = doubts;
   if (first === undefined) return undefined;
@@ -30,9 +33,9 @@ function doubtOf(name: string, read: SourceReadRow | undefined): string | undefi
   return `the last read of ${name} was not complete: ${withoutDot(read.problem ?? "it did not reach its end")}`;
 }
 
-function cureOf(name: string, job: string | undefined): string {
+function cureOf(name: string, job: string | undefined, reads: string): string {
   if (job === undefined) return `no job reads ${name}: add it to one, or take it out of the configuration`;
-  return `\`crm-sync run ${job}\` reads it again; a source that is not used any more is taken out of the configuration`;
+  return `\`crm-sync run ${job}\` ${reads}; a source that is not used any more is taken out of the configuration`;
 }
 
 function withoutDot(text: string): string {

@@ -92,7 +92,7 @@ it("while one of two sources is down, no job, plan, saved plan or resync takes a
 it.each([
   ["shrank", "`crm-sync run staff --accept-shrink branch` believes it once"],
   ["was cut off", "the last read of branch/staff was cut off; `crm-sync run staff` reads it again"],
-  ["was never read", "branch/staff was never read; `crm-sync run staff` reads it again"],
+  ["was never read", "branch/staff was never read; `crm-sync run staff` reads it"],
 ])("a source that %s blocks every job's revokes until it is read, or is configured no longer", async (how, said) => {
   const two = await twoSources(2, 4);
   const [first] = two.w.staff;

@@ -278,7 +278,8 @@ describe("what a person should no longer hold", () => {
     expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
       code: "revokes.blocked",
       again: true,
-      reason: "2 record(s) of this customer wait in quarantine, so nothing is taken away",
+      reason:
+        "2 record(s) of this customer wait in quarantine, so nothing is taken away: `crm-sync explain customer crm/ALFKI` lists them",
     });
   });
 

@@ -218,4 +218,20 @@ export const keeping: Breaks = {
     title:
       "a record that cannot be used > belongs to the customer that its raw form names, or else to that of its last good form",
   },
+  "a source that is configured no longer claims its records for ever": {
+    file: "src/ledger/records.ts",
+    find: "if (this.#isConfigured(existing.source, stream)) return",
+    replace: "return",
+    test: "cli/sources.test.ts",
+    title:
+      "a source that is taken out of the configuration > no longer claims a record of another one, which goes on (read before it)",
+  },
+  "what another source says of a record makes it seen": {
+    file: "src/ledger/records.ts",
+    find: "missed = iif(source = @source, 0, missed)",
+    replace: "missed = 0",
+    test: "cli/sources.test.ts",
+    title:
+      "a record that one source has given up and another one claims changes hands, also where it changes meanwhile",
+  },
 };

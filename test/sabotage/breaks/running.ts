@@ -151,8 +151,8 @@ export const running: Breaks = {
   },
   "a row of which nobody can tell whose it is blocks nothing": {
     file: "src/plan/privileges.ts",
-    find: "if (source === undefined) return undefined;",
-    replace: "if (source !== null) return undefined;",
+    find: "if (stray === undefined) return undefined;",
+    replace: "if (stray !== null) return undefined;",
     test: "cli/half-knowledge.test.ts",
     title:
       "a person whose row cannot be used takes nothing from the one who held the asset, nor where nobody can tell whose person it is",
