@@ -8,9 +8,15 @@ import { LedgerCore } from "./core.ts";
 import type { OrderNow } from "./known.ts";
 import type { WantedNumbers } from "./numbers.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
-import type { TakeUpRecord, TakeUpRejection, TakeUpResult } from "./records.ts";
+import type { TakeUpRecord, TakeUpRejection } from "./records.ts";
 import type { ConfiguredStream, RunTables, SourceReadRow } from "./runs.ts";
 import type { RecordOutcome, WorkTables } from "./work.ts";
+
+interface TakeUpResult {
+  changed: number;
+  unchanged: number;
+  quarantined: number;
+}
 
 /** The ledger's business with records: taking them up, what is to be done about them, and what one customer is planned from. */
 export class IntakeLedger extends LedgerCore {
@@ -101,7 +107,7 @@ export class IntakeLedger extends LedgerCore {
     if (!this.read(() => this.tables.runs.streamsDiffer(streams))) return;
     await this.write(() => {
       this.tables.runs.configureStreams(streams);
-      if (streams.length > 0) this.tables.records.forgetUnconfigured();
+      if (streams.length > 0) this.tables.records.unconfigured.forget(this.now);
     });
   }
 
@@ -130,7 +136,7 @@ export class IntakeLedger extends LedgerCore {
   /** A person has a quarantined record mapped again when its source is read. False where no such record is open. */
   async retryQuarantine(id: string, by: string): Promise<boolean> {
     return await this.write(() => {
-      const marked = this.tables.records.retryQuarantine(id);
+      const marked = this.tables.retry.mark(id);
       if (marked) this.#auditRetry(id, by);
       return marked;
     });

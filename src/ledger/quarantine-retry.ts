@@ -40,6 +40,7 @@ export class QuarantineRetry {
         `select q.id, q.source, q.stream, q.place, q.code, q.expected, q.raw_hash, q.last_read, p.body from quarantine q
          left join private_value p on p.ref = q.raw_ref and p.version = 1 where q.id = +? and q.state <> 'resolved'`,
       ),
+      mark: database.prepare("update quarantine set state = 'retry' where id = +? and state = 'open'"),
       resolve: database.prepare(
         "update quarantine set state = 'resolved', resolved_at = ?, resolution = ? where id = +? and state <> 'resolved'",
       ),
@@ -51,6 +52,11 @@ export class QuarantineRetry {
     if (row === undefined) return undefined;
     const { raw_hash: rawHash, last_read: _read, body: raw, ...rest } = row;
     return { ...rest, rawHash, raw };
+  }
+
+  /** Has the row mapped anew when its source is read. False where no such row is open. */
+  mark(id: string): boolean {
+    return this.#statements.mark.run(id).changes === 1;
   }
 
   /** Takes up what the row maps to now, as of the read that it came in. False: somebody resolved it meanwhile. */

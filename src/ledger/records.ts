@@ -1,12 +1,12 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { streams as allStreams } from "../crm/model.ts";
 import { AbsenceTables } from "./absence.ts";
 import type { AbsenceRule } from "./absence.ts";
 import type { Sqlite } from "./database.ts";
 import type { SealingKey } from "./private.ts";
 import { privatise } from "./private.ts";
+import { UnconfiguredTables } from "./unconfigured.ts";
 
 /** A canonical record on its way into the ledger. `rawHash` covers the raw form and the mapping that was used. */
 export interface TakeUpRecord {
@@ -32,12 +32,6 @@ export interface TakeUpRejection {
   raw: string;
 }
 
-export interface TakeUpResult {
-  changed: number;
-  unchanged: number;
-  quarantined: number;
-}
-
 interface RecordRow {
   source: string;
   raw_hash: string;
@@ -55,6 +49,7 @@ export class RecordTables {
   readonly #now: () => number;
   readonly #seal: SealingKey | undefined;
   readonly #absence: AbsenceTables;
+  readonly unconfigured: UnconfiguredTables;
   readonly #statements;
 
   constructor(database: Sqlite, deps: { now: () => number; randomHex: () => string; seal: SealingKey | undefined }) {
@@ -62,6 +57,7 @@ export class RecordTables {
     this.#random = deps.randomHex;
     this.#seal = deps.seal;
     this.#absence = new AbsenceTables(database);
+    this.unconfigured = new UnconfiguredTables(database);
     this.#statements = prepareStatements(database);
   }
 
@@ -102,7 +98,8 @@ export class RecordTables {
     const { namespace, id } = item.key;
     const existing = this.#statements.find.get(stream, namespace, id);
     if (existing !== undefined && existing.source !== source && existing.state !== "absent") {
-      if (this.#isConfigured(existing.source, stream)) return this.#contested(source, stream, read, item, existing);
+      if (this.unconfigured.isConfigured(existing.source, stream))
+        return this.#contested(source, stream, read, item, existing);
     }
     if (
       existing !== undefined &&
@@ -202,21 +199,6 @@ export class RecordTables {
     return row !== undefined && row.source === source && row.state !== "absent" && row.last_read > read;
   }
 
-  /** Before a run has said what is configured, every source is. */
-  #isConfigured(source: string, stream: Stream): boolean {
-    return this.#statements.configured.get(source, stream)?.configured !== 0;
-  }
-
-  /**
-   * What a source that is configured no longer has left in quarantine is resolved, its claims too: what they blocked goes on, and whoever else
-   * claimed its records is read anew.
-   */
-  forgetUnconfigured(): void {
-    this.#statements.resolveUnconfigured.run(toInstant(this.#now()));
-    this.#statements.wakeUnconfigured.run();
-    for (const stream of allStreams) this.#statements.unblock.run(stream);
-  }
-
   #customerOf(stream: Stream, key: RecordKey | undefined): RecordKey | undefined {
     const row = key === undefined ? undefined : this.#statements.find.get(stream, key.namespace, key.id);
     return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };
@@ -249,10 +231,7 @@ export class RecordTables {
     const id = `q-${this.#random().slice(0, 10)}`;
     const ref = `quarantine/${id}`;
     // A record whose bad form changes waits as long as it did before.
-    const since =
-      item.key === undefined
-        ? undefined
-        : this.#statements.waitingSince.get(stream, item.key.namespace, item.key.id, source)?.since;
+    const waits = this.#statements.waits.get(stream, item.key?.namespace ?? null, item.key?.id ?? null, source);
     const inserted = this.#statements.insertQuarantine.run(
       id,
       source,
@@ -268,7 +247,7 @@ export class RecordTables {
       item.expected ?? null,
       ref,
       item.rawHash,
-      since ?? now,
+      waits?.since ?? now,
       now,
       read,
     );
@@ -301,10 +280,6 @@ export class RecordTables {
     const released = run === null ? 0 : this.#statements.release.run(run, source, stream, read).changes;
     this.#statements.unblock.run(stream);
     return { absent, missed, released };
-  }
-
-  retryQuarantine(id: string): boolean {
-    return this.#statements.retry.run(id).changes === 1;
   }
 }
 
@@ -373,7 +348,7 @@ function prepareStatements(database: Sqlite) {
     quarantineByHash: database.prepare<[string, string, string], { id: string }>(
       "select id from quarantine where source = +? and stream = +? and raw_hash = +? and state <> 'resolved'",
     ),
-    waitingSince: database.prepare<[string, string, string, string], { since: string | null }>(
+    waits: database.prepare<[string, string | null, string | null, string], { since: string | null }>(
       "select min(first_seen) as since from quarantine where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved'",
     ),
     closeOlderQuarantine: database.prepare(
@@ -400,18 +375,6 @@ function prepareStatements(database: Sqlite) {
        and exists (select 1 from record r where r.stream = +? and r.namespace = quarantine.namespace and r.id = quarantine.record_id
          and r.source = +? and r.state = 'absent')`,
     ),
-    configured: database.prepare<[string, string], { configured: number }>(
-      `select not exists (select 1 from source_stream) or exists (select 1 from source_stream where source = +? and stream = +?) as configured`,
-    ),
-    resolveUnconfigured: database.prepare(
-      `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'its source is configured no longer'
-       where state <> 'resolved' and (source, stream) not in (select source, stream from source_stream)`,
-    ),
-    wakeUnconfigured: database.prepare(
-      `update quarantine set state = 'retry' where code = 'claimed-twice' and state = 'open' and state <> 'resolved'
-       and exists (select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace and r.id = quarantine.record_id
-         and (r.source, r.stream) not in (select source, stream from source_stream))`,
-    ),
     openQuarantine: database.prepare<[string, string, string], { id: string }>(
       "select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved' limit 1",
     ),
@@ -430,6 +393,5 @@ function prepareStatements(database: Sqlite) {
          select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
          and q.state <> 'resolved')`,
     ),
-    retry: database.prepare("update quarantine set state = 'retry' where id = +? and state = 'open'"),
   };
 }
