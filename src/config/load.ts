@@ -15,6 +15,15 @@ import { resolveSecrets } from "./secrets.ts";
 import type { JsonSchema } from "./schema-walk.ts";
 import type { Secrets } from "./secrets.ts";
 
+/** The JSON schema of each schema that was asked for: making one costs more than reading a configuration. */
+const shapes = new WeakMap<z.ZodType, JsonSchema>();
+
+function shapeOf(schema: z.ZodType): JsonSchema {
+  const made = shapes.get(schema) ?? jsonSchemaOf(schema);
+  shapes.set(schema, made);
+  return made;
+}
+
 const shippedProfiles = join(import.meta.dirname, "../../config/profiles");
 
 /** What a run says about where its settings came from. Holds no value and no secret. */
@@ -64,9 +73,7 @@ export async function loadWith<Schema extends z.ZodType>(
   const file = resolve(request.path);
   const profiles = await readProfiles(request.profiles ?? [], request.profileDirectory ?? shippedProfiles);
   const document = await readDocument(request.path);
-  let made: JsonSchema | undefined;
-  const shape = (): JsonSchema => (made ??= jsonSchemaOf(schema));
-  const environment = readEnvironment(request.environment, shape);
+  const environment = readEnvironment(request.environment, () => shapeOf(schema));
   const layers: Layer[] = [];
   const problems: Problem[] = [];
   for (const layer of [...profiles, document, environment]) {
@@ -79,7 +86,7 @@ export async function loadWith<Schema extends z.ZodType>(
   const base: Layer = { value: {}, marks: new Map([[markKey([]), { place: `${request.path}:1:1` }]]) };
   const merged = layers.reduce(mergeLayers, base);
   const parsed = schema.safeParse(merged.value);
-  if (!parsed.success) return failed(inOrder(explainIssues(parsed.error.issues, merged, shape())));
+  if (!parsed.success) return failed(inOrder(explainIssues(parsed.error.issues, merged, shapeOf(schema))));
   const secrets = resolveSecrets(merged.value, merged, request.environment, {
     required: request.secretsRequired ?? true,
     directory: dirname(file),

@@ -25,6 +25,9 @@ export interface SealingSalt {
 
 const scryptCost = { N: 16_384, r: 8, p: 1 };
 
+/** The key that was derived last: a process opens one ledger many times, and deriving is meant to be slow. */
+let derived: { secret: string; salt: string; key: Buffer } | undefined;
+
 /**
  * The key is derived from the configured text and the ledger's salt by scrypt, when it is first needed. Values sealed by the first version (`v1:`,
  * a key by SHA-256, bound to nothing) still open.
@@ -39,9 +42,9 @@ export function sealingKey(secret: string, salt: SealingSalt): SealingKey {
       place: "ledger.sealKey",
     });
   }
-  let derived: { salt: string; key: Buffer } | undefined;
   const keyFor = (text: string): Buffer => {
-    if (derived?.salt !== text) derived = { salt: text, key: scryptSync(secret, text, 32, scryptCost) };
+    if (derived?.salt !== text || derived.secret !== secret)
+      derived = { secret, salt: text, key: scryptSync(secret, text, 32, scryptCost) };
     return derived.key;
   };
   return {

@@ -15,7 +15,7 @@ import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, runProgram } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
-import { cellsOf } from "../support/sizes.ts";
+import { cellsOf, sampled } from "../support/sizes.ts";
 import {
   baseWished,
   changes,
@@ -175,7 +175,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-const rows = cellsOf(changes, () => killPoints);
+const rows = cellsOf(changes, () => sampled(killPoints, 5));
 
 describe.concurrent.each(rows)("killed with SIGKILL while %s,", (name, change, points) => {
   it.each(points)("%s: the same command brings everything to its end, once", { timeout: 300_000 }, async (point) => {

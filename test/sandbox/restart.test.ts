@@ -69,10 +69,13 @@ test("a late call is applied although the sandbox was killed in between", async 
   const store = await stateFile();
   const fault = JSON.stringify({ operation: "E9", fault: "appliedLate", delayMs: 1500 });
   const first = await spawned("--store", store, "--fault", fault);
-  await callerOf(first.url)
-    .order("POST", "/shellnums", { size: 2 }, { timeoutMs: 50 })
-    .catch(() => undefined);
+  const caller = callerOf(first.url);
+  const lost = caller.order("POST", "/shellnums", { size: 2 }).catch(() => undefined);
+  await expect
+    .poll(async () => (await caller.control("GET", "state")).data, { timeout: 10_000 })
+    .toMatchObject({ deferred: 1 });
   await first.end("SIGKILL");
+  await lost;
   const sandbox = await startSandbox({ store, clock: systemClock, random: systemRandomness });
   onTestFinished(() => sandbox.close());
   await expect.poll(() => sandbox.state(), { timeout: 10_000 }).toMatchObject({ shellNumbers: 2, deferred: 0 });

@@ -87,19 +87,10 @@ class Warm {
     const said = { code, stdout: this.#stdout.take(), stderr: this.#stderr.take() };
     return said;
   }
-
-  async end(): Promise<void> {
-    this.#child.kill("SIGKILL");
-    await this.#ended;
-  }
 }
 
+/** What is kept for the files of tests that this process has still to run; a kept process ends when this one does. */
 const idle: Warm[] = [];
-
-/** Ends the processes that were kept. */
-export async function endKept(): Promise<void> {
-  await Promise.all(idle.splice(0).map((warm) => warm.end()));
-}
 
 /**
  * Carries out a command line of the program in a process that was started before, in this folder and with this environment. For what kills,
