@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   chmodSync,
   copyFileSync,
   chownSync,
@@ -187,7 +188,12 @@ function contents(folder: string): Record<string, string> {
 describe.runIf(closedToNobody === undefined)("another user", () => {
   it("of ledger.group reads without a secret and without a right to write, with the daemon up, down, killed, and from a bare backup", async () => {
     const group = anyGroup();
-    const { w, ledger } = await written(0o022, group.name);
+    const { w, ledger, run } = await written(0o022, group.name);
+    appendFileSync(w.path("data/customers.ndjson"), '{"id":"bad-1"}\n');
+    expect((await withUmask(0o022, () => run((call) => runCommand(call, "everything", [])))).code).toBe(3);
+    const reading = new Database(ledger, { readonly: true });
+    const bad = reading.prepare<[], string>("select id from quarantine").pluck().get() ?? "";
+    reading.close();
     const down = join(ledger, "..");
     chmodSync(w.folder, 0o711);
     chmodSync(w.path("state"), 0o755);
@@ -218,6 +224,8 @@ describe.runIf(closedToNobody === undefined)("another user", () => {
       ["run", "show", "last"],
       ["explain", "customer", w.customers[0]?.id ?? ""],
       ["quarantine", "list"],
+      ["quarantine", "show", bad],
+      ["quarantine", "show", bad, "--raw"],
       ["settle", "list"],
       ["report", "orders", "--period", "2026-10"],
       ["audit", "verify"],
