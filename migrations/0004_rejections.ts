@@ -14,6 +14,8 @@ const statements = [
   ) strict, without rowid`,
   `create index rejection_by_customer on rejection (customer_namespace, customer_id)`,
   `create index rejection_standing on rejection (settings) where asked = 0`,
+  // What was refused before has no row here that could wake it: it is planned once by the rules of now.
+  `update record set pending = 1 where deferred_code in ('operation.rejected', 'staff.refused')`,
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {
