@@ -47,7 +47,7 @@ const meanings: Record<number, string> = {
   [exitCodes.unknown]: "the outcome of some operations is not known yet: `crm-sync settle list`",
   [exitCodes.doesNotBalance]: "the run does not balance: report this with `crm-sync run show`",
   [exitCodes.sourceDown]:
-    "a source or a service was down or incomplete; what depends on it waits, and nothing was taken away",
+    "a source or a service was down or incomplete; what depends on it waits, and nothing was taken away because of it",
 };
 
 /** The last line of a run or a plan: the exit code in words, or `instead` of them, and what is not done. */

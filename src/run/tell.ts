@@ -74,7 +74,8 @@ async function recordNotices(ledger: Ledger, told: ReadonlySet<Notice["kind"]>):
       key: `${kind}:${group.stream}:${group.code === group.cause ? group.code : `${group.code}:${group.cause}`}`,
       kind,
       summary: openNamed(group),
-      cure: nextForOpen(group),
+      // The reason itself may hold what an alert must not.
+      cure: kind === "quarantine" ? nextForOpen(group) : `${nextForOpen(group)}; \`crm-sync status\` has the reason`,
       count: group.count,
     });
   }

@@ -108,9 +108,11 @@ describe("what is not done", () => {
     expect((await says(w, runs("everything"))).code).toBe(3);
     const again = await says(w, runs("everything"));
     expect(again.last).toMatch(/^exit 3: 1 record is not done: 1 staff member is rejected /u);
-    expect(told(w).map((message) => `${message.event} ${message.kind} ${message.count}`)).toEqual([
+    const messages = told(w);
+    expect(messages.map((message) => `${message.event} ${message.kind} ${message.count}`)).toEqual([
       "started rejected 1",
     ]);
+    expect(messages[0]?.cure).toMatch(/do what the reason names; .+; `crm-sync status` has the reason$/u);
   });
 
   it("is one record where two sources claim it", async () => {

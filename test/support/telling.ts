@@ -49,6 +49,7 @@ export interface Told {
   instance: string;
   count: number;
   summary: string;
+  cure: string;
 }
 
 /** What was told since the last look. */
