@@ -359,6 +359,14 @@ export const answers: Breaks = {
     test: "http/writes.test.ts",
     title: "what is kept of an answer > holds no personal data and no token, wherever the service wrote them",
   },
+  "a short name is looked for between spaces only": {
+    file: "src/http/redaction.ts",
+    find: "trimmed.length > 3 || unspaced.test(trimmed)",
+    replace: "trimmed.length > 3",
+    test: "http/writes.test.ts",
+    title:
+      "what is kept of an answer > has no name of a script without spaces, wherever it stands in a sentence; a short name of letters is no part of a word",
+  },
   "a mobile is looked for only as it was sent": {
     file: "src/http/redaction.ts",
     find: "if (phoneLike.test(trimmed) && digits.length >= 6) return [phonePattern(digits)];",
