@@ -169,18 +169,17 @@ function composed(changes: readonly Change[], instance: string, at: string): Not
   if (first === undefined) throw new TypeError("a message tells of one state at least");
   const count = changes.reduce((sum, change) => sum + countOf(change.notice), 0);
   const since = changes.map((change) => change.since).reduce((a, b) => (a < b ? a : b));
-  const base = { kind: first.notice.kind, event: first.event, instance, count, since, at };
+  const { event } = first;
+  const base = { kind: first.notice.kind, event, instance, count, since, at };
+  const said = (summary: string, cure: string): Pick<NoticeMessage, "summary" | "cure"> =>
+    event === "ended" ? { summary: `this has ended: ${summary}`, cure: "nothing: it has ended" } : { summary, cure };
   if (changes.length === 1)
-    return { ...base, key: first.notice.key, summary: first.notice.summary, cure: first.notice.cure, states: [] };
+    return { ...base, key: first.notice.key, ...said(first.notice.summary, first.notice.cure), states: [] };
   const named = changes.slice(0, mostNamed).map(({ notice: { key, summary, cure } }) => ({ key, summary, cure }));
   const more = changes.length > mostNamed ? [`and ${changes.length - mostNamed} more`] : [];
-  return {
-    ...base,
-    key: base.kind,
-    summary: `${count} ${many[base.kind]}: ${[...named.map((item) => item.summary), ...more].join("; ")}`,
-    cure: [...new Set(named.map((item) => item.cure))].join("; "),
-    states: named,
-  };
+  const summary = `${count} ${many[base.kind]}: ${[...named.map((item) => item.summary), ...more].join("; ")}`;
+  const cure = [...new Set(named.map((item) => item.cure))].join("; ");
+  return { ...base, key: base.kind, ...said(summary, cure), states: named };
 }
 
 /** A state as it was kept. */

@@ -82,7 +82,8 @@ describe("notices", () => {
     expect(JSON.parse(lines[2] ?? "")).toMatchObject({
       event: "notice.ended",
       kind: "hold",
-      summary: "7 revokes wait.",
+      summary: "this has ended: 7 revokes wait.",
+      cure: "nothing: it has ended",
     });
   });
 
