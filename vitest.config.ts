@@ -1,10 +1,13 @@
 import { statfsSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 
+/** What a run without a mode leaves out: 830 orders, killed at ten moments. Random kills are tried there in test/faults. */
+const longest = ["test/scenarios/northwind-killed.test.ts"];
+
 /** The parts that `--mode faults` runs: all that is longer there than in a run without a mode. */
 const faultMatrix = [
   "test/{faults,simulation,sabotage}/*.test.ts",
-  "test/scenarios/northwind-killed.test.ts",
+  ...longest,
   "test/run/schedule.test.ts",
   "test/config/config.test.ts",
 ];
@@ -24,6 +27,7 @@ function temporaryFiles(): Record<string, string> {
 export default defineConfig(({ mode }) => ({
   test: {
     include: mode === "faults" ? faultMatrix : ["test/**/*.test.ts"],
+    exclude: mode === "faults" || mode === "full" ? [] : longest,
     // Crash tests start processes of their own; on two cores a cold start under load takes seconds.
     maxWorkers: 2,
     // Each file would load the whole program for itself.

@@ -100,7 +100,7 @@ function lastAttempt(cell: Cell, kind: string): z.infer<typeof attemptRow> | und
 }
 
 describe("a write that is answered with a code", () => {
-  it.each(sampled(written(), 16))("%s", async (_title, { code, effect, change, applied }) => {
+  it.each(sampled(written(), 8))("%s", async (_title, { code, effect, change, applied }) => {
     const { endpoint, kind } = change;
     const environment = change.environment ?? {};
     await cells.within(
@@ -155,7 +155,7 @@ const answered = readers.flatMap(({ read, settling }) =>
 );
 
 describe("a read that is answered with a code", () => {
-  it.each(sampled(answered, 5))("%s: nothing is concluded from it", async (_title, { read, settling, code }) => {
+  it.each(sampled(answered, 3))("%s: nothing is concluded from it", async (_title, { read, settling, code }) => {
     const change = changeOf(settling);
     await cells.within(cells.place(settling), change.environment ?? {}, async (cell) => {
       const { sandbox } = cell;

@@ -259,7 +259,7 @@ const cases = Object.entries(hostileClasses({ longest })).flatMap(([name, hostil
 );
 
 describe(`hostile records between clean ones, ${sizes.hostile} of a class`, () => {
-  it.each(sampled(cases, 12))("%s (%s)", { timeout: 600_000 }, async (_name, format, hostile) => {
+  it.each(sampled(cases, 6))("%s (%s)", { timeout: 600_000 }, async (_name, format, hostile) => {
     await inWorld((world) => meet(world, format, hostile));
   });
 });

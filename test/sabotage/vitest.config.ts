@@ -72,6 +72,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     maxWorkers: 2,
     pool: "threads",
+    isolate: false,
     env: { TEST_SIZE: "faults" },
     reporters: verdicts === undefined ? ["default"] : [new VerdictReporter(verdicts)],
   },

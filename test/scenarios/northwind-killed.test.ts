@@ -18,11 +18,10 @@ import { goodRunOf, runProgram, startProgram } from "../support/program.ts";
 import type { ProgramOptions } from "../support/program.ts";
 import { startSandboxProcess } from "../support/sandbox-process.ts";
 import type { SandboxProcess } from "../support/sandbox-process.ts";
-import { isSample, sampled } from "../support/sizes.ts";
 
 const latencyMs = 50;
 /** Kills come when this many orders are done. */
-const moments = sampled([1, 50, 200, 500, 800]);
+const moments = [1, 50, 200, 500, 800];
 
 const counted = z.object({ done: z.int(), young: z.int() });
 
@@ -116,29 +115,26 @@ if (!northwindIsThere) {
       expect(goodRunOf(again).writingCalls).toBe(0);
     });
 
-    it.each(isSample ? [] : moments)(
-      "finishes with the same command once more when it is killed after %d orders",
-      async (moment) => {
-        const killed = startProgram(program);
-        await untilOrdersAreDone(program.ledger, moment);
-        killed.kill();
-        const first = await killed.ended;
-        expect(first.signal).toBe("SIGKILL");
-        const ledger = new LedgerView(program.ledger);
-        expect(ledger.operations("E5", "sending")).toBeGreaterThan(0);
-        ledger.close();
-        const second = await runProgram(program);
-        goodRunOf(second);
-        expect(
-          await fullCheck({
-            ledger: program.ledger,
-            sandbox: sandbox.url,
-            wished: northwindWished,
-            personal: northwindPersonal,
-            output: [first.stdout, first.stderr, second.stdout, second.stderr],
-          }),
-        ).toEqual([]);
-      },
-    );
+    it.each(moments)("finishes with the same command once more when it is killed after %d orders", async (moment) => {
+      const killed = startProgram(program);
+      await untilOrdersAreDone(program.ledger, moment);
+      killed.kill();
+      const first = await killed.ended;
+      expect(first.signal).toBe("SIGKILL");
+      const ledger = new LedgerView(program.ledger);
+      expect(ledger.operations("E5", "sending")).toBeGreaterThan(0);
+      ledger.close();
+      const second = await runProgram(program);
+      goodRunOf(second);
+      expect(
+        await fullCheck({
+          ledger: program.ledger,
+          sandbox: sandbox.url,
+          wished: northwindWished,
+          personal: northwindPersonal,
+          output: [first.stdout, first.stderr, second.stdout, second.stderr],
+        }),
+      ).toEqual([]);
+    });
   });
 }

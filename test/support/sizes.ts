@@ -48,7 +48,7 @@ const faults: Sizes = {
 const sample: Sizes = {
   ...faults,
   seeds: 10,
-  kills: 5,
+  kills: 3,
   stops: 5,
   systemCalls: 1,
   flippedPages: 3,
