@@ -110,10 +110,12 @@ export class RejectionTables {
 
 function prepareStatements(database: Sqlite) {
   return {
+    // A record that is gone since has changed, although its version has not.
     of: database.prepare<[string, string], RejectionRow>(
       `select j.stream, j.namespace, j.record_id, j.kind, j.hash, j.settings, j.operation_id, j.code, j.reason, j.shared from rejection j
        left join record r on r.stream = j.stream and r.namespace = j.namespace and r.id = j.record_id
        where j.customer_namespace = +? and j.customer_id = +? and j.asked = 0 and coalesce(r.version, 0) = j.version
+         and (r.state is not 'absent' or r.changed_at <= j.at)
        order by j.at, j.operation_id`,
     ),
     version: database.prepare<[string, string, string], { version: number }>(

@@ -247,6 +247,24 @@ describe("an M9 that is refused", () => {
   });
 });
 
+describe("a revoke that was refused", () => {
+  it("is tried again when the person is gone from the CRM: that is a change of the record too", async () => {
+    const people = [person("S1", { holds: ["A1"] }), person("S2", { holds: ["A2"] }), person("S3", { customer: "C2" })];
+    const company = await Company.settled({ ...twoCustomers, staff: people });
+    company.export({ staff: [person("S1"), ...people.slice(1)] });
+    company.fault({ operation: "M9", fault: "status299", code: "60023", times: 1 });
+    expect(await company.run()).toEqual({ exit: 3, adds: true, calls: { M9: 1 } });
+    expect(company.open).toMatchObject([{ record: "staff S1", outcome: "rejected", code: "rejected.60023" }]);
+    expect(await company.run()).toEqual(nothing);
+    company.export({ staff: people.slice(1) });
+    let revoked = 0;
+    for (let run = 0; run < 4; run += 1) revoked += (await company.run()).calls["M9"] ?? 0;
+    expect(revoked).toBe(1);
+    expect(company.open).toEqual([]);
+    expect(company.sandbox.state()).toMatchObject({ assignments: 1 });
+  });
+});
+
 describe("what a service refuses as a whole", () => {
   it("is no record's fault: one call tells, nothing more is sent to that service in the run, and the rest goes on in the next", async () => {
     const company = await Company.open({

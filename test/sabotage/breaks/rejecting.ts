@@ -14,6 +14,14 @@ export const rejecting: Breaks = {
     title:
       "an order that was refused (E5) > waits for a person where something of it shows, whatever the record says now",
   },
+  "a revoke that was refused is not tried again when the person is gone": {
+    file: "src/ledger/rejections.ts",
+    find: "and (r.state is not 'absent' or r.changed_at <= j.at)",
+    replace: "",
+    test,
+    title:
+      "a revoke that was refused > is tried again when the person is gone from the CRM: that is a change of the record too",
+  },
   "an order that was refused and placed by hand since is looked for under its own numbers alone": {
     file: "src/apply/refused-orders.ts",
     find: "for (const number of others) if",
