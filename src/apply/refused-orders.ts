@@ -1,4 +1,6 @@
+import type { Json } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
+import type { RecordKey } from "../crm/model.ts";
 import type { JournalRow } from "../ledger/journal.ts";
 import type { Operation } from "../plan/operation.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
@@ -28,9 +30,19 @@ export async function lookForRefusedOrder(
 ): Promise<AfterRefusal> {
   const [order] = operation.records;
   if (operation.kind !== "place-order" || order === undefined) return { kind: "clear" };
+  return await lookForRefused(deps, observer, { order, channelOrderId: operation.payload["channelOrderId"] }, signal);
+}
+
+/** The same for an order that the CRM does not want any more, which is not sent again: what there is of it would be nobody's. */
+export async function lookForRefused(
+  deps: ApplyDependencies,
+  observer: Observer,
+  { order, channelOrderId }: { order: RecordKey; channelOrderId?: Json | undefined },
+  signal?: AbortSignal,
+): Promise<AfterRefusal> {
   for (const row of await deps.ledger.refusedOrders(order)) {
     if ((await settleTimeLeftOf(deps, row)) > 0) return { kind: "too-early" };
-    const found = await lookFor(deps, observer, row, operation, signal);
+    const found = await lookFor(deps, observer, row, channelOrderId, signal);
     if (found === undefined) continue;
     const reason = `${row.operation.endpoint} of this order was rejected${row.outcomeCode === null ? "" : ` with ${row.outcomeCode}`}, and yet ${found}; nothing of the order is sent again until a person has looked`;
     const reading = { at: toInstant(deps.clock.now()), seen: true, detail: { call: "(M6 ∪ E8) → M7", found } };
@@ -49,12 +61,12 @@ async function lookFor(
   deps: ApplyDependencies,
   observer: Observer,
   row: JournalRow,
-  operation: Operation,
+  channelOrderId: Json | undefined,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const context = orderContext.parse(row.context);
   const { customer } = row.operation;
-  const channelNumbers = new Set([context.channelOrderId, operation.payload["channelOrderId"]]);
+  const channelNumbers = new Set([context.channelOrderId, channelOrderId]);
   const assets = await observer.allAssets(customer, context.enterpriseGlobalId, signal);
   // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and nobody else's.
   const given = new Set(plannedOrder.parse(row.operation.after).assets.flatMap((asset) => asset.given));
@@ -66,7 +78,9 @@ async function lookFor(
   for (const number of others) if (!own.has(number)) assets.delete(number);
   for (const asset of assets.values()) {
     const { products } = await observer.contents(customer, context.enterpriseGlobalId, asset, signal);
-    const found = products.find(({ channelOrderId }) => channelOrderId !== null && channelNumbers.has(channelOrderId));
+    const found = products.find(
+      (product) => product.channelOrderId !== null && channelNumbers.has(product.channelOrderId),
+    );
     if (found !== undefined)
       return `the platform shows a product of the channel order ${found.channelOrderId} under the asset number ${asset.assetNum}`;
   }

@@ -6,7 +6,7 @@ import { deliver } from "../apply/deliver.ts";
 import type { Delivery } from "../apply/deliver.ts";
 import { OrderSearch } from "../apply/examine.ts";
 import { refusedPersonReason } from "../apply/refusal.ts";
-import { lookForRefusedOrder } from "../apply/refused-orders.ts";
+import { lookForRefused, lookForRefusedOrder } from "../apply/refused-orders.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import type { RecordOutcome } from "../ledger/work.ts";
 import type { Block } from "../plan/enterprise.ts";
@@ -58,6 +58,14 @@ export async function reconcile(deps: ReconcileDependencies, customer: RecordKey
   }
 }
 
+const refusedJustNow =
+  "an earlier E5 of this order was rejected a moment ago; what it may have done is looked for after the settle time";
+
+function isUnwanted(order: CustomerInput["orders"][number], { known }: Pick<CustomerInput, "known">): boolean {
+  const wanted = order.state === "quarantined" || (order.state === "current" && !order.body.cancelled);
+  return order.pending && !wanted && !known.placedOrders.has(formatKey(order.key));
+}
+
 class CustomerPass {
   readonly #deps: ReconcileDependencies;
   readonly #customer: RecordKey;
@@ -68,6 +76,8 @@ class CustomerPass {
   readonly #look: CustomerLook;
   readonly #search: OrderSearch;
   #plannedIds = new Map<string, string>();
+  /** Orders that the CRM does not want any more and that are not known to be placed. */
+  #unwanted: RecordKey[] = [];
   #done = 0;
   #lacking = false;
   /** Something was refused in this pass, for a record's sake. */
@@ -116,7 +126,8 @@ class CustomerPass {
       this.#announce(operations);
       for (const record of plan.records) this.#outcomes.note({ ...record });
       const stage = stages.find((name) => operations.some((operation) => operation.stage === name));
-      if (stage === undefined) return await this.#finish(plan);
+      if (stage === undefined)
+        return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(plan);
       for (const operation of operations.filter((item) => item.stage === stage)) {
         const stopped = await this.#carryOut(operation);
         if (stopped !== undefined) return await this.#stop(stopped);
@@ -157,6 +168,7 @@ class CustomerPass {
     const loaded = await ledger.load(this.#customer);
     await this.#look.read(loaded);
     if (this.#look.awaited !== undefined) return this.#look.awaited;
+    this.#unwanted = loaded.orders.filter((order) => isUnwanted(order, loaded)).map((order) => order.key);
     const sought = await this.#search.seek(loaded, this.#pass.signal);
     if (sought.adopted.length > 0) return "again";
     this.#look.unclear(sought.unclear);
@@ -293,11 +305,7 @@ class CustomerPass {
     const after = await lookForRefusedOrder(this.#deps, observer, operation, this.#pass.signal);
     if (after.kind === "clear") return undefined;
     if (after.kind === "parked") return "parked";
-    return {
-      code: "settle-time",
-      reason:
-        "an earlier E5 of this order was rejected a moment ago; what it may have done is looked for after the settle time",
-    };
+    return { code: "settle-time", reason: refusedJustNow };
   }
 
   /**
@@ -314,6 +322,17 @@ class CustomerPass {
     this.#refused = true;
     this.#outcomes.reject(operation.records, refused.code, refused.reason);
     return undefined;
+  }
+
+  /** Whether something shows of an order that was refused, and that the CRM cancelled or dropped since: a person has to look at it. */
+  async #lookForUnwanted(): Promise<boolean> {
+    for (const order of this.#unwanted) {
+      const after = await lookForRefused(this.#deps, this.#deps.observer, { order }, this.#pass.signal);
+      if (after.kind === "parked") return true;
+      if (after.kind === "too-early")
+        this.#outcomes.defer([{ stream: "orders", ...order }], "settle-time", refusedJustNow, true);
+    }
+    return false;
   }
 
   async #dropUnsent(operation: Operation, why: string): Promise<void> {

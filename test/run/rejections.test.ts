@@ -364,6 +364,15 @@ describe("an order that was refused (E5)", () => {
     expect(company.sandbox.batches("O2")).toHaveLength(1);
   });
 
+  it("waits for a person where something of it shows and the CRM does not want it any more", async () => {
+    const company = await refused({ applied: true });
+    company.export({ orders: base.orders, staff: base.staff });
+    let exit = 0;
+    for (let run = 0; run < 4; run += 1) ({ exit } = await company.run());
+    expect(exit).toBe(5);
+    expect(company.states("E5")).toContain("parked");
+  });
+
   it("waits for a person where somebody placed it by another way meanwhile, under numbers that are not its own", async () => {
     const company = await refused({});
     const byHand = { CRM_SYNC__ledger__path: join(folder.path, `by-hand-${cells}.db`) };

@@ -14,6 +14,14 @@ export const rejecting: Breaks = {
     title:
       "an order that was refused (E5) > waits for a person where something of it shows, whatever the record says now",
   },
+  "an order that was refused and is not wanted any more is not looked for": {
+    file: "src/run/reconcile.ts",
+    find: 'if (after.kind === "parked") return true;',
+    replace: "",
+    test,
+    title:
+      "an order that was refused (E5) > waits for a person where something of it shows and the CRM does not want it any more",
+  },
   "a revoke that was refused is not tried again when the person is gone": {
     file: "src/ledger/rejections.ts",
     find: "and (r.state is not 'absent' or r.changed_at <= j.at)",
