@@ -1,8 +1,10 @@
 import type { Json } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
+import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { JournalRow } from "../ledger/journal.ts";
-import type { Operation } from "../plan/operation.ts";
+import type { CustomerInput } from "../plan/input.ts";
+import type { Operation, RecordReference } from "../plan/operation.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { orderContext } from "./intent.ts";
 import type { Observer } from "./observe.ts";
@@ -33,8 +35,34 @@ export async function lookForRefusedOrder(
   return await lookForRefused(deps, observer, { order, channelOrderId: operation.payload["channelOrderId"] }, signal);
 }
 
-/** The same for an order that the CRM does not want any more, which is not sent again: what there is of it would be nobody's. */
-export async function lookForRefused(
+export const refusedJustNow =
+  "an earlier E5 of this order was rejected a moment ago; what it may have done is looked for after the settle time";
+
+/** Orders that the CRM cancelled or dropped, that it has not been decided on since, and that are not known to be placed. */
+export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" | "known">): RecordReference[] {
+  return orders.flatMap(({ key, state, body, pending }) => {
+    const wanted = state === "quarantined" || (state === "current" && !body.cancelled);
+    return pending && !wanted && !known.placedOrders.has(formatKey(key)) ? [{ stream: "orders", ...key }] : [];
+  });
+}
+
+/** Looks for what there may be of those that were refused: nobody sends them again, so that nobody else would look. */
+export async function lookForUnwanted(
+  deps: ApplyDependencies,
+  observer: Observer,
+  orders: readonly RecordReference[],
+  signal?: AbortSignal,
+): Promise<{ parked: boolean; tooEarly: RecordReference[] }> {
+  const tooEarly: RecordReference[] = [];
+  for (const order of orders) {
+    const after = await lookForRefused(deps, observer, { order }, signal);
+    if (after.kind === "parked") return { parked: true, tooEarly };
+    if (after.kind === "too-early") tooEarly.push(order);
+  }
+  return { parked: false, tooEarly };
+}
+
+async function lookForRefused(
   deps: ApplyDependencies,
   observer: Observer,
   { order, channelOrderId }: { order: RecordKey; channelOrderId?: Json | undefined },

@@ -6,13 +6,13 @@ import { deliver } from "../apply/deliver.ts";
 import type { Delivery } from "../apply/deliver.ts";
 import { OrderSearch } from "../apply/examine.ts";
 import { refusedPersonReason } from "../apply/refusal.ts";
-import { lookForRefused, lookForRefusedOrder } from "../apply/refused-orders.ts";
+import { lookForRefusedOrder, lookForUnwanted, refusedJustNow, unwantedOrders } from "../apply/refused-orders.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import type { RecordOutcome } from "../ledger/work.ts";
 import type { Block } from "../plan/enterprise.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import { withoutHeld } from "../plan/limits.ts";
-import type { Operation } from "../plan/operation.ts";
+import type { Operation, RecordReference } from "../plan/operation.ts";
 import { stages } from "../plan/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { planCustomer } from "../plan/plan.ts";
@@ -58,14 +58,6 @@ export async function reconcile(deps: ReconcileDependencies, customer: RecordKey
   }
 }
 
-const refusedJustNow =
-  "an earlier E5 of this order was rejected a moment ago; what it may have done is looked for after the settle time";
-
-function isUnwanted(order: CustomerInput["orders"][number], { known }: Pick<CustomerInput, "known">): boolean {
-  const wanted = order.state === "quarantined" || (order.state === "current" && !order.body.cancelled);
-  return order.pending && !wanted && !known.placedOrders.has(formatKey(order.key));
-}
-
 class CustomerPass {
   readonly #deps: ReconcileDependencies;
   readonly #customer: RecordKey;
@@ -77,7 +69,7 @@ class CustomerPass {
   readonly #search: OrderSearch;
   #plannedIds = new Map<string, string>();
   /** Orders that the CRM does not want any more and that are not known to be placed. */
-  #unwanted: RecordKey[] = [];
+  #unwanted: RecordReference[] = [];
   #done = 0;
   #lacking = false;
   /** Something was refused in this pass, for a record's sake. */
@@ -168,7 +160,7 @@ class CustomerPass {
     const loaded = await ledger.load(this.#customer);
     await this.#look.read(loaded);
     if (this.#look.awaited !== undefined) return this.#look.awaited;
-    this.#unwanted = loaded.orders.filter((order) => isUnwanted(order, loaded)).map((order) => order.key);
+    this.#unwanted = unwantedOrders(loaded);
     const sought = await this.#search.seek(loaded, this.#pass.signal);
     if (sought.adopted.length > 0) return "again";
     this.#look.unclear(sought.unclear);
@@ -324,15 +316,11 @@ class CustomerPass {
     return undefined;
   }
 
-  /** Whether something shows of an order that was refused, and that the CRM cancelled or dropped since: a person has to look at it. */
+  /** Whether something shows of an order that was refused and is not wanted any more: a person has to look at it. */
   async #lookForUnwanted(): Promise<boolean> {
-    for (const order of this.#unwanted) {
-      const after = await lookForRefused(this.#deps, this.#deps.observer, { order }, this.#pass.signal);
-      if (after.kind === "parked") return true;
-      if (after.kind === "too-early")
-        this.#outcomes.defer([{ stream: "orders", ...order }], "settle-time", refusedJustNow, true);
-    }
-    return false;
+    const found = await lookForUnwanted(this.#deps, this.#deps.observer, this.#unwanted, this.#pass.signal);
+    this.#outcomes.defer(found.tooEarly, "settle-time", refusedJustNow, true);
+    return found.parked;
   }
 
   async #dropUnsent(operation: Operation, why: string): Promise<void> {

@@ -15,8 +15,8 @@ export const rejecting: Breaks = {
       "an order that was refused (E5) > waits for a person where something of it shows, whatever the record says now",
   },
   "an order that was refused and is not wanted any more is not looked for": {
-    file: "src/run/reconcile.ts",
-    find: 'if (after.kind === "parked") return true;',
+    file: "src/apply/refused-orders.ts",
+    find: 'if (after.kind === "parked") return { parked: true, tooEarly };',
     replace: "",
     test,
     title:
