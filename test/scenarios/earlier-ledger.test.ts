@@ -57,7 +57,7 @@ it("a ledger that an earlier version was killed with is migrated unchanged, sett
   w.extra = "orders: { unseen: ask }\n";
   w.write();
   unpack("ledger.db", w.path("ledger.db"));
-  copyFileSync(join(earlier, "ledger.db.heads"), w.path("ledger.db.heads"));
+  copyFileSync(join(earlier, "heads.ndjson"), w.path("ledger.db.heads"));
   const does = async (exit: number, ...words: string[]): Promise<{ stdout: string; calls: Record<string, number> }> => {
     const { result, calls } = await w.writes(() => w.run(...words));
     expect(result.code, `${words.join(" ")}\n${result.stdout}${result.stderr}`).toBe(exit);
