@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { inspect } from "node:util";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { configSchema, loadConfig } from "../../src/config/config.ts";
 import { describeSettings } from "../../src/config/describe.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
@@ -13,9 +14,10 @@ import { staff } from "../../jobs/staff.ts";
 import { verify } from "../../jobs/verify.ts";
 import { sizes } from "../support/sizes.ts";
 import { real, realEnvironment } from "./real-world.ts";
-import { folder, shown } from "./world.ts";
+import { shown } from "./world.ts";
 
-const directory = folder();
+const directory = mkdtempSync(join(tmpdir(), "crm-sync-config-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 let count = 0;
 
 async function load(text: string | Uint8Array, environment: Record<string, string | undefined> = realEnvironment) {

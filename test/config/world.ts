@@ -1,6 +1,7 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import type { Problem } from "../../src/base/errors.ts";
@@ -56,8 +57,11 @@ sources:
 
 export const environment = { SEAL_KEY: "0012", ORDER_TOKEN: "order-token-canary" };
 
+/** A folder that goes with the test. */
 export function folder(): string {
-  return mkdtempSync(join(tmpdir(), "crm-sync-config-"));
+  const path = mkdtempSync(join(tmpdir(), "crm-sync-config-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
 }
 
 /** Writes `text` to a file of its own and loads it. */
