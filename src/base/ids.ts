@@ -31,6 +31,18 @@ export interface Ids {
   next(prefix: string): string;
 }
 
+/** An id that sorts after the newest one, also where the clock was set back since that was made. */
+export function sortedAfter(id: string, newest: string | undefined): string {
+  if (newest === undefined || id > newest) return id;
+  const start = newest.indexOf("_") + 1;
+  const time = Number.parseInt(newest.slice(start, start + timeLength), 36);
+  if (Number.isNaN(time)) return id;
+  return `${newest.slice(0, start)}${(time + 1).toString(36).padStart(timeLength, "0")}${id.slice(start + timeLength)}`;
+}
+
+/** Characters of the time in an id. */
+const timeLength = 9;
+
 /**
  * Ids of the form `op_0mb3k2x9v-0001-7f3a9c`: time in base 36, a counter within the millisecond, random tail.
  * A clock that goes back does not make an id that sorts before an earlier one.
@@ -47,7 +59,7 @@ export function createIds(now: () => number, random: Randomness): Ids {
       } else {
         count += 1;
       }
-      return `${prefix}_${last.toString(36).padStart(9, "0")}${count.toString(36).padStart(4, "0")}${random.hex(3)}`;
+      return `${prefix}_${last.toString(36).padStart(timeLength, "0")}${count.toString(36).padStart(4, "0")}${random.hex(3)}`;
     },
   };
 }

@@ -149,8 +149,8 @@ export class Ledger extends JournalLedger {
     scope: string | null;
     header: JsonObject;
   }): Promise<string> {
-    const id = this.ids.next("run");
-    await this.write(() => this.tables.runs.start({ ...run, id, at: this.now }));
+    const made = this.ids.next("run");
+    const id = await this.write(() => this.tables.runs.start({ ...run, id: made, at: this.now }));
     this.flushHeads();
     return id;
   }

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { parseJson, parseJsonObject } from "../base/canonical-json.ts";
+import { sortedAfter } from "../base/ids.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
 
@@ -83,6 +84,7 @@ export class RunTables {
     this.#statements = prepareStatements(database);
   }
 
+  /** Answers the id: the last run of a job is the one with the newest, also where the clock was set back since. */
   start(run: {
     id: string;
     job: string;
@@ -91,8 +93,10 @@ export class RunTables {
     scope: string | null;
     at: string;
     header: JsonObject;
-  }): void {
-    this.#statements.start.run(run.id, run.job, run.kind, run.trigger, run.scope, run.at, JSON.stringify(run.header));
+  }): string {
+    const id = sortedAfter(run.id, this.#statements.newest.get() ?? undefined);
+    this.#statements.start.run(id, run.job, run.kind, run.trigger, run.scope, run.at, JSON.stringify(run.header));
+    return id;
   }
 
   finish(id: string, fields: { state: RunState; exitCode: number; balance: Json; summary: Json; at: string }): void {
@@ -274,6 +278,7 @@ export function lastReadNumbers(condition = ""): string {
 
 function prepareStatements(database: Sqlite) {
   return {
+    newest: database.prepare<[], string | null>("select max(id) from run").pluck(),
     start: database.prepare(
       "insert into run (id, job, kind, trigger, scope, started_at, state, header) values (?, ?, ?, ?, ?, ?, 'running', ?)",
     ),

@@ -1,7 +1,24 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { RecordOutcome } from "../ledger/work.ts";
-import type { RecordReference } from "../plan/operation.ts";
+import type { CustomerInput } from "../plan/input.ts";
+import type { Operation, RecordReference } from "../plan/operation.ts";
+
+/** Defers every record of a customer that something has to be done about, and that can be used, for one reason. */
+export function deferredOf(
+  loaded: Pick<CustomerInput, "desiredCustomer" | "orders" | "staff">,
+  why: { code: string; reason: string; again: boolean },
+): RecordOutcome[] {
+  const { desiredCustomer, orders, staff } = loaded;
+  const all = [
+    ...(desiredCustomer === undefined ? [] : [{ stream: "customers" as const, item: desiredCustomer }]),
+    ...orders.map((item) => ({ stream: "orders" as const, item })),
+    ...staff.map((item) => ({ stream: "staff" as const, item })),
+  ];
+  return all
+    .filter(({ item }) => item.pending && item.state !== "quarantined")
+    .map(({ stream, item }) => ({ stream, key: item.key, outcome: "deferred", ...why }));
+}
 
 /** What a pass over one customer came to for each record. */
 export class Outcomes {
@@ -28,6 +45,15 @@ export class Outcomes {
   defer(records: readonly RecordReference[], code: string, reason: string, again: boolean): void {
     for (const { stream, namespace, id } of records)
       this.note({ stream, key: { namespace, id }, outcome: "deferred", code, reason, again }, true);
+  }
+
+  /** What a service keeps from being sent is not done, and counts as such until it is. What was deferred or refused already stays so. */
+  deferUnsent(operations: readonly Operation[], code: string, reason: string): void {
+    const planned = new Set(this.planned.map(({ stream, key }) => `${stream} ${formatKey(key)}`));
+    for (const { endpoint, records } of operations) {
+      const waiting = records.filter((record) => planned.has(`${record.stream} ${formatKey(record)}`));
+      this.defer(waiting, code, `${endpoint}: ${reason}`, true);
+    }
   }
 
   /** Not final: the next plan of the pass says it too, or that it is otherwise by then. */

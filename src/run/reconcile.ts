@@ -1,14 +1,13 @@
 import { toJson } from "../base/canonical-json.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey, Stream } from "../crm/model.ts";
+import type { RecordKey } from "../crm/model.ts";
 import { deliver } from "../apply/deliver.ts";
 import type { Delivery } from "../apply/deliver.ts";
 import { OrderSearch } from "../apply/examine.ts";
 import { refusedPersonReason } from "../apply/refusal.ts";
 import { lookForRefusedOrder, lookForUnwanted, refusedJustNow, unwantedOrders } from "../apply/refused-orders.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
-import type { RecordOutcome } from "../ledger/work.ts";
 import type { Block } from "../plan/enterprise.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import { withoutHeld } from "../plan/limits.ts";
@@ -19,7 +18,7 @@ import { planCustomer } from "../plan/plan.ts";
 import { CustomerLook } from "./look.ts";
 import type { CustomersAwaited } from "./look.ts";
 import { destructionOf, lapseNeedlessHold, requireFreeEnterprise, serviceOf, stopReasons } from "./pass.ts";
-import { Outcomes } from "./outcomes.ts";
+import { deferredOf, Outcomes } from "./outcomes.ts";
 import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
 
 /** How often a customer is planned anew within one pass before it is left to the next run. */
@@ -209,6 +208,10 @@ class CustomerPass {
     return { kind: "destructive", count, setHash, operations: plan.operations };
   }
 
+  get #left(): Operation[] {
+    return [...this.#announced.values()].filter((operation) => !this.#delivered.has(operation.hash));
+  }
+
   get #cleared(): boolean {
     return this.#pass.released !== undefined || this.#usedHold !== undefined;
   }
@@ -282,6 +285,7 @@ class CustomerPass {
         return "parked";
       case "not-sent":
         if (delivery.id === undefined) await this.#dropUnsent(operation, `not sent: ${delivery.reason}`);
+        this.#outcomes.deferUnsent([operation], "service.not-sent", `not sent: ${delivery.reason}`);
         return "not-sent";
       case "stopped":
         this.#delivered.delete(operation.hash);
@@ -360,7 +364,10 @@ class CustomerPass {
 
   async #stop(reason: Extract<PassResult, { kind: "stopped" }>["reason"]): Promise<PassResult> {
     const { ledger } = this.#deps;
-    await this.#dropStored(`not attempted: ${stopReasons[reason]}`);
+    const why = `not attempted: ${stopReasons[reason]}`;
+    if (reason === "not-sent") this.#outcomes.deferUnsent(this.#left, "service.not-sent", why);
+    if (reason === "rejected") this.#outcomes.deferUnsent(this.#left, "service.refused", why);
+    await this.#dropStored(why);
     await ledger.recordOutcomes(this.#pass.runId, this.#outcomes.all, this.#outcomes.planned, this.#pass.hold);
     return { kind: "stopped", reason };
   }
@@ -368,7 +375,7 @@ class CustomerPass {
   /** Operations that were announced and not carried out stand in the journal as dropped, with the reason: none leaves without a trace. */
   async #dropLeft(why: string): Promise<void> {
     const { ledger } = this.#deps;
-    const left = [...this.#announced.values()].filter((operation) => !this.#delivered.has(operation.hash));
+    const left = this.#left;
     if (left.length === 0) return;
     const notStored = left.filter((operation) => !this.#plannedIds.has(operation.hash));
     await ledger.storePlanned({ runId: this.#pass.runId, state: "planned", operations: notStored });
@@ -385,14 +392,7 @@ class CustomerPass {
   /** Defers every pending record of the customer for one reason. */
   async deferAll(code: string, reason: string, again: boolean): Promise<void> {
     const loaded = await this.#deps.ledger.load(this.#customer);
-    const pending: RecordOutcome[] = [];
-    const defer = (stream: Stream, item: { key: RecordKey; pending: boolean; state: string }): void => {
-      if (item.pending && item.state !== "quarantined")
-        pending.push({ stream, key: item.key, outcome: "deferred", code, reason, again });
-    };
-    if (loaded.desiredCustomer !== undefined) defer("customers", loaded.desiredCustomer);
-    for (const order of loaded.orders) defer("orders", order);
-    for (const staff of loaded.staff) defer("staff", staff);
+    const pending = deferredOf(loaded, { code, reason, again });
     await this.#dropStored(`not attempted: ${reason}`);
     await this.#deps.ledger.recordOutcomes(this.#pass.runId, pending);
   }

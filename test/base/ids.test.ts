@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createIds, systemRandomness } from "../../src/base/ids.ts";
+import { createIds, sortedAfter, systemRandomness } from "../../src/base/ids.ts";
 
 describe("the randomness of the system", () => {
   it("gives as many bytes as are asked for, and never the same ones twice", () => {
@@ -20,5 +20,17 @@ describe("ids", () => {
     const made = Array.from({ length: 6 }, () => ids.next("op"));
     expect(made.toSorted()).toEqual(made);
     expect(new Set(made).size).toBe(made.length);
+  });
+
+  it("sort after those of an earlier program whose clock was ahead, where they are asked to", () => {
+    const newest = createIds(() => 1_790_000_000_000, systemRandomness).next("run");
+    const behind = createIds(() => 1_780_000_000_000, systemRandomness);
+    const made = [behind.next("run"), behind.next("run"), behind.next("run")];
+    const sorted: string[] = [newest];
+    for (const id of made) sorted.push(sortedAfter(id, sorted.at(-1)));
+    expect(sorted.toSorted()).toEqual(sorted);
+    expect(new Set(sorted.map((id) => id.length)).size).toBe(1);
+    expect(sortedAfter(newest, made[0])).toBe(newest);
+    expect(sortedAfter("run_z", undefined)).toBe("run_z");
   });
 });

@@ -16,7 +16,7 @@ import { limitsSettingsSchema, settleSettingsSchema } from "../../src/run/settin
 import type { RunSummary } from "../../src/run/summary.ts";
 import { findOperation, routes } from "../../src/sandbox/operations.ts";
 import { Company } from "../simulation/company.ts";
-import { companySource } from "../simulation/crm-source.ts";
+import { wholeSource } from "../simulation/crm-source.ts";
 import { assumptions } from "../simulation/engine.ts";
 import { SimulatedServices } from "../simulation/services.ts";
 import { Draws, Timeline } from "../simulation/timeline.ts";
@@ -131,7 +131,7 @@ export class RateWorld {
       {
         ledger: this.#ledger,
         platform: this.platform,
-        sources: [companySource(this.company, () => "whole")],
+        sources: [wholeSource(this.company)],
         streams: streams.map((stream) => ({ source: "crm", stream, job: "everything" })),
         settings: { ...assumptions, poolBatch: 50, staffPage: { base: 1, size: 100 } },
         settle: settleSettingsSchema.parse({}),
@@ -242,6 +242,7 @@ export function fillCompany(company: Company, count: number): void {
       id: `O${n}`,
       customer: `C${n}`,
       cancelled: false,
+      unsellable: false,
       assets: [{ id, licenseType: "cloud_account", quantity: 1, products: [`${id}-P1`], packages: [] }],
     });
     staff.push({
@@ -250,6 +251,7 @@ export function fillCompany(company: Company, count: number): void {
       login: `zqcanary${n}`,
       name: `Zqcanary Person ${n}`,
       assets: [id],
+      mobile: "+4917700700700",
       gone: false,
     });
   }

@@ -18,7 +18,7 @@ import type { OperationId } from "../../src/sandbox/operations.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { Company } from "../simulation/company.ts";
-import { companySource } from "../simulation/crm-source.ts";
+import { wholeSource } from "../simulation/crm-source.ts";
 import { assumptions } from "../simulation/engine.ts";
 import { Draws } from "../simulation/timeline.ts";
 import { LedgerView } from "../support/ledger-view.ts";
@@ -92,7 +92,7 @@ class TokenWorld {
         {
           ledger: this.ledger,
           platform,
-          sources: [companySource(this.#company, () => "whole")],
+          sources: [wholeSource(this.#company)],
           streams: [],
           settings: assumptions,
           settle: { timeMs: 200, readings: 2, maxWaitMs: 10_000 },

@@ -286,6 +286,27 @@ describe("what a service refuses as a whole", () => {
   });
 });
 
+describe("what is not sent because a service gives no turn", () => {
+  it("is not done, and every record that waits for it counts until it is", async () => {
+    const company = await Company.settled();
+    company.export({ staff: [...base.staff, person("S7", { customer: "C2" })], orders: [...base.orders, secondOrder] });
+    // The first call of each service is the only one for a long time.
+    const slow = {
+      CRM_SYNC__memberCenter__callsPerSecond: "0.001",
+      CRM_SYNC__memberCenter__turnTimeoutMs: "50",
+      CRM_SYNC__orderService__callsPerSecond: "0.001",
+      CRM_SYNC__orderService__turnTimeoutMs: "50",
+    };
+    expect(await company.run(slow)).toMatchObject({ exit: 7, adds: true });
+    expect(company.open.map(({ record, code }) => `${record} ${code}`)).toEqual([
+      "orders O2 service.not-sent",
+      "staff S7 service.unreadable",
+    ]);
+    expect(await company.run()).toMatchObject({ exit: 0, calls: { E5: 1, M1: 1 } });
+    expect(company.open).toEqual([]);
+  });
+});
+
 describe("what is refused of an enterprise", () => {
   it("a change (E4) stops no order and nobody, and is sent again when the record changes", async () => {
     const company = await Company.settled();

@@ -1,3 +1,5 @@
+import { streams } from "../../src/crm/model.ts";
+import type { Stream } from "../../src/crm/model.ts";
 import type { Draws } from "./timeline.ts";
 
 /** One asset of an order: its licence type, products right under it, and packages with products of their own. */
@@ -15,6 +17,8 @@ export interface CompanyOrder {
   customer: string;
   assets: CompanyAsset[];
   cancelled: boolean;
+  /** It names a product that the order service does not take, until the CRM corrects it. */
+  unsellable: boolean;
 }
 
 export interface CompanyCustomer {
@@ -31,14 +35,25 @@ export interface CompanyPerson {
   name: string;
   /** Asset instances that this person should hold. */
   assets: string[];
+  mobile: string;
   /** Left the company; may come back. */
   gone: boolean;
 }
 
-type Kind = "customers" | "orders" | "staff";
+/** What a service takes, and what it does not (10004, 13004). */
+const goodMobile = "+4917700700700";
+const badMobile = "+4917700700700177007";
+export const unsellableProduct = "PID-UNKNOWN";
 
 /** What stands for personal data: all of it begins like this, and none of it may be seen outside the private table. */
 export const canary = /zqcanary/iu;
+
+export interface CompanyRecord {
+  id: string;
+  broken: boolean;
+  nameless: boolean;
+  value: object;
+}
 
 /** The CRM of one seed: what it says now, and the edits that people make between the runs. */
 export class Company {
@@ -51,13 +66,19 @@ export class Company {
   readonly taken = new Set<string>();
   /** Who ever belonged to a customer, as `customer login`. */
   readonly everStaff = new Set<string>();
+  /** Logins that the member-center finds several staff members for (60023), until somebody tidies up there. */
+  readonly doubled = new Set<string>();
+  /** Rows that cannot be read and do not say either which customer they belong to. */
+  readonly nameless = new Set<string>();
   readonly #draws: Draws;
+  readonly #forms = new Map<string, { form: string | undefined; revision: number }>();
   #made = 0;
 
   constructor(draws: Draws) {
     this.#draws = draws;
     const customers = draws.whole(1, 3);
     for (let index = 0; index < customers; index += 1) this.#addCustomer();
+    this.#noteChanges();
   }
 
   #next(): number {
@@ -80,7 +101,7 @@ export class Company {
     for (let index = 0; index < people; index += 1) this.#addPerson(customer.id);
   }
 
-  #addOrder(customer: string): void {
+  #addOrder(customer: string, unsellable = false): void {
     const order = `O${this.#next()}`;
     const assets = Array.from({ length: this.#draws.whole(1, 3) }, (_, index): CompanyAsset => {
       const id = `${order}-A${index + 1}`;
@@ -96,10 +117,10 @@ export class Company {
         asset.packages.push({ id: `${id}-K2`, parent: `${id}-K1`, products: [`${id}-K2-P1`] });
       return asset;
     });
-    this.orders.push({ id: order, customer, assets, cancelled: false });
+    this.orders.push({ id: order, customer, assets, cancelled: false, unsellable });
   }
 
-  #addPerson(customer: string): void {
+  #addPerson(customer: string, mobile = goodMobile): CompanyPerson {
     const number = this.#next();
     const person: CompanyPerson = {
       id: `S${number}`,
@@ -107,11 +128,13 @@ export class Company {
       login: `zqcanary${number}`,
       name: `Zqcanary Person ${number}`,
       assets: [],
+      mobile,
       gone: false,
     };
     this.staff.push(person);
     this.everStaff.add(`${customer} ${person.login}`);
     for (const free of this.#free(customer)) if (this.#draws.chance(0.4)) person.assets.push(free);
+    return person;
   }
 
   /** Instances of a customer's orders that nobody claims, of one number each. */
@@ -131,12 +154,36 @@ export class Company {
 
   /** One thing that somebody changes in the CRM. Gives its name, or undefined where the drawn one does not apply. */
   edit(): string | undefined {
+    const what = this.#edit();
+    this.#noteChanges();
+    return what;
+  }
+
+  /** How often a record was changed, left or came back. */
+  revision(key: string): number {
+    return this.#forms.get(key)?.revision ?? 0;
+  }
+
+  #noteChanges(): void {
+    const forms = new Map<string, string>();
+    for (const stream of streams)
+      for (const row of this.records(stream))
+        forms.set(`${stream} ${row.id}`, JSON.stringify([row.value, row.broken, row.nameless]));
+    for (const key of new Set([...forms.keys(), ...this.#forms.keys()])) {
+      const before = this.#forms.get(key);
+      const form = forms.get(key);
+      if (before === undefined || before.form !== form)
+        this.#forms.set(key, { form, revision: (before?.revision ?? 0) + 1 });
+    }
+  }
+
+  #edit(): string | undefined {
     const draws = this.#draws;
     const customer = draws.pick(this.customers);
     const present = this.staff.filter((person) => !person.gone);
     const person = draws.pick(present);
     if (customer === undefined) return undefined;
-    switch (draws.whole(0, 13)) {
+    switch (draws.whole(0, 17)) {
       case 0:
         this.#addOrder(customer.id);
         return `new order for ${customer.id}`;
@@ -197,12 +244,14 @@ export class Company {
         const key = draws.pick(keys);
         if (key === undefined) return undefined;
         this.broken.add(key);
+        if (draws.chance(0.3)) this.nameless.add(key);
         return `${key} broken`;
       }
       case 11: {
         const key = draws.pick([...this.broken]);
         if (key === undefined) return undefined;
         this.broken.delete(key);
+        this.nameless.delete(key);
         return `${key} mended`;
       }
       case 12: {
@@ -212,6 +261,25 @@ export class Company {
         for (const holder of this.staff)
           for (const asset of order.assets) if (holder.assets.includes(asset.id)) this.#take(holder, asset.id);
         return `${order.id} cancelled`;
+      }
+      case 13:
+        this.#addPerson(customer.id, badMobile);
+        return `somebody new at ${customer.id} with a bad mobile`;
+      case 14:
+        this.#addOrder(customer.id, true);
+        return `new order for ${customer.id} that is refused`;
+      case 15: {
+        const fresh = this.#addPerson(customer.id);
+        this.doubled.add(fresh.login);
+        return `${fresh.id}, new at ${customer.id}, is doubled`;
+      }
+      case 16: {
+        const wrong = draws.pick(present.filter((item) => item.mobile !== goodMobile));
+        const order = draws.pick(this.orders.filter((item) => item.unsellable));
+        if (wrong !== undefined) wrong.mobile = goodMobile;
+        else if (order !== undefined) order.unsellable = false;
+        else return undefined;
+        return `${wrong?.id ?? order?.id ?? ""} corrected`;
       }
       default:
         if (draws.chance(0.3)) this.#addCustomer();
@@ -226,14 +294,59 @@ export class Company {
     for (const person of this.staff) yield `staff ${person.id}`;
   }
 
-  /** Everything is in order at last: nothing is broken, and every customer can be ordered for. */
-  mend(): void {
+  /** Whether a service refuses something as it stands in the CRM now. */
+  get hasRefused(): boolean {
+    const people = this.staff.filter((person) => !person.gone);
+    return (
+      people.some((person) => person.mobile !== goodMobile || this.doubled.has(person.login)) ||
+      this.orders.some((order) => order.unsellable && !order.cancelled)
+    );
+  }
+
+  /** Whether a service refuses what this record asks for, for the record's own sake. */
+  isRefused(stream: Stream, id: string): boolean {
+    if (stream === "orders") return this.orders.some((order) => order.id === id && order.unsellable);
+    const person = stream === "staff" ? this.staff.find((item) => item.id === id) : undefined;
+    return person !== undefined && (person.mobile !== goodMobile || this.doubled.has(person.login));
+  }
+
+  /** Whether a record cannot be done because of what a service refuses: its own, or what it needs or what its holder keeps. */
+  needsRefused(stream: Stream, id: string): boolean {
+    if (this.isRefused(stream, id)) return true;
+    if (stream === "orders") return this.orders.some((order) => order.id === id && order.cancelled);
+    const person = stream === "staff" ? this.staff.find((item) => item.id === id) : undefined;
+    if (person === undefined) return false;
+    const isDoubled = this.staff.some(
+      (item) => this.doubled.has(item.login) && this.everStaff.has(`${person.customer} ${item.login}`),
+    );
+    const unsellable = this.orders.filter((order) => order.unsellable).flatMap((order) => order.assets);
+    // Somebody who is gone keeps what was held until that is believed.
+    const gone = this.staff.filter((item) => item.gone).flatMap((item) => item.assets);
+    return (
+      (isDoubled && person.assets.length > 0) ||
+      unsellable.some((asset) => person.assets.includes(asset.id)) ||
+      gone.some((asset) => person.assets.includes(asset))
+    );
+  }
+
+  /** Every record can be read, and every customer can be ordered for. */
+  mendReading(): void {
     this.broken.clear();
+    this.nameless.clear();
     for (const customer of this.customers) customer.address ??= `Zqcanary Road ${this.#next()}`;
+    this.#noteChanges();
+  }
+
+  /** Everything is in order at last: nothing is broken or refused any more. */
+  mend(): void {
+    this.doubled.clear();
+    for (const person of this.staff) person.mobile = goodMobile;
+    for (const order of this.orders) order.unsellable = false;
+    this.mendReading();
   }
 
   /** The records of a stream as its source gives them. */
-  records(stream: Kind): { id: string; broken: boolean; value: object }[] {
+  records(stream: Stream): CompanyRecord[] {
     const rows =
       stream === "customers"
         ? this.customers.map((customer) => ({ id: customer.id, value: customerRecord(customer) }))
@@ -242,7 +355,10 @@ export class Company {
           : this.staff
               .filter((person) => !person.gone)
               .map((person) => ({ id: person.id, value: staffRecord(person) }));
-    return rows.map((row) => ({ ...row, broken: this.broken.has(`${stream} ${row.id}`) }));
+    return rows.map((row) => {
+      const key = `${stream} ${row.id}`;
+      return { ...row, broken: this.broken.has(key), nameless: this.nameless.has(key) };
+    });
   }
 }
 
@@ -268,7 +384,7 @@ function orderRecord(order: CompanyOrder): object {
     id,
     parentId,
     name: `Product ${id}`,
-    gmsPid: "PID-1",
+    gmsPid: order.unsellable ? unsellableProduct : "PID-1",
     type: "tool",
     nodes: 3,
     timeUnit: "YEAR",
@@ -298,7 +414,7 @@ function staffRecord(person: CompanyPerson): object {
     customerId: person.customer,
     userName: person.login,
     name: person.name,
-    mobile: "+4917700700700",
+    mobile: person.mobile,
     assets: person.assets.map((instanceId) => ({ instanceId })),
   };
 }

@@ -7,30 +7,42 @@ import type { SourceItem } from "../../src/source/reader.ts";
 import type { MapRecord } from "../../src/source/mapping/compile.ts";
 import type { Source } from "../../src/source/source.ts";
 import type { Company } from "./company.ts";
+import { Truth } from "./truth.ts";
 
-/** How the next readings go: whole, cut off in the middle, or empty as after a failed export. */
-export type ReadingMood = "whole" | "cut" | "empty";
+/** How a reading goes: whole, cut off in the middle, without most of its rows or all of them as after a failed export, or not at all. */
+export const readingMoods = ["whole", "cut", "shrunk", "empty", "down"] as const;
+export type ReadingMood = (typeof readingMoods)[number];
 
-/** The CRM as a source in memory. `mood` says how a stream is read. */
-export function companySource(company: Company, mood: (stream: Stream) => ReadingMood): Source {
+/** Streams of the CRM as a source in memory. `mood` says how each of them is read; `truth` is told what each reading said. */
+export function companySource(
+  company: Company,
+  truth: Truth,
+  options: { name: string; streams: readonly Stream[]; mood: (stream: Stream) => ReadingMood },
+): Source {
+  const { name, mood } = options;
   return {
-    name: "crm",
-    streams,
+    name,
+    streams: options.streams,
     check: () => Promise.resolve(undefined),
     wholeEveryMs: () => undefined,
     close: () => Promise.resolve(),
     mapping: (stream) => Promise.resolve({ map: mapOf(stream), secretPaths: [], fingerprint: hashOf([stream]) }),
     async *read(stream) {
-      const how = mood(stream);
-      const all = company.records(stream).map((row): SourceItem => ({
-        raw: {
-          place: `${stream}/${row.id}`,
-          key: row.id,
-          value: { ...asJson(row.value), ...(row.broken ? { name: null, customerId: row.id, instances: 0 } : {}) },
-        },
-      }));
-      const items = how === "whole" ? all : how === "empty" ? [] : all.slice(0, Math.floor(all.length / 2));
+      const all = company.records(stream).map((row): SourceItem => {
+        const { customerId, ...rest } = asJson(row.value);
+        const value = { ...rest, ...(customerId === undefined || row.nameless ? {} : { customerId }) };
+        const raw = row.broken ? { ...value, name: null, instances: 0 } : value;
+        return { raw: { place: `${stream}/${row.id}`, key: row.id, value: raw } };
+      });
+      const how = truth.begin(stream, mood(stream), all.length);
+      if (how === "down")
+        throw new Problem({ code: "source.down", message: "the source does not answer", cure: "look at it" });
+      const items = all.slice(
+        0,
+        { whole: all.length, cut: Math.floor(all.length / 2), shrunk: all.length - 3, empty: 0 }[how],
+      );
       if (items.length > 0) yield items;
+      if (how === "whole") truth.readWhole(stream);
       if (how !== "cut") return { complete: true, full: true, rows: items.length };
       return {
         complete: false,
@@ -40,6 +52,12 @@ export function companySource(company: Company, mood: (stream: Stream) => Readin
       };
     },
   };
+}
+
+/** The CRM as one source that is always read whole. */
+export function wholeSource(company: Company): Source {
+  const truth = new Truth(company, { reads: 1, ms: 0, shrink: 1 }, () => 0);
+  return companySource(company, truth, { name: "crm", streams, mood: () => "whole" });
 }
 
 function asJson(value: object): JsonObject {
@@ -52,6 +70,7 @@ function mapOf(stream: Stream): MapRecord {
     if (parsed !== undefined) return ok(parsed);
     return failed({
       ...(typeof raw["id"] === "string" ? { id: raw["id"] } : {}),
+      ...(typeof raw["customerId"] === "string" ? { customerId: raw["customerId"] } : {}),
       field: "name",
       code: "missing",
       message: "the record is broken",

@@ -7,6 +7,8 @@ import { createLogger } from "../../src/base/logger.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import { contractSettingsSchema } from "../../src/contract/settings.ts";
 import type { ContractSettings } from "../../src/contract/settings.ts";
+import { streams } from "../../src/crm/model.ts";
+import type { Stream } from "../../src/crm/model.ts";
 import { openDatabase } from "../../src/ledger/database.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
@@ -14,9 +16,12 @@ import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/settings.ts";
 import type { RunDependencies, RunRequest } from "../../src/run/request.ts";
+import { planRun } from "../../src/run/plan-run.ts";
+import type { PlanSummary } from "../../src/run/plan-run.ts";
 import { runSync } from "../../src/run/run.ts";
 import type { LimitsSettings } from "../../src/run/settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
+import { tellPeople } from "../../src/run/tell.ts";
 import type { Source } from "../../src/source/source.ts";
 import { callTimeoutMs, transportTo } from "./services.ts";
 import type { SimulatedServices } from "./services.ts";
@@ -27,8 +32,19 @@ export interface Configuration {
   ordersUnseen: "ask" | "resend";
   settle: { timeMs: number; readings: number; maxWaitMs: number };
   concurrency: number;
+  /** Calls of one service that may be out at once. */
+  callsAtOnce: number;
+  /** The CRM is read by one job, or its customers and orders by one and its staff by another. */
+  jobs: 1 | 2;
   limits: LimitsSettings;
 }
+
+/** The streams of each job. */
+export const jobs = {
+  everything: streams,
+  "customers-and-orders": ["customers", "orders"],
+  staff: ["staff"],
+} as const satisfies Record<string, readonly Stream[]>;
 
 const profile: unknown = parse(readFileSync(join(import.meta.dirname, "../../config/profiles/sandbox.yaml"), "utf8"));
 
@@ -40,7 +56,6 @@ const baseAssumptions = contractSettingsSchema.parse(assumptionsOf(profile));
 const base = {
   baseUrl: "http://127.0.0.1:1",
   tokens: { authorization: { fixed: "sandbox-app-token" }, userToken: { fixed: "sandbox-user-token" } },
-  callsAtOnce: 4,
   callsPerSecond: null,
   callTimeoutMs,
   turnTimeoutMs: 2_000,
@@ -51,8 +66,13 @@ const base = {
   breakerFailures: 8,
   breakerOpenMs: 1_000,
 };
-const orderServiceSettings = orderServiceSettingsSchema.parse({ ...base, appKey: "sandbox-app" });
-const memberCenterSettings = memberCenterSettingsSchema.parse(base);
+
+function settingsOf({ callsAtOnce }: Configuration) {
+  return {
+    orderService: orderServiceSettingsSchema.parse({ ...base, callsAtOnce, appKey: "sandbox-app" }),
+    memberCenter: memberCenterSettingsSchema.parse({ ...base, callsAtOnce }),
+  };
+}
 
 /** Settings about the services, with a small pool and small pages so that several calls are needed. */
 export const assumptions: ContractSettings = {
@@ -60,6 +80,11 @@ export const assumptions: ContractSettings = {
   poolBatch: 3,
   staffPage: { base: 1, size: 3 },
 };
+
+function jobOf(configuration: Configuration, stream: Stream): string {
+  if (configuration.jobs === 1) return "everything";
+  return stream === "staff" ? "staff" : "customers-and-orders";
+}
 
 /** Thrown to whoever waits for a program that has died. */
 export class ProgramDied extends Error {
@@ -176,7 +201,7 @@ export class Engine {
     timeline: Timeline;
     draws: Draws;
     services: SimulatedServices;
-    source: Source;
+    sources: readonly Source[];
     configuration: Configuration;
     /** How far the wall clock of the machine is off. */
     offset: () => number;
@@ -205,7 +230,7 @@ export class Engine {
     );
     const transport = transportTo(services, (work) => life.through(work));
     const platform = createPlatform(
-      { orderService: orderServiceSettings, memberCenter: memberCenterSettings, assumptions },
+      { ...settingsOf(configuration), assumptions },
       {
         clock,
         random: draws,
@@ -217,8 +242,10 @@ export class Engine {
     const deps: RunDependencies = {
       ledger,
       platform,
-      sources: [options.source],
-      streams: options.source.streams.map((stream) => ({ source: options.source.name, stream, job: "everything" })),
+      sources: options.sources,
+      streams: options.sources.flatMap((source) =>
+        source.streams.map((stream) => ({ source: source.name, stream, job: jobOf(configuration, stream) })),
+      ),
       settings: assumptions,
       settle: configuration.settle,
       ordersUnseen: configuration.ordersUnseen,
@@ -237,14 +264,38 @@ export class Engine {
 
   /** One run with the lock held. Undefined where the program died in it. */
   async run(request: RunRequest): Promise<RunSummary | undefined> {
+    return await this.#locked(() => runSync(this.#depsOf(request), request));
+  }
+
+  /** A plan of what would be done, with the lock held. Undefined where the program died in it. */
+  async plan(request: RunRequest): Promise<PlanSummary | undefined> {
+    return await this.#locked(() => planRun(this.#depsOf(request), request, () => {}));
+  }
+
+  /** Tells people, into the log, what a run that has ended changed. */
+  async tell(summary: RunSummary): Promise<void> {
+    const { ledger, clock, logger } = this;
+    const settings = { kind: "log" } as const;
+    await this.wait(
+      tellPeople({ ledger, clock, logger, store: ledger, settings, instance: "simulation", secret: () => "" }, summary),
+    );
+  }
+
+  /** A job has the sources of its streams. */
+  #depsOf({ streams: asked }: RunRequest): RunDependencies {
+    const sources = this.#deps.sources.filter((source) => source.streams.some((stream) => asked.includes(stream)));
+    return { ...this.#deps, sources };
+  }
+
+  async #locked<T>(work: () => Promise<T>): Promise<T | undefined> {
     let over = false;
-    let summary: RunSummary | undefined;
+    let result: T | undefined;
     let problem: unknown;
     this.ledger.takeRunLock();
-    runSync(this.#deps, request).then(
+    work().then(
       (value) => {
         over = true;
-        summary = value;
+        result = value;
       },
       (error: unknown) => {
         over = true;
@@ -256,7 +307,7 @@ export class Engine {
     this.ledger.releaseRunLock();
     if (problem !== undefined)
       throw problem instanceof Error ? problem : new Error("a run failed with no error", { cause: problem });
-    return summary;
+    return result;
   }
 
   /** Waits for something the engine does in virtual time. Throws ProgramDied where it dies on the way. */

@@ -23,17 +23,24 @@ function isThere(row: JournalRow, services: SimulatedServices): boolean | undefi
   return undefined;
 }
 
-/** What a service refused is not sent again by itself: somebody has the customer worked on again, as `resync --customer` does. */
-export async function askForRefused(engine: Engine, ledgerPath: string): Promise<number> {
+/** What the CRM corrects, so that nobody has to ask for it. */
+const correctedInTheCrm = "'rejected.10004', 'rejected.13004'";
+/** What a service refused for its own reasons is not sent again by itself: somebody has the customer worked on again, as `resync --customer` does. */
+export async function askForRefused(
+  engine: Engine,
+  ledgerPath: string,
+  options: { besides: string; onAsked: (customer: string) => void },
+): Promise<number> {
   const view = new LedgerView(ledgerPath);
   const row = z.object({ namespace: z.string(), id: z.string() });
   try {
     const customers = view.rows(
       row,
       `select distinct customer_namespace as namespace, customer_id as id from record
-       where outcome = 'rejected' and pending = 0`,
+       where outcome = 'rejected' and pending = 0 and deferred_code not in (${correctedInTheCrm}, '${options.besides}')`,
     );
     for (const customer of customers) {
+      options.onAsked(customer.id);
       await engine.wait(engine.ledger.retryRejected({ customer }));
       await engine.wait(engine.ledger.markPending({ customer }));
     }
@@ -44,7 +51,11 @@ export async function askForRefused(engine: Engine, ledgerPath: string): Promise
 }
 
 /** A person who decides what waits for one, after a look at the platform, and approves what is held. Gives how many decisions were taken. */
-export async function decideAll(engine: Engine, services: SimulatedServices): Promise<number> {
+export async function decideAll(
+  engine: Engine,
+  services: SimulatedServices,
+  onDecided: (customer: string) => void,
+): Promise<number> {
   const observer = new Observer(engine.platform, assumptions);
   let decisions = 0;
   for (const hold of await engine.wait(engine.ledger.openHolds())) {
@@ -63,6 +74,7 @@ export async function decideAll(engine: Engine, services: SimulatedServices): Pr
           decide(engine.deps, observer, row.id, verdict, { reason: "looked at the platform", by: "tester" }),
         );
         decisions += 1;
+        onDecided(row.operation.customer.id);
         break;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;

@@ -75,6 +75,14 @@ export class SimulatedServices {
   faultRate = 0;
   /** Told of every call before it is applied. */
   onApply: (operation: OperationId, call: Call) => void = () => {};
+  /** Writing calls that left the program, whether or not they arrived. */
+  writesLeft = 0;
+  /** Told of every call when it leaves the program. */
+  onLeave: (operation: OperationId, call: Pick<Call, "parameters" | "body">) => void = () => {};
+  /** Says no to a call as it stands, for the sake of what it asks for; undefined: it may be taken. */
+  refuses: (operation: OperationId, call: Call) => Answer | undefined = () => undefined;
+  /** Told of every call that was refused, where the program hears of it. */
+  onRefused: (operation: OperationId, call: Call, code: string) => void = () => {};
   readonly #timeline: Timeline;
   readonly #draws: Draws;
   readonly #services: ReturnType<typeof createServices>;
@@ -143,6 +151,10 @@ export class SimulatedServices {
   /** Carries one request there and its answer back. Rejects as a transport does. */
   carry(request: TransportRequest): Promise<TransportAnswer> {
     this.#timeline.touch();
+    const leaving = findOperation(request.method, request.path.split("?")[0] ?? "");
+    if (leaving !== undefined && routes[leaving.id].writes) this.writesLeft += 1;
+    if (leaving !== undefined)
+      this.onLeave(leaving.id, { parameters: leaving.parameters, body: parseBody(request.body ?? "") });
     return new Promise((resolve, reject) => {
       let stopListening = (): void => {};
       const fail = (reason: string, written = true): void => {
@@ -202,10 +214,16 @@ export class SimulatedServices {
         if (error instanceof Refusal) return failure(error.code, error.reason);
         throw error;
       }
+      const refused = this.refuses(operation, call);
+      if (refused !== undefined) return refused;
       this.onApply(operation, call);
       return this.#services.run(operation, call);
     };
-    if (fault === undefined) return onWire(replyOf(answer(), this.#errorStatus));
+    if (fault === undefined) {
+      const said = answer();
+      if (typeof said.code === "string") this.onRefused(operation, call, said.code);
+      return onWire(replyOf(said, this.#errorStatus));
+    }
     if (fault.fault === "refused") {
       fail("ECONNRESET");
       return undefined;
@@ -219,6 +237,7 @@ export class SimulatedServices {
         fail("ECONNRESET");
         return undefined;
       case "appliedLate":
+        if (this.refuses(operation, call) !== undefined) return undefined;
         this.onApply(operation, call);
         this.#services.runLater(operation, call, fault.delayMs);
         return undefined;

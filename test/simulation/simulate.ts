@@ -3,27 +3,37 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { durationMs } from "../../src/base/duration.ts";
 import { openDatabase } from "../../src/ledger/database.ts";
 import { streams } from "../../src/crm/model.ts";
+import type { Stream } from "../../src/crm/model.ts";
 import type { RunRequest } from "../../src/run/request.ts";
 import { limitsSettingsSchema } from "../../src/run/settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
-import { identifierOf, rowOf } from "../../src/sandbox/identifiers.ts";
+import { rowOf } from "../../src/sandbox/identifiers.ts";
+import type { Source } from "../../src/source/source.ts";
+import { LedgerView } from "../support/ledger-view.ts";
 import { canary, Company } from "./company.ts";
-import { companySource } from "./crm-source.ts";
+import { companySource, readingMoods } from "./crm-source.ts";
 import type { ReadingMood } from "./crm-source.ts";
-import { Engine, ProgramDied } from "./engine.ts";
+import { Engine, jobs, ProgramDied } from "./engine.ts";
 import type { Configuration } from "./engine.ts";
 import { judge } from "./judge.ts";
 import { askForRefused, decideAll } from "./person.ts";
+import { Refusals } from "./refusals.ts";
+import { Backup } from "./restore.ts";
 import { latestEffectMs, SimulatedServices } from "./services.ts";
-import { Draws, Timeline } from "./timeline.ts";
+import { judgeTelling, Undonenesses } from "./telling.ts";
+import { beginning, Draws, Timeline } from "./timeline.ts";
+import { Truth } from "./truth.ts";
 
 /** What is wrong with a seed, in words; nothing wrong is an empty list. */
 export function faultsOf(result: SeedResult): string[] {
   return [
     ...result.twice.map((text) => `twice: ${text}`),
     ...result.lost.map((text) => `lost: ${text}`),
+    ...result.takenUnmeant.map((text) => `taken unmeant: ${text}`),
+    ...result.silent.map((text) => `silent: ${text}`),
     ...result.wrong.map((text) => `wrong: ${text}`),
   ];
 }
@@ -38,6 +48,10 @@ export interface SeedResult {
   runs: number;
   twice: string[];
   lost: string[];
+  /** Took something away that the CRM wanted kept, or that might have been wanted by what was not read. */
+  takenUnmeant: string[];
+  /** Not done, and not told of; or told of, and done. */
+  silent: string[];
   wrong: string[];
   /** Of everything that happened: equal for equal seeds. */
   trace: string;
@@ -63,17 +77,28 @@ interface Fate {
   diesAt: number;
   jumpsAt: number | undefined;
   stopsAt: number | undefined;
+  /** The ledger is copied. */
+  copiedAt: number | undefined;
 }
 
-const nothingHappens: Fate = { diesAt: Number.POSITIVE_INFINITY, jumpsAt: undefined, stopsAt: undefined };
+const nothingHappens: Fate = {
+  diesAt: Number.POSITIVE_INFINITY,
+  jumpsAt: undefined,
+  stopsAt: undefined,
+  copiedAt: undefined,
+};
 
 function isFated(fate: Fate): boolean {
-  return fate.diesAt < Number.POSITIVE_INFINITY || fate.jumpsAt !== undefined || fate.stopsAt !== undefined;
+  return fate.diesAt < Number.POSITIVE_INFINITY || Object.values(fate).some((step) => Number.isFinite(step));
 }
+
+type JobName = keyof typeof jobs;
 
 const leastFaults = 5;
 const mostRuns = 14;
 const mostQuietRuns = 7;
+const mostLastingRounds = 5;
+const hour = 3_600_000;
 
 /** Runs one seed from the first look at the CRM to the last verdict. */
 export async function simulate(seed: number, folder: string, options: { story?: boolean } = {}): Promise<SeedResult> {
@@ -99,8 +124,17 @@ class Simulation {
   #engine: Engine | undefined;
   /** Orders that a whole run has read as cancelled. */
   readonly #cancelled = new Set<string>();
-  #mood: ReadingMood = "whole";
+  readonly #truth: Truth;
+  readonly #refusals: Refusals;
+  readonly #undone: Undonenesses;
+  readonly #backup: Backup;
+  readonly #takenUnmeant: string[] = [];
+  readonly #silent: string[] = [];
+  /** How the streams are read that are not read whole. */
+  readonly #moods = new Map<Stream, ReadingMood>();
   #offset = 0;
+  /** The furthest that the clock of the machine was before it was set. */
+  #furthest = 0;
   #setForward = false;
   #kills = 0;
   #runs = 0;
@@ -118,16 +152,31 @@ class Simulation {
     this.#configuration = {
       ordersUnseen: draws.chance(0.5) ? "resend" : "ask",
       settle: { timeMs: 4_000, readings, maxWaitMs: draws.chance(0.8) ? 30_000 : 1_000 },
-      concurrency: draws.whole(1, 3),
+      concurrency: draws.whole(1, 4),
+      callsAtOnce: draws.whole(1, 3),
+      jobs: draws.chance(0.5) ? 2 : 1,
       limits: limitsSettingsSchema.parse({
         revokes: { enterprise: { floor: draws.pick([0, 1, 5]) }, run: { floor: draws.pick([1, 20]) } },
         sourceShrink: 0.6,
-        absenceReads: draws.whole(1, 2),
-        absenceTime: "0s",
+        absenceReads: draws.whole(1, 3),
+        absenceTime: draws.pick(["0s", "0s", "1h", "24h"]),
       }),
     };
-    this.#services.onApply = (operation, call) => {
+    const { absenceReads, absenceTime, sourceShrink } = this.#configuration.limits;
+    const rule = { reads: absenceReads, ms: durationMs(absenceTime), shrink: sourceShrink };
+    this.#truth = new Truth(this.#company, rule, () => this.#now);
+    this.#refusals = new Refusals(this.#company, this.#services, (what) =>
+      this.#wrong.push(`${what} was refused and is sent again, and nothing has changed`),
+    );
+    this.#undone = new Undonenesses(this.#company, this.#services);
+    this.#backup = new Backup(this.#path);
+    this.#services.refuses = (operation, call) => this.#refusals.answer(operation, call);
+    this.#services.onRefused = (operation, call, code) => this.#refusals.heard(operation, call, code);
+    this.#services.onLeave = (operation, call) => {
+      this.#refusals.leaves(operation, call);
       if (operation === "M9") this.#watchRevokes(call.parameters[0] ?? "", call.body);
+    };
+    this.#services.onApply = (operation, call) => {
       if (operation === "E5") this.#watchOrder(call.body);
     };
   }
@@ -137,6 +186,7 @@ class Simulation {
     this.#somethingIsThere();
     this.#note(`configuration ${JSON.stringify(this.#configuration)}`);
     await this.#troubledTimes();
+    await this.#lastingTimes();
     await this.#quietTimes();
     const settled = this.#settledOperations();
     const verdict = judge(this.#company, this.#services, this.#path);
@@ -148,6 +198,8 @@ class Simulation {
       runs: this.#runs,
       twice: verdict.twice,
       lost: verdict.lost,
+      takenUnmeant: this.#takenUnmeant,
+      silent: this.#silent,
       wrong: [...this.#wrong, ...verdict.wrong],
       trace: this.#trace.digest("hex"),
       story: this.#story ?? [],
@@ -157,8 +209,14 @@ class Simulation {
   close(): void {
     this.#engine?.close();
     this.#services.close();
+    this.#backup.remove();
     for (const ending of ["", "-wal", "-shm", ".heads", ".lock", ".lock-journal"])
       rmSync(this.#path + ending, { force: true });
+  }
+
+  /** What the clock of the machine says. */
+  get #now(): number {
+    return beginning + this.#timeline.elapsed + this.#offset;
   }
 
   #note(line: string): void {
@@ -199,15 +257,21 @@ class Simulation {
         }
       }
       this.#services.faultRate = draws.pick([0.05, 0.15, 0.3, 0.6]) ?? 0.3;
-      this.#mood = draws.chance(0.85) ? "whole" : draws.chance(0.5) ? "cut" : "empty";
+      for (const stream of streams)
+        this.#moods.set(stream, draws.chance(0.9) ? "whole" : (draws.pick(readingMoods) ?? "whole"));
       const diesAt = draws.chance(0.6) ? draws.whole(1, draws.pick([20, 80, 250]) ?? 80) : Number.POSITIVE_INFINITY;
       const jumpsAt = draws.chance(0.3) ? draws.whole(1, 100) : undefined;
-      await this.#oneRun({ diesAt, jumpsAt, stopsAt: draws.chance(0.1) ? draws.whole(1, 150) : undefined });
+      const copiedAt = draws.chance(0.2) ? draws.whole(1, 80) : undefined;
+      const stopsAt = draws.chance(0.1) ? draws.whole(1, 150) : undefined;
+      if (draws.chance(0.15)) await this.#onePlan();
+      await this.#oneRun({ diesAt, jumpsAt, stopsAt, copiedAt });
       this.#noteCalls();
       if (draws.chance(0.3)) await this.#ask();
       if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 8_000));
+      if (draws.chance(0.2)) await this.#timeline.pass(draws.whole(0, 14 * hour));
+      if (this.#backup.isTaken && draws.chance(0.6)) await this.#putBackupBack();
     }
-    this.#mood = "whole";
+    this.#moods.clear();
     // A seed in which little was left to do gets more to do, until enough has gone wrong.
     for (let round = 0; this.#services.faultCount < leastFaults && round < mostRuns; round += 1) {
       for (let edits = 0; edits < 6; edits += 1) this.#company.edit();
@@ -218,6 +282,33 @@ class Simulation {
     this.#services.faultRate = 0;
   }
 
+  /** Somebody puts an older copy of the ledger in its place; the program says so, and the newest is put back. */
+  async #putBackupBack(): Promise<void> {
+    this.#engine?.close();
+    this.#engine = undefined;
+    const problem = await this.#backup.putBack();
+    this.#note(`an older copy is put back: ${problem ?? "as is right"}`);
+    if (problem !== undefined) this.#wrong.push(problem);
+  }
+
+  /** No more faults, but what the services refuse stays as it is: everything that does not need it goes on, and only it is told of. */
+  async #lastingTimes(): Promise<void> {
+    if (!this.#company.hasRefused) return;
+    this.#company.mendReading();
+    await this.#timeline.pass(60_000);
+    this.#note("only what is refused is wrong");
+    for (let round = 1; round <= mostLastingRounds; round += 1) {
+      const before = this.#services.writingCalls;
+      await this.#oneRound();
+      await this.#timeline.pass(this.#configuration.settle.timeMs);
+      const decided = await this.#ask("rejected.60023");
+      if (round > 1 && this.#services.writingCalls === before && decided === 0) break;
+    }
+    for (const item of this.#undone.all())
+      if (!this.#company.needsRefused(item.stream, item.id))
+        this.#wrong.push(`${item.stream} ${item.id} waits for what is refused of another: ${item.why}`);
+  }
+
   /**
    * No more faults: where nothing is open, two runs reach what is wished and the third makes no writing call. What waits for settle times or
    * for a person may take some runs more; they end with one that makes no writing call.
@@ -226,12 +317,11 @@ class Simulation {
     this.#company.mend();
     await this.#timeline.pass(60_000);
     this.#note("faults have stopped");
+    await this.#believeWhatIsGone();
     let waited = (await this.#openThings()) > 0;
     for (let run = 1; ; run += 1) {
       const before = this.#services.writingCalls;
-      const summary = await this.#oneRun(nothingHappens);
-      this.#noteCalls();
-      if (summary?.state !== "done") this.#wrong.push(`a run without faults ended ${summary?.state ?? "dead"}`);
+      const summary = await this.#oneRound();
       const writes = this.#services.writingCalls - before;
       await this.#timeline.pass(this.#configuration.settle.timeMs);
       const decided = (await this.#ask()) > 0;
@@ -244,6 +334,31 @@ class Simulation {
     }
   }
 
+  /** Somebody who is gone is believed to be so after several readings over some time. */
+  async #believeWhatIsGone(): Promise<void> {
+    const { absenceReads, absenceTime } = this.#configuration.limits;
+    const setBack = Math.max(0, this.#furthest - this.#now);
+    const mayHold = (login: string, assets: readonly string[]): boolean =>
+      assets.length > 0 || this.#undone.holdsAnything(login);
+    if (!this.#company.staff.some((person) => person.gone && mayHold(person.login, person.assets))) return;
+    for (let reading = 1; reading < absenceReads + 1; reading += 1) {
+      await this.#oneRun(nothingHappens, this.#configuration.jobs === 1 ? "everything" : "staff");
+      await this.#timeline.pass(setBack + durationMs(absenceTime) + 1_000);
+    }
+  }
+
+  /** One run of each job, without faults. Gives what the last of them came to. */
+  async #oneRound(): Promise<RunSummary | undefined> {
+    const names: JobName[] = this.#configuration.jobs === 1 ? ["everything"] : ["customers-and-orders", "staff"];
+    let summary: RunSummary | undefined;
+    for (const name of names) {
+      summary = await this.#oneRun(nothingHappens, name);
+      this.#noteCalls();
+      if (summary?.state !== "done") this.#wrong.push(`a run without faults ended ${summary?.state ?? "dead"}`);
+    }
+    return summary;
+  }
+
   async #openThings(): Promise<number> {
     const engine = this.#engine;
     if (engine === undefined || engine.life.dead) return 1;
@@ -252,14 +367,12 @@ class Simulation {
     );
   }
 
-  async #oneRun(fate: Fate): Promise<RunSummary | undefined> {
-    const draws = this.#draws;
-    this.#runs += 1;
-    const stop = new AbortController();
+  /** The program of the run before, or a new one. */
+  async #program(fate: Fate, stop: AbortController): Promise<Engine> {
     let engine = this.#engine;
-    if (engine === undefined || engine.life.dead || engine.life.doomed || draws.chance(0.6) || isFated(fate)) {
+    if (engine === undefined || engine.life.dead || engine.life.doomed || this.#draws.chance(0.6) || isFated(fate)) {
       engine?.close();
-      if (this.#services.faultRate > 0 && draws.chance(0.2)) this.#jump();
+      if (this.#services.faultRate > 0 && this.#draws.chance(0.2)) this.#jump();
       // A process that begins knows of the time before it only what the wall clock says. One that was set forward while a call was on its way
       // makes it believe that the settle time is over; this is the one thing that nothing here can find out.
       if (this.#setForward) await this.#timeline.pass(latestEffectMs);
@@ -267,34 +380,116 @@ class Simulation {
       engine = await this.#start(fate, stop);
     }
     this.#engine = engine;
+    return engine;
+  }
+
+  /** Somebody looks what would be done: nothing is sent, and what the sources lack is not missed. */
+  async #onePlan(): Promise<void> {
+    const engine = await this.#program(nothingHappens, new AbortController());
+    const writes = this.#services.writesLeft;
+    this.#truth.counts = false;
+    const { limits } = this.#configuration;
+    const summary = await engine.plan({ job: "plan", trigger: "hand", streams, limits, read: true, header: {} });
+    this.#truth.counts = true;
+    this.#note(`plan exit ${summary?.exitCode ?? "none"}`);
+    this.#noteCalls();
+    if (this.#services.writesLeft > writes) this.#wrong.push("a plan made a writing call");
+  }
+
+  #drawnJob(): JobName {
+    if (this.#configuration.jobs === 1) return "everything";
+    return this.#draws.pick<JobName>(["customers-and-orders", "staff", "staff", "everything"]) ?? "everything";
+  }
+
+  async #oneRun(fate: Fate, job = this.#drawnJob()): Promise<RunSummary | undefined> {
+    const draws = this.#draws;
+    this.#runs += 1;
+    const stop = new AbortController();
+    const engine = await this.#program(fate, stop);
     const quiet = this.#services.faultRate === 0;
     const customer = draws.pick(this.#company.customers);
+    const scoped = !quiet && customer !== undefined && draws.chance(0.08);
+    if (scoped) this.#refusals.askedFor(customer.id);
     const request: RunRequest = {
-      job: "everything",
+      job: scoped ? "resync" : job,
       trigger: "schedule",
-      streams: quiet || draws.chance(0.7) ? streams : draws.chance(0.5) ? ["customers", "orders"] : ["staff"],
-      ...(!quiet && customer !== undefined && draws.chance(0.08)
-        ? { scope: { customer: { namespace: "crm", id: customer.id } } }
-        : {}),
+      streams: jobs[job],
+      ...(scoped ? { scope: { customer: { namespace: "crm", id: customer.id } } } : {}),
       limits: this.#configuration.limits,
       read: true,
-      acceptShrink: quiet ? ["crm"] : [],
+      acceptShrink: quiet ? ["crm", "hr"] : [],
       signal: stop.signal,
       header: {},
     };
+    this.#truth.acceptsShrink = quiet;
+    this.#truth.runBegins();
+    const faults = this.#services.faultCount;
     const summary = await engine.run(request);
+    const knowsAll = streams.every((stream) => this.#truth.isKnown(stream));
+    this.#refusals.runEnded(summary?.state === "done" && knowsAll);
     if (summary === undefined) {
       this.#kills += 1;
       this.#note(`killed at step ${engine.life.steps}`);
+      this.#truth.died();
+      this.#watchPermits();
       return undefined;
     }
-    if (request.streams.includes("orders") && this.#mood === "whole" && summary.state === "done")
+    if (request.streams.includes("orders") && this.#truth.wasWhole("orders") && summary.state === "done")
       for (const order of this.#company.orders)
         if (order.cancelled && !this.#company.broken.has(`orders ${order.id}`)) this.#cancelled.add(order.id);
-    this.#note(`run ${summary.state} exit ${summary.exitCode} after ${engine.life.steps} steps`);
+    this.#note(`run ${request.job} ${summary.state} exit ${summary.exitCode} after ${engine.life.steps} steps`);
     if (!summary.balance.adds)
       this.#wrong.push(`run ${summary.run} does not balance: ${JSON.stringify(summary.balance)}`);
+    await this.#listen(engine, summary, request, quiet && this.#services.faultCount === faults);
     return summary;
+  }
+
+  /** What people hear of a run that has ended. One that was asked to stop leaves the rest to the next. */
+  async #listen(engine: Engine, summary: RunSummary, request: RunRequest, undisturbed: boolean): Promise<void> {
+    try {
+      await engine.tell(summary);
+    } catch (error) {
+      if (!(error instanceof ProgramDied)) throw error;
+      this.#kills += 1;
+      this.#note(`killed at step ${engine.life.steps}, before people were told`);
+      return;
+    }
+    if (summary.state !== "done") {
+      if (summary.exitCode === 0) this.#silent.push(`a run that is ${summary.state} ends with 0`);
+      return;
+    }
+    const silent = await judgeTelling({
+      engine,
+      summary,
+      streams: request.streams,
+      scoped: request.scope !== undefined,
+      undisturbed,
+      truth: this.#truth,
+      company: this.#company,
+      undone: this.#undone.all(),
+    });
+    for (const text of silent) {
+      this.#note(`silent: ${text}`);
+      this.#silent.push(`${summary.run}: ${text}`);
+    }
+  }
+
+  /** A kill leaves at most as many calls of a service in doubt as it takes at once. */
+  #watchPermits(): void {
+    const view = new LedgerView(this.#path);
+    try {
+      const sending = view.rows(
+        z.object({ service: z.string(), count: z.int() }),
+        "select substr(endpoint, 1, 1) as service, count(*) as count from operation where state = 'sending' group by 1",
+      );
+      for (const { service, count } of sending)
+        if (count > this.#configuration.callsAtOnce)
+          this.#wrong.push(
+            `${count} calls of ${service} in doubt after a kill, and ${this.#configuration.callsAtOnce} at once`,
+          );
+    } finally {
+      view.close();
+    }
   }
 
   async #start(fate: Fate, stop: AbortController): Promise<Engine> {
@@ -303,13 +498,17 @@ class Simulation {
       timeline: this.#timeline,
       draws: this.#draws,
       services: this.#services,
-      source: companySource(this.#company, () => this.#mood),
+      sources: this.#sources(),
       configuration: this.#configuration,
       offset: () => this.#offset,
       diesAt: fate.diesAt,
       onStep: (step) => {
         if (step === fate.jumpsAt && this.#services.faultRate > 0) this.#jump();
         if (step === fate.stopsAt) stop.abort(new Error("asked to stop"));
+        if (step === fate.copiedAt) {
+          this.#backup.take();
+          this.#note("the ledger is copied");
+        }
       },
       log: (line) => {
         this.#note(line.trim());
@@ -318,9 +517,22 @@ class Simulation {
     });
   }
 
+  /** The CRM, and where another job reads the staff, another system for it. */
+  #sources(): Source[] {
+    const made = (name: string, own: readonly Stream[]): Source =>
+      companySource(this.#company, this.#truth, {
+        name,
+        streams: own,
+        mood: (stream) => this.#moods.get(stream) ?? "whole",
+      });
+    if (this.#configuration.jobs === 1) return [made("crm", streams)];
+    return [made("crm", jobs["customers-and-orders"]), made("hr", jobs.staff)];
+  }
+
   /** The wall clock of the machine is set. */
   #jump(): void {
-    const hour = 3_600_000;
+    this.#truth.jumped = true;
+    this.#furthest = Math.max(this.#furthest, this.#now);
     const by = this.#draws.pick([-24 * hour, -hour, -5_000, 5_000, hour, 24 * hour]) ?? 0;
     this.#offset += by;
     if (by > 0) this.#setForward = true;
@@ -328,15 +540,16 @@ class Simulation {
   }
 
   /** A person looks at what waits for one. */
-  async #ask(): Promise<number> {
+  async #ask(besides = ""): Promise<number> {
     const rate = this.#services.faultRate;
     let decisions = 0;
     this.#services.faultRate = 0;
     const engine = this.#engine;
     if (engine !== undefined && !engine.life.dead) {
       try {
-        decisions = await decideAll(engine, this.#services);
-        if (rate === 0) decisions += await askForRefused(engine, this.#path);
+        const onAsked = (customer: string): void => this.#refusals.askedFor(customer);
+        decisions = await decideAll(engine, this.#services, onAsked);
+        if (rate === 0) decisions += await askForRefused(engine, this.#path, { besides, onAsked });
       } catch (error) {
         if (!(error instanceof ProgramDied)) throw error;
         this.#kills += 1;
@@ -366,23 +579,23 @@ class Simulation {
       this.#wrong.push(`order ${parsed.data.channelOrderId} is sent after it was cancelled`);
   }
 
-  /** Nothing is taken from anybody who did not lose it in the CRM. */
+  /** Nothing is taken from anybody who did not lose it in the CRM, as far as it was read. */
   #watchRevokes(member: string, body: unknown): void {
     const { deleteAssets } = typeof body === "object" && body !== null && "deleteAssets" in body ? body : {};
     if (!Array.isArray(deleteAssets)) return;
-    const held = this.#services.store.prepare<[string, number], { customer: string; login: string; instance: string }>(
+    const meant = this.#services.store.prepare<[string, number], { customer: string; login: string; instance: string }>(
       `SELECT DISTINCT customers.channel_customer_id AS customer, staff.user_name AS login,
          substr(products.crm_product_id, 1, instr(products.crm_product_id, '-P') - 1) AS instance
-       FROM assets JOIN staff ON staff.id = assets.holder_id JOIN customers ON customers.enterprise_id = assets.enterprise_id
-       JOIN products ON products.asset_id = assets.id AND products.merchandise_id IS NULL
-       WHERE assets.asset_number = ? AND staff.id = ? AND assets.removed_by IS NULL`,
+       FROM assets JOIN customers ON customers.enterprise_id = assets.enterprise_id
+       JOIN products ON products.asset_id = assets.id AND products.merchandise_id IS NULL, staff
+       WHERE assets.asset_number = ? AND staff.id = ?`,
     );
     for (const number of deleteAssets) {
-      for (const row of held.all(String(number), rowOf("member", member) ?? -1)) {
-        if (this.#company.taken.has(`${row.customer} ${row.login} ${row.instance}`)) continue;
-        this.#wrong.push(
-          `${row.instance} is taken from ${row.login} (${identifierOf("member", rowOf("member", member) ?? 0)}), which nobody meant`,
-        );
+      for (const { customer, login, instance } of meant.all(String(number), rowOf("member", member) ?? -1)) {
+        const why = this.#company.taken.has(`${customer} ${login} ${instance}`)
+          ? this.#truth.whyUnmeant(customer, login, instance)
+          : "nobody ever took it away";
+        if (why !== undefined) this.#takenUnmeant.push(`${instance} from ${login} at ${customer}: ${why}`);
       }
     }
   }

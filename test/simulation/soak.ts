@@ -20,6 +20,8 @@ const report = z.strictObject({
   runs: z.int(),
   twice: z.int(),
   lost: z.int(),
+  takenUnmeant: z.int(),
+  silent: z.int(),
   problems: z.array(z.string()),
 });
 type Report = z.infer<typeof report>;
@@ -34,10 +36,13 @@ async function runSeed(seed: number, folder: string): Promise<Report> {
     if (seed % repeatedSeeds === 0 && (await simulate(seed, folder)).trace !== result.trace)
       problems.push("wrong: it goes another way the second time");
     const { kills, faults, settled, runs } = result;
-    return { seed, kills, faults, settled, runs, twice: result.twice.length, lost: result.lost.length, problems };
+    const [twice, lost] = [result.twice.length, result.lost.length];
+    const [takenUnmeant, silent] = [result.takenUnmeant.length, result.silent.length];
+    return { seed, kills, faults, settled, runs, twice, lost, takenUnmeant, silent, problems };
   } catch (error) {
     const problem = `wrong: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`;
-    return { seed, kills: 0, faults: 0, settled: 0, runs: 0, twice: 0, lost: 0, problems: [problem] };
+    const none = { kills: 0, faults: 0, settled: 0, runs: 0, twice: 0, lost: 0, takenUnmeant: 0, silent: 0 };
+    return { seed, ...none, problems: [problem] };
   }
 }
 
@@ -79,7 +84,7 @@ async function main(): Promise<void> {
     return;
   }
   const step = Math.min(wholeNumber("workers", values.workers), to - from);
-  const sum = { seeds: 0, failed: 0, kills: 0, faults: 0, settled: 0, twice: 0, lost: 0 };
+  const sum = { seeds: 0, failed: 0, kills: 0, faults: 0, settled: 0, twice: 0, lost: 0, takenUnmeant: 0, silent: 0 };
   const began = performance.now();
   const hear = (message: unknown): void => {
     const { seed, problems, ...counts } = report.parse(message);
@@ -89,6 +94,8 @@ async function main(): Promise<void> {
     sum.settled += counts.settled;
     sum.twice += counts.twice;
     sum.lost += counts.lost;
+    sum.takenUnmeant += counts.takenUnmeant;
+    sum.silent += counts.silent;
     if (problems.length > 0) {
       sum.failed += 1;
       process.stdout.write(
@@ -110,7 +117,7 @@ async function main(): Promise<void> {
   );
   const others = sum.failed > 0 ? `, ${sum.failed} seeds failed` : "";
   process.stdout.write(
-    `${sum.seeds} seeds, ${sum.kills} kills, ${sum.faults} faults, ${sum.settled} settled, ${sum.twice} twice, ${sum.lost} lost${others}\n`,
+    `${sum.seeds} seeds, ${sum.kills} kills, ${sum.faults} faults, ${sum.settled} settled, ${sum.twice} twice, ${sum.lost} lost, ${sum.takenUnmeant} taken unmeant, ${sum.silent} silent${others}\n`,
   );
   process.exitCode = sum.failed === 0 && sum.seeds === to - from ? 0 : 1;
 }

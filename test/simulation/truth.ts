@@ -1,0 +1,148 @@
+import { streams } from "../../src/crm/model.ts";
+import type { Stream } from "../../src/crm/model.ts";
+import type { Company } from "./company.ts";
+import type { ReadingMood } from "./crm-source.ts";
+
+/** A list that lost at most so many rows is believed where it is short; a reading that is to be noticed loses more. */
+const believedOfFew = 2;
+
+/** What the CRM really said at the last readings, and how these went: what may be taken away, and what a run has to know. */
+export class Truth {
+  /** The readings are those of a run; what the readings of a plan lack is not missed. */
+  counts = true;
+  /** A person said that a list really lost so much. */
+  acceptsShrink = false;
+  /** The clock of the machine was set, so that how long somebody is gone cannot be told by it. */
+  jumped = false;
+  readonly #company: Company;
+  readonly #rule: { reads: number; ms: number; shrink: number };
+  readonly #now: () => number;
+  /** How the last reading of a stream went, until it has ended well. */
+  readonly #moods = new Map<Stream, ReadingMood>(streams.map((stream) => [stream, "down"]));
+  readonly #begun = new Set<Stream>();
+  readonly #rows = new Map<Stream, number>();
+  /** Everything that a stream said when it was read whole last. */
+  readonly #said = new Map<Stream, string>();
+  /** Who should hold what, as `customer login instance`, when the staff was read whole last. */
+  #wanted = new Set<string>();
+  /** People of a customer, as `customer login`, and all of them by id. */
+  #present = new Set<string>();
+  #presentIds = new Set<string>();
+  /** Customers of whom a record cannot be read, by stream; "*": nobody can tell whose it is. */
+  readonly #unreadable = new Map<Stream, Set<string>>();
+  readonly #lastGood = new Map<string, string>();
+  /** What somebody should hold, as `customer instance`, when that was read last. */
+  readonly #lastForms = new Map<string, ReadonlySet<string>>();
+  readonly #missed = new Map<string, { reads: number; since: number }>();
+
+  constructor(company: Company, rule: { reads: number; ms: number; shrink: number }, now: () => number) {
+    this.#company = company;
+    this.#rule = rule;
+    this.#now = now;
+  }
+
+  /** A reading begins. A list that could not be told from a whole one is cut off instead. */
+  begin(stream: Stream, mood: ReadingMood, rows: number): ReadingMood {
+    const before = this.#rows.get(stream) ?? 0;
+    const kept = mood === "shrunk" ? rows - believedOfFew - 1 : 0;
+    const isNoticed = before > 0 && kept >= 0 && before - kept > believedOfFew;
+    const how = mood === "shrunk" && !isNoticed ? "cut" : mood;
+    this.#moods.set(stream, how === "whole" ? "cut" : how);
+    this.#begun.add(stream);
+    return how;
+  }
+
+  /** A reading has reached its end. */
+  readWhole(stream: Stream): void {
+    const records = this.#company.records(stream);
+    const before = this.#rows.get(stream) ?? 0;
+    const lost = before - records.length;
+    // So many are not believed to be gone, although they are.
+    const isDoubted =
+      before > 0 && (records.length === 0 || (lost > believedOfFew && lost >= before * this.#rule.shrink));
+    this.#moods.set(stream, isDoubted && !this.acceptsShrink ? "shrunk" : "whole");
+    if (!this.wasWhole(stream)) return;
+    this.#rows.set(stream, records.length);
+    this.#said.set(stream, JSON.stringify(records));
+    const unreadable = new Set<string>();
+    for (const { id, broken, nameless } of records) {
+      const customer = this.#customerOf(stream, id);
+      if (!broken) this.#lastGood.set(`${stream} ${id}`, customer);
+      else unreadable.add(nameless ? (this.#lastGood.get(`${stream} ${id}`) ?? "*") : customer);
+    }
+    this.#unreadable.set(stream, unreadable);
+    if (stream === "staff") this.#readStaff();
+  }
+
+  #readStaff(): void {
+    const people = this.#company.staff.filter((person) => !person.gone);
+    this.#present = new Set(people.map((person) => `${person.customer} ${person.login}`));
+    this.#presentIds = new Set(people.map((person) => person.login));
+    this.#wanted = new Set(
+      people.flatMap((person) => person.assets.map((asset) => `${person.customer} ${person.login} ${asset}`)),
+    );
+    for (const { customer, login, assets } of people)
+      this.#lastForms.set(login, new Set(assets.map((asset) => `${customer} ${asset}`)));
+    for (const { login, gone } of this.#company.staff) {
+      if (!gone) this.#missed.delete(login);
+      else if (this.counts) {
+        const { reads, since } = this.#missed.get(login) ?? { reads: 0, since: this.#now() };
+        this.#missed.set(login, { reads: reads + 1, since });
+      }
+    }
+  }
+
+  #customerOf(stream: Stream, id: string): string {
+    if (stream === "customers") return id;
+    const records = stream === "orders" ? this.#company.orders : this.#company.staff;
+    return records.find((record) => record.id === id)?.customer ?? "";
+  }
+
+  /** The program died: whether it kept what it has just read is not known. */
+  died(): void {
+    for (const stream of this.#begun) this.#rows.delete(stream);
+  }
+
+  /** A program begins to work. */
+  runBegins(): void {
+    this.#begun.clear();
+  }
+
+  /** The last reading of the stream reached its end. */
+  wasWhole(stream: Stream): boolean {
+    return this.#moods.get(stream) === "whole";
+  }
+
+  /** The last reading of the stream was not whole, and that can be seen. */
+  wasHalf(stream: Stream): boolean {
+    return !this.wasWhole(stream) && !(this.#moods.get(stream) === "empty" && (this.#rows.get(stream) ?? 0) === 0);
+  }
+
+  /** The last reading of the stream said what is so now. */
+  isKnown(stream: Stream): boolean {
+    return this.wasWhole(stream) && this.#said.get(stream) === JSON.stringify(this.#company.records(stream));
+  }
+
+  /** Why nobody meant that this is taken away from this person; undefined: somebody did. */
+  whyUnmeant(customer: string, login: string, instance: string): string | undefined {
+    const half = streams.find((stream) => !this.wasWhole(stream));
+    if (half !== undefined) return `${half} was not read whole last`;
+    const person = `${customer} ${login}`;
+    const isCancelled = this.#company.orders.some(
+      (order) => order.cancelled && order.assets.some((asset) => asset.id === instance),
+    );
+    if (this.#wanted.has(`${person} ${instance}`) && !isCancelled)
+      return "the CRM wanted it kept when it was read last";
+    const unreadable = [...this.#unreadable.values()].some((scope) => scope.has(customer));
+    if (unreadable || this.#unreadable.get("staff")?.has("*") === true)
+      return "a record that may want it kept cannot be read";
+    if (this.#present.has(person) || this.#presentIds.has(login)) return undefined;
+    // Taken away in the CRM before the person left.
+    if (this.#lastForms.get(login)?.has(`${customer} ${instance}`) !== true) return undefined;
+    const missed = this.#missed.get(login);
+    if (missed === undefined || missed.reads < this.#rule.reads)
+      return `it was missed ${missed?.reads ?? 0} times only`;
+    if (!this.jumped && this.#now() - missed.since < this.#rule.ms) return "it was not missed for long enough";
+    return undefined;
+  }
+}
