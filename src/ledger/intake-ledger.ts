@@ -90,8 +90,8 @@ export class IntakeLedger extends LedgerCore {
     return await this.write(() => this.tables.records.closeWholeRead(source, stream, read, rule, run));
   }
 
-  async lastCompleteRead(source: string, stream: Stream, wholeOnly: boolean): Promise<SourceReadRow | undefined> {
-    return this.read(() => this.tables.runs.lastCompleteRead(source, stream, wholeOnly));
+  async lastCompleteRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
+    return this.read(() => this.tables.runs.lastCompleteRead(source, stream));
   }
 
   async lastWholeRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {

@@ -164,8 +164,8 @@ export class RunTables {
     );
   }
 
-  lastCompleteRead(source: string, stream: Stream, wholeOnly: boolean): SourceReadRow | undefined {
-    return this.#statements.lastComplete.get(source, stream, wholeOnly ? 1 : 0);
+  lastCompleteRead(source: string, stream: Stream): SourceReadRow | undefined {
+    return this.#statements.lastComplete.get(source, stream);
   }
 
   /** The newest whole, complete read of a stream that a run made: a plan's read judges nothing. */
@@ -303,9 +303,9 @@ function prepareStatements(database: Sqlite) {
       `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?, details = ?, shrunk = ?
        where number = +?`,
     ),
-    lastComplete: database.prepare<[string, string, number], SourceReadRow>(
+    lastComplete: database.prepare<[string, string], SourceReadRow>(
       `select ${readColumns} from source_read
-       where source = +? and stream = +? and complete = 1 and whole >= ? order by number desc limit 1`,
+       where source = +? and stream = +? and complete = 1 order by number desc limit 1`,
     ),
     lastWhole: database.prepare<[string, string], SourceReadRow>(
       `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1

@@ -123,7 +123,7 @@ export class SyncRun {
    */
   async #sinceOf(source: Source, stream: Stream): Promise<string | undefined> {
     const { ledger, clock } = this.#deps;
-    const cursor = (await ledger.lastCompleteRead(source.name, stream, false))?.cursor ?? undefined;
+    const cursor = (await ledger.lastCompleteRead(source.name, stream))?.cursor ?? undefined;
     const wholeEvery = source.wholeEveryMs(stream);
     if (cursor === undefined || wholeEvery === undefined) return undefined;
     if (this.#countsAbsence) {

@@ -71,7 +71,7 @@ export async function takeUpStream(
   try {
     const mapping = await source.mapping(stream, options.signal);
     const salt = await ledger.rawSalt();
-    const earlier = await ledger.lastCompleteRead(source.name, stream, true);
+    const earlier = await ledger.lastWholeRead(source.name, stream);
     const reading = source.read(stream, {
       ...(options.since === undefined ? {} : { since: options.since }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),

@@ -22,3 +22,24 @@ it("a source that shrank is not believed, and the command that is printed with i
   expect(believed.code, believed.stdout + believed.stderr).toBe(0);
   expect((await w.run("run", "everything")).stdout).not.toContain("nothing is taken away");
 });
+
+it("a source that shrinks from plan to plan has shrunk since the last run, since a plan counts for nothing", async () => {
+  const w = await world({ records: { ...company(1, 1), staff: [] } });
+  const person = (n: number) => ({
+    id: `S${n}`,
+    customer: "C1",
+    login: `zqcanarylogin${n}`,
+    name: `Zqcanary Person ${n}`,
+  });
+  w.staff = Array.from({ length: 25 }, (_, index) => person(index + 1));
+  w.write();
+  expect((await w.run("run", "everything")).code).toBe(0);
+  for (const left of [21, 17]) {
+    w.staff.length = left;
+    w.write();
+    await w.run("plan");
+  }
+  const ended = await w.run("run", "everything");
+  expect(ended.stdout).toMatch(/lost 8 of 25 records/u);
+  expect(ended.code).toBe(7);
+});
