@@ -297,7 +297,9 @@ describe("a token that cannot be had when a write asks for its permit", () => {
       const summary = await world.run();
       expect(summary).toMatchObject({ exitCode: 7, balance: { adds: true } });
       expect(otherThanDone(world)).toEqual([]);
-      expect(notSent(world)).toBe(customers);
+      // Whoever was not looked up in time could not be planned, and is told of with the others.
+      expect(notSent(world)).toBeGreaterThan(0);
+      expect(summary.customers.unreadable).toBe(customers);
       expect(world.sandbox.counts().writingCalls).toBe(0);
       world.sandbox.faults.clear();
       await world.run();
