@@ -338,9 +338,7 @@ class Simulation {
   async #believeWhatIsGone(): Promise<void> {
     const { absenceReads, absenceTime } = this.#configuration.limits;
     const setBack = Math.max(0, this.#furthest - this.#now);
-    const mayHold = (login: string, assets: readonly string[]): boolean =>
-      assets.length > 0 || this.#undone.holdsAnything(login);
-    if (!this.#company.staff.some((person) => person.gone && mayHold(person.login, person.assets))) return;
+    if (!this.#company.staff.some((person) => person.gone)) return;
     for (let reading = 1; reading < absenceReads + 1; reading += 1) {
       await this.#oneRun(nothingHappens, this.#configuration.jobs === 1 ? "everything" : "staff");
       await this.#timeline.pass(setBack + durationMs(absenceTime) + 1_000);

@@ -80,10 +80,6 @@ export class Undonenesses {
     return found;
   }
 
-  holdsAnything(login: string): boolean {
-    return this.#statements.held.all(login).length > 0;
-  }
-
   #ofPerson({ customer, login, assets }: { customer: string; login: string; assets: string[] }): string | undefined {
     const enterprise = this.#statements.enterprise.get(customer)?.id ?? -1;
     if (this.#statements.member.get(enterprise, login) === undefined) return "the person is not there";
@@ -156,7 +152,9 @@ export async function judgeTelling(options: {
   }
   if (options.undisturbed) {
     // What the platform did not show, such as an operation in doubt, may be done all the same.
-    for (const group of groups.filter((item) => item.counts && item.owner !== "platform" && truth.isKnown(item.stream)))
+    for (const group of groups.filter(
+      (item) => item.counts && item.owner !== "platform" && item.cause !== "settle-time" && truth.isKnown(item.stream),
+    ))
       for (const { record } of group.examples) {
         const id = record.slice(record.indexOf("/") + 1);
         const isOpen = options.undone.some((item) => item.stream === group.stream && item.id === id);

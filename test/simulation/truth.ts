@@ -45,7 +45,8 @@ export class Truth {
   begin(stream: Stream, mood: ReadingMood, rows: number): ReadingMood {
     const before = this.#rows.get(stream) ?? 0;
     const kept = mood === "shrunk" ? rows - believedOfFew - 1 : 0;
-    const isNoticed = before > 0 && kept >= 0 && before - kept > believedOfFew;
+    const isNoticed =
+      before > 0 && kept >= 0 && before - kept > believedOfFew && before - kept >= before * this.#rule.shrink;
     const how = mood === "shrunk" && !isNoticed ? "cut" : mood;
     this.#moods.set(stream, how === "whole" ? "cut" : how);
     this.#begun.add(stream);

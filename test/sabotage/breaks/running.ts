@@ -254,4 +254,28 @@ export const running: Breaks = {
     test: "cli/agreement.test.ts",
     title: "what verify found stands in exit code, status, health and alerts until a whole verify finds it no more",
   },
+  "work that is not done counts in no exit code": {
+    file: "src/run/summary.ts",
+    find: "if (openCount(summary.open) > 0 || summary.customers.rejected > 0",
+    replace: "if (summary.customers.rejected > 0",
+    test: "simulation/simulation.test.ts",
+    title:
+      "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: a run ends with 0 although a record is not done",
+  },
+  "what a service keeps from being sent stays planned without a word": {
+    file: "src/run/outcomes.ts",
+    find: "this.defer(waiting, code, `${endpoint}: ${reason}`, true);",
+    replace: "void [waiting, code, endpoint, reason];",
+    test: "simulation/simulation.test.ts",
+    title:
+      "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: what a service keeps from being sent is told of nowhere",
+  },
+  "a copy of the ledger is newest where its chain is not another one": {
+    file: "src/ledger/audit-heads.ts",
+    find: "if (chained && commits >= last.commit) return;",
+    replace: "if (chained || commits >= last.commit) return;",
+    test: "simulation/simulation.test.ts",
+    title:
+      "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: an older ledger that was put back is used",
+  },
 };
