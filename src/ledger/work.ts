@@ -84,7 +84,7 @@ export class WorkTables {
   deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string, at: string): number {
     if (customer === undefined)
       return this.#statements.deferChanged.run({ run, code, reason, at, keeps: waitsForNextRun(code) ? 1 : 0 }).changes;
-    return this.#statements.deferOf.run(run, code, reason, at, customer.namespace, customer.id, run).changes;
+    return this.#statements.deferOf.run(run, code, reason, at, customer.namespace, customer.id).changes;
   }
 
   customerOfOrder(order: RecordKey): RecordKey | undefined {
@@ -163,7 +163,7 @@ function prepareStatements(database: Sqlite) {
     deferOf: database.prepare(
       `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,
          deferred_since = coalesce(deferred_since, ?)
-       where customer_namespace = +? and customer_id = +? and pending = 1 and state <> 'quarantined' and outcome_run is not ?`,
+       where customer_namespace = +? and customer_id = +? and pending = 1 and state <> 'quarantined'`,
     ),
     customerOfOrder: database.prepare<[string, string], { ns: string; id: string }>(
       "select customer_namespace as ns, customer_id as id from record where stream = 'orders' and namespace = +? and id = +?",

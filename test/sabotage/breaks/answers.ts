@@ -419,8 +419,7 @@ export const answers: Breaks = {
     find: "row.channelCustomerId !== channelCustomerId || row.channelCode !== channelCode",
     replace: "row.channelCustomerId === undefined",
     test: "run/odd-answers.test.ts",
-    title:
-      "a row of E3 that is not what was asked for > (another case) is never adopted, and nothing is made beside it; the message says what was asked and what came",
+    title: "a row of E3 that is not what was asked for > is no proof of an E2 whose answer was lost",
   },
   "null in E3 means that there is none": {
     file: "src/apply/observe.ts",

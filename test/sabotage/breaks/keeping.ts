@@ -90,14 +90,6 @@ export const keeping: Breaks = {
     test: "ledger/private.test.ts",
     title: "passwords > open for the record that they were sealed for only, in the ledger that they were sealed in",
   },
-  "what the program writes is as open as the shell lets it be": {
-    file: "src/base/private-files.ts",
-    find: "const ownerFile = 0o600;",
-    replace: "const ownerFile = 0o644;",
-    test: "cli/access.test.ts",
-    title:
-      "what the program writes > is for its owner alone, also where an older version left it open; folders that were there stay as they are",
-  },
   "reads that absence is judged by are thinned with the others": {
     file: "src/ledger/retention.ts",
     find: "isNeeded(Number(number), String(source), String(stream)) ? 0 : drop.run(number).changes",
@@ -113,13 +105,6 @@ export const keeping: Breaks = {
   requireLedgerFile(path);`,
     test: "cli/access.test.ts",
     title: "a reader > in a process that has the ledger open leaves the locks on it alone",
-  },
-  "a report is read from the ledger as fast as stdout is": {
-    file: "src/cli/written-files.ts",
-    find: `await writeWhole(path, chunks, { what: "result", group: undefined });`,
-    replace: "return await toStdout(chunks);",
-    test: "cli/access.test.ts",
-    title: "a reader > who waits until stdout is read holds no state of the ledger, so that its log can be emptied",
   },
   "private fields stand in a record as they are": {
     file: "src/ledger/private.ts",

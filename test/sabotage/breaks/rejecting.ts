@@ -16,8 +16,8 @@ export const rejecting: Breaks = {
   },
   "an order that was refused and is not wanted any more is not looked for": {
     file: "src/apply/refused-orders.ts",
-    find: 'if (after.kind === "parked") return { parked: true, tooEarly };',
-    replace: "",
+    find: "return pending && !wanted &&",
+    replace: "return pending && wanted &&",
     test,
     title:
       "an order that was refused (E5) > waits for a person where something of it shows and the CRM does not want it any more",

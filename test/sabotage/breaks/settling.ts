@@ -91,8 +91,8 @@ export const settling: Breaks = {
   },
   "an order whose own asset numbers are shown counts as unseen": {
     file: "src/apply/evidence.ts",
-    find: "if (ours !== undefined) {",
-    replace: "if (ours === null) {",
+    find: "sight.shown.find((number) => !given.has(number));",
+    replace: "sight.shown.find((number) => !given.has(number) && sight.bare.splice(0).length < 0);",
     test: "apply/evidence.test.ts",
     title:
       "readings that disagree with one another > an order whose own asset numbers are shown is not unseen, also where their products are not",
