@@ -122,7 +122,9 @@ export class RecordTables {
     const salt = this.#statements.salt.get(ref)?.salt ?? this.#random();
     const version = (existing?.version ?? 0) + 1;
     const split = privatise(stream, item.record, salt, ref, version);
-    this.#statements.resolveQuarantine.run(now, "a usable record came", stream, namespace, id, source);
+    // A bad row of the same key that this very read showed too is not made good by this one.
+    const shown = options.retried ? -1 : read;
+    this.#statements.resolveQuarantine.run(now, "a usable record came", stream, namespace, id, source, shown);
     this.#statements.resolveClaim.run(now, stream, namespace, id, source);
     if (existing !== undefined && existing.body_hash === split.bodyHash) {
       if (this.#blocked(stream, item.key)) {
@@ -363,7 +365,7 @@ function prepareStatements(database: Sqlite) {
     ),
     resolveQuarantine: database.prepare(
       `update quarantine set state = 'resolved', resolved_at = ?, resolution = ?
-       where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved'
+       where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved' and last_read <> ?
        and code not in ('duplicate-id', 'claimed-twice')`,
     ),
     resolveClaim: database.prepare(
