@@ -46,6 +46,8 @@ const largestDepth = 64;
 const largestText = 2_000;
 /** Characters of a text in which private values are looked for; what lies behind is not kept. */
 const mostSearched = 8_192;
+/** Characters of a private value that are looked for. */
+const mostCompared = 300;
 const email = /[^\s@<>"',;:]+@[^\s@<>"',;:]+/gu;
 const bearer = /\bBearer\s+[^\s"'<>]+/giu;
 /** Runs of digits that could be a mobile number, also with separators. */
@@ -87,7 +89,15 @@ function patternsOf(value: string): string[] {
   if (trimmed.length < 2) return [];
   const digits = trimmed.replaceAll(/\D/gu, "");
   if (phoneLike.test(trimmed) && digits.length >= 6) return [phonePattern(digits)];
-  const pattern = Array.from(trimmed.replaceAll(/\s+/gu, " ").toWellFormed(), characterPattern).join("");
+  const characters = Array.from(
+    trimmed
+      .slice(0, 2 * mostCompared)
+      .replaceAll(/\s+/gu, " ")
+      .toWellFormed(),
+  );
+  const pattern = characters.slice(0, mostCompared).map(characterPattern).join("");
+  // Of a value that no pattern can hold its beginning is looked for, and nothing behind it is kept.
+  if (characters.length > mostCompared) return [`${pattern}[^]*`];
   // A short name is a part of many words, but where words stand without spaces a name stands beside letters.
   const stands = trimmed.length > 3 || unspaced.test(trimmed);
   return [stands ? pattern : `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`];
