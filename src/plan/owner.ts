@@ -56,7 +56,7 @@ const owners: Record<string, Owner> = {
 const settled = new Set(["customer.gone", "revokes.rejected"]);
 
 /** Codes of records that the next run takes up by itself, because a person stopped this one or asked it for something else. */
-const leftToNextRun = new Set(["customer.stale", "run.scope", "run.stopped"]);
+const leftToNextRun = new Set(["run.scope", "run.stopped"]);
 
 /** The owner of a code, or undefined where the table does not name it. */
 export function namedOwner(code: string): Owner | undefined {

@@ -20,8 +20,8 @@ export interface Pass {
   thorough: boolean;
   /** Why nothing may be taken away in this run. */
   revokesBlocked: Block | undefined;
-  /** The set of revokes that the limits released, or that a person approved; undefined: not judged yet. */
-  released: string | undefined;
+  /** Hashes of the revokes that the limits released in this run; undefined: not judged yet. */
+  released: ReadonlySet<string> | undefined;
   /** The hold under which revokes, and grants that need them, are left alone. */
   hold: string | undefined;
   /**
@@ -67,6 +67,16 @@ export function destructionOf(operations: readonly Operation[]): { count: number
     count: destructive.reduce((sum, operation) => sum + operation.takesAway, 0),
     setHash: hashOf(destructive.map((operation) => operation.hash).sort()),
   };
+}
+
+/** What a run may carry out once the limits released a customer's revokes. */
+export function revokeHashes(operations: readonly Operation[]): ReadonlySet<string> {
+  return new Set(operations.filter((operation) => operation.takesAway > 0).map((operation) => operation.hash));
+}
+
+/** A part of what was released needs no new judgement; anything else does. */
+export function isReleased(operations: readonly Operation[], released: ReadonlySet<string> | undefined): boolean {
+  return released !== undefined && operations.every(({ takesAway, hash }) => takesAway === 0 || released.has(hash));
 }
 
 /** A hold lapses where M6 was read, nothing waits for a reason, and nothing is to be taken away any more: it would ask a person for nothing. */

@@ -17,7 +17,7 @@ import type { CustomerPlan } from "../plan/plan.ts";
 import { planCustomer } from "../plan/plan.ts";
 import { CustomerLook } from "./look.ts";
 import type { CustomersAwaited } from "./look.ts";
-import { destructionOf, lapseNeedlessHold, requireFreeEnterprise, serviceOf, stopReasons } from "./pass.ts";
+import { destructionOf, isReleased, lapseNeedlessHold, requireFreeEnterprise, serviceOf, stopReasons } from "./pass.ts";
 import { deferredOf, Outcomes } from "./outcomes.ts";
 import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
 
@@ -193,8 +193,9 @@ class CustomerPass {
 
   async #judge(plan: CustomerPlan): Promise<PassResult | undefined> {
     const { count, setHash } = destructionOf(plan.operations);
-    if (count === 0 || this.#pass.hold !== undefined || this.#pass.released === setHash) return undefined;
-    if (this.#delivered.size > 0 && this.#cleared && this.#onlyKnownRevokes(plan)) return undefined;
+    if (count === 0 || this.#pass.hold !== undefined || isReleased(plan.operations, this.#pass.released))
+      return undefined;
+    if (this.#delivered.size > 0 && this.#usedHold !== undefined && this.#onlyKnownRevokes(plan)) return undefined;
     const hold = await this.#deps.ledger.holdOf(this.#customer);
     if (hold?.state === "approved" && hold.setHash === setHash) {
       this.#usedHold = hold.id;
@@ -212,11 +213,7 @@ class CustomerPass {
     return [...this.#announced.values()].filter((operation) => !this.#delivered.has(operation.hash));
   }
 
-  get #cleared(): boolean {
-    return this.#pass.released !== undefined || this.#usedHold !== undefined;
-  }
-
-  /** After a part of a released set was carried out, what is left of it needs no new judgement; anything else does. */
+  /** After a part of an approved set was carried out, what is left of it needs no new judgement; anything else does. */
   #onlyKnownRevokes(plan: CustomerPlan): boolean {
     return plan.operations.every((operation) => operation.takesAway === 0 || this.#announced.has(operation.hash));
   }

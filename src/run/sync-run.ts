@@ -12,11 +12,12 @@ import { judgeLimits } from "../plan/limits.ts";
 import type { Destruction } from "../plan/limits.ts";
 import { settingsFingerprint } from "../plan/rejections.ts";
 import { reconcile } from "./reconcile.ts";
+import { revokeHashes } from "./pass.ts";
 import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import type { RunSummary } from "./summary.ts";
 import { revokesBlockedBy } from "./read-doubts.ts";
-import { takeUpStream } from "./take-up.ts";
+import { logTally, takeUpStream } from "./take-up.ts";
 import type { StreamTally } from "./take-up.ts";
 import type { Source } from "../source/source.ts";
 
@@ -40,7 +41,13 @@ export class SyncRun {
   readonly #run: string;
   readonly #reconcile: ReconcileDependencies;
   readonly #settling: Settling;
-  readonly #destructive = new Map<string, { customer: RecordKey; count: number; setHash: string }>();
+  readonly #destructive = new Map<string, Extract<PassResult, { kind: "destructive" }> & { customer: RecordKey }>();
+  /** What was judged in this run already, by customer. */
+  readonly #judged = new Map<string, Destruction>();
+  /** What the limits said to a customer's revokes, for each later pass of this run. */
+  readonly #verdicts = new Map<string, Partial<Pass>>();
+  /** Customers of whom something more would be taken away after they were judged. */
+  readonly #again = new Set<string>();
   readonly #waiting = new Map<string, { customer: RecordKey; until: string }>();
   /** Customers of whose plan something was carried out or judged in this run. */
   readonly #begun = new Set<string>();
@@ -112,7 +119,7 @@ export class SyncRun {
           { since: await this.#sinceOf(source, stream), signal: this.#request.signal },
         );
         this.tallies.push(tally);
-        this.#report(tally);
+        logTally(logger, this.#run, tally);
       }
     }
   }
@@ -137,27 +144,6 @@ export class SyncRun {
 
   #jobReading(source: string, stream: Stream): string | undefined {
     return this.#deps.streams.find((item) => item.source === source && item.stream === stream)?.job;
-  }
-
-  #report(tally: StreamTally): void {
-    const { logger } = this.#deps;
-    const fields = {
-      run: this.#run,
-      source: tally.source,
-      stream: tally.stream,
-      extracted: tally.extracted,
-      unchanged: tally.unchanged,
-      changed: tally.changed,
-      quarantined: tally.quarantined,
-      absent: tally.absent,
-    };
-    if (tally.problem !== undefined) {
-      logger.error(
-        { ...fields, code: tally.problem.code, reason: tally.problem.message, cure: tally.problem.cure },
-        "source not read",
-      );
-    } else if (tally.shrunk !== undefined) logger.error({ ...fields, reason: tally.shrunk }, "source shrank");
-    else logger.info(fields, "source read");
   }
 
   /**
@@ -254,7 +240,8 @@ export class SyncRun {
         return;
       case "destructive":
         this.#begun.add(key);
-        this.#destructive.set(key, { customer, count: result.count, setHash: result.setHash });
+        this.#destructive.set(key, { ...result, customer });
+        if (this.#judged.has(key)) this.#again.add(key);
         return;
       case "waiting":
         this.#waiting.set(key, { customer, until: result.until });
@@ -272,12 +259,17 @@ export class SyncRun {
     }
   }
 
-  /** Judges everything that would be taken away, once, over the sum; then releases or holds each customer. */
+  /**
+   * Judges everything that would be taken away and was not judged yet, over the sum of the whole run, what was judged before in it included; then
+   * releases or holds each customer.
+   */
   async judge(): Promise<void> {
     if (this.#destructive.size === 0 || this.#stopped) return;
     const { ledger, logger } = this.#deps;
+    const before = [...this.#judged.values()];
     const items: Destruction[] = [];
-    for (const item of this.#destructive.values()) {
+    for (const [key, item] of this.#destructive) {
+      if (this.#judged.has(key)) continue;
       items.push({
         customer: item.customer,
         count: item.count,
@@ -285,13 +277,17 @@ export class SyncRun {
         approved: false,
       });
     }
-    const verdicts = judgeLimits(items, this.#request.limits.revokes, await ledger.liveAssignments());
-    for (const verdict of verdicts) {
+    for (const item of items) this.#judged.set(formatKey(item.customer), item);
+    const verdicts = judgeLimits([...before, ...items], this.#request.limits.revokes, await ledger.liveAssignments());
+    for (const verdict of verdicts.slice(before.length)) {
       const key = formatKey(verdict.customer);
       const item = this.#destructive.get(key);
       if (item === undefined || this.#stopped) continue;
       if (verdict.released) {
-        this.#count(verdict.customer, await this.#second(verdict.customer, { released: item.setHash }));
+        this.#count(
+          verdict.customer,
+          await this.#second(verdict.customer, { released: revokeHashes(item.operations) }),
+        );
         continue;
       }
       const hold = await ledger.openHold({
@@ -317,6 +313,7 @@ export class SyncRun {
   }
 
   async #second(customer: RecordKey, fields: Partial<Pass>): Promise<PassResult> {
+    this.#verdicts.set(formatKey(customer), fields);
     const result = await reconcile(this.#reconcile, customer, this.#pass(customer, fields));
     if (result.kind !== "destructive") return result;
     await this.#deps.ledger.dropPlanned(customer, "the platform changed while the limits were judged", { held: false });
@@ -352,8 +349,11 @@ export class SyncRun {
         due.map(({ customer }) =>
           limit(async () => {
             if (this.#stopped) return;
-            this.#waiting.delete(formatKey(customer));
-            this.#count(customer, await reconcile(this.#reconcile, customer, this.#pass(customer, {})));
+            const key = formatKey(customer);
+            this.#waiting.delete(key);
+            this.#destructive.delete(key);
+            const pass = this.#pass(customer, this.#verdicts.get(key) ?? {});
+            this.#count(customer, await reconcile(this.#reconcile, customer, pass));
           }),
         ),
       );
@@ -363,9 +363,13 @@ export class SyncRun {
     this.customers.waiting = this.#waiting.size;
   }
 
+  /** Judges what came up while the run waited. Who was judged in it already is left to the next run: nobody is judged twice in one. */
   async #judgeLate(due: readonly { customer: RecordKey }[]): Promise<void> {
+    await this.judge();
     for (const { customer } of due) {
-      if (!this.#destructive.delete(formatKey(customer))) continue;
+      const key = formatKey(customer);
+      if (!this.#again.delete(key)) continue;
+      this.#destructive.delete(key);
       await this.#deps.ledger.dropPlanned(customer, "left to the next run", { held: false });
       await this.#deferStale(customer);
     }

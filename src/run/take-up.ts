@@ -29,6 +29,25 @@ export interface StreamTally {
   problem: Problem | undefined;
 }
 
+/** Says in the log how reading one stream ended: what was found, or why it was not read or not believed. */
+export function logTally(logger: Logger, run: string, tally: StreamTally): void {
+  const fields = {
+    run,
+    source: tally.source,
+    stream: tally.stream,
+    extracted: tally.extracted,
+    unchanged: tally.unchanged,
+    changed: tally.changed,
+    quarantined: tally.quarantined,
+    absent: tally.absent,
+  };
+  if (tally.problem !== undefined) {
+    const { code, message, cure } = tally.problem;
+    logger.error({ ...fields, code, reason: message, cure }, "source not read");
+  } else if (tally.shrunk !== undefined) logger.error({ ...fields, reason: tally.shrunk }, "source shrank");
+  else logger.info(fields, "source read");
+}
+
 export interface TakeUpDependencies {
   ledger: Ledger;
   settings: ContractSettings;

@@ -170,6 +170,63 @@ describe("what takes something away", () => {
   });
 });
 
+describe("what would be taken away of a customer that a run waits for", () => {
+  const holds = (company: Company, wishes: Readonly<Record<string, string[]>>): void => {
+    const staff = company.world.staff.map((row) => ({ ...row, holds: wishes[String(row["id"])] ?? row["holds"] }));
+    company.export({ ...company.world, staff });
+  };
+
+  /** Two customers, each with one person who holds two assets, and a third asset that nobody holds. */
+  async function twoCustomers(): Promise<Company> {
+    const company = await Company.open();
+    const [second] = changes["E2 creates an enterprise"]?.world.customers.slice(-1) ?? [];
+    const [order] = company.world.orders;
+    const [person] = company.world.staff;
+    if (second === undefined) throw new Error("the small world lacks a customer");
+    const asset = (id: string) => ({ id, type: "cloud_account", product: `P-${id}`, nodes: 1 });
+    const hers = { ...order, id: "O9", customer: second["id"], assets: ["A7", "A8", "A9"].map(asset) };
+    company.export({
+      customers: [...company.world.customers, second],
+      orders: [...company.world.orders, hers],
+      staff: [...company.world.staff, { ...person, id: "S9", customer: second["id"], holds: ["A8", "A9"] }],
+    });
+    expect((await company.run()).exit).toBe(0);
+    expect(company.sandbox.state().assignments).toBe(4);
+    return company;
+  }
+
+  const inAll = (floor: string) => ({
+    CRM_SYNC__limits__revokes__run__floor: floor,
+    CRM_SYNC__limits__revokes__run__share: "0",
+  });
+
+  it("after it was released is carried out in the same run", async () => {
+    const company = await twoCustomers();
+    const [first, second] = company.world.customers;
+    company.export({ ...company.world, customers: [first ?? {}, { ...second, branch: "East" }] });
+    holds(company, { S1: ["A1"], S9: ["A8"] });
+    company.sandbox.faults.add({ operation: "E4", fault: "appliedNoReply", times: 1 });
+    expect(await company.run(inAll("2"))).toEqual(ended(0, { E4: 2, M9: 2 }));
+    expect(company.sandbox.state().assignments).toBe(2);
+  });
+
+  it.each([
+    ["is carried out in the same run", "2", 0, 2],
+    ["is held where it is beyond the limit together with what the run took away before", "1", 4, 3],
+  ])("before anything was judged %s", async (_, floor, exit, left) => {
+    const company = await twoCustomers();
+    holds(company, { S9: ["A7", "A8", "A9"] });
+    company.sandbox.faults.add({ operation: "M9", fault: "resetBefore", times: 1 });
+    expect((await company.run({ CRM_SYNC__settle__maxWaitMs: "0" })).calls).toEqual({ M9: 1 });
+    holds(company, { S1: ["A1"], S9: ["A8"] });
+    expect(await company.run(inAll(floor))).toEqual(ended(exit, { M9: 4 - left }));
+    expect(company.sandbox.state().assignments).toBe(left);
+    expect(company.column("select customer_id as value from hold where state = 'open'")).toEqual(
+      exit === 0 ? [] : ["C2"],
+    );
+  });
+});
+
 describe("an operation that waits for a person", () => {
   it("blocks everything else of its customer, and of no other", async () => {
     const company = await Company.open();

@@ -77,7 +77,8 @@ describe("a program that is broken on purpose", () => {
 
   it.each(Object.entries(isSample ? fewBreaks : breaks))("turns a test red: %s", (name, { test, title }) => {
     const whole = ran.get(`${control} > ${title}`);
-    expect(whole?.state, `test/${test} has no test "${title}" that passes\n${missing(control)}`).toBe("passed");
+    const why = whole === undefined ? missing(control) : JSON.stringify(whole.errors);
+    expect(whole?.state, `test/${test} has no test "${title}" that passes\n${why}`).toBe("passed");
     const broken = ran.get(`${name} > ${title}`);
     expect(broken, `with this break, "${title}" of test/${test} was not run\n${missing(name)}`).toBeDefined();
     expect(broken?.state, `no test finds this break: "${title}" of test/${test} stays green`).toBe("failed");

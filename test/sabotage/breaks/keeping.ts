@@ -90,6 +90,13 @@ export const keeping: Breaks = {
     test: "ledger/private.test.ts",
     title: "passwords > open for the record that they were sealed for only, in the ledger that they were sealed in",
   },
+  "what the program writes is as open as the shell lets it be": {
+    file: "src/base/private-files.ts",
+    find: "const ownerFile = 0o600;",
+    replace: "const ownerFile = 0o644;",
+    test: "base/private-files.test.ts",
+    title: "a private file > is made for its owner alone, and one that is there is left as it is",
+  },
   "reads that absence is judged by are thinned with the others": {
     file: "src/ledger/retention.ts",
     find: "isNeeded(Number(number), String(source), String(stream)) ? 0 : drop.run(number).changes",
@@ -105,6 +112,14 @@ export const keeping: Breaks = {
   requireLedgerFile(path);`,
     test: "cli/access.test.ts",
     title: "a reader > in a process that has the ledger open leaves the locks on it alone",
+  },
+  "a report is read from the ledger as fast as stdout is": {
+    file: "src/cli/written-files.ts",
+    find: `await writeWhole(path, chunks, { what: "result", group: undefined });`,
+    replace: "return await toStdout(chunks);",
+    test: "cli/written-files.test.ts",
+    title:
+      "what is read from one state of the ledger > is read to its end before the first of it goes to stdout, however slowly that is read",
   },
   "private fields stand in a record as they are": {
     file: "src/ledger/private.ts",
