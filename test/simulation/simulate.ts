@@ -274,7 +274,10 @@ class Simulation {
     this.#moods.clear();
     // A seed in which little was left to do gets more to do, until enough has gone wrong.
     for (let round = 0; this.#services.faultCount < leastFaults && round < mostRuns; round += 1) {
-      for (let edits = 0; edits < 6; edits += 1) this.#company.edit();
+      for (let edits = 0; edits < 6; edits += 1) {
+        const edit = this.#company.edit();
+        if (edit !== undefined) this.#note(`edit: ${edit}`);
+      }
       this.#services.faultRate = 0.6;
       await this.#oneRun(nothingHappens);
       this.#noteCalls();
@@ -299,10 +302,12 @@ class Simulation {
     this.#note("only what is refused is wrong");
     for (let round = 1; round <= mostLastingRounds; round += 1) {
       const before = this.#services.writingCalls;
-      await this.#oneRound();
+      const summary = await this.#oneRound();
       await this.#timeline.pass(this.#configuration.settle.timeMs);
       const decided = await this.#ask("rejected.60023");
-      if (round > 1 && this.#services.writingCalls === before && decided === 0) break;
+      // What is in doubt may need several readings, in a run each, before the rest of its customer goes on.
+      const isOpen = (summary?.openOperations ?? 0) > 0;
+      if (round > 1 && this.#services.writingCalls === before && decided === 0 && !isOpen) break;
     }
     for (const item of this.#undone.all())
       if (!this.#company.needsRefused(item.stream, item.id))
@@ -465,6 +470,7 @@ class Simulation {
       truth: this.#truth,
       company: this.#company,
       undone: this.#undone.all(),
+      stillHeldAt: (customer) => this.#undone.stillHeldAt(customer),
     });
     for (const text of silent) {
       this.#note(`silent: ${text}`);

@@ -43,7 +43,30 @@ export class Undonenesses {
          JOIN products ON products.asset_id = assets.id AND products.merchandise_id IS NULL
          WHERE staff.user_name = ? AND customers.is_default = 1 AND assets.removed_by IS NULL`,
       ),
+      heldAt: store.prepare<[string], { login: string; instance: string }>(
+        `SELECT DISTINCT staff.user_name AS login,
+           substr(products.crm_product_id, 1, instr(products.crm_product_id, '-P') - 1) AS instance
+         FROM customers JOIN assets ON assets.enterprise_id = customers.enterprise_id JOIN staff ON staff.id = assets.holder_id
+         JOIN products ON products.asset_id = assets.id AND products.merchandise_id IS NULL
+         WHERE customers.channel_customer_id = ? AND customers.is_default = 1 AND assets.removed_by IS NULL`,
+      ),
     };
+  }
+
+  /** Whether anybody holds something at a customer that the CRM does not give them there, also somebody who is gone from the CRM. */
+  stillHeldAt(customer: string): boolean {
+    return this.#statements.heldAt
+      .all(customer)
+      .some(
+        ({ login, instance }) =>
+          !this.#company.staff.some(
+            (person) =>
+              !person.gone &&
+              person.customer === customer &&
+              person.login === login &&
+              person.assets.includes(instance),
+          ),
+      );
   }
 
   all(): Undone[] {
@@ -106,6 +129,8 @@ export async function judgeTelling(options: {
   truth: Truth;
   company: Company;
   undone: readonly Undone[];
+  /** Whether anything is to be taken away at a customer, from whomever. */
+  stillHeldAt: (customer: string) => boolean;
 }): Promise<string[]> {
   const { engine, summary, streams, truth, company } = options;
   const { ledger } = engine;
@@ -157,7 +182,10 @@ export async function judgeTelling(options: {
     ))
       for (const { record } of group.examples) {
         const id = record.slice(record.indexOf("/") + 1);
-        const isOpen = options.undone.some((item) => item.stream === group.stream && item.id === id);
+        const isOpen =
+          options.undone.some((item) => item.stream === group.stream && item.id === id) ||
+          // The customer answers for what somebody holds there who is no person of it any more, wherever they went since.
+          (group.stream === "customers" && group.code === "revokes.blocked" && options.stillHeldAt(id));
         if (!isOpen && !company.broken.has(`${group.stream} ${id}`) && isThere(company, group.stream, id))
           silent.push(`${group.stream} ${id} is done and told of: ${group.code}`);
       }
