@@ -98,6 +98,19 @@ export class IntakeLedger extends LedgerCore {
     return this.read(() => this.tables.runs.lastWholeRead(source, stream));
   }
 
+  /**
+   * What a reading must not have lost too much of: the last whole read of a run, and the newest of all where that is a plan's. What a plan has read
+   * stands in the ledger too, but by itself it makes nothing smaller.
+   */
+  async readsToCompare(source: string, stream: Stream): Promise<SourceReadRow[]> {
+    return this.read(() => {
+      const { runs } = this.tables;
+      const ofRun = runs.lastWholeRead(source, stream);
+      const newest = runs.newestWholeRead(source, stream);
+      return [ofRun, newest?.number === ofRun?.number ? undefined : newest].filter((row) => row !== undefined);
+    });
+  }
+
   async lastRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
     return this.read(() => this.tables.runs.lastRead(source, stream));
   }

@@ -173,6 +173,11 @@ export class RunTables {
     return this.#statements.lastWhole.get(source, stream);
   }
 
+  /** The newest whole, complete read of a stream, also where a plan made it. */
+  newestWholeRead(source: string, stream: Stream): SourceReadRow | undefined {
+    return this.#statements.newestWhole.get(source, stream);
+  }
+
   /** The newest read of a stream, whatever became of it, also where its process died. */
   lastRead(source: string, stream: Stream): SourceReadRow | undefined {
     return this.#statements.lastRead.get(source, stream);
@@ -310,6 +315,10 @@ function prepareStatements(database: Sqlite) {
     lastWhole: database.prepare<[string, string], SourceReadRow>(
       `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
          and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan') order by number desc limit 1`,
+    ),
+    newestWhole: database.prepare<[string, string], SourceReadRow>(
+      `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+       order by number desc limit 1`,
     ),
     lastRead: database.prepare<[string, string], SourceReadRow>(
       `select ${readColumns} from source_read where source = +? and stream = +? order by number desc limit 1`,

@@ -90,12 +90,13 @@ export async function takeUpStream(
   try {
     const mapping = await source.mapping(stream, options.signal);
     const salt = await ledger.rawSalt();
-    const earlier = await ledger.lastWholeRead(source.name, stream);
+    const earlier = await ledger.readsToCompare(source.name, stream);
     const reading = source.read(stream, {
       ...(options.since === undefined ? {} : { since: options.since }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       batchSize: 500,
-      distrust: (details) => (deps.acceptShrink ? undefined : detailShrinkage(details, earlier?.details, deps.limits)),
+      distrust: (details) =>
+        deps.acceptShrink ? undefined : firstOf(earlier, (row) => detailShrinkage(details, row.details, deps.limits)),
     });
     const believed = `where so many are really gone, \`crm-sync run ${deps.job ?? "JOB"} --accept-shrink ${source.name}\` believes it once`;
     for (;;) {
@@ -109,7 +110,7 @@ export async function takeUpStream(
         const shrunk =
           outcome.shrunk ??
           (outcome.complete && outcome.full && outcome.details === undefined && !deps.acceptShrink
-            ? shrinkage(tally.extracted, earlier?.rows, deps.limits.sourceShrink, "records")
+            ? firstOf(earlier, (row) => shrinkage(tally.extracted, row.rows, deps.limits.sourceShrink, "records"))
             : undefined);
         if (shrunk !== undefined) tally.shrunk = `${shrunk}; export it again, or ${believed}`;
         await ledger.finishRead(read, {
@@ -168,9 +169,18 @@ function stoppedReading(source: string, stream: Stream): Problem {
   });
 }
 
+/** The first doubt that one of these rows raises. */
+function firstOf<Row>(rows: readonly Row[], doubt: (row: Row) => string | undefined): string | undefined {
+  for (const row of rows) {
+    const found = doubt(row);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** Why a complete read is not believed about what is gone: it lost too large a share of its records. */
-function shrinkage(rows: number, before: number | undefined, share: number, what: string): string | undefined {
-  if (before === undefined || before === 0) return undefined;
+function shrinkage(rows: number, before: number, share: number, what: string): string | undefined {
+  if (before === 0) return undefined;
   const lost = before - rows;
   if (rows > 0 && (lost < before * share || (before < few && lost <= believedOfFew))) return undefined;
   const most = before < few ? `${believedOfFew} of fewer than ${few}` : `less than ${share * 100} %`;
@@ -180,7 +190,7 @@ function shrinkage(rows: number, before: number | undefined, share: number, what
 /** The same for rows that are joined, each set of files for itself: without its detail rows a record looks shorter, and without header rows they are records that nobody can use. */
 function detailShrinkage(
   details: Readonly<Record<string, number>>,
-  before: string | null | undefined,
+  before: string | null,
   limits: TakeUpDependencies["limits"],
 ): string | undefined {
   const known: unknown = JSON.parse(before ?? "{}");

@@ -43,3 +43,24 @@ it("a source that shrinks from plan to plan has shrunk since the last run, since
   expect(ended.stdout).toMatch(/lost 8 of 25 records/u);
   expect(ended.code).toBe(7);
 });
+
+it("what only a plan has read whole is not lost unseen: nothing is taken away for orders that the first run does not find", async () => {
+  const w = await world({ records: company(2, 2) });
+  w.extra =
+    "jobs:\n  people: { kind: sync, streams: [staff] }\n  everything: { kind: sync, streams: [customers, orders, staff] }\n";
+  w.write();
+  expect((await w.run("plan")).code).toBe(2);
+  // Until now a plan alone has read customers and orders, and they are worked on all the same.
+  expect((await w.run("run", "people")).code).toBe(0);
+  const orders = w.orders.splice(0);
+  const given = w.staff.map((person) => ({ ...person }));
+  for (const person of w.staff) person.assets = [];
+  w.write();
+  const { result: ended, calls } = await w.writes(() => w.run("run", "everything"));
+  expect(ended.stdout).toMatch(/lost 2 of 2 records [^]*nothing is taken away/u);
+  expect([ended.code, calls["M9"]]).toEqual([7, undefined]);
+  w.orders.push(...orders);
+  w.staff.splice(0, w.staff.length, ...given);
+  w.write();
+  expect((await w.run("run", "everything")).code).toBe(0);
+});

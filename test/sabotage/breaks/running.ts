@@ -61,10 +61,18 @@ export const running: Breaks = {
   },
   "a source that shrank is believed": {
     file: "src/run/take-up.ts",
-    find: "if (before === undefined || before === 0) return undefined;",
-    replace: "if (before !== null) return undefined;",
+    find: "if (before === 0) return undefined;",
+    replace: "if (before >= 0) return undefined;",
     test: "run/sync-run.test.ts",
     title: "a source > that shrank takes nothing away, however often it is read",
+  },
+  "what a plan alone has read whole may be lost unseen": {
+    file: "src/ledger/intake-ledger.ts",
+    find: "newest?.number === ofRun?.number ? undefined : newest",
+    replace: "newest?.number === ofRun?.number ? undefined : ofRun",
+    test: "cli/shrunk.test.ts",
+    title:
+      "what only a plan has read whole is not lost unseen: nothing is taken away for orders that the first run does not find",
   },
   "orders that are on the platform already are placed once more": {
     file: "src/apply/examine.ts",
