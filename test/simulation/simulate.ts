@@ -168,7 +168,7 @@ class Simulation {
     this.#refusals = new Refusals(this.#company, this.#services, (what) =>
       this.#wrong.push(`${what} was refused and is sent again, and nothing has changed`),
     );
-    this.#undone = new Undonenesses(this.#company, this.#services);
+    this.#undone = new Undonenesses(this.#company, this.#truth, this.#services);
     this.#backup = new Backup(this.#path);
     this.#services.refuses = (operation, call) => this.#refusals.answer(operation, call);
     this.#services.onRefused = (operation, call, code) => this.#refusals.heard(operation, call, code);

@@ -20,10 +20,12 @@ export interface Undone {
 /** Compares what the CRM says now with what the platform holds. */
 export class Undonenesses {
   readonly #company: Company;
+  readonly #truth: Truth;
   readonly #statements;
 
-  constructor(company: Company, services: SimulatedServices) {
+  constructor(company: Company, truth: Truth, services: SimulatedServices) {
     this.#company = company;
+    this.#truth = truth;
     const { store } = services;
     this.#statements = {
       enterprise: store.prepare<[string], { id: number; name: string; branch: string; address: string }>(
@@ -95,12 +97,21 @@ export class Undonenesses {
     }
     for (const person of this.#company.staff.filter((item) => !item.gone)) {
       note("staff", person.id, person.customer, this.#ofPerson(person));
-      // What somebody who moved still holds elsewhere is the matter of the customer there.
-      for (const row of this.#statements.held.all(person.login))
-        if (row.customer !== person.customer)
-          note("customers", row.customer, row.customer, `${row.instance} is still held by ${person.id}`, "staff");
+      for (const row of this.#statements.held.all(person.login)) {
+        if (row.customer === person.customer) continue;
+        const why = `${row.instance} is still held by ${person.id}`;
+        // What somebody who moved still holds elsewhere is the matter of the customer there, once it could be read that they moved.
+        if (this.#canBeReadToHaveLeft(person.id, row.customer))
+          note("customers", row.customer, row.customer, why, "staff");
+        else note("staff", person.id, row.customer, why);
+      }
     }
     return found;
+  }
+
+  /** Not where the record cannot be read since before the move: as far as anybody can tell, the person is still there. */
+  #canBeReadToHaveLeft(id: string, customer: string): boolean {
+    return !this.#company.broken.has(`staff ${id}`) || this.#truth.lastCustomer("staff", id) !== customer;
   }
 
   #ofPerson({ customer, login, assets }: { customer: string; login: string; assets: string[] }): string | undefined {

@@ -124,6 +124,11 @@ export class Truth {
     return this.wasWhole(stream) && this.#said.get(stream) === JSON.stringify(this.#company.records(stream));
   }
 
+  /** The customer that a record named when it could be read last. */
+  lastCustomer(stream: Stream, id: string): string | undefined {
+    return this.#lastGood.get(`${stream} ${id}`);
+  }
+
   /** Why nobody meant that this is taken away from this person; undefined: somebody did. */
   whyUnmeant(customer: string, login: string, instance: string): string | undefined {
     const half = streams.find((stream) => !this.wasWhole(stream));
