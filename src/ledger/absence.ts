@@ -1,6 +1,7 @@
 import { toInstant } from "../base/clock.ts";
 import type { Stream } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
+import { statements } from "./statements.ts";
 
 /** When a record that is missing counts as gone: after so many whole reads in a row, over so long a time. */
 export interface AbsenceRule {
@@ -47,19 +48,22 @@ function whyNot(nameless: number, codes: string, rule: AbsenceRule | undefined):
 }
 
 function prepareStatements(database: Sqlite) {
-  return {
-    nameless: database.prepare<[string, string, number], { count: number; codes: string | null }>(
-      `select count(*) as count, group_concat(distinct code) as codes from quarantine
+  return statements.onUse({
+    nameless: () =>
+      database.prepare<[string, string, number], { count: number; codes: string | null }>(
+        `select count(*) as count, group_concat(distinct code) as codes from quarantine
        where source = +? and stream = +? and last_read = +? and record_id is null and state <> 'resolved'`,
-    ),
-    say: database.prepare("update source_read set absence = ? where number = +?"),
-    miss: database.prepare(
-      `update record set missed = missed + 1, missed_since = iif(missed > 0, coalesce(missed_since, ?), ?)
+      ),
+    say: () => database.prepare("update source_read set absence = ? where number = +?"),
+    miss: () =>
+      database.prepare(
+        `update record set missed = missed + 1, missed_since = iif(missed > 0, coalesce(missed_since, ?), ?)
        where source = +? and stream = +? and last_read < ? and state <> 'absent'`,
-    ),
-    makeAbsent: database.prepare(
-      `update record set state = 'absent', pending = 1, deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = ?
+      ),
+    makeAbsent: () =>
+      database.prepare(
+        `update record set state = 'absent', pending = 1, deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = ?
        where source = +? and stream = +? and last_read < ? and missed >= ? and missed_since <= ? and state <> 'absent'`,
-    ),
-  };
+      ),
+  });
 }

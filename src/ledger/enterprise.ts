@@ -2,6 +2,7 @@ import { idFault } from "../contract/answer-fields.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Known, KnownPlatformCustomer, Link, PayloadFacts } from "../plan/input.ts";
 import type { Sqlite } from "./database.ts";
+import { statements } from "./statements.ts";
 
 /** An id that an earlier version believed although it cannot be used counts as not known. */
 export function usable(id: string): boolean {
@@ -73,39 +74,42 @@ export class EnterpriseTables {
 }
 
 function prepareStatements(database: Sqlite) {
-  return {
-    link: database.prepare<
-      [string, string],
-      {
-        enterprise_global_id: string;
-        channel_code: string;
-        channel_customer_id: string;
-        origin: Link["origin"];
-        examined: number;
-        from_at: string;
-      }
-    >(
-      `select enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at from link
+  return statements.onUse({
+    link: () =>
+      database.prepare<
+        [string, string],
+        {
+          enterprise_global_id: string;
+          channel_code: string;
+          channel_customer_id: string;
+          origin: Link["origin"];
+          examined: number;
+          from_at: string;
+        }
+      >(
+        `select enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at from link
        where namespace = +? and customer_id = +? and to_at is null`,
-    ),
-    platformCustomers: database.prepare<
-      [string],
-      { customer_id: string; is_default: number; channel_code: string; channel_customer_id: string }
-    >(
-      `select customer_id, is_default, channel_code, channel_customer_id from platform_customer where enterprise_global_id = +?
+      ),
+    platformCustomers: () =>
+      database.prepare<
+        [string],
+        { customer_id: string; is_default: number; channel_code: string; channel_customer_id: string }
+      >(
+        `select customer_id, is_default, channel_code, channel_customer_id from platform_customer where enterprise_global_id = +?
        order by customer_id`,
-    ),
-    numberOf: database.prepare<[string, string, string, number, string, string], { number: string }>(
-      `select n.wire_number as number from asset_number n join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
+      ),
+    numberOf: () =>
+      database.prepare<[string, string, string, number, string, string], { number: string }>(
+        `select n.wire_number as number from asset_number n join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
        where n.namespace = +? and n.order_id = +? and n.instance_id = +? and n.slot = +? and n.fixed_at is not null
          and r.customer_namespace = ? and r.customer_id = ?`,
-    ),
-    memberOf: database.prepare<[string, string, string, string], { member_global_id: string }>(
-      `select member_global_id from staff_link where namespace = +? and staff_id = +? and to_at is null
+      ),
+    memberOf: () =>
+      database.prepare<[string, string, string, string], { member_global_id: string }>(
+        `select member_global_id from staff_link where namespace = +? and staff_id = +? and to_at is null
        and customer_namespace = ? and customer_id = ?`,
-    ),
-    enterpriseCode: database.prepare<[string], { code: string }>(
-      "select code from enterprise_code where enterprise_global_id = +?",
-    ),
-  };
+      ),
+    enterpriseCode: () =>
+      database.prepare<[string], { code: string }>("select code from enterprise_code where enterprise_global_id = +?"),
+  });
 }

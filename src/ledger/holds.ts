@@ -1,5 +1,6 @@
 import type { RecordKey } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
+import { statements } from "./statements.ts";
 
 export interface HoldRow {
   id: string;
@@ -109,27 +110,33 @@ const holdColumns =
   "id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, state, explanation, created_at, decided_at, reason";
 
 function prepareStatements(database: Sqlite) {
-  return {
-    openHold: database.prepare(
-      `insert into hold (id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, explanation, created_at, state)
+  return statements.onUse({
+    openHold: () =>
+      database.prepare(
+        `insert into hold (id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, explanation, created_at, state)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')`,
-    ),
-    holdOf: database.prepare<[string, string], HoldTableRow>(
-      `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and state in ('open', 'approved')`,
-    ),
-    hold: database.prepare<[string], HoldTableRow>(`select ${holdColumns} from hold where id = +?`),
-    openHolds: database.prepare<[], HoldTableRow>(
-      `select ${holdColumns} from hold where state in ('open', 'approved') order by created_at, id`,
-    ),
-    setHold: database.prepare(
-      `update hold set state = ?, decided_at = ?, reason = coalesce(?, reason), decided_by = coalesce(?, decided_by) where id = +?`,
-    ),
-    rejectedHold: database.prepare<[string, string, string], HoldTableRow>(
-      `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and set_hash = +? and state = 'rejected' limit 1`,
-    ),
-    liveAssignments: database.prepare<[], { count: number }>("select count from tally where name = 'assignment'"),
-    liveAssignmentsOf: database.prepare<[string, string], { count: number }>(
-      "select count(*) as count from assignment where to_at is null and customer_namespace = +? and customer_id = +?",
-    ),
-  };
+      ),
+    holdOf: () =>
+      database.prepare<[string, string], HoldTableRow>(
+        `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and state in ('open', 'approved')`,
+      ),
+    hold: () => database.prepare<[string], HoldTableRow>(`select ${holdColumns} from hold where id = +?`),
+    openHolds: () =>
+      database.prepare<[], HoldTableRow>(
+        `select ${holdColumns} from hold where state in ('open', 'approved') order by created_at, id`,
+      ),
+    setHold: () =>
+      database.prepare(
+        `update hold set state = ?, decided_at = ?, reason = coalesce(?, reason), decided_by = coalesce(?, decided_by) where id = +?`,
+      ),
+    rejectedHold: () =>
+      database.prepare<[string, string, string], HoldTableRow>(
+        `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and set_hash = +? and state = 'rejected' limit 1`,
+      ),
+    liveAssignments: () => database.prepare<[], { count: number }>("select count from tally where name = 'assignment'"),
+    liveAssignmentsOf: () =>
+      database.prepare<[string, string], { count: number }>(
+        "select count(*) as count from assignment where to_at is null and customer_namespace = +? and customer_id = +?",
+      ),
+  });
 }

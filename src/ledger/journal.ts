@@ -5,6 +5,7 @@ import type { Operation, OperationKind, RecordReference } from "../plan/operatio
 import type { Sqlite } from "./database.ts";
 import { attempt, journalRow, operationColumns } from "./journal-row.ts";
 import type { Attempt, AttemptRow, JournalRow, OperationContext, OperationRow, OperationState } from "./journal-row.ts";
+import { statements } from "./statements.ts";
 
 export { refusedYetShown } from "./journal-row.ts";
 export type { Attempt, JournalRow, OperationContext, OperationState } from "./journal-row.ts";
@@ -14,75 +15,93 @@ export class JournalTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = {
-      insert: database.prepare(
-        `insert into operation (id, run_id, plan_id, hold_id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target,
+    this.#statements = statements.onUse({
+      insert: () =>
+        database.prepare(
+          `insert into operation (id, run_id, plan_id, hold_id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target,
            payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at)
          values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ),
-      record: database.prepare(
-        "insert into operation_record (stream, namespace, record_id, operation_id) values (?, ?, ?, ?)",
-      ),
-      sending: database.prepare(
-        "update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ? where id = +? and state in ('planned', 'unknown')",
-      ),
-      attempt: database.prepare(
-        `insert into attempt (operation_id, number, nonce, wire_hash, started_at)
+        ),
+      record: () =>
+        database.prepare(
+          "insert into operation_record (stream, namespace, record_id, operation_id) values (?, ?, ?, ?)",
+        ),
+      sending: () =>
+        database.prepare(
+          "update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ? where id = +? and state in ('planned', 'unknown')",
+        ),
+      attempt: () =>
+        database.prepare(
+          `insert into attempt (operation_id, number, nonce, wire_hash, started_at)
          values (?, (select coalesce(max(number), 0) + 1 from attempt where operation_id = ?), ?, ?, ?)`,
-      ),
-      finishAttempt: database.prepare(
-        `update attempt set finished_at = ?, outcome = ?, http_status = ?, code = ?, detail = ?
+        ),
+      finishAttempt: () =>
+        database.prepare(
+          `update attempt set finished_at = ?, outcome = ?, http_status = ?, code = ?, detail = ?
          where operation_id = +? and finished_at is null`,
-      ),
-      state: database.prepare(
-        `update operation set state = ?, updated_at = ?, settle_after = ?, verdict = coalesce(?, verdict), evidence = coalesce(?, evidence),
+        ),
+      state: () =>
+        database.prepare(
+          `update operation set state = ?, updated_at = ?, settle_after = ?, verdict = coalesce(?, verdict), evidence = coalesce(?, evidence),
            outcome_code = ?, outcome_message = ?, answer_ref = coalesce(?, answer_ref) where id = +?`,
-      ),
-      lastUncertain: database.prepare<[string], { at: string | null }>(
-        `select max(coalesce(a.finished_at, a.started_at)) as at from operation o join attempt a on a.operation_id = o.id
+        ),
+      lastUncertain: () =>
+        database.prepare<[string], { at: string | null }>(
+          `select max(coalesce(a.finished_at, a.started_at)) as at from operation o join attempt a on a.operation_id = o.id
          where o.subject = +? and (a.outcome = 'unknown' or a.outcome is null)`,
-      ),
-      refusedOrders: database.prepare<[string, string], OperationRow>(
-        `select ${operationColumns} from operation_record i join operation o on o.id = i.operation_id
+        ),
+      refusedOrders: () =>
+        database.prepare<[string, string], OperationRow>(
+          `select ${operationColumns} from operation_record i join operation o on o.id = i.operation_id
          where i.stream = 'orders' and i.namespace = +? and i.record_id = +? and o.kind = 'place-order' and o.state = 'rejected'
          order by o.created_at desc, o.id desc`,
-      ),
-      sendings: database.prepare<[{ stream: string; namespace: string; id: string; kind: string }], { count: number }>(
-        `select count(*) as count from operation_record r join operation o on o.id = r.operation_id join attempt a on a.operation_id = o.id
+        ),
+      sendings: () =>
+        database.prepare<[{ stream: string; namespace: string; id: string; kind: string }], { count: number }>(
+          `select count(*) as count from operation_record r join operation o on o.id = r.operation_id join attempt a on a.operation_id = o.id
          where r.stream = +@stream and r.namespace = +@namespace and r.record_id = +@id and o.kind = +@kind
            and (a.outcome is null or a.outcome = 'unknown')
            and a.started_at > coalesce((select max(d.updated_at) from operation_record s join operation d on d.id = s.operation_id
              where s.stream = +@stream and s.namespace = +@namespace and s.record_id = +@id and d.kind = +@kind
                and d.verdict like 'a person decided%'), '')`,
-      ),
-      evidence: database.prepare("update operation set evidence = ? where id = +? and state in ('unknown', 'parked')"),
-      byId: database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = +?`),
-      open: database.prepare<[], OperationRow>(
-        `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked') order by o.created_at, o.id`,
-      ),
-      openOf: database.prepare<[string, string], OperationRow>(
-        `select ${operationColumns} from operation o indexed by operation_open where o.state in ('sending', 'unknown', 'parked')
+        ),
+      evidence: () =>
+        database.prepare("update operation set evidence = ? where id = +? and state in ('unknown', 'parked')"),
+      byId: () =>
+        database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = +?`),
+      open: () =>
+        database.prepare<[], OperationRow>(
+          `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked') order by o.created_at, o.id`,
+        ),
+      openOf: () =>
+        database.prepare<[string, string], OperationRow>(
+          `select ${operationColumns} from operation o indexed by operation_open where o.state in ('sending', 'unknown', 'parked')
          and o.customer_namespace = +? and o.customer_id = +? order by o.created_at, o.id`,
-      ),
-      plannedOf: database.prepare<[string, string], OperationRow>(
-        `select ${operationColumns} from operation o where o.state in ('planned', 'held') and o.customer_namespace = +? and o.customer_id = +?
+        ),
+      plannedOf: () =>
+        database.prepare<[string, string], OperationRow>(
+          `select ${operationColumns} from operation o where o.state in ('planned', 'held') and o.customer_namespace = +? and o.customer_id = +?
          order by o.position, o.id`,
-      ),
-      drop: database.prepare(
-        `update operation set state = 'dropped', updated_at = ?, outcome_message = ? where state in ('planned', 'held') and state in ('planned', ?)
+        ),
+      drop: () =>
+        database.prepare(
+          `update operation set state = 'dropped', updated_at = ?, outcome_message = ? where state in ('planned', 'held') and state in ('planned', ?)
          and customer_namespace = +? and customer_id = +? and (? is null or hash = +?)`,
-      ),
-      hold: database.prepare(
-        `update operation set state = 'held', hold_id = ?, updated_at = ? where state in ('planned', 'held') and state = 'planned' and customer_namespace = +? and customer_id = +?
+        ),
+      hold: () =>
+        database.prepare(
+          `update operation set state = 'held', hold_id = ?, updated_at = ? where state in ('planned', 'held') and state = 'planned' and customer_namespace = +? and customer_id = +?
          and takes_away >= ?`,
-      ),
-      attempts: database.prepare<[string], AttemptRow>(
-        "select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt where operation_id = +? order by number",
-      ),
-      answer: database.prepare(
-        "insert into private_value (ref, version, body, created_at) values (?, ?, ?, ?) on conflict do nothing",
-      ),
-    };
+        ),
+      attempts: () =>
+        database.prepare<[string], AttemptRow>(
+          "select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt where operation_id = +? order by number",
+        ),
+      answer: () =>
+        database.prepare(
+          "insert into private_value (ref, version, body, created_at) values (?, ?, ?, ?) on conflict do nothing",
+        ),
+    });
   }
 
   insert(entry: {

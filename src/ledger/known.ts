@@ -23,6 +23,7 @@ import type { Sqlite } from "./database.ts";
 import { EnterpriseTables, usable } from "./enterprise.ts";
 import { commitmentTo } from "./private.ts";
 import type { SealingKey } from "./private.ts";
+import { statements } from "./statements.ts";
 
 interface DesiredRow {
   stream: Stream;
@@ -240,120 +241,134 @@ const configured = `(not exists (select 1 from source_stream)
   or exists (select 1 from source_stream s where s.source = q.source and s.stream = q.stream))`;
 
 function prepareStatements(database: Sqlite) {
-  return {
-    desired: database.prepare<[string, string], DesiredRow>(
-      `select r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, v.body from record r
+  return statements.onUse({
+    desired: () =>
+      database.prepare<[string, string], DesiredRow>(
+        `select r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, v.body from record r
        join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
        where r.customer_namespace = +? and r.customer_id = +? and (r.stream <> 'orders' or r.pending = 1)
        order by r.stream, r.namespace, r.id`,
-    ),
-    orderNow: database.prepare<
-      [string, string],
-      { customer_namespace: string; customer_id: string; state: RecordState; body_hash: string; cancelled: number }
-    >(
-      `select r.customer_namespace, r.customer_id, r.state, r.body_hash, json_extract(v.body, '$.cancelled') as cancelled from record r
+      ),
+    orderNow: () =>
+      database.prepare<
+        [string, string],
+        { customer_namespace: string; customer_id: string; state: RecordState; body_hash: string; cancelled: number }
+      >(
+        `select r.customer_namespace, r.customer_id, r.state, r.body_hash, json_extract(v.body, '$.cancelled') as cancelled from record r
        join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
        where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
-    ),
-    shownOrder: database.prepare<[string, string, string, string], { body: string }>(
-      "select body from observation where customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and to_at is null",
-    ),
-    placedUnder: database.prepare<[string], { order_id: string }>(
-      "select order_id from placed_order where channel_order_id = +? and to_at is null",
-    ),
-    orderVersion: database.prepare<[string, string, number], { body: string }>(
-      "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = ?",
-    ),
-    privateBody: database.prepare<
-      [string, number],
-      { salt: string | null; body: string | null; sealed: string | null }
-    >("select salt, body, sealed from private_value where ref = +? and version = +?"),
-    customerInQuarantine: database.prepare<[string, string], { id: string }>(
-      `select id from quarantine where stream = 'customers' and namespace = +? and record_id = +? and state <> 'resolved' limit 1`,
-    ),
+      ),
+    shownOrder: () =>
+      database.prepare<[string, string, string, string], { body: string }>(
+        "select body from observation where customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and to_at is null",
+      ),
+    placedUnder: () =>
+      database.prepare<[string], { order_id: string }>(
+        "select order_id from placed_order where channel_order_id = +? and to_at is null",
+      ),
+    orderVersion: () =>
+      database.prepare<[string, string, number], { body: string }>(
+        "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = ?",
+      ),
+    privateBody: () =>
+      database.prepare<[string, number], { salt: string | null; body: string | null; sealed: string | null }>(
+        "select salt, body, sealed from private_value where ref = +? and version = +?",
+      ),
+    customerInQuarantine: () =>
+      database.prepare<[string, string], { id: string }>(
+        `select id from quarantine where stream = 'customers' and namespace = +? and record_id = +? and state <> 'resolved' limit 1`,
+      ),
     // Rows of this customer, and those of records that were this customer's in their last good form.
-    quarantined: database.prepare<[{ namespace: string; id: string }], { count: number }>(
-      `select count(*) as count from (
+    quarantined: () =>
+      database.prepare<[{ namespace: string; id: string }], { count: number }>(
+        `select count(*) as count from (
          select q.id from quarantine q where q.customer_namespace = +@namespace and q.customer_id = +@id and q.state <> 'resolved'
            and ${configured}
          union
          select q.id from record r join quarantine q on q.stream = r.stream and q.namespace = r.namespace and q.record_id = r.id
          where r.customer_namespace = +@namespace and r.customer_id = +@id and r.state = 'quarantined' and q.state <> 'resolved'
            and ${configured})`,
-    ),
+      ),
     // A source of this customer's staff, or of people who hold assets here, that gave a row of which nobody can tell whose it is.
-    stray: database.prepare<[{ namespace: string; id: string }], { source: string; row: string }>(
-      `select own.source, q.id as row from (
+    stray: () =>
+      database.prepare<[{ namespace: string; id: string }], { source: string; row: string }>(
+        `select own.source, q.id as row from (
          select source from record where customer_namespace = +@namespace and customer_id = +@id and +stream = 'staff'
          union
          select r.source from assignment a join record r on r.stream = 'staff' and r.namespace = a.namespace and r.id = a.staff_id
          where a.customer_namespace = +@namespace and a.customer_id = +@id and a.to_at is null) own
        join quarantine q on q.source = own.source and q.stream = 'staff' and q.customer_id is null and q.state <> 'resolved' and ${configured}
        limit 1`,
-    ),
-    acknowledged: database.prepare<[string, string], { fields: string }>(
-      "select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null",
-    ),
-    placedOrders: database.prepare<
-      [{ namespace: string; id: string }],
-      {
-        namespace: string;
-        order_id: string;
-        channel_order_id: string;
-        body_hash: string;
-        version: number;
-        origin: PlacedOrder["origin"];
-        customer_namespace: string;
-        customer_id: string;
-      }
-    >(
-      `select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace, p.customer_id
+      ),
+    acknowledged: () =>
+      database.prepare<[string, string], { fields: string }>(
+        "select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null",
+      ),
+    placedOrders: () =>
+      database.prepare<
+        [{ namespace: string; id: string }],
+        {
+          namespace: string;
+          order_id: string;
+          channel_order_id: string;
+          body_hash: string;
+          version: number;
+          origin: PlacedOrder["origin"];
+          customer_namespace: string;
+          customer_id: string;
+        }
+      >(
+        `select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace, p.customer_id
        from placed_order p where p.to_at is null and p.customer_namespace = +@namespace and p.customer_id = +@id
        union
        select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace, p.customer_id
        from record r join placed_order p on p.namespace = r.namespace and p.order_id = r.id and p.to_at is null
        where r.stream = 'orders' and r.customer_namespace = +@namespace and r.customer_id = +@id
        order by 1, 2`,
-    ),
-    numbers: database.prepare<
-      [string, string],
-      { number: string; namespace: string; order_id: string; instance_id: string; slot: number }
-    >(
-      `select n.wire_number as number, n.namespace, n.order_id, n.instance_id, n.slot from asset_number n
+      ),
+    numbers: () =>
+      database.prepare<
+        [string, string],
+        { number: string; namespace: string; order_id: string; instance_id: string; slot: number }
+      >(
+        `select n.wire_number as number, n.namespace, n.order_id, n.instance_id, n.slot from asset_number n
        join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
        where r.customer_namespace = +? and r.customer_id = +? and n.fixed_at is not null
        order by n.namespace, n.order_id, n.instance_id, n.slot`,
-    ),
-    staffLinks: database.prepare<
-      [string, string],
-      {
-        namespace: string;
-        staff_id: string;
-        member_global_id: string;
-        origin: StaffLink["origin"];
-        particulars: string;
-      }
-    >(
-      `select namespace, staff_id, member_global_id, origin, particulars from staff_link
+      ),
+    staffLinks: () =>
+      database.prepare<
+        [string, string],
+        {
+          namespace: string;
+          staff_id: string;
+          member_global_id: string;
+          origin: StaffLink["origin"];
+          particulars: string;
+        }
+      >(
+        `select namespace, staff_id, member_global_id, origin, particulars from staff_link
        where customer_namespace = +? and customer_id = +? and to_at is null order by namespace, staff_id`,
-    ),
-    assignments: database.prepare<
-      [string, string],
-      {
-        asset_number: string;
-        namespace: string;
-        staff_id: string;
-        member_global_id: string;
-        origin: Assignment["origin"];
-      }
-    >(
-      `select asset_number, namespace, staff_id, member_global_id, origin from assignment
+      ),
+    assignments: () =>
+      database.prepare<
+        [string, string],
+        {
+          asset_number: string;
+          namespace: string;
+          staff_id: string;
+          member_global_id: string;
+          origin: Assignment["origin"];
+        }
+      >(
+        `select asset_number, namespace, staff_id, member_global_id, origin from assignment
        where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,
-    ),
+      ),
     // Of every enterprise that the customer was ever linked with, also under an id that could not be used.
-    protectedMembers: database.prepare<[string, string], { member_global_id: string }>(
-      `select p.member_global_id from link l join protected_member p on p.enterprise_global_id = l.enterprise_global_id
+    protectedMembers: () =>
+      database.prepare<[string, string], { member_global_id: string }>(
+        `select p.member_global_id from link l join protected_member p on p.enterprise_global_id = l.enterprise_global_id
        where l.namespace = +? and l.customer_id = +?`,
-    ),
-  };
+      ),
+  });
 }

@@ -1,5 +1,6 @@
 import type { RecordKey } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
+import { statements } from "./statements.ts";
 
 /** The asset instances of an order that need numbers; `given` are those the CRM has, `wireNumber` makes a number from digits of the pool. */
 export interface WantedNumbers {
@@ -62,29 +63,34 @@ export class NumberTables {
 }
 
 function prepareStatements(database: Sqlite) {
-  return {
-    fixedOf: database.prepare<[string, string, string], { slot: number; number: string }>(
-      "select slot, number from asset_number where namespace = +? and order_id = +? and instance_id = +? and fixed_at is not null",
-    ),
-    fixGiven: database.prepare(
-      `insert into asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id, slot)
+  return statements.onUse({
+    fixedOf: () =>
+      database.prepare<[string, string, string], { slot: number; number: string }>(
+        "select slot, number from asset_number where namespace = +? and order_id = +? and instance_id = +? and fixed_at is not null",
+      ),
+    fixGiven: () =>
+      database.prepare(
+        `insert into asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id, slot)
        values (?, 'crm', ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    byWire: database.prepare<[string, string], { number: string }>(
-      "select number from asset_number where number = +? or (wire_number = +? and fixed_at is not null)",
-    ),
-    byFixedWire: database.prepare<[string], { number: string }>(
-      "select number from asset_number where wire_number = +? and fixed_at is not null",
-    ),
-    spend: database.prepare("update asset_number set fixed_at = ? where number = +? and fixed_at is null"),
-    freeNumber: database.prepare<[], { number: string }>(
-      "select number from asset_number where fixed_at is null order by number limit 1",
-    ),
-    fix: database.prepare(
-      "update asset_number set fixed_at = ?, wire_number = ?, namespace = ?, order_id = ?, instance_id = ?, slot = ? where number = +? and fixed_at is null",
-    ),
-    poolSize: database.prepare<[], { count: number }>(
-      "select count(*) as count from asset_number where fixed_at is null",
-    ),
-  };
+      ),
+    byWire: () =>
+      database.prepare<[string, string], { number: string }>(
+        "select number from asset_number where number = +? or (wire_number = +? and fixed_at is not null)",
+      ),
+    byFixedWire: () =>
+      database.prepare<[string], { number: string }>(
+        "select number from asset_number where wire_number = +? and fixed_at is not null",
+      ),
+    spend: () => database.prepare("update asset_number set fixed_at = ? where number = +? and fixed_at is null"),
+    freeNumber: () =>
+      database.prepare<[], { number: string }>(
+        "select number from asset_number where fixed_at is null order by number limit 1",
+      ),
+    fix: () =>
+      database.prepare(
+        "update asset_number set fixed_at = ?, wire_number = ?, namespace = ?, order_id = ?, instance_id = ?, slot = ? where number = +? and fixed_at is null",
+      ),
+    poolSize: () =>
+      database.prepare<[], { count: number }>("select count(*) as count from asset_number where fixed_at is null"),
+  });
 }

@@ -1,6 +1,7 @@
 import type { Stream } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
 import type { RecordTables, TakeUpRecord, TakeUpRejection } from "./records.ts";
+import { statements } from "./statements.ts";
 
 /** A row of the quarantine that waits, with the raw form it came in. */
 export interface WaitingRow {
@@ -35,16 +36,18 @@ export class QuarantineRetry {
 
   constructor(database: Sqlite, records: RecordTables) {
     this.#records = records;
-    this.#statements = {
-      find: database.prepare<[string], Row>(
-        `select q.id, q.source, q.stream, q.place, q.code, q.expected, q.raw_hash, q.last_read, p.body from quarantine q
+    this.#statements = statements.onUse({
+      find: () =>
+        database.prepare<[string], Row>(
+          `select q.id, q.source, q.stream, q.place, q.code, q.expected, q.raw_hash, q.last_read, p.body from quarantine q
          left join private_value p on p.ref = q.raw_ref and p.version = 1 where q.id = +? and q.state <> 'resolved'`,
-      ),
-      mark: database.prepare("update quarantine set state = 'retry' where id = +? and state = 'open'"),
-      resolve: database.prepare(
-        "update quarantine set state = 'resolved', resolved_at = ?, resolution = ? where id = +? and state <> 'resolved'",
-      ),
-    };
+        ),
+      mark: () => database.prepare("update quarantine set state = 'retry' where id = +? and state = 'open'"),
+      resolve: () =>
+        database.prepare(
+          "update quarantine set state = 'resolved', resolved_at = ?, resolution = ? where id = +? and state <> 'resolved'",
+        ),
+    });
   }
 
   waiting(id: string): WaitingRow | undefined {

@@ -2,6 +2,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import type { OperationKind, RecordReference } from "../plan/operation.ts";
 import type { Rejection } from "../plan/input.ts";
 import type { Sqlite } from "./database.ts";
+import { statements } from "./statements.ts";
 
 /** So often at most somebody whom M1 refused in words alone, without a code (60027), is sent by itself: once in a run. */
 const mostTries = 3;
@@ -109,62 +110,74 @@ export class RejectionTables {
 }
 
 function prepareStatements(database: Sqlite) {
-  return {
+  return statements.onUse({
     // A record that is gone since has changed, although its version has not.
-    of: database.prepare<[string, string], RejectionRow>(
-      `select j.stream, j.namespace, j.record_id, j.kind, j.hash, j.settings, j.operation_id, j.code, j.reason, j.shared from rejection j
+    of: () =>
+      database.prepare<[string, string], RejectionRow>(
+        `select j.stream, j.namespace, j.record_id, j.kind, j.hash, j.settings, j.operation_id, j.code, j.reason, j.shared from rejection j
        left join record r on r.stream = j.stream and r.namespace = j.namespace and r.id = j.record_id
        where j.customer_namespace = +? and j.customer_id = +? and j.asked = 0 and coalesce(r.version, 0) = j.version
          and (r.state is not 'absent' or r.changed_at <= j.at)
        order by j.at, j.operation_id`,
-    ),
-    version: database.prepare<[string, string, string], { version: number }>(
-      "select version from record where stream = +? and namespace = +? and id = +?",
-    ),
-    outdated: database.prepare(
-      "delete from rejection where stream = +? and namespace = +? and record_id = +? and kind = +? and version <> ?",
-    ),
-    add: database.prepare(
-      `insert into rejection (stream, namespace, record_id, kind, hash, customer_namespace, customer_id, version, settings, operation_id, code,
+      ),
+    version: () =>
+      database.prepare<[string, string, string], { version: number }>(
+        "select version from record where stream = +? and namespace = +? and id = +?",
+      ),
+    outdated: () =>
+      database.prepare(
+        "delete from rejection where stream = +? and namespace = +? and record_id = +? and kind = +? and version <> ?",
+      ),
+    add: () =>
+      database.prepare(
+        `insert into rejection (stream, namespace, record_id, kind, hash, customer_namespace, customer_id, version, settings, operation_id, code,
          reason, at, shared)
        values (@stream, @namespace, @id, @kind, @hash, @customerNamespace, @customerId, @version, @settings, @operation, @code, @reason, @at, @shared)
        on conflict (stream, namespace, record_id, kind, hash) do update set customer_namespace = excluded.customer_namespace,
          customer_id = excluded.customer_id, version = excluded.version, settings = excluded.settings, operation_id = excluded.operation_id,
          code = excluded.code, reason = excluded.reason, at = excluded.at, shared = excluded.shared, asked = 0,
          tries = case when rejection.code = excluded.code and rejection.settings = excluded.settings then rejection.tries + 1 else 1 end`,
-    ),
-    forget: database.prepare(
-      "delete from rejection where stream = +? and namespace = +? and record_id = +? and kind = +?",
-    ),
-    askCustomer: database.prepare(
-      "update rejection set asked = 1, tries = 0 where customer_namespace = +? and customer_id = +? and asked = 0",
-    ),
-    askOrder: database.prepare(
-      "update rejection set asked = 1, tries = 0 where stream = 'orders' and namespace = +? and record_id = +? and asked = 0",
-    ),
-    askSource: database.prepare(
-      `update rejection indexed by rejection_standing set asked = 1, tries = 0 where asked = 0 and exists (select 1 from record r where r.stream = rejection.stream
+      ),
+    forget: () =>
+      database.prepare("delete from rejection where stream = +? and namespace = +? and record_id = +? and kind = +?"),
+    askCustomer: () =>
+      database.prepare(
+        "update rejection set asked = 1, tries = 0 where customer_namespace = +? and customer_id = +? and asked = 0",
+      ),
+    askOrder: () =>
+      database.prepare(
+        "update rejection set asked = 1, tries = 0 where stream = 'orders' and namespace = +? and record_id = +? and asked = 0",
+      ),
+    askSource: () =>
+      database.prepare(
+        `update rejection indexed by rejection_standing set asked = 1, tries = 0 where asked = 0 and exists (select 1 from record r where r.stream = rejection.stream
          and r.namespace = rejection.namespace and r.id = rejection.record_id and r.source = +?)`,
-    ),
-    changed: database.prepare<[string], { found: number }>(
-      "select 1 as found from rejection indexed by rejection_standing where settings <> ? and asked = 0 limit 1",
-    ),
-    wake: database.prepare(
-      `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
+      ),
+    changed: () =>
+      database.prepare<[string], { found: number }>(
+        "select 1 as found from rejection indexed by rejection_standing where settings <> ? and asked = 0 limit 1",
+      ),
+    wake: () =>
+      database.prepare(
+        `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
          (select stream, namespace, record_id from rejection indexed by rejection_standing where settings <> ? and asked = 0)`,
-    ),
-    passing: database.prepare<[number], { found: number }>(
-      "select 1 as found from rejection indexed by rejection_passing where asked = 0 and code = 'staff.refused' and tries < ? limit 1",
-    ),
-    wakePassing: database.prepare(
-      `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
+      ),
+    passing: () =>
+      database.prepare<[number], { found: number }>(
+        "select 1 as found from rejection indexed by rejection_passing where asked = 0 and code = 'staff.refused' and tries < ? limit 1",
+      ),
+    wakePassing: () =>
+      database.prepare(
+        `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
          (select stream, namespace, record_id from rejection indexed by rejection_passing where asked = 0 and code = 'staff.refused' and tries < ?)`,
-    ),
-    askPassing: database.prepare(
-      "update rejection indexed by rejection_passing set asked = 1 where asked = 0 and code = 'staff.refused' and tries < ?",
-    ),
-    askChanged: database.prepare(
-      "update rejection indexed by rejection_standing set asked = 1 where settings <> ? and asked = 0",
-    ),
-  };
+      ),
+    askPassing: () =>
+      database.prepare(
+        "update rejection indexed by rejection_passing set asked = 1 where asked = 0 and code = 'staff.refused' and tries < ?",
+      ),
+    askChanged: () =>
+      database.prepare(
+        "update rejection indexed by rejection_standing set asked = 1 where settings <> ? and asked = 0",
+      ),
+  });
 }

@@ -3,6 +3,7 @@ import { parseJson, parseJsonObject } from "../base/canonical-json.ts";
 import { sortedAfter } from "../base/ids.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
+import { statements } from "./statements.ts";
 
 export type RunState = "running" | "done" | "stopped" | "failed" | "cut-off";
 
@@ -282,94 +283,110 @@ export function lastReadNumbers(condition = ""): string {
 }
 
 function prepareStatements(database: Sqlite) {
-  return {
-    newest: database.prepare<[], string | null>("select max(id) from run").pluck(),
-    start: database.prepare(
-      "insert into run (id, job, kind, trigger, scope, started_at, state, header) values (?, ?, ?, ?, ?, ?, 'running', ?)",
-    ),
-    finish: database.prepare(
-      "update run set state = ?, exit_code = ?, balance = ?, summary = ?, finished_at = ? where id = +?",
-    ),
-    running: database.prepare<[], RunTableRow>(
-      `select ${runColumns} from run where state = 'running' order by started_at`,
-    ),
-    byId: database.prepare<[string], RunTableRow>(`select ${runColumns} from run where id = +?`),
-    last: database.prepare<[number], RunTableRow>(
-      `select ${runColumns} from run order by started_at desc, id desc limit ?`,
-    ),
-    lastByJob: database.prepare<[], RunTableRow>(
-      `select ${runColumns} from run where id in (${lastRunIds}) order by job`,
-    ),
-    staffLinked: database.prepare<[string, string], { staff_id: string }>(
-      "select staff_id from staff_link where namespace = +? and staff_id = +? and to_at is null",
-    ),
-    startRead: database.prepare("insert into source_read (run_id, source, stream, started_at) values (?, ?, ?, ?)"),
-    finishRead: database.prepare(
-      `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?, details = ?, shrunk = ?
+  return statements.onUse({
+    newest: () => database.prepare<[], string | null>("select max(id) from run").pluck(),
+    start: () =>
+      database.prepare(
+        "insert into run (id, job, kind, trigger, scope, started_at, state, header) values (?, ?, ?, ?, ?, ?, 'running', ?)",
+      ),
+    finish: () =>
+      database.prepare(
+        "update run set state = ?, exit_code = ?, balance = ?, summary = ?, finished_at = ? where id = +?",
+      ),
+    running: () =>
+      database.prepare<[], RunTableRow>(`select ${runColumns} from run where state = 'running' order by started_at`),
+    byId: () => database.prepare<[string], RunTableRow>(`select ${runColumns} from run where id = +?`),
+    last: () =>
+      database.prepare<[number], RunTableRow>(
+        `select ${runColumns} from run order by started_at desc, id desc limit ?`,
+      ),
+    lastByJob: () =>
+      database.prepare<[], RunTableRow>(`select ${runColumns} from run where id in (${lastRunIds}) order by job`),
+    staffLinked: () =>
+      database.prepare<[string, string], { staff_id: string }>(
+        "select staff_id from staff_link where namespace = +? and staff_id = +? and to_at is null",
+      ),
+    startRead: () =>
+      database.prepare("insert into source_read (run_id, source, stream, started_at) values (?, ?, ?, ?)"),
+    finishRead: () =>
+      database.prepare(
+        `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?, details = ?, shrunk = ?
        where number = +?`,
-    ),
-    lastComplete: database.prepare<[string, string], SourceReadRow>(
-      `select ${readColumns} from source_read
+      ),
+    lastComplete: () =>
+      database.prepare<[string, string], SourceReadRow>(
+        `select ${readColumns} from source_read
        where source = +? and stream = +? and complete = 1 order by number desc limit 1`,
-    ),
-    lastWhole: database.prepare<[string, string], SourceReadRow>(
-      `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+      ),
+    lastWhole: () =>
+      database.prepare<[string, string], SourceReadRow>(
+        `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
          and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan') order by number desc limit 1`,
-    ),
-    newestWhole: database.prepare<[string, string], SourceReadRow>(
-      `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+      ),
+    newestWhole: () =>
+      database.prepare<[string, string], SourceReadRow>(
+        `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
        order by number desc limit 1`,
-    ),
-    lastRead: database.prepare<[string, string], SourceReadRow>(
-      `select ${readColumns} from source_read where source = +? and stream = +? order by number desc limit 1`,
-    ),
-    streams: database.prepare<[], { source: string; stream: string; job: string | null }>(
-      "select source, stream, job from source_stream",
-    ),
-    forgetStreams: database.prepare("delete from source_stream"),
-    addStream: database.prepare("insert into source_stream (source, stream, job) values (?, ?, ?)"),
-    reads: database.prepare<[string], SourceReadRow>(
-      `select ${readColumns} from source_read
+      ),
+    lastRead: () =>
+      database.prepare<[string, string], SourceReadRow>(
+        `select ${readColumns} from source_read where source = +? and stream = +? order by number desc limit 1`,
+      ),
+    streams: () =>
+      database.prepare<[], { source: string; stream: string; job: string | null }>(
+        "select source, stream, job from source_stream",
+      ),
+    forgetStreams: () => database.prepare("delete from source_stream"),
+    addStream: () => database.prepare("insert into source_stream (source, stream, job) values (?, ?, ?)"),
+    reads: () =>
+      database.prepare<[string], SourceReadRow>(
+        `select ${readColumns} from source_read
        where run_id = +? order by number`,
-    ),
-    troubledReads: database.prepare<[], SourceReadRow>(
-      `select ${readColumns} from source_read
+      ),
+    troubledReads: () =>
+      database.prepare<[], SourceReadRow>(
+        `select ${readColumns} from source_read
        where number in (${lastReadNumbers("and r.finished_at is not null")}) and complete = 0
          and (not exists (select 1 from source_stream) or (source, stream) in (select source, stream from source_stream))
        order by source, stream`,
-    ),
-    writingCalls: database.prepare<[string], { count: number }>(
-      // Orders of asset numbers (E9) belong to the pool and to no run: those made since it began are its own, as it holds the lock.
-      `select count(*) as count from run r join operation o on o.run_id = r.id
+      ),
+    writingCalls: () =>
+      database.prepare<[string], { count: number }>(
+        // Orders of asset numbers (E9) belong to the pool and to no run: those made since it began are its own, as it holds the lock.
+        `select count(*) as count from run r join operation o on o.run_id = r.id
          or (o.customer_namespace = '' and o.customer_id = '' and o.created_at >= r.started_at)
        join attempt a on a.operation_id = o.id
        where r.id = +? and a.started_at >= r.started_at and (a.outcome is null or a.outcome <> 'not-sent')`,
-    ),
-    hasRecord: database.prepare<[string, string, string], { id: string }>(
-      "select id from record where stream = +? and namespace = +? and id = +?",
-    ),
-    operationStates: database.prepare<[string, string], { state: string; count: number }>(
-      `select state, count(*) as count from (
+      ),
+    hasRecord: () =>
+      database.prepare<[string, string, string], { id: string }>(
+        "select id from record where stream = +? and namespace = +? and id = +?",
+      ),
+    operationStates: () =>
+      database.prepare<[string, string], { state: string; count: number }>(
+        `select state, count(*) as count from (
          select id, state from operation where run_id = +? union select id, state from operation where id in (select value from json_each(?)))
        group by state`,
-    ),
-    operationCounts: database.prepare<[string], { state: string; count: number }>(
-      "select state, count(*) as count from operation where run_id = +? group by state",
-    ),
-    recordCounts: database.prepare<
-      [{ run: string }],
-      {
-        stream: Stream;
-        planned: number;
-        deferred: number;
-        rejected: number;
-        quarantined: number;
-        again: number;
-        changed: number;
-        lost: number;
-      }
-    >(
-      `select stream,
+      ),
+    operationCounts: () =>
+      database.prepare<[string], { state: string; count: number }>(
+        "select state, count(*) as count from operation where run_id = +? group by state",
+      ),
+    recordCounts: () =>
+      database.prepare<
+        [{ run: string }],
+        {
+          stream: Stream;
+          planned: number;
+          deferred: number;
+          rejected: number;
+          quarantined: number;
+          again: number;
+          changed: number;
+          lost: number;
+        }
+      >(
+        `select stream,
          sum(outcome_run = @run and outcome = 'planned') as planned,
          sum(outcome_run = @run and outcome = 'deferred') as deferred,
          sum(outcome_run = @run and outcome = 'rejected') as rejected,
@@ -378,6 +395,6 @@ function prepareStatements(database: Sqlite) {
          sum(changed_run = @run) as changed,
          sum(changed_run = @run and state <> 'quarantined' and outcome_run is not @run) as lost
        from record where changed_run = @run or outcome_run = @run group by stream`,
-    ),
-  };
+      ),
+  });
 }

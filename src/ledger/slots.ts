@@ -1,6 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import { parseJson } from "../base/canonical-json.ts";
 import type { Sqlite } from "./database.ts";
+import { statements } from "./statements.ts";
 
 /** How far back fired slots are remembered one by one, in milliseconds: 400 days. */
 const firedKeptMs = 400 * 86_400_000;
@@ -87,40 +88,46 @@ export class SlotTables {
 }
 
 function prepareStatements(database: Sqlite) {
-  return {
-    claimSlot: database.prepare(
-      `insert into slot (job, last_slot, fired_at) values (?, ?, ?)
+  return statements.onUse({
+    claimSlot: () =>
+      database.prepare(
+        `insert into slot (job, last_slot, fired_at) values (?, ?, ?)
        on conflict (job) do update set last_slot = excluded.last_slot, fired_at = excluded.fired_at where excluded.last_slot > slot.last_slot`,
-    ),
-    fired: database.prepare<[string, string], { slot: string }>(
-      "select slot from fired_slot where job = ? and slot = ?",
-    ),
-    fire: database.prepare("insert into fired_slot (job, slot, fired_at) values (?, ?, ?)"),
-    finish: database.prepare(
-      "update fired_slot set finished_at = ? where job = ? and slot >= ? and slot <= ? and finished_at is null",
-    ),
-    unfinished: database.prepare<[string], { slot: string }>(
-      "select slot from fired_slot where job = ? and finished_at is null order by slot",
-    ),
-    forget: database.prepare("delete from fired_slot where job = ? and slot < ?"),
-    rewindSlot: database.prepare("update slot set last_slot = ?, fired_at = ? where job = ? and last_slot > ?"),
-    lastSlot: database.prepare<[string], { last_slot: string }>("select last_slot from slot where job = ?"),
-    notices: database.prepare<[], { key: string; since: string; body: string; sent_at: string | null }>(
-      "select key, since, body, sent_at from notice order by key",
-    ),
-    setNotice: database.prepare(
-      `insert into notice (key, since, body) values (?, ?, ?)
+      ),
+    fired: () =>
+      database.prepare<[string, string], { slot: string }>("select slot from fired_slot where job = ? and slot = ?"),
+    fire: () => database.prepare("insert into fired_slot (job, slot, fired_at) values (?, ?, ?)"),
+    finish: () =>
+      database.prepare(
+        "update fired_slot set finished_at = ? where job = ? and slot >= ? and slot <= ? and finished_at is null",
+      ),
+    unfinished: () =>
+      database.prepare<[string], { slot: string }>(
+        "select slot from fired_slot where job = ? and finished_at is null order by slot",
+      ),
+    forget: () => database.prepare("delete from fired_slot where job = ? and slot < ?"),
+    rewindSlot: () => database.prepare("update slot set last_slot = ?, fired_at = ? where job = ? and last_slot > ?"),
+    lastSlot: () => database.prepare<[string], { last_slot: string }>("select last_slot from slot where job = ?"),
+    notices: () =>
+      database.prepare<[], { key: string; since: string; body: string; sent_at: string | null }>(
+        "select key, since, body, sent_at from notice order by key",
+      ),
+    setNotice: () =>
+      database.prepare(
+        `insert into notice (key, since, body) values (?, ?, ?)
        on conflict (key) do update set body = excluded.body`,
-    ),
-    noticeSent: database.prepare("update notice set sent_at = ? where key = ?"),
-    dropNotice: database.prepare("delete from notice where key = ?"),
-    servicesLeft: database.prepare<[], { service: string; since: string; reason: string; probe_at: string }>(
-      "select service, since, reason, probe_at from service_left order by service",
-    ),
-    leaveService: database.prepare(
-      `insert into service_left (service, since, reason, probe_at) values (?, ?, ?, ?)
+      ),
+    noticeSent: () => database.prepare("update notice set sent_at = ? where key = ?"),
+    dropNotice: () => database.prepare("delete from notice where key = ?"),
+    servicesLeft: () =>
+      database.prepare<[], { service: string; since: string; reason: string; probe_at: string }>(
+        "select service, since, reason, probe_at from service_left order by service",
+      ),
+    leaveService: () =>
+      database.prepare(
+        `insert into service_left (service, since, reason, probe_at) values (?, ?, ?, ?)
        on conflict (service) do update set reason = excluded.reason, probe_at = excluded.probe_at`,
-    ),
-    serviceAnswers: database.prepare("delete from service_left where service = ?"),
-  };
+      ),
+    serviceAnswers: () => database.prepare("delete from service_left where service = ?"),
+  });
 }

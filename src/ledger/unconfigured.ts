@@ -1,5 +1,6 @@
 import type { Stream } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
+import { statements } from "./statements.ts";
 
 /** What streams left behind that are configured no longer. Runs inside the writer's transaction. */
 export class UnconfiguredTables {
@@ -23,23 +24,27 @@ export class UnconfiguredTables {
 }
 
 function prepareStatements(database: Sqlite) {
-  return {
-    configured: database.prepare<[string, string], { configured: number }>(
-      `select not exists (select 1 from source_stream) or exists (select 1 from source_stream where source = +? and stream = +?) as configured`,
-    ),
-    resolve: database.prepare(
-      `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'its source is configured no longer'
+  return statements.onUse({
+    configured: () =>
+      database.prepare<[string, string], { configured: number }>(
+        `select not exists (select 1 from source_stream) or exists (select 1 from source_stream where source = +? and stream = +?) as configured`,
+      ),
+    resolve: () =>
+      database.prepare(
+        `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'its source is configured no longer'
        where state <> 'resolved' and (source, stream) not in (select source, stream from source_stream)`,
-    ),
-    wake: database.prepare(
-      `update quarantine set state = 'retry' where code = 'claimed-twice' and state = 'open' and state <> 'resolved'
+      ),
+    wake: () =>
+      database.prepare(
+        `update quarantine set state = 'retry' where code = 'claimed-twice' and state = 'open' and state <> 'resolved'
        and exists (select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace and r.id = quarantine.record_id
          and (r.source, r.stream) not in (select source, stream from source_stream))`,
-    ),
-    unblock: database.prepare(
-      `update record indexed by record_quarantined set state = 'current', pending = 1 where state = 'quarantined' and not exists (
+      ),
+    unblock: () =>
+      database.prepare(
+        `update record indexed by record_quarantined set state = 'current', pending = 1 where state = 'quarantined' and not exists (
          select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
          and q.state <> 'resolved')`,
-    ),
-  };
+      ),
+  });
 }

@@ -1,6 +1,7 @@
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { waitsForNextRun } from "../plan/owner.ts";
 import type { Sqlite } from "./database.ts";
+import { statements } from "./statements.ts";
 
 export interface RecordOutcome {
   stream: Stream;
@@ -99,10 +100,11 @@ export class WorkTables {
 }
 
 function prepareStatements(database: Sqlite) {
-  return {
+  return statements.onUse({
     // Each half stops at the limit by itself, in the order of its index.
-    dirty: database.prepare<[{ namespace: string; id: string; limit: number }], { ns: string; id: string }>(
-      `select * from (
+    dirty: () =>
+      database.prepare<[{ namespace: string; id: string; limit: number }], { ns: string; id: string }>(
+        `select * from (
          select distinct customer_namespace as ns, customer_id as id from record
          where pending = 1 and state <> 'quarantined' and (customer_namespace, customer_id) > (@namespace, @id)
          order by customer_namespace, customer_id limit @limit)
@@ -112,62 +114,75 @@ function prepareStatements(database: Sqlite) {
          where state in ('sending', 'unknown', 'planned') and customer_id <> '' and (customer_namespace, customer_id) > (@namespace, @id)
          order by customer_namespace, customer_id limit @limit)
        order by 1, 2 limit @limit`,
-    ),
-    linked: database.prepare<[string, string, number], { ns: string; id: string }>(
-      `select namespace as ns, customer_id as id from link where to_at is null and (namespace, customer_id) > (?, ?)
+      ),
+    linked: () =>
+      database.prepare<[string, string, number], { ns: string; id: string }>(
+        `select namespace as ns, customer_id as id from link where to_at is null and (namespace, customer_id) > (?, ?)
        order by namespace, customer_id limit ?`,
-    ),
-    dirtyCount: database.prepare<[], { count: number }>(
-      `select count(*) as count from (
+      ),
+    dirtyCount: () =>
+      database.prepare<[], { count: number }>(
+        `select count(*) as count from (
          select customer_namespace, customer_id from record where pending = 1 and state <> 'quarantined'
          union
          select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned') and customer_id <> '')`,
-    ),
-    pendingCustomer: database.prepare(
-      "update record set pending = 1 where customer_namespace = +? and customer_id = +? and state <> 'quarantined'",
-    ),
-    pendingOrder: database.prepare(
-      "update record set pending = 1 where stream = 'orders' and namespace = +? and id = +? and state <> 'quarantined'",
-    ),
-    pendingSource: database.prepare(
-      "update record set pending = 1 where source = +? and changed_at >= ? and state <> 'quarantined'",
-    ),
-    customerOfEnterprise: database.prepare<[string], { namespace: string; customer_id: string }>(
-      "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
-    ),
-    planned: database.prepare(
-      `update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null, deferred_reason = null, deferred_since = null
+      ),
+    pendingCustomer: () =>
+      database.prepare(
+        "update record set pending = 1 where customer_namespace = +? and customer_id = +? and state <> 'quarantined'",
+      ),
+    pendingOrder: () =>
+      database.prepare(
+        "update record set pending = 1 where stream = 'orders' and namespace = +? and id = +? and state <> 'quarantined'",
+      ),
+    pendingSource: () =>
+      database.prepare(
+        "update record set pending = 1 where source = +? and changed_at >= ? and state <> 'quarantined'",
+      ),
+    customerOfEnterprise: () =>
+      database.prepare<[string], { namespace: string; customer_id: string }>(
+        "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
+      ),
+    planned: () =>
+      database.prepare(
+        `update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null, deferred_reason = null, deferred_since = null
        where stream = +? and namespace = +? and id = +?`,
-    ),
+      ),
     // What a run only did not come to keeps why it waits, and since when.
-    waits: database.prepare(
-      `update record set outcome_run = @run, outcome = @outcome, pending = @pending,
+    waits: () =>
+      database.prepare(
+        `update record set outcome_run = @run, outcome = @outcome, pending = @pending,
          deferred_since = case when deferred_since is not null and (deferred_code = @code or @keeps) then deferred_since else @at end,
          deferred_code = case when @keeps then coalesce(deferred_code, @code) else @code end,
          deferred_reason = case when @keeps and deferred_code is not null then deferred_reason else @reason end
        where stream = +@stream and namespace = +@namespace and id = +@id`,
-    ),
-    noteDeferral: database.prepare(
-      `update record set
+      ),
+    noteDeferral: () =>
+      database.prepare(
+        `update record set
          deferred_since = case when deferred_since is not null and deferred_code = @code then deferred_since else @at end,
          deferred_code = @code, deferred_reason = @reason
        where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'quarantined'`,
-    ),
-    deferChanged: database.prepare(
-      `update record set outcome_run = @run, outcome = 'deferred',
+      ),
+    deferChanged: () =>
+      database.prepare(
+        `update record set outcome_run = @run, outcome = 'deferred',
          deferred_code = case when @keeps then coalesce(deferred_code, @code) else @code end,
          deferred_reason = case when @keeps and deferred_code is not null then deferred_reason else @reason end,
          deferred_since = coalesce(deferred_since, @at)
        where changed_run = +@run and pending = 1 and state <> 'quarantined' and outcome_run is not @run`,
-    ),
-    deferOf: database.prepare(
-      `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,
+      ),
+    deferOf: () =>
+      database.prepare(
+        `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,
          deferred_since = coalesce(deferred_since, ?)
        where customer_namespace = +? and customer_id = +? and pending = 1 and state <> 'quarantined'`,
-    ),
-    customerOfOrder: database.prepare<[string, string], { ns: string; id: string }>(
-      "select customer_namespace as ns, customer_id as id from record where stream = 'orders' and namespace = +? and id = +?",
-    ),
-    keepPending: database.prepare("update record set pending = 1 where stream = +? and namespace = +? and id = +?"),
-  };
+      ),
+    customerOfOrder: () =>
+      database.prepare<[string, string], { ns: string; id: string }>(
+        "select customer_namespace as ns, customer_id as id from record where stream = 'orders' and namespace = +? and id = +?",
+      ),
+    keepPending: () =>
+      database.prepare("update record set pending = 1 where stream = +? and namespace = +? and id = +?"),
+  });
 }

@@ -5,6 +5,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { openQueries } from "../../src/ledger/queries.ts";
 import type { Queries } from "../../src/ledger/queries.ts";
 import { openDatabase } from "../../src/ledger/database.ts";
+import { statements } from "../../src/ledger/statements.ts";
 import { folder as newFolder, key, openLedger, sqlite, update } from "./opened.ts";
 import { agreedWorld, reportText, request } from "./report-world.ts";
 import { collect } from "./world.ts";
@@ -202,6 +203,9 @@ it("no statement looks through what is finished, but for those that are named wi
     return prepare.call(this, sql);
   });
   onTestFinished(() => spy.mockRestore());
+  const { onUse } = statements;
+  const used = vi.spyOn(statements, "onUse").mockImplementation((makers) => ({ ...onUse(makers) }));
+  onTestFinished(() => used.mockRestore());
 
   (await openDatabase(join(newFolder(), "ledger.db"), { migrate: true })).close();
   for (const text of prepared) migrating.add(text);

@@ -1,0 +1,23 @@
+type Makers = Readonly<Record<string, () => unknown>>;
+export type Prepared<M extends Makers> = { readonly [Name in keyof M]: ReturnType<M[Name]> };
+
+/** The statements of a group of tables. */
+export const statements = {
+  /** Each is prepared once, when it is first used: a command asks for few of them, and preparing all takes longer than most of its work. */
+  onUse: <M extends Makers>(makers: M): Prepared<M> => {
+    const prepared: Partial<Prepared<M>> = {};
+    for (const name of Object.keys(makers) as (keyof M)[]) {
+      Object.defineProperty(prepared, name, {
+        configurable: true,
+        enumerable: true,
+        get() {
+          const value = makers[name]?.();
+          Object.defineProperty(prepared, name, { value, enumerable: true });
+          return value;
+        },
+      });
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop defines every name
+    return prepared as Prepared<M>;
+  },
+};
