@@ -1,0 +1,153 @@
+import type { Sqlite } from "./database.ts";
+import { statements } from "./statements.ts";
+
+export interface RecordRow {
+  source: string;
+  raw_hash: string;
+  body_hash: string;
+  version: number;
+  state: "current" | "quarantined" | "absent";
+  last_read: number;
+  customer_namespace: string;
+  customer_id: string;
+}
+
+/**
+ * Everything that is asked of and written into the records and the quarantine. Where the planner would take the records of a whole stream, the index
+ * of those that are meant is named.
+ */
+export function recordStatements(database: Sqlite) {
+  return statements.onUse({
+    markSeen: () =>
+      database.prepare<[number, string, string, string], { raw_hash: string }>(
+        `update record indexed by record_by_hash set last_read = ?, missed = 0 where source = +? and stream = +? and state = 'current'
+       and raw_hash in (select value from json_each(?)) returning raw_hash`,
+      ),
+    markQuarantineSeen: () =>
+      database.prepare<[number, string, string, string, string], { raw_hash: string }>(
+        `update quarantine set last_read = ?, last_seen = ? where source = +? and stream = +? and state = 'open' and state <> 'resolved'
+       and raw_hash in (select value from json_each(?)) returning raw_hash`,
+      ),
+    markBlockedSeen: () =>
+      database.prepare(
+        `update record indexed by record_quarantined set last_read = ?, missed = 0 where source = +? and stream = +? and state = 'quarantined'
+       and (namespace, id) in (select namespace, record_id from quarantine q where q.source = +? and q.stream = record.stream
+         and q.state = 'open' and q.state <> 'resolved' and q.record_id is not null and q.raw_hash in (select value from json_each(?)))`,
+      ),
+    find: () =>
+      database.prepare<[string, string, string], RecordRow>(
+        "select source, raw_hash, body_hash, version, state, last_read, customer_namespace, customer_id from record where stream = +? and namespace = +? and id = +?",
+      ),
+    salt: () =>
+      database.prepare<[string], { salt: string }>(
+        "select salt from private_value where ref = +? and salt is not null order by version desc limit 1",
+      ),
+    setState: () => database.prepare("update record set state = ? where stream = +? and namespace = +? and id = +?"),
+    touch: () =>
+      database.prepare(
+        `update record set raw_hash = ?, source = ?, last_read = ?, missed = 0, pending = max(pending, ?), state = ?,
+         changed_run = coalesce(?, changed_run) where stream = +? and namespace = +? and id = +?`,
+      ),
+    endVersion: () =>
+      database.prepare(
+        "update record_version set to_at = ? where stream = +? and namespace = +? and id = +? and to_at is null",
+      ),
+    insertVersion: () =>
+      database.prepare(
+        `insert into record_version (stream, namespace, id, version, from_at, source, place, body) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
+    insertPrivate: () =>
+      database.prepare(
+        "insert into private_value (ref, version, salt, body, sealed, created_at) values (?, ?, ?, ?, ?, ?)",
+      ),
+    upsert: () =>
+      database.prepare(
+        `insert into record (stream, namespace, id, source, raw_hash, body_hash, version, customer_namespace, customer_id, state, last_read,
+         pending, changed_run, first_seen, changed_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)
+       on conflict (stream, namespace, id) do update set source = excluded.source, raw_hash = excluded.raw_hash,
+         body_hash = excluded.body_hash, version = excluded.version, customer_namespace = excluded.customer_namespace,
+         customer_id = excluded.customer_id, state = excluded.state, changed_run = coalesce(excluded.changed_run, changed_run), last_read = excluded.last_read, missed = 0, pending = 1,
+         deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = excluded.changed_at`,
+      ),
+    // The customer that a record has left has something to do too: what the record held there goes.
+    markCustomer: () =>
+      database.prepare(
+        "update record set pending = 1 where stream = 'customers' and namespace = +? and id = +? and state <> 'quarantined'",
+      ),
+    wakeDependents: () =>
+      database.prepare(
+        `update record set pending = 1 where customer_namespace = +? and customer_id = +? and stream <> 'customers'
+       and deferred_code is not null and state = 'current'`,
+      ),
+    insertQuarantine: () =>
+      database.prepare(
+        `insert into quarantine (id, source, stream, namespace, record_id, customer_namespace, customer_id, place, field, code, message,
+         expected, raw_ref, raw_hash, first_seen, last_seen, last_read, state)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')
+       on conflict (source, stream, raw_hash) where state <> 'resolved' do update set place = excluded.place, field = excluded.field,
+         customer_namespace = excluded.customer_namespace, customer_id = excluded.customer_id,
+         code = excluded.code, message = excluded.message, expected = excluded.expected, last_seen = excluded.last_seen,
+         last_read = excluded.last_read, state = 'open'`,
+      ),
+    quarantineByHash: () =>
+      database.prepare<[string, string, string], { id: string }>(
+        "select id from quarantine where source = +? and stream = +? and raw_hash = +? and state <> 'resolved'",
+      ),
+    waits: () =>
+      database.prepare<[string, string | null, string | null, string], { since: string | null }>(
+        "select min(first_seen) as since from quarantine where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved'",
+      ),
+    closeOlderQuarantine: () =>
+      database.prepare(
+        `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'a newer form of the record came'
+       where stream = +? and namespace = +? and record_id = +? and source = +? and raw_hash <> ? and state <> 'resolved'
+       and code not in ('duplicate-id', 'claimed-twice')`,
+      ),
+    // What another source says of a record does not make it seen in its own.
+    blockRecord: () =>
+      database.prepare(
+        `update record set state = 'quarantined', last_read = iif(source = @source, @read, last_read), missed = iif(source = @source, 0, missed)
+       where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'absent'`,
+      ),
+    resolveQuarantine: () =>
+      database.prepare(
+        `update quarantine set state = 'resolved', resolved_at = ?, resolution = ?
+       where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved' and last_read <> ?
+       and code not in ('duplicate-id', 'claimed-twice')`,
+      ),
+    resolveClaim: () =>
+      database.prepare(
+        `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'no other source has the record any more'
+       where stream = +? and namespace = +? and record_id = +? and source = +? and code = 'claimed-twice' and state <> 'resolved'`,
+      ),
+    wakeClaims: () =>
+      database.prepare(
+        `update quarantine set state = 'retry' where stream = +? and source <> ? and code = 'claimed-twice' and state = 'open' and state <> 'resolved'
+       and exists (select 1 from record r where r.stream = +? and r.namespace = quarantine.namespace and r.id = quarantine.record_id
+         and r.source = +? and r.state = 'absent')`,
+      ),
+    openQuarantine: () =>
+      database.prepare<[string, string, string], { id: string }>(
+        "select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved' limit 1",
+      ),
+    releaseQuarantine: () =>
+      database.prepare(
+        `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'no longer in the source'
+       where source = +? and stream = +? and last_read < ? and state <> 'resolved'`,
+      ),
+    release: () =>
+      database.prepare(
+        `update record indexed by record_quarantined set state = 'current', pending = 1, changed_run = ? where source = +? and stream = +? and last_read = +?
+       and state = 'quarantined' and not exists (
+         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
+         and q.state <> 'resolved')`,
+      ),
+    unblock: () =>
+      database.prepare(
+        `update record indexed by record_quarantined set state = 'current', pending = 1 where stream = +? and state = 'quarantined' and not exists (
+         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
+         and q.state <> 'resolved')`,
+      ),
+  });
+}
