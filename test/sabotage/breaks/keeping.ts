@@ -55,7 +55,7 @@ export const keeping: Breaks = {
     title: "heads kept outside > end the writing when they cannot be kept: nothing is sent on what only the ledger has",
   },
   "each batch of a reading looks through its whole stream": {
-    file: "src/ledger/records.ts",
+    file: "src/ledger/record-statements.ts",
     find: "`update record indexed by record_by_hash set",
     replace: "`update record set",
     test: "ledger/query-plans.test.ts",
@@ -235,7 +235,7 @@ export const keeping: Breaks = {
       "a source that is taken out of the configuration > no longer claims a record of another one, which goes on (read before it)",
   },
   "what another source says of a record makes it seen": {
-    file: "src/ledger/records.ts",
+    file: "src/ledger/record-statements.ts",
     find: "missed = iif(source = @source, 0, missed)",
     replace: "missed = 0",
     test: "cli/sources.test.ts",
