@@ -30,6 +30,8 @@ export interface CustomerPlan {
   records: PlannedRecord[];
   /** What is learned by looking, without an operation: adoptions, and assignments found gone. */
   learned: KnownChange[];
+  /** The customer itself waits: what is under it was not planned, and nothing can be told from what is not there. */
+  waits?: true;
   /** What the plan was made from; a plan whose fingerprint no longer fits is stale. */
   fingerprint: string;
 }
@@ -86,8 +88,8 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const blocked =
     enterprise.kind === "blocked" ? enterprise.block : needsEnterprise(input, enterprise) ? refused : undefined;
   if (enterprise.kind === "blocked" || blocked !== undefined) {
-    const records = blocked === undefined ? [] : blockedRecords(input, blocked);
-    return { customer: input.customer, operations: [], records, learned: [], fingerprint };
+    const records = blocked === undefined ? [] : blockedRecords(input, blocked, { ...options, rejections });
+    return { customer: input.customer, operations: [], records, learned: [], waits: true, fingerprint };
   }
   const records: PlannedRecord[] = [];
   const operations = refused === undefined ? [...enterprise.operations] : [];
@@ -157,26 +159,57 @@ function needsEnterprise(input: CustomerInput, stage: Extract<EnterpriseStage, {
   return input.known.link === undefined && stage.learned.length === 0;
 }
 
-/** What waits for its customer. An order or person that is gone and was never on the platform waits for nothing. */
-function blockedRecords(input: CustomerInput, own: Block): PlannedRecord[] {
+/** What waits for its customer. What is as the CRM wants it waits for nothing, nor does what is gone and was never on the platform. */
+function blockedRecords(
+  input: CustomerInput,
+  own: Block,
+  options: PlanOptions & { rejections: StandingRejections },
+): PlannedRecord[] {
   const theirs: Block = { code: "customer.blocked", reason: `waits for the customer: ${own.reason}`, again: true };
   const records: PlannedRecord[] = [];
   if (input.desiredCustomer?.pending === true && input.desiredCustomer.state !== "quarantined") {
     records.push(recordOf("customers", input.customer, own));
   }
   const { placedOrders, staffLinks } = input.known;
+  const idle = idleRecords(input, options);
   for (const order of input.orders) {
     if (!order.pending || order.state === "quarantined") continue;
     const unwanted = order.state === "absent" || order.body.cancelled;
-    const nothingLeft = unwanted && !placedOrders.has(formatKey(order.key));
+    const key = formatKey(order.key);
+    const nothingLeft = idle.orders.has(key) || (unwanted && !placedOrders.has(key));
     records.push(recordOf("orders", order.key, nothingLeft ? undefined : theirs));
   }
   for (const staff of input.staff) {
     if (!staff.pending || staff.state === "quarantined") continue;
-    const nothingLeft = staff.state === "absent" && !staffLinks.has(formatKey(staff.key));
+    const key = formatKey(staff.key);
+    const nothingLeft = idle.staff.has(key) || (staff.state === "absent" && !staffLinks.has(key));
     records.push(recordOf("staff", staff.key, nothingLeft ? undefined : theirs));
   }
   return records;
+}
+
+/** Orders and people of an enterprise that is there for whom nothing would be done, learned or said, if their customer did not have to wait. */
+function idleRecords(
+  input: CustomerInput,
+  options: PlanOptions & { rejections: StandingRejections },
+): { orders: ReadonlySet<string>; staff: ReadonlySet<string> } {
+  const orders = new Set<string>();
+  const staff = new Set<string>();
+  if (input.known.link === undefined) return { orders, staff };
+  const orderOperations: Operation[] = [];
+  for (const { key, operation, block } of planOrders(input, options.settings)) {
+    if (operation !== undefined) orderOperations.push(operation);
+    else if (block === undefined) orders.add(formatKey(key));
+  }
+  const people: Parameters<typeof planPeople>[3] = { operations: [], learned: [], records: [] };
+  planPeople(input, options, { orderOperations, rejections: options.rejections }, people);
+  const busy = new Set([
+    ...people.operations.flatMap((operation) => operation.records.map(formatKey)),
+    ...people.learned.flatMap((change) => ("staff" in change ? [formatKey(change.staff)] : [])),
+  ]);
+  for (const { stream, key, outcome } of people.records)
+    if (stream === "staff" && outcome === "planned" && !busy.has(formatKey(key))) staff.add(formatKey(key));
+  return { orders, staff };
 }
 
 /** One fingerprint for each customer: desired versions and states, and what is known. */

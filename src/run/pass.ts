@@ -82,7 +82,7 @@ export function isReleased(operations: readonly Operation[], released: ReadonlyS
 /** A hold lapses where M6 was read, nothing waits for a reason, and nothing is to be taken away any more: it would ask a person for nothing. */
 export async function lapseNeedlessHold(ledger: Ledger, plan: CustomerPlan, observed: Observed): Promise<void> {
   if (observed.assets === undefined || destructionOf(plan.operations).count > 0) return;
-  if (plan.records.some((record) => record.outcome !== "planned")) return;
+  if (plan.waits === true || plan.records.some((record) => record.outcome !== "planned")) return;
   const hold = await ledger.holdOf(plan.customer);
   if (hold !== undefined) await ledger.decideHold(hold.id, "lapsed", "nothing is to be taken away any more");
 }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runsCommand, statusCommand } from "../../src/cli/query-commands.ts";
 import { resyncCommand } from "../../src/cli/run-commands.ts";
-import { company, lines, orderLine, staffLine } from "../support/cli-records.ts";
+import { company, customerLine, lines, orderLine, staffLine } from "../support/cli-records.ts";
 import type { World } from "../support/cli.ts";
 import { health, plans, runs, says, telling, told } from "../support/telling.ts";
 
@@ -113,6 +113,37 @@ describe("what is not done", () => {
       "started rejected 1",
     ]);
     expect(messages[0]?.cure).toMatch(/do what the reason names; .+; `crm-sync status` has the reason$/u);
+  });
+
+  it("is nothing of a customer in quarantine that is as the CRM wants it: only what has something left to do waits for it", async () => {
+    const w = await telling({ records: company(2, 2) });
+    const people = w.staff;
+    expect((await says(w, runs("everything"))).code).toBe(0);
+    const spoil = (rows: readonly object[], id: string): object[] =>
+      rows.map((line) => ("id" in line && line.id === id ? { ...line, name: undefined } : line));
+    w.write();
+    writeFileSync(w.path("data/customers.ndjson"), lines(spoil(w.customers.map(customerLine), "C1")));
+    writeFileSync(w.path("data/staff.ndjson"), lines(spoil(people.map(staffLine), "S1-1")));
+    const customer = "1 customer is in quarantine (missing)";
+    expect((await says(w, runs("everything"))).last).toContain(
+      `exit 3: 2 records are not done: ${customer}, 1 staff member is in quarantine (missing);`,
+    );
+
+    // The first person is as before; the second is to lose what they hold, which waits.
+    const fewer = people.map((row) => (row.id === "S1-2" ? { ...row, assets: [] } : row));
+    writeFileSync(w.path("data/staff.ndjson"), lines(fewer.map(staffLine)));
+    const waits = `exit 3: 2 records are not done: 1 staff member is deferred (customer.blocked by customer.quarantined), ${customer};`;
+    expect((await says(w, runs("everything"))).last).toContain(waits);
+    expect((await says(w, (call) => resyncCommand(call, { customer: "C1" }))).last).toContain(waits);
+    expect((await says(w, runs("everything"))).last).toContain(waits);
+    expect((await says(w, statusCommand)).stdout).toContain(
+      "1 staff member is deferred (customer.blocked by customer.quarantined), owner: the CRM: crm/S1-2;",
+    );
+    expect(w.sandbox.counts().calls["M9"]).toBe(4);
+
+    writeFileSync(w.path("data/customers.ndjson"), lines(w.customers.map(customerLine)));
+    expect((await says(w, runs("everything"))).last).toBe("exit 0: all is well");
+    expect(w.sandbox.counts().calls["M9"]).toBe(5);
   });
 
   it("is one record where two sources claim it", async () => {

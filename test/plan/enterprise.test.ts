@@ -9,11 +9,14 @@ import {
   linked,
   order,
   outcomes,
+  placed,
   plan,
   settingsWith,
   settingsWithout,
+  shown,
   situation,
   staff,
+  staffLinks,
   wireOf,
 } from "./world.ts";
 
@@ -237,6 +240,23 @@ describe("a customer whose record is not to be worked on", () => {
     expect(outcomes(planned)).toEqual([
       "orders crm/1 deferred customer.blocked",
       "staff crm/ann deferred customer.blocked",
+    ]);
+  });
+
+  it("keeps nothing waiting that is as the CRM wants it, and everything that has something left to do", () => {
+    const own = customer({}, { state: "quarantined" });
+    const [ann, bob, cleo] = [staff("ann"), staff("bob"), staff("cleo", { assets: [{ assetNumber: "7001" }] })];
+    const later = order("2", { instances: [asset("b"), product("q", "b")] });
+    const known = linked(own, { placedOrders: placed(simple), staffLinks: staffLinks(ann, cleo) });
+    const observed = shown(["ann", "cleo"]);
+    const planned = plan({ customer: own, orders: [simple, later], staff: [ann, bob, cleo], known, observed });
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toEqual([
+      "orders crm/1 planned",
+      "orders crm/2 deferred customer.blocked",
+      "staff crm/ann planned",
+      "staff crm/bob deferred customer.blocked",
+      "staff crm/cleo deferred customer.blocked",
     ]);
   });
 

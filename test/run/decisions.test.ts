@@ -101,6 +101,22 @@ describe("a hold that the CRM has made needless", () => {
     await run(world);
     expect((await world.ledger.openHolds()).map((item) => item.id)).toEqual([hold]);
   });
+
+  it("stays where its customer waits in quarantine, and whoever is looked at again has nothing left to do", async () => {
+    const { world, hold } = await held();
+    await run(world);
+    world
+      .sqlite()
+      .exec(
+        `update record set state = 'quarantined' where stream = 'customers'; update record set pending = 1 where id = 'S2'`,
+      );
+    await run(world);
+    expect(world.sqlite().prepare("select outcome, pending from record where id = 'S2'").get()).toEqual({
+      outcome: "planned",
+      pending: 0,
+    });
+    expect((await world.ledger.openHolds()).map((item) => item.id)).toEqual([hold]);
+  });
 });
 
 describe("a saved plan of which one answer was lost", () => {

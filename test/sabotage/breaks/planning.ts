@@ -17,6 +17,22 @@ export const planning: Breaks = {
     test: "plan/orders.test.ts",
     title: "an order of the CRM > that is placed and whose line changed is a change that is shown and not sent",
   },
+  "what is still to be done is done while its customer waits": {
+    file: "src/plan/plan.ts",
+    find: `outcome === "planned" && !busy.has(formatKey(key))`,
+    replace: `outcome === "planned"`,
+    test: "plan/enterprise.test.ts",
+    title:
+      "a customer whose record is not to be worked on > keeps nothing waiting that is as the CRM wants it, and everything that has something left to do",
+  },
+  "a hold lapses because its customer waits": {
+    file: "src/run/pass.ts",
+    find: `plan.waits === true || `,
+    replace: "",
+    test: "run/decisions.test.ts",
+    title:
+      "a hold that the CRM has made needless > stays where its customer waits in quarantine, and whoever is looked at again has nothing left to do",
+  },
   "two orders share a channel order number": {
     file: "src/plan/orders.ts",
     find: "if (owner !== undefined) {",

@@ -212,7 +212,7 @@ export const running: Breaks = {
   },
   "a hold whose revokes are only blocked lapses": {
     file: "src/run/pass.ts",
-    find: `if (plan.records.some((record) => record.outcome !== "planned")) return;`,
+    find: `if (plan.waits === true || plan.records.some((record) => record.outcome !== "planned")) return;`,
     replace: "",
     test: "run/decisions.test.ts",
     title: "a hold that the CRM has made needless > stays where its revokes are only blocked for now",
