@@ -1,5 +1,7 @@
 import { statfsSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer } from "vitest/node";
+import type { TestSpecification } from "vitest/node";
 
 /** What a run without a mode leaves out: 830 orders, killed at ten moments. Random kills are tried there in test/faults. */
 const longest = ["test/scenarios/northwind-killed.test.ts"];
@@ -11,6 +13,30 @@ const faultMatrix = [
   "test/run/schedule.test.ts",
   "test/config/config.test.ts",
 ];
+
+/** Files that take longest, most of it waiting for real clocks. They begin first: nothing is left to wait for when all others are done. */
+const first = [
+  ...longest,
+  "test/faults/sigterm.test.ts",
+  "test/cli/trouble.test.ts",
+  "test/faults/random-kills.test.ts",
+  "test/faults/ledger-unwritable.test.ts",
+  "test/simulation/simulation.test.ts",
+  "test/sabotage/sabotage.test.ts",
+  "test/cli/serve.test.ts",
+];
+
+/** Vitest's order, which knows on a new machine only how large a file is, behind the files that are known to take long. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = first.findIndex((name) => moduleId.endsWith(name));
+      return at === -1 ? first.length : at;
+    };
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
+  }
+}
 
 /** Ledgers in memory, where the system has room for them there: a test waits for no disk. What a kill leaves behind is the same. */
 function temporaryFiles(): Record<string, string> {
@@ -28,8 +54,9 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: mode === "faults" ? faultMatrix : ["test/**/*.test.ts"],
     exclude: mode === "faults" || mode === "full" ? [] : longest,
-    // Crash tests start processes of their own; on two cores a cold start under load takes seconds.
-    maxWorkers: 2,
+    // One more than the cores that a contributor has at least: while one file waits for a clock, two others work.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // Each file would load the whole program for itself.
     isolate: false,
     testTimeout: 60_000,

@@ -2,7 +2,7 @@ import { rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { worldConfiguration } from "../support/cli-records.ts";
-import { document, expectDecent, startCli, temporaryFolder, world } from "../support/cli.ts";
+import { document, expectDecent, promptRetries, startCli, temporaryFolder, world } from "../support/cli.ts";
 
 describe("check", () => {
   it("is content with a world that is in order, and writes nothing", async () => {
@@ -55,6 +55,7 @@ describe("check", () => {
     const wrong = await w.plain("check");
     expect(wrong.stdout).toMatch(/^BAD +order service: .*(401|token|refused)/mu);
     expect(wrong.stdout).toMatch(/^BAD +member-center: /mu);
+    Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
     const down = await w.plain("check");
     expect(down.stdout).toMatch(/^BAD +order service: .*(ECONNREFUSED|reach|connect)/imu);
@@ -65,6 +66,7 @@ describe("check", () => {
 
   it("exits 7 when only a service is down", async () => {
     const w = await world();
+    Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
     const ended = await w.run("check");
     expect(ended.code).toBe(7);
@@ -185,10 +187,9 @@ describe("the words of a command line", () => {
   });
 
   it("explains every command with an example", async () => {
-    const folder = temporaryFolder();
+    const w = await world();
     const help = async (...words: string[]): Promise<string> => {
-      const ended = await startCli([...words, "--help"], { folder }).ended;
-      expectDecent(words, ended);
+      const ended = await w.plain(...words, "--help");
       expect(ended.code, words.join(" ")).toBe(0);
       expect(ended.stdout, words.join(" ")).toContain("Example:");
       expect(ended.stderr).toBe("");

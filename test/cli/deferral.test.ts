@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { company, customerLine } from "../support/cli-records.ts";
-import { world } from "../support/cli.ts";
+import { promptRetries, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
 /** Runs everything and expects this outcome; answers what the run said. */
@@ -85,6 +85,7 @@ describe("what has to wait for something else is deferred, and comes back by its
 
   it("nothing is done for a customer while a service is down, and all of it afterwards", async () => {
     const w = await world({ records: company(1, 1) });
+    Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
     await runs(w, { code: 7, calls: {} });
     await w.sandbox.acceptConnections();

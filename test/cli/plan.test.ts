@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { canary } from "../support/cli-records.ts";
-import { document, documents, world } from "../support/cli.ts";
+import { document, documents, promptRetries, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
 /** A plan file with one thing done to it, under a new name. */
@@ -54,6 +54,7 @@ describe("plan", () => {
 
   it("names what cannot be planned because a service is down, and exits 7", async () => {
     const w = await world();
+    Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
     const ended = await w.run("plan");
     expect(ended.code).toBe(7);

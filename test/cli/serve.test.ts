@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { company } from "../support/cli-records.ts";
-import { expectDecent, until, world } from "../support/cli.ts";
+import { expectDecent, promptRetries, until, world } from "../support/cli.ts";
 import type { Parsed, Running, World } from "../support/cli.ts";
 
 const everyMinute = `serve: { port: 0 }
@@ -82,6 +82,7 @@ describe("serve", () => {
     expect(run?.state).toBe("stopped");
     expect(w.sandbox.state().enterprises).toBeLessThan(12);
     expect(w.rows("select id from operation where state = 'sending'")).toEqual([]);
+    w.answerAtOnce();
     const again = await w.run("run", "everything");
     expect(again.code, again.stdout).toBe(0);
     expect(w.sandbox.counts().writingCalls).toBeGreaterThan(calls);
@@ -99,6 +100,7 @@ describe("serve", () => {
     serving.child.kill("SIGKILL");
     await serving.ended;
     expect(runsOf(w).map((run) => run.state)).toEqual(["running"]);
+    w.answerAtOnce();
     const again = w.start("serve");
     await until("the run is done", () => runsOf(w).some((run) => run.state === "done"));
     again.child.kill("SIGTERM");
@@ -198,6 +200,7 @@ describe("a person is told when something starts to need one and when that ends,
     chmodSync(w.path("tell.sh"), 0o755);
     w.extra = `notify: { kind: command, command: ["${w.path("tell.sh")}"] }\n`;
     w.write();
+    Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
     expect((await w.run("run", "everything")).code).toBe(7);
     expect((await w.run("run", "everything")).code).toBe(7);

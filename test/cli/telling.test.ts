@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { runsCommand, statusCommand } from "../../src/cli/query-commands.ts";
 import { resyncCommand } from "../../src/cli/run-commands.ts";
 import { company, customerLine, lines, orderLine, staffLine } from "../support/cli-records.ts";
+import { promptRetries } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { health, plans, runs, says, telling, told } from "../support/telling.ts";
 
@@ -188,6 +189,7 @@ describe("what a command that records a run exits with", () => {
   it("stands in `runs`: changes pending, a service down, a record that nobody knows", async () => {
     const w = await telling({ records: company(1, 1) });
     expect((await says(w, plans)).last).toMatch(/^exit 2: changes are pending/u);
+    Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
     expect((await says(w, plans)).code).toBe(7);
     expect((await says(w, runs("everything"))).code).toBe(7);

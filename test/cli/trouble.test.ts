@@ -99,6 +99,7 @@ describe("signals", () => {
     const ended = await running.ended;
     expect([ended.code, ended.signal]).toEqual([130, null]);
     expectDecent(["run"], ended);
+    w.answerAtOnce();
     await finishes(w, 6);
   });
 
@@ -114,6 +115,7 @@ describe("signals", () => {
     expect(ended.stdout).not.toContain("DOES NOT");
     expect(ended.stdout).toContain("exit 1: the run did not come to its end; the next one goes on from here");
     expect(w.rows("select id from operation where state = 'sending'")).toEqual([]);
+    w.answerAtOnce();
     await finishes(w, 6);
   });
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
@@ -70,11 +71,19 @@ export interface World extends Records {
   rows<Row>(sql: string, ...parameters: unknown[]): Row[];
   /** Carries out a statement in the ledger as somebody with the file at hand could. */
   tamper(sql: string): void;
+  /** From now on the sandbox answers at once, whatever its latency: for what comes after the moment that the latency is there for. */
+  answerAtOnce(): void;
   /** Writing calls that the sandbox got while `work` was on, by operation. */
   writes<T>(work: () => Promise<T>): Promise<{ result: T; calls: Record<string, number> }>;
 }
 
 export const writingOperations = ["E1", "E2", "E4", "E5", "E6", "E7", "E9", "M1", "M2", "M3", "M4", "M9", "M10"];
+
+/** Settings with which a read that failed is tried again soon: as often as always, and waited for less. */
+export const promptRetries = {
+  CRM_SYNC__orderService__backoffBaseMs: "20",
+  CRM_SYNC__memberCenter__backoffBaseMs: "20",
+};
 
 /** The environment of the machine without what would configure the program. */
 function bareEnvironment(): Record<string, string | undefined> {
@@ -195,15 +204,17 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/** The clock of the machine, on which nobody waits for anything any more once `prompt` is aborted. */
+function clockUntil(prompt: AbortSignal): Clock {
+  return { ...systemClock, sleep: (ms, signal) => systemClock.sleep(prompt.aborted ? 0 : ms, signal) };
+}
+
 /** Makes a world: by default two customers with one order of two assets each, and two people each. */
 export async function world(options: { records?: Records; sandbox?: Partial<SandboxOptions> } = {}): Promise<World> {
   const folder = temporaryFolder();
-  const sandbox = await startSandbox({
-    store: ":memory:",
-    clock: systemClock,
-    random: systemRandomness,
-    ...options.sandbox,
-  });
+  const prompt = new AbortController();
+  const clock = options.sandbox?.clock ?? clockUntil(prompt.signal);
+  const sandbox = await startSandbox({ store: ":memory:", random: systemRandomness, ...options.sandbox, clock });
   onTestFinished(() => sandbox.close());
   const path = (name: string): string => join(folder, name);
   const made: World = {
@@ -261,6 +272,7 @@ export async function world(options: { records?: Records; sandbox?: Partial<Sand
         database.close();
       }
     },
+    answerAtOnce: () => prompt.abort(),
     async writes(work) {
       const before = sandbox.counts().calls;
       const result = await work();
