@@ -47,7 +47,12 @@ describe("the check of the rooms", () => {
   it.each([
     ["src/base/a.ts", `import { x } from "../crm/model.ts";`, "base imports crm"],
     ["src/crm/a.ts", `import type { X } from "../contract/codes.ts";`, "crm imports contract"],
-    ["src/plan/a.ts", `import { x } from "../http/client.ts";`, "plan imports http"],
+    [
+      "src/plan/a.ts",
+      `import { x } from "../http/client.ts";`,
+      "plan imports http (../http/client.ts) as more than a type",
+    ],
+    ["src/operation/a.ts", `import { x } from "../plan/plan.ts";`, "operation imports plan"],
     ["src/plan/a.ts", `import {\n  x,\n  y,\n} from "../ledger/journal.ts";`, "plan imports ledger"],
     ["src/source/a.ts", `export * from "../platform/outcome.ts";`, "source imports platform"],
     ["src/ledger/a.ts", `const x = await import("../apply/send.ts");`, "ledger imports apply"],

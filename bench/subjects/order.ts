@@ -3,13 +3,14 @@ import { parse } from "yaml";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
-import { payloadFactsOf } from "../../src/plan/input.ts";
+import { payloadFactsOf } from "../../src/operation/state.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import { bind } from "../../src/plan/bind.ts";
-import type { CustomerInput, DesiredInstance } from "../../src/plan/input.ts";
-import type { PrivateMarker } from "../../src/plan/operation.ts";
-import { markerKey } from "../../src/plan/operation.ts";
+import type { CustomerInput } from "../../src/plan/input.ts";
+import type { DesiredInstance } from "../../src/operation/desired.ts";
+import type { PrivateMarker } from "../../src/operation/operation.ts";
+import { markerKey } from "../../src/operation/operation.ts";
 import { planOrders } from "../../src/plan/orders.ts";
 
 /** T5: what one order costs in this process, from its canonical form to the bytes of E5 and their hash, in microseconds. */

@@ -1,5 +1,4 @@
-import type { CrmOrder, Line } from "./crm-orders.ts";
-import type { OrderKind } from "./crm-orders.ts";
+import type { CrmOrder, Line, OrderKind } from "./crm-orders.ts";
 
 /** Something wrong with one order, on purpose. `spoil` changes the lines of an order of that kind. */
 export interface OrderMistake {

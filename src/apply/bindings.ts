@@ -5,8 +5,8 @@ import type { ContractSettings } from "../contract/settings.ts";
 import { parseKey } from "../crm/keys.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "../plan/bind.ts";
-import type { PayloadFacts } from "../plan/input.ts";
-import type { PrivateMarker } from "../plan/operation.ts";
+import type { PayloadFacts } from "../operation/state.ts";
+import type { PrivateMarker } from "../operation/operation.ts";
 import { selectPlatformCustomer } from "../plan/orders.ts";
 
 /** Namespace, order, instance and slot, as a reference to an asset number names them. */

@@ -4,7 +4,7 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { JournalRow, OperationState } from "../ledger/journal.ts";
-import type { KnownChange } from "../plan/changes.ts";
+import type { StateChange } from "../operation/state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { Effect } from "./effects.ts";
 import { orderPlaced, privilegesSet } from "./effects.ts";
@@ -98,7 +98,7 @@ function saysNothing(reading: Reading): boolean {
 
 interface Outcome {
   state: "done" | "dropped";
-  changes: readonly KnownChange[];
+  changes: readonly StateChange[];
   audit: JsonObject;
   summary: string;
 }
@@ -159,7 +159,7 @@ function applied(row: JournalRow, reading: Reading): Outcome {
     }
     case "update-enterprise": {
       const { acknowledged } = updateContext.parse(row.context);
-      const changes: KnownChange[] = [{ type: "acknowledged", customer, fields: acknowledged }];
+      const changes: StateChange[] = [{ type: "acknowledged", customer, fields: acknowledged }];
       return done({ changes, audit: {} }, "Name, branch and address count as sent.");
     }
     case "grant-assets":

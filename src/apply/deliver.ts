@@ -9,7 +9,7 @@ import { scrub } from "../http/redaction.ts";
 import type { OperationContext } from "../ledger/journal.ts";
 import { claimCodes } from "../ledger/claims.ts";
 import { bind } from "../plan/bind.ts";
-import type { Operation } from "../plan/operation.ts";
+import type { Operation } from "../operation/operation.ts";
 import type { WriteOutcome } from "../platform/outcome.ts";
 import { bindingsFrom } from "./bindings.ts";
 import type { ApplyDependencies } from "./dependencies.ts";

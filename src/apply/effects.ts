@@ -3,12 +3,12 @@ import { readableMessage } from "../contract/answer-json.ts";
 import type { AddedStaff, RefusedStaff } from "../contract/member-center.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { KnownChange } from "../plan/changes.ts";
+import type { StateChange } from "../operation/state.ts";
 import type { AddStaffContext, EnterpriseContext, OrderContext, PrivilegeContext } from "./intent.ts";
 
 /** What is known once an operation is proven: the same, whether its own answer or a later reading proves it. */
 export interface Effect {
-  changes: KnownChange[];
+  changes: StateChange[];
   audit: JsonObject;
 }
 
@@ -63,7 +63,7 @@ export function orderPlaced(
     const { sequence, licenseType, customerId } = record;
     return [{ sequence, licenseType, platformCustomerId: customerId, licenseOrderId }];
   });
-  const changes: KnownChange[] = [
+  const changes: StateChange[] = [
     {
       type: "order-placed",
       order: context.order,
@@ -104,8 +104,8 @@ export function privilegesSet(
 ): Effect {
   return {
     changes: [
-      ...proven.revoked.map((assetNumber): KnownChange => ({ type: "asset-revoked", assetNumber, operationId })),
-      ...proven.granted.map((assetNumber): KnownChange => ({
+      ...proven.revoked.map((assetNumber): StateChange => ({ type: "asset-revoked", assetNumber, operationId })),
+      ...proven.granted.map((assetNumber): StateChange => ({
         type: "asset-granted",
         assetNumber,
         staff: context.staff,
@@ -191,7 +191,7 @@ export function commonSuffix(
 /** M1 added these people. */
 export function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffMatch): Effect {
   const people = new Map(context.staff.map((person) => [formatKey(person.key), person]));
-  const changes: KnownChange[] = match.added.flatMap((added) => {
+  const changes: StateChange[] = match.added.flatMap((added) => {
     const person = people.get(formatKey(added.key));
     if (person === undefined) return [];
     return [

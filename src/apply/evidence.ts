@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { JournalRow } from "../ledger/journal.ts";
-import { isPrivateMarker } from "../plan/operation.ts";
+import { isPrivateMarker } from "../operation/operation.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { enterpriseMade, orderPlaced, privilegesSet, staffAdded } from "./effects.ts";
 import type { Effect } from "./effects.ts";

@@ -3,9 +3,10 @@ import { formatKey } from "../crm/keys.ts";
 import { shownOrderKind } from "../ledger/known.ts";
 import { maybeThere, notShown, shownInPart } from "../plan/adoption.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
-import type { KnownChange } from "../plan/changes.ts";
+import type { StateChange, KnownPlatformCustomer, Link } from "../operation/state.ts";
 import type { Block } from "../plan/enterprise.ts";
-import type { CustomerInput, Desired, DesiredOrder, KnownPlatformCustomer, Link } from "../plan/input.ts";
+import type { CustomerInput } from "../plan/input.ts";
+import type { Desired, DesiredOrder } from "../operation/desired.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";
 import type { Observer } from "./observe.ts";
@@ -23,7 +24,7 @@ export interface Sought {
   unclear: ReadonlyMap<string, Block>;
 }
 
-type OrderPlaced = Extract<KnownChange, { type: "order-placed" }>;
+type OrderPlaced = Extract<StateChange, { type: "order-placed" }>;
 
 interface ShownNow {
   licenceOrders: Map<string, string>;
@@ -120,15 +121,15 @@ export class OrderSearch {
     this.#examination = { shown, bareAssets, types, customers };
     if (!this.#keeps) return;
     // All orders are kept: one may come into the CRM, or out of quarantine, when the enterprise is not read any more.
-    const kept = [...shown].map(([subject, order]): KnownChange => ({
+    const kept = [...shown].map(([subject, order]): StateChange => ({
       type: "observed",
       customer,
       kind: shownOrderKind,
       subject,
       body: { licenceOrders: Object.fromEntries(order.licenceOrders), products: Object.fromEntries(order.products) },
     }));
-    const clear: KnownChange[] = bareAssets.length === 0 ? [{ type: "examined", customer }] : [];
-    const changes: KnownChange[] = [
+    const clear: StateChange[] = bareAssets.length === 0 ? [{ type: "examined", customer }] : [];
+    const changes: StateChange[] = [
       ...clear,
       { type: "platform-customers", enterpriseGlobalId, customers },
       { type: "licence-types-shown", types: [...types] },

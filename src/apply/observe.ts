@@ -5,7 +5,8 @@ import type { ContractSettings } from "../contract/settings.ts";
 import { channelCodesOf } from "../contract/settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { KnownPlatformCustomer, Observed, ObservedAsset, ObservedMember } from "../plan/input.ts";
+import type { KnownPlatformCustomer } from "../operation/state.ts";
+import type { Observed, ObservedAsset, ObservedMember } from "../plan/input.ts";
 import type { Platform } from "../platform/platform.ts";
 
 /** What one asset holds (M7), flat: every product with the package it stands in, and every package. */

@@ -6,7 +6,7 @@ import { licenseTypes } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { AttemptEnd } from "../ledger/ledger.ts";
 import type { WantedNumbers } from "../ledger/numbers.ts";
-import { operation } from "../plan/operation.ts";
+import { operation } from "../operation/operation.ts";
 import type { WriteOutcome } from "../platform/outcome.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { attemptEnd, keptAnswer } from "./outcome.ts";

@@ -14,11 +14,10 @@ import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { OperationContext } from "../ledger/journal.ts";
-import type { KnownChange } from "../plan/changes.ts";
+import type { StateChange, Known, PayloadFacts } from "../operation/state.ts";
 import { scrub } from "../http/redaction.ts";
-import type { Known, PayloadFacts } from "../plan/input.ts";
-import { isPrivateMarker } from "../plan/operation.ts";
-import type { Operation } from "../plan/operation.ts";
+import { isPrivateMarker } from "../operation/operation.ts";
+import type { Operation } from "../operation/operation.ts";
 import type { WriteCall, WriteOutcome } from "../platform/outcome.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { StaffMatch } from "./effects.ts";
@@ -34,7 +33,7 @@ import {
 
 /** What the outcome of a call means for the ledger. */
 export interface Conclusive {
-  changes: KnownChange[];
+  changes: StateChange[];
   audit: JsonObject;
   refused: StaffMatch["refused"];
 }

@@ -3,7 +3,7 @@ import { refusalOf, settledCures } from "../contract/refusals.ts";
 import type { RefusalScope } from "../contract/refusals.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { NewRejections } from "../ledger/rejections.ts";
-import type { Operation } from "../plan/operation.ts";
+import type { Operation } from "../operation/operation.ts";
 import { refusedParts, settingsFingerprint } from "../plan/rejections.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { StaffMatch } from "./effects.ts";

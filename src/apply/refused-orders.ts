@@ -4,7 +4,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { JournalRow } from "../ledger/journal.ts";
 import type { CustomerInput } from "../plan/input.ts";
-import type { Operation, RecordReference } from "../plan/operation.ts";
+import type { Operation, RecordReference } from "../operation/operation.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { orderContext } from "./intent.ts";
 import type { Observer } from "./observe.ts";

@@ -8,8 +8,8 @@ import { formatKey } from "../crm/keys.ts";
 import type { Conclusion } from "../ledger/ledger.ts";
 import { refusedYetShown } from "../ledger/journal.ts";
 import type { JournalRow } from "../ledger/journal.ts";
-import type { KnownChange } from "../plan/changes.ts";
-import type { OperationKind } from "../plan/operation.ts";
+import type { StateChange } from "../operation/state.ts";
+import type { OperationKind } from "../operation/operation.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { Delivery } from "./deliver.ts";
 import { deliver } from "./deliver.ts";
@@ -295,7 +295,7 @@ export class Settling {
     return undefined;
   }
 
-  async #drop(row: JournalRow, evidence: JsonObject, changes: readonly KnownChange[]): Promise<Settled> {
+  async #drop(row: JournalRow, evidence: JsonObject, changes: readonly StateChange[]): Promise<Settled> {
     const partly = changes.length > 0;
     await this.#conclude(row, {
       state: partly ? "done" : "dropped",

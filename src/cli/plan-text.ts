@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
-import { isPrivateMarker, isReference, knownAfter } from "../plan/operation.ts";
-import type { Operation } from "../plan/operation.ts";
+import { isPrivateMarker, isReference, knownAfter } from "../operation/operation.ts";
+import type { Operation } from "../operation/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { safeLines } from "./output.ts";
 

@@ -1,5 +1,5 @@
 import { canonicalJson, sha256 } from "../base/canonical-json.ts";
-import type { KnownChange } from "../plan/changes.ts";
+import type { StateChange } from "../operation/state.ts";
 import type { Sqlite } from "./database.ts";
 import { statements } from "./statements.ts";
 
@@ -11,7 +11,7 @@ export class ChangeTables {
     this.#statements = prepareStatements(database);
   }
 
-  apply(change: KnownChange, at: string): void {
+  apply(change: StateChange, at: string): void {
     const run = this.#statements;
     switch (change.type) {
       case "linked": {
@@ -140,7 +140,7 @@ export class ChangeTables {
     }
   }
 
-  #observe(change: Extract<KnownChange, { type: "observed" }>, at: string): void {
+  #observe(change: Extract<StateChange, { type: "observed" }>, at: string): void {
     const { namespace, id } = change.customer;
     const body = canonicalJson(change.body);
     const hash = sha256(body);

@@ -1,6 +1,6 @@
 import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { Operation } from "../plan/operation.ts";
+import type { Operation } from "../operation/operation.ts";
 import type { Sqlite } from "./database.ts";
 
 /** Why an intent is not taken: what it wants for itself alone is somebody else's. */

@@ -1,6 +1,6 @@
 import { idFault } from "../contract/answer-fields.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Known, KnownPlatformCustomer, Link, PayloadFacts } from "../plan/input.ts";
+import type { Known, KnownPlatformCustomer, Link, PayloadFacts } from "../operation/state.ts";
 import type { Sqlite } from "./database.ts";
 import { statements } from "./statements.ts";
 

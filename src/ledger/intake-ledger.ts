@@ -1,8 +1,9 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
-import type { CustomerInput, Known, PayloadFacts } from "../plan/input.ts";
-import type { PrivateMarker } from "../plan/operation.ts";
+import type { CustomerInput } from "../plan/input.ts";
+import type { Known, PayloadFacts } from "../operation/state.ts";
+import type { PrivateMarker } from "../operation/operation.ts";
 import type { AbsenceRule } from "./absence.ts";
 import { LedgerCore } from "./core.ts";
 import type { OrderNow } from "./known.ts";

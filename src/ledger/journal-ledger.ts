@@ -3,8 +3,8 @@ import { toInstant } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { KnownChange } from "../plan/changes.ts";
-import type { Operation, OperationKind, RecordReference } from "../plan/operation.ts";
+import type { StateChange } from "../operation/state.ts";
+import type { Operation, OperationKind, RecordReference } from "../operation/operation.ts";
 import { contradictionIn } from "./damage.ts";
 import { IntakeLedger } from "./intake-ledger.ts";
 import type { NewRejections } from "./rejections.ts";
@@ -35,7 +35,7 @@ export interface Conclusion {
   message?: string | undefined;
   /** The redacted answer, kept where the outcome has to be looked into. */
   answer?: string | undefined;
-  changes: readonly KnownChange[];
+  changes: readonly StateChange[];
   /** What was refused of it, so that it is not sent again as it was. */
   rejections?: NewRejections | undefined;
   audit: { kind: string; body: JsonObject };
@@ -179,7 +179,7 @@ export class JournalLedger extends IntakeLedger {
   /** Ledger changes that come from reading, not from an operation; with an audit entry where something is adopted. */
   async learn(
     customer: RecordKey,
-    changes: readonly KnownChange[],
+    changes: readonly StateChange[],
     audit?: { kind: string; subject: string; body: JsonObject },
   ): Promise<void> {
     if (changes.length === 0 && audit === undefined) return;

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { parseJson } from "../base/canonical-json.ts";
 import { streams } from "../crm/model.ts";
-import type { Endpoint, Operation, OperationKind, RecordReference, Stage } from "../plan/operation.ts";
-import { operationKinds } from "../plan/operation.ts";
+import type { Endpoint, Operation, OperationKind, RecordReference, Stage } from "../operation/operation.ts";
+import { operationKinds } from "../operation/operation.ts";
 import { unreadableRow } from "./damage.ts";
 
 export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";

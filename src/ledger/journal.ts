@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation, OperationKind, RecordReference } from "../plan/operation.ts";
+import type { Operation, OperationKind, RecordReference } from "../operation/operation.ts";
 import type { Sqlite } from "./database.ts";
 import { attempt, journalRow, operationColumns } from "./journal-row.ts";
 import type { Attempt, AttemptRow, JournalRow, OperationContext, OperationRow, OperationState } from "./journal-row.ts";

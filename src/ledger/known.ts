@@ -1,23 +1,12 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
-import type {
-  Assignment,
-  CustomerInput,
-  Desired,
-  DesiredCustomer,
-  DesiredOrder,
-  DesiredStaff,
-  FixedNumber,
-  Known,
-  PayloadFacts,
-  PlacedOrder,
-  RecordState,
-  StaffLink,
-} from "../plan/input.ts";
+import type { Assignment, FixedNumber, Known, PayloadFacts, PlacedOrder, StaffLink } from "../operation/state.ts";
+import type { CustomerInput } from "../plan/input.ts";
+import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../operation/desired.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
-import type { PrivateMarker } from "../plan/operation.ts";
-import { markerKey } from "../plan/operation.ts";
+import type { PrivateMarker } from "../operation/operation.ts";
+import { markerKey } from "../operation/operation.ts";
 import { stored } from "./query-base.ts";
 import type { Sqlite } from "./database.ts";
 import { EnterpriseTables, usable } from "./enterprise.ts";

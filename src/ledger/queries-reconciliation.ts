@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { DesiredStaff } from "../plan/input.ts";
+import type { DesiredStaff } from "../operation/desired.ts";
 import type {
   AssignmentCase,
   CustomerCase,

@@ -1,6 +1,7 @@
 import type { Stream } from "../crm/model.ts";
-import type { Link, PlacedOrder, RecordState, StaffLink } from "../plan/input.ts";
-import type { Endpoint, OperationKind, Stage } from "../plan/operation.ts";
+import type { Link, PlacedOrder, StaffLink } from "../operation/state.ts";
+import type { RecordState } from "../operation/desired.ts";
+import type { Endpoint, OperationKind, Stage } from "../operation/operation.ts";
 import type { OperationState } from "./journal.ts";
 import type { HoldRow } from "./holds.ts";
 import type { RunState } from "./runs.ts";

@@ -2,7 +2,7 @@ import { formatKey } from "../crm/keys.ts";
 import { buildAssets } from "../crm/tree.ts";
 import type { Package } from "../crm/model.ts";
 import type { Block } from "./enterprise.ts";
-import type { Desired, DesiredOrder } from "./input.ts";
+import type { Desired, DesiredOrder } from "../operation/desired.ts";
 
 /** What an enterprise that somebody else made shows under one channel order number. */
 export interface ShownOrder {

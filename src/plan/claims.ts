@@ -3,7 +3,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { Block } from "./enterprise.ts";
 import type { CustomerInput } from "./input.ts";
 import { assetNumberReference } from "./order-records.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation } from "../operation/operation.ts";
 
 /** An asset a staff member should hold: a number, or the number of an instance's slot that becomes known later. */
 export interface Claimed {

@@ -2,11 +2,12 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import type { ContractSettings } from "../contract/settings.ts";
 import { missingAssumptions } from "../contract/required.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { KnownChange } from "./changes.ts";
-import type { CustomerInput, DesiredCustomer, Known, Link } from "./input.ts";
+import type { StateChange, Known, Link } from "../operation/state.ts";
+import type { CustomerInput } from "./input.ts";
+import type { DesiredCustomer } from "../operation/desired.ts";
 import { customerNumbers, marker } from "./order-records.ts";
-import type { Operation } from "./operation.ts";
-import { operation } from "./operation.ts";
+import type { Operation } from "../operation/operation.ts";
+import { operation } from "../operation/operation.ts";
 
 /** A reason for which something is not done, with a dotted code; `again` says whether it is looked at in each run or only when the record changes. */
 export interface Block {
@@ -22,7 +23,7 @@ export interface Block {
  * customer's own record and stops nothing.
  */
 export type EnterpriseStage =
-  | { kind: "ready"; operations: Operation[]; learned: KnownChange[]; note?: Block | undefined }
+  | { kind: "ready"; operations: Operation[]; learned: StateChange[]; note?: Block | undefined }
   | { kind: "blocked"; block: Block };
 
 /** The fields that E2 and E4 carry, as commitments: what is compared with what the platform acknowledged last. */
@@ -89,7 +90,7 @@ export function planEnterprise(input: CustomerInput, settings: ContractSettings)
     }
     if (only !== undefined) {
       const first = only.customers[0];
-      const learned: KnownChange[] = [
+      const learned: StateChange[] = [
         {
           type: "linked",
           customer: input.customer,

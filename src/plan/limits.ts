@@ -1,6 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation } from "../operation/operation.ts";
 
 /** How much may be taken away: the larger of `floor` things and `share` of the live things of the same kind. */
 export interface DeletionLimit {

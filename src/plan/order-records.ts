@@ -6,8 +6,8 @@ import { encodeTime } from "../contract/time-codec.ts";
 import type { PayloadUse } from "../contract/required.ts";
 import type { Asset, LicenseType, Package, Product, RecordKey } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { DesiredCustomer } from "./input.ts";
-import type { PrivateMarker, Reference } from "./operation.ts";
+import type { DesiredCustomer } from "../operation/desired.ts";
+import type { PrivateMarker, Reference } from "../operation/operation.ts";
 
 /** The tree of an order whose licence passwords stand as markers. */
 export type PlannedProduct = Product<PrivateMarker>;

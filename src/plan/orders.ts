@@ -9,10 +9,12 @@ import { buildAssets } from "../crm/tree.ts";
 import { instancesFault } from "./admit.ts";
 import type { Block } from "./enterprise.ts";
 import { otherNumber } from "./enterprise.ts";
-import type { CustomerInput, Desired, DesiredOrder, Known } from "./input.ts";
+import type { CustomerInput } from "./input.ts";
+import type { Desired, DesiredOrder } from "../operation/desired.ts";
+import type { Known } from "../operation/state.ts";
 import { customerNumbers, newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
-import type { Operation } from "./operation.ts";
-import { operation } from "./operation.ts";
+import type { Operation } from "../operation/operation.ts";
+import { operation } from "../operation/operation.ts";
 
 /** What became of one pending order in the plan. */
 export interface OrderDecision {

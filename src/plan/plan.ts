@@ -2,12 +2,12 @@ import { hashOf } from "../base/canonical-json.ts";
 import type { ContractSettings } from "../contract/settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { KnownChange } from "./changes.ts";
+import type { StateChange } from "../operation/state.ts";
 import type { Block, EnterpriseStage } from "./enterprise.ts";
 import { needsLookUp, planEnterprise } from "./enterprise.ts";
 import type { CustomerInput } from "./input.ts";
-import type { Operation } from "./operation.ts";
-import { compareOperations } from "./operation.ts";
+import type { Operation } from "../operation/operation.ts";
+import { compareOperations } from "../operation/operation.ts";
 import { planOrders } from "./orders.ts";
 import { planPrivileges } from "./privileges.ts";
 import { StandingRejections } from "./rejections.ts";
@@ -29,7 +29,7 @@ export interface CustomerPlan {
   operations: Operation[];
   records: PlannedRecord[];
   /** What is learned by looking, without an operation: adoptions, and assignments found gone. */
-  learned: KnownChange[];
+  learned: StateChange[];
   /** The customer itself waits: what is under it was not planned, and nothing can be told from what is not there. */
   waits?: true;
   /** What the plan was made from; a plan whose fingerprint no longer fits is stale. */
@@ -118,7 +118,7 @@ function planPeople(
   input: CustomerInput,
   options: PlanOptions,
   before: { orderOperations: readonly Operation[]; rejections: StandingRejections },
-  into: { operations: Operation[]; learned: KnownChange[]; records: PlannedRecord[] },
+  into: { operations: Operation[]; learned: StateChange[]; records: PlannedRecord[] },
 ): void {
   const people = planStaff(input, options.settings, { canSeal: options.canSeal, rejections: before.rejections });
   const privileges = planPrivileges(input, people.memberships, {

@@ -1,20 +1,21 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { KnownChange } from "./changes.ts";
+import type { StateChange, Assignment } from "../operation/state.ts";
 import type { Allocation, Claimed } from "./claims.ts";
 import { allocate, block } from "./claims.ts";
 import type { Block } from "./enterprise.ts";
-import type { Assignment, CustomerInput, Desired, DesiredStaff } from "./input.ts";
+import type { CustomerInput } from "./input.ts";
+import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import { staffReference } from "./order-records.ts";
-import type { Operation } from "./operation.ts";
-import { operation } from "./operation.ts";
+import type { Operation } from "../operation/operation.ts";
+import { operation } from "../operation/operation.ts";
 import type { StandingRejections } from "./rejections.ts";
 import type { Membership } from "./staff.ts";
 
 export interface PrivilegeStage {
   operations: Operation[];
-  learned: KnownChange[];
+  learned: StateChange[];
   blocks: Map<string, Block>;
 }
 

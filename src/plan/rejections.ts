@@ -5,7 +5,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Block } from "./enterprise.ts";
 import type { Rejection } from "./input.ts";
-import type { Operation, RecordReference } from "./operation.ts";
+import type { Operation, RecordReference } from "../operation/operation.ts";
 
 const fingerprints = new WeakMap<ContractSettings, string>();
 

@@ -3,12 +3,13 @@ import { limits } from "../contract/limits.ts";
 import { wireLong } from "../contract/member-center.ts";
 import type { ContractSettings } from "../contract/settings.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { KnownChange } from "./changes.ts";
+import type { StateChange, StaffProfile } from "../operation/state.ts";
 import type { Block } from "./enterprise.ts";
-import type { CustomerInput, Desired, DesiredStaff, ObservedMember, StaffParticulars } from "./input.ts";
+import type { CustomerInput, ObservedMember } from "./input.ts";
+import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import { marker } from "./order-records.ts";
-import type { Operation, PrivateMarker } from "./operation.ts";
-import { markerKey, operation } from "./operation.ts";
+import type { Operation, PrivateMarker } from "../operation/operation.ts";
+import { markerKey, operation } from "../operation/operation.ts";
 import { personHash } from "./rejections.ts";
 import type { StandingRejections } from "./rejections.ts";
 
@@ -21,7 +22,7 @@ export type Membership =
 export interface StaffStage {
   memberships: ReadonlyMap<string, Membership>;
   operations: Operation[];
-  learned: KnownChange[];
+  learned: StateChange[];
   /** Blocks that concern a record without stopping its assets, such as a changed name. */
   notes: ReadonlyMap<string, Block>;
 }
@@ -41,7 +42,7 @@ export function planStaff(
 ): StaffStage {
   const memberships = new Map<string, Membership>();
   const notes = new Map<string, Block>();
-  const learned: KnownChange[] = [];
+  const learned: StateChange[] = [];
   const enterpriseGlobalId = input.known.link?.enterpriseGlobalId;
   const members = (input.observed.members ?? []).filter((member) => !member.deleted);
   const unread = enterpriseGlobalId !== undefined && input.observed.members === undefined;
@@ -322,7 +323,7 @@ export function initialPassword(staff: string): JsonObject {
 }
 
 /** What M1 is told of a person besides the password, as commitments. */
-export function particularsOf(body: DesiredStaff): StaffParticulars {
+export function particularsOf(body: DesiredStaff): StaffProfile {
   return {
     userName: body.userName.commitment,
     name: body.name.commitment,
@@ -332,7 +333,7 @@ export function particularsOf(body: DesiredStaff): StaffParticulars {
   };
 }
 
-const particularNames: Record<keyof StaffParticulars, string> = {
+const particularNames: Record<keyof StaffProfile, string> = {
   userName: "account name",
   name: "name",
   remark: "note",
@@ -340,7 +341,7 @@ const particularNames: Record<keyof StaffParticulars, string> = {
   departmentId: "department",
 };
 
-function changedParticulars(before: StaffParticulars, now: StaffParticulars): string[] {
-  const fields: (keyof StaffParticulars)[] = ["userName", "name", "remark", "mobile", "departmentId"];
+function changedParticulars(before: StaffProfile, now: StaffProfile): string[] {
+  const fields: (keyof StaffProfile)[] = ["userName", "name", "remark", "mobile", "departmentId"];
   return fields.filter((field) => before[field] !== now[field]).map((field) => particularNames[field]);
 }

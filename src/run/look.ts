@@ -7,9 +7,10 @@ import type { Observer } from "../apply/observe.ts";
 import { correlationFor } from "../apply/prepare.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CustomerInput, Link, Observed } from "../plan/input.ts";
+import type { CustomerInput, Observed } from "../plan/input.ts";
+import type { Link } from "../operation/state.ts";
 import { customerNumbers } from "../plan/order-records.ts";
-import type { Stage } from "../plan/operation.ts";
+import type { Stage } from "../operation/operation.ts";
 import { selectPlatformCustomer } from "../plan/orders.ts";
 import { needsOf } from "../plan/plan.ts";
 

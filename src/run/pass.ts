@@ -9,7 +9,7 @@ import type { Settling } from "../apply/settle.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Block } from "../plan/enterprise.ts";
 import type { Observed } from "../plan/input.ts";
-import type { Operation } from "../plan/operation.ts";
+import type { Operation } from "../operation/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 
 /** What a pass over one customer has to know about its run. */

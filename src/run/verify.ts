@@ -4,7 +4,7 @@ import type { Observer } from "../apply/observe.ts";
 import type { ProductInstance } from "../contract/asset-contents.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { KnownChange } from "../plan/changes.ts";
+import type { StateChange } from "../operation/state.ts";
 
 /** What reading one customer back came to. */
 export interface Verified {
@@ -30,7 +30,7 @@ export async function verifyCustomer(
   const members = await observer.members(customer, gid, signal);
   const rows = await observer.assetRows(customer, gid, signal);
   const assets = byNumber(rows);
-  const changes: KnownChange[] = [];
+  const changes: StateChange[] = [];
   const seen = new Map<string, Set<string>>([
     ["enterprise", new Set()],
     ["member", new Set()],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RecordKey } from "../../src/crm/model.ts";
-import type { Operation } from "../../src/plan/operation.ts";
+import type { Operation } from "../../src/operation/operation.ts";
 import { ApplyWorld, customerRecord, orderRecord, staffRecord } from "./world.ts";
 
 const other: RecordKey = { namespace: "crm", id: "C2" };

@@ -24,7 +24,7 @@ import { Settling } from "../../src/apply/settle.ts";
 import type { Settled } from "../../src/apply/settle.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import type { JournalRow } from "../../src/ledger/journal.ts";
-import type { Operation, OperationKind } from "../../src/plan/operation.ts";
+import type { Operation, OperationKind } from "../../src/operation/operation.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import type { WriteCall } from "../../src/platform/outcome.ts";

@@ -45,15 +45,16 @@ const levels: Record<string, number> = {
   crm: 1,
   contract: 1,
   http: 2,
-  plan: 2,
   report: 2,
   source: 3,
   platform: 3,
-  ledger: 3,
-  apply: 4,
-  run: 5,
-  cli: 6,
-  web: 6,
+  operation: 4,
+  plan: 5,
+  ledger: 6,
+  apply: 7,
+  run: 8,
+  cli: 9,
+  web: 9,
 };
 
 /** What a room may import besides the rooms to its left. */
@@ -67,7 +68,9 @@ const permitted: Record<string, (target: string, path: string) => boolean> = {
 const mayReadConfig = new Set(["main", "cli", "run"]);
 const mayStartSandbox = new Set(["main", "cli"]);
 
-const pureRooms = ["src/plan/", "src/crm/", "src/contract/", "src/report/", "src/source/mapping/"];
+const pureRooms = ["src/operation/", "src/plan/", "src/crm/", "src/contract/", "src/report/", "src/source/mapping/"];
+/** Rooms that do I/O; a pure room names their types at most. */
+const roomsOfCalls = new Set(["http", "source", "platform"]);
 const inputOutput =
   /^(?:node:(?:fs|net|http|https|http2|tls|dgram|dns|child_process|worker_threads|cluster|timers|process|os|readline|sqlite)(?:\/.*)?|undici|better-sqlite3|kysely(?:\/.*)?|pino|node-cron)$/u;
 const clock: [RegExp, string][] = [
@@ -178,6 +181,8 @@ function roomBreaches(path: string, room: string, target: string, own: string, o
   const there = levels[target];
   if (here === undefined) return [`${path} lies in no known room`];
   if (there === undefined || there >= here) return [what];
+  const isPure = pureRooms.some((pure) => path.startsWith(pure));
+  if (isPure && roomsOfCalls.has(target) && !one.typeOnly) return [`${what} as more than a type`];
   return [];
 }
 

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { operations } from "../../src/contract/operations.ts";
-import { operationKinds } from "../../src/plan/operation.ts";
+import { operationKinds } from "../../src/operation/operation.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";

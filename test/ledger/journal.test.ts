@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { KnownChange } from "../../src/plan/changes.ts";
+import type { StateChange } from "../../src/operation/state.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { count, doneWith, intend, key, openLedger, sqlite, update } from "./opened.ts";
 
@@ -7,7 +7,7 @@ async function reopened(path: string): Promise<Ledger> {
   return (await openLedger({ path })).ledger;
 }
 
-const linked = (customer: string, enterpriseGlobalId: string): KnownChange => ({
+const linked = (customer: string, enterpriseGlobalId: string): StateChange => ({
   type: "linked",
   customer: key(customer),
   link: { enterpriseGlobalId, channelCode: "crm", channelCustomerId: customer, origin: "created", examined: true },
@@ -187,7 +187,7 @@ describe("asset numbers", () => {
     given,
     wireNumber: (digits: string) => `A-${digits}`,
   });
-  const taken = (...numbers: string[]): KnownChange => ({ type: "numbers-taken", numbers, operationId: "op" });
+  const taken = (...numbers: string[]): StateChange => ({ type: "numbers-taken", numbers, operationId: "op" });
 
   it("are fixed to an instance once and for good", async () => {
     const { ledger, path } = await openLedger();

@@ -1,7 +1,7 @@
 import type { ReportRequest } from "../../src/report/document.ts";
 import type { Queries } from "../../src/ledger/queries.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
-import type { Operation } from "../../src/plan/operation.ts";
+import type { Operation } from "../../src/operation/operation.ts";
 import { customerRecord, key, LedgerWorld, orderRecord, shownOf, staffRecord } from "./world.ts";
 
 export const october: ReportRequest["period"] = {

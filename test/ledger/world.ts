@@ -13,8 +13,8 @@ import { customerKeyOf } from "../../src/crm/keys.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { openQueries } from "../../src/ledger/queries.ts";
 import type { Queries } from "../../src/ledger/queries.ts";
-import type { KnownChange } from "../../src/plan/changes.ts";
-import type { Operation } from "../../src/plan/operation.ts";
+import type { StateChange } from "../../src/operation/state.ts";
+import type { Operation } from "../../src/operation/operation.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
 
 /** What must never come out of a question to the ledger. */
@@ -288,7 +288,7 @@ export class LedgerWorld {
     });
   }
 
-  async done(operation: Operation, changes: KnownChange[], audit: JsonObject = {}): Promise<string> {
+  async done(operation: Operation, changes: StateChange[], audit: JsonObject = {}): Promise<string> {
     const id = await this.intend(operation);
     await this.ledger.conclude(id, {
       state: "done",
@@ -385,8 +385,8 @@ export class LedgerWorld {
   ): Promise<void> {
     const kinds = ["enterprise", "member", "asset", "product", "package"];
     await this.ledger.learn(customer, [
-      ...seen.map((item): KnownChange => ({ type: "observed", customer, ...item })),
-      ...kinds.map((kind): KnownChange => ({
+      ...seen.map((item): StateChange => ({ type: "observed", customer, ...item })),
+      ...kinds.map((kind): StateChange => ({
         type: "observed-gone",
         customer,
         kind,

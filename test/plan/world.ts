@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
-import { payloadFactsOf } from "../../src/plan/input.ts";
+import { payloadFactsOf } from "../../src/operation/state.ts";
 import { contractSettingsSchema } from "../../src/contract/settings.ts";
 import type { ContractSettings } from "../../src/contract/settings.ts";
 import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
@@ -9,23 +9,12 @@ import type { RecordKey, Stream } from "../../src/crm/model.ts";
 import { privatise } from "../../src/ledger/private.ts";
 import { bind } from "../../src/plan/bind.ts";
 import { acknowledgedFields } from "../../src/plan/enterprise.ts";
-import type {
-  Assignment,
-  CustomerInput,
-  Desired,
-  DesiredCustomer,
-  DesiredOrder,
-  DesiredStaff,
-  FixedNumber,
-  Known,
-  Observed,
-  ObservedMember,
-  RecordState,
-  Rejection,
-} from "../../src/plan/input.ts";
+import type { Assignment, FixedNumber, Known } from "../../src/operation/state.ts";
+import type { CustomerInput, Observed, ObservedMember, Rejection } from "../../src/plan/input.ts";
+import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../../src/operation/desired.ts";
 import { particularsOf } from "../../src/plan/staff.ts";
-import type { Operation } from "../../src/plan/operation.ts";
-import { isPrivateMarker, markerKey } from "../../src/plan/operation.ts";
+import type { Operation } from "../../src/operation/operation.ts";
+import { isPrivateMarker, markerKey } from "../../src/operation/operation.ts";
 import type { CustomerPlan, PlanOptions } from "../../src/plan/plan.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
 

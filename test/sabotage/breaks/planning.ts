@@ -3,7 +3,7 @@ import type { Breaks } from "../break.ts";
 /** What is planned, in which order, and within which limits. */
 export const planning: Breaks = {
   "grants come before revokes": {
-    file: "src/plan/operation.ts",
+    file: "src/operation/operation.ts",
     find: `"staff", "revokes", "grants"`,
     replace: `"staff", "grants", "revokes"`,
     test: "plan/plan.test.ts",
@@ -236,7 +236,7 @@ export const planning: Breaks = {
     title: "binding a payload > names everything that is missing, and gives no payload at all",
   },
   "a plan that was approved for one state is carried out in another": {
-    file: "src/plan/operation.ts",
+    file: "src/operation/operation.ts",
     find: `payload: fields.payload,
     before: fields.before,`,
     replace: "payload: fields.payload,",

@@ -1,0 +1,40 @@
+import type { Customer, InstanceWith, Order, RecordKey, Staff } from "../crm/model.ts";
+import type { PrivateMarker } from "./operation.ts";
+
+/** A canonical record with markers in place of its private fields. */
+export type DesiredCustomer = Omit<Customer, CustomerPrivate> & { name: PrivateMarker } & {
+  [Field in Exclude<CustomerPrivate, "name">]?: PrivateMarker;
+};
+type CustomerPrivate =
+  | "name"
+  | "enterpriseName"
+  | "address"
+  | "adminName"
+  | "adminAccount"
+  | "adminEmail"
+  | "adminMobile"
+  | "purchaserMobile";
+
+export type DesiredInstance = InstanceWith<PrivateMarker>;
+export type DesiredOrder = Omit<Order, "instances"> & { instances: DesiredInstance[] };
+
+export type DesiredStaff = Omit<Staff, "userName" | "name" | "remark" | "mobile" | "password"> & {
+  userName: PrivateMarker;
+  name: PrivateMarker;
+  remark?: PrivateMarker;
+  mobile?: PrivateMarker;
+  password?: PrivateMarker;
+};
+
+export type RecordState = "current" | "quarantined" | "absent";
+
+/** One record of the CRM as the ledger holds it now. */
+export interface Desired<Body> {
+  key: RecordKey;
+  version: number;
+  bodyHash: string;
+  state: RecordState;
+  /** Set while the record waits to be planned. */
+  pending: boolean;
+  body: Body;
+}
