@@ -286,4 +286,12 @@ export const running: Breaks = {
     title:
       "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: an older ledger that was put back is used",
   },
+  "what a half-read list would have said counts for nothing": {
+    file: "src/run/read-doubts.ts",
+    find: "if (first === undefined) return undefined;",
+    replace: "return undefined;",
+    test: "simulation/simulation.test.ts",
+    title:
+      "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: something is taken away while a list that could want it kept was read half",
+  },
 };
