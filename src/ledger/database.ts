@@ -165,7 +165,8 @@ export function closeDatabase(database: Sqlite, isSound: boolean): void {
     // A reader that is on keeps the log; it is not waited for.
     database.pragma("busy_timeout = 0");
     reader = new Database(database.name, { readonly: true, fileMustExist: true });
-    reader.prepare("select 1 from sqlite_schema limit 1").get();
+    // A reading of any kind keeps its hold on the log.
+    reader.prepare("pragma schema_version").get();
     database.pragma("wal_checkpoint(truncate)");
   } catch {
     // The log stays as it is, and the next start empties it; a file that was moved away has no readers either.

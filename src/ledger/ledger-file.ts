@@ -98,7 +98,8 @@ function notReadable(path: string, error: unknown): Problem {
 export function requireLedgerFile(path: string): void {
   const reader = connect(path, { readonly: true });
   try {
-    reader.prepare("select count(*) from sqlite_schema").get();
+    // Only the first page is read: what else stands in the file is looked at once it is open.
+    reader.prepare("pragma schema_version").get();
   } catch (error) {
     if (!(error instanceof Database.SqliteError) || error.code !== "SQLITE_NOTADB") return;
     throw refused(
