@@ -310,8 +310,11 @@ export class Company {
     return person !== undefined && (person.mobile !== goodMobile || this.doubled.has(person.login));
   }
 
-  /** Whether a record cannot be done because of what a service refuses: its own, or what it needs or what its holder keeps. */
-  needsRefused(stream: Stream, id: string): boolean {
+  /**
+   * Whether a record cannot be done because of what a service refuses: its own, or what it needs or what its holder keeps. `lastRead` says what
+   * somebody held when that could be read last.
+   */
+  needsRefused(stream: Stream, id: string, lastRead: (login: string) => readonly string[]): boolean {
     if (this.isRefused(stream, id)) return true;
     if (stream === "orders") return this.orders.some((order) => order.id === id && order.cancelled);
     const person = stream === "staff" ? this.staff.find((item) => item.id === id) : undefined;
@@ -321,7 +324,7 @@ export class Company {
     );
     const unsellable = this.orders.filter((order) => order.unsellable).flatMap((order) => order.assets);
     // Somebody who is gone keeps what was held until that is believed.
-    const gone = this.staff.filter((item) => item.gone).flatMap((item) => item.assets);
+    const gone = this.staff.filter((item) => item.gone).flatMap((item) => [...item.assets, ...lastRead(item.login)]);
     return (
       (isDoubled && person.assets.length > 0) ||
       unsellable.some((asset) => person.assets.includes(asset.id)) ||

@@ -310,7 +310,7 @@ class Simulation {
       if (round > 1 && this.#services.writingCalls === before && decided === 0 && !isOpen) break;
     }
     for (const item of this.#undone.all())
-      if (!this.#company.needsRefused(item.stream, item.id))
+      if (!this.#company.needsRefused(item.stream, item.id, (login) => this.#truth.lastAssets(login)))
         this.#wrong.push(`${item.stream} ${item.id} waits for what is refused of another: ${item.why}`);
   }
 

@@ -31,7 +31,7 @@ export class Truth {
   /** Customers of whom a record cannot be read, by stream; "*": nobody can tell whose it is. */
   readonly #unreadable = new Map<Stream, Set<string>>();
   readonly #lastGood = new Map<string, string>();
-  /** What somebody should hold, as `customer instance`, when that was read last. */
+  /** What somebody should hold, as `customer instance`, when that could be read last. */
   readonly #lastForms = new Map<string, ReadonlySet<string>>();
   readonly #missed = new Map<string, { reads: number; since: number }>();
 
@@ -82,8 +82,9 @@ export class Truth {
     this.#wanted = new Set(
       people.flatMap((person) => person.assets.map((asset) => `${person.customer} ${person.login} ${asset}`)),
     );
-    for (const { customer, login, assets } of people)
-      this.#lastForms.set(login, new Set(assets.map((asset) => `${customer} ${asset}`)));
+    for (const { id, customer, login, assets } of people)
+      if (!this.#company.broken.has(`staff ${id}`))
+        this.#lastForms.set(login, new Set(assets.map((asset) => `${customer} ${asset}`)));
     for (const { login, gone } of this.#company.staff) {
       if (!gone) this.#missed.delete(login);
       else if (this.counts) {
@@ -127,6 +128,11 @@ export class Truth {
   /** The customer that a record named when it could be read last. */
   lastCustomer(stream: Stream, id: string): string | undefined {
     return this.#lastGood.get(`${stream} ${id}`);
+  }
+
+  /** The instances that somebody should hold, when that could be read last. */
+  lastAssets(login: string): string[] {
+    return [...(this.#lastForms.get(login) ?? [])].map((item) => item.slice(item.indexOf(" ") + 1));
   }
 
   /** Why nobody meant that this is taken away from this person; undefined: somebody did. */
