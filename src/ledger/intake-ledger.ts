@@ -19,6 +19,12 @@ interface TakeUpResult {
   quarantined: number;
 }
 
+/** An earlier reading that a new one must not have lost too much of. */
+export interface EarlierRead extends Pick<SourceReadRow, "rows" | "details"> {
+  /** `the last complete read`, as a message names it. */
+  name: string;
+}
+
 /** The ledger's business with records: taking them up, what is to be done about them, and what one customer is planned from. */
 export class IntakeLedger extends LedgerCore {
   // Taking records up
@@ -100,15 +106,21 @@ export class IntakeLedger extends LedgerCore {
   }
 
   /**
-   * What a reading must not have lost too much of: the last whole read of a run, and the newest of all where that is a plan's. What a plan has read
-   * stands in the ledger too, but by itself it makes nothing smaller.
+   * What a reading must not have lost too much of: the last whole read of a run, and the newest of all where that is a plan's: what it has read stands
+   * in the ledger too, but by itself it makes nothing smaller. Where none was ever whole, what others have brought.
    */
-  async readsToCompare(source: string, stream: Stream): Promise<SourceReadRow[]> {
+  async readsToCompare(source: string, stream: Stream): Promise<EarlierRead[]> {
     return this.read(() => {
       const { runs } = this.tables;
-      const ofRun = runs.lastWholeRead(source, stream);
       const newest = runs.newestWholeRead(source, stream);
-      return [ofRun, newest?.number === ofRun?.number ? undefined : newest].filter((row) => row !== undefined);
+      if (newest === undefined) {
+        const rows = this.tables.records.kept(source, stream);
+        return [{ rows, details: null, name: "earlier reads, none of which was complete" }];
+      }
+      const ofRun = runs.lastWholeRead(source, stream);
+      return [ofRun, newest.number === ofRun?.number ? undefined : newest]
+        .filter((row) => row !== undefined)
+        .map(({ rows, details }) => ({ rows, details, name: "the last complete read" }));
     });
   }
 

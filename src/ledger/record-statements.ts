@@ -38,6 +38,10 @@ export function recordStatements(database: Sqlite) {
       database.prepare<[string, string, string], RecordRow>(
         "select source, raw_hash, body_hash, version, state, last_read, customer_namespace, customer_id from record where stream = +? and namespace = +? and id = +?",
       ),
+    kept: () =>
+      database.prepare<[string, string], { count: number }>(
+        "select count(*) as count from record indexed by record_by_hash where source = +? and stream = +? and state <> 'absent'",
+      ),
     salt: () =>
       database.prepare<[string], { salt: string }>(
         "select salt from private_value where ref = +? and salt is not null order by version desc limit 1",

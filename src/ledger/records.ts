@@ -186,6 +186,11 @@ export class RecordTables {
     return "changed";
   }
 
+  /** How many records of a stream are not gone. It counts them all: to be asked only before the first whole read. */
+  kept(source: string, stream: Stream): number {
+    return this.#statements.kept.get(source, stream)?.count ?? 0;
+  }
+
   /** Whether a source gave this record after that read: what came in the read is its older form. */
   readSince(stream: Stream, key: RecordKey, source: string, read: number): boolean {
     const row = this.#statements.find.get(stream, key.namespace, key.id);

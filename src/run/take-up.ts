@@ -5,6 +5,7 @@ import type { ContractSettings } from "../contract/settings.ts";
 import { customerKeyOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/absence.ts";
+import type { EarlierRead } from "../ledger/intake-ledger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { TakeUpRecord, TakeUpRejection } from "../ledger/records.ts";
 import { admit } from "../plan/admit.ts";
@@ -96,7 +97,7 @@ export async function takeUpStream(
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       batchSize: 500,
       distrust: (details) =>
-        deps.acceptShrink ? undefined : firstOf(earlier, (row) => detailShrinkage(details, row.details, deps.limits)),
+        deps.acceptShrink ? undefined : firstOf(earlier, (row) => detailShrinkage(details, row, deps.limits)),
     });
     const believed = `where so many are really gone, \`crm-sync run ${deps.job ?? "JOB"} --accept-shrink ${source.name}\` believes it once`;
     for (;;) {
@@ -109,8 +110,12 @@ export async function takeUpStream(
         tally.problem = outcome.problem;
         const shrunk =
           outcome.shrunk ??
-          (outcome.complete && outcome.full && outcome.details === undefined && !deps.acceptShrink
-            ? firstOf(earlier, (row) => shrinkage(tally.extracted, row.rows, deps.limits.sourceShrink, "records"))
+          (outcome.complete && outcome.full && !deps.acceptShrink
+            ? firstOf(earlier, (row) =>
+                outcome.details === undefined || row.details === null
+                  ? shrinkage(tally.extracted, row.rows, deps.limits.sourceShrink, "records", row)
+                  : undefined,
+              )
             : undefined);
         if (shrunk !== undefined) tally.shrunk = `${shrunk}; export it again, or ${believed}`;
         await ledger.finishRead(read, {
@@ -179,21 +184,27 @@ function firstOf<Row>(rows: readonly Row[], doubt: (row: Row) => string | undefi
 }
 
 /** Why a complete read is not believed about what is gone: it lost too large a share of its records. */
-function shrinkage(rows: number, before: number, share: number, what: string): string | undefined {
+function shrinkage(
+  rows: number,
+  before: number,
+  share: number,
+  what: string,
+  earlier: EarlierRead,
+): string | undefined {
   if (before === 0) return undefined;
   const lost = before - rows;
   if (rows > 0 && (lost < before * share || (before < few && lost <= believedOfFew))) return undefined;
   const most = before < few ? `${believedOfFew} of fewer than ${few}` : `less than ${share * 100} %`;
-  return `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since the last complete read; ${most} is believed`;
+  return `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since ${earlier.name}; ${most} is believed`;
 }
 
 /** The same for rows that are joined, each set of files for itself: without its detail rows a record looks shorter, and without header rows they are records that nobody can use. */
 function detailShrinkage(
   details: Readonly<Record<string, number>>,
-  before: string | null,
+  earlier: EarlierRead,
   limits: TakeUpDependencies["limits"],
 ): string | undefined {
-  const known: unknown = JSON.parse(before ?? "{}");
+  const known: unknown = JSON.parse(earlier.details ?? "{}");
   for (const [name, rows] of Object.entries(known ?? {})) {
     if (typeof rows !== "number") continue;
     const lost = shrinkage(
@@ -201,6 +212,7 @@ function detailShrinkage(
       rows,
       limits.sourceShrink,
       name === headerRows ? "header rows" : `rows of ${name}`,
+      earlier,
     );
     if (lost !== undefined) return lost;
   }

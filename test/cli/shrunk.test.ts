@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { company } from "../support/cli-records.ts";
 import { world } from "../support/cli.ts";
@@ -63,4 +64,23 @@ it("what only a plan has read whole is not lost unseen: nothing is taken away fo
   w.staff.splice(0, w.staff.length, ...given);
   w.write();
   expect((await w.run("run", "everything")).code).toBe(0);
+});
+
+it("what a broken off first read has shown is not lost unseen: nothing is taken away for a file that is empty afterwards", async () => {
+  const w = await world({ records: company(2, 2) });
+  const file = w.path("data/staff.ndjson");
+  const whole = readFileSync(file, "utf8");
+  writeFileSync(file, whole.slice(0, -20));
+  expect((await w.run("run", "everything")).code).toBe(7);
+  expect(w.sandbox.state().assignments).toBe(3);
+  for (let reading = 0; reading < 4; reading += 1) {
+    writeFileSync(file, "");
+    const ended = await w.run("run", "everything");
+    expect(ended.stdout).toMatch(/lost 3 of 3 records [^]*nothing is taken away/u);
+    expect(ended.code).toBe(7);
+  }
+  expect(w.sandbox.state().assignments).toBe(3);
+  writeFileSync(file, whole);
+  expect((await w.run("run", "everything")).code).toBe(0);
+  expect(w.sandbox.state().assignments).toBe(4);
 });

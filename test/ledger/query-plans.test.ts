@@ -64,6 +64,11 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
       /^update record set (?:missed = missed|state = 'absent').* where source = \+\? and stream = \+\? and last_read < \?/u,
     why: "once after a whole reading of the stream, which takes each of these records by itself",
   },
+  "what readings have brought of which none was whole": {
+    statement:
+      /^select count\(\*\) as count from record indexed by record_by_hash where source = \+\? and stream = \+\?/u,
+    why: "only until a stream was read whole once",
+  },
   "resync --source": {
     statement: /^update record set pending = 1 where source = \+\? and changed_at >= \?/u,
     why: "a person asks for everything of a source",
