@@ -380,7 +380,15 @@ async function openAt(path: string, clock: Clock): Promise<Ledger> {
     sealSecret: "a sealing key of some length",
   });
   onTestFinished(() => ledger.close());
+  giveSalt(path);
   return ledger;
+}
+
+/** Ledgers of these tests have one salt, and with it one key, which is slow to derive. What a salt is for is tried in test/ledger/private.test.ts. */
+function giveSalt(path: string): void {
+  const database = new Database(path);
+  database.prepare("insert or ignore into meta (key, value) values ('seal-salt', ?)").run("00".repeat(16));
+  database.close();
 }
 
 function platformOf(
