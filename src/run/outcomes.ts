@@ -42,6 +42,16 @@ export class Outcomes {
     this.#outcomes.set(key, outcome);
   }
 
+  /**
+   * The records that an operation is a matter of. What somebody holds here who belongs elsewhere now, and of whom this pass decides nothing, is the
+   * matter of the customer here: the record waits with its own customer.
+   */
+  mattersOf({ customer, records }: Pick<Operation, "customer" | "records">): RecordReference[] {
+    return records.map((record) =>
+      this.#outcomes.has(`${record.stream} ${formatKey(record)}`) ? record : { stream: "customers", ...customer },
+    );
+  }
+
   defer(records: readonly RecordReference[], code: string, reason: string, again: boolean): void {
     for (const { stream, namespace, id } of records)
       this.note({ stream, key: { namespace, id }, outcome: "deferred", code, reason, again }, true);
@@ -49,9 +59,12 @@ export class Outcomes {
 
   /** What a service keeps from being sent is not done, and counts as such until it is. What was deferred or refused already stays so. */
   deferUnsent(operations: readonly Operation[], code: string, reason: string): void {
-    const planned = new Set(this.planned.map(({ stream, key }) => `${stream} ${formatKey(key)}`));
-    for (const { endpoint, records } of operations) {
-      const waiting = records.filter((record) => planned.has(`${record.stream} ${formatKey(record)}`));
+    for (const operation of operations) {
+      const { endpoint } = operation;
+      const waiting = this.mattersOf(operation).filter((record) => {
+        const outcome = this.#outcomes.get(`${record.stream} ${formatKey(record)}`)?.outcome ?? "planned";
+        return outcome === "planned";
+      });
       this.defer(waiting, code, `${endpoint}: ${reason}`, true);
     }
   }

@@ -237,7 +237,7 @@ class CustomerPass {
       const since = await ledger.lastUncertain(operation.subject);
       if (since > 0 && (await settleTimeLeft(this.#deps, operation.subject, since)) > 0) {
         this.#outcomes.defer(
-          operation.records,
+          this.#outcomes.mattersOf(operation),
           "settle-time",
           "an earlier change with an unknown outcome may still land; this one waits for the settle time",
           true,
@@ -250,7 +250,7 @@ class CustomerPass {
     const withheld = await this.#withhold(operation);
     if (withheld === "parked") return "parked";
     if (withheld !== undefined) {
-      this.#outcomes.defer(operation.records, withheld.code, withheld.reason, true);
+      this.#outcomes.defer(this.#outcomes.mattersOf(operation), withheld.code, withheld.reason, true);
       this.#delivered.add(operation.hash);
       await this.#dropUnsent(operation, withheld.reason);
       return undefined;
@@ -271,7 +271,7 @@ class CustomerPass {
         return undefined;
       case "blocked":
         if (delivery.code === "pool.empty") this.#lacking = true;
-        this.#outcomes.defer(operation.records, delivery.code, delivery.reason, true);
+        this.#outcomes.defer(this.#outcomes.mattersOf(operation), delivery.code, delivery.reason, true);
         await this.#dropUnsent(operation, delivery.reason);
         return undefined;
       case "rejected":
@@ -308,12 +308,12 @@ class CustomerPass {
   #noteRefusal(operation: Operation, refused: Extract<Delivery, { kind: "rejected" }>): "rejected" | undefined {
     if (refused.scope === "service") {
       this.#deps.refusing.set(serviceOf(operation), refused.reason);
-      this.#outcomes.defer(operation.records, refused.code, refused.reason, false);
+      this.#outcomes.defer(this.#outcomes.mattersOf(operation), refused.code, refused.reason, false);
       return "rejected";
     }
     if (refused.shared) return undefined;
     this.#refused = true;
-    this.#outcomes.reject(operation.records, refused.code, refused.reason);
+    this.#outcomes.reject(this.#outcomes.mattersOf(operation), refused.code, refused.reason);
     return undefined;
   }
 
@@ -339,7 +339,7 @@ class CustomerPass {
     const settled = await this.#deps.settling.settle(row, this.#pass.runId, this.#pass.signal);
     if (settled.kind === "rejected") {
       this.#refused = true;
-      this.#outcomes.reject(operation.records, settled.code, settled.reason);
+      this.#outcomes.reject(this.#outcomes.mattersOf(operation), settled.code, settled.reason);
       return true;
     }
     if (settled.kind !== "done") return false;

@@ -228,7 +228,11 @@ export class Engine {
       },
       life,
     );
-    const transport = transportTo(services, (work) => life.through(work));
+    const transport = transportTo(
+      services,
+      (work) => life.through(work),
+      () => !life.dead,
+    );
     const platform = createPlatform(
       { ...settingsOf(configuration), assumptions },
       {

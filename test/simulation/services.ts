@@ -148,8 +148,8 @@ export class SimulatedServices {
     });
   }
 
-  /** Carries one request there and its answer back. Rejects as a transport does. */
-  carry(request: TransportRequest): Promise<TransportAnswer> {
+  /** Carries one request there and its answer back, where `hears` says so. Rejects as a transport does. */
+  carry(request: TransportRequest, hears: () => boolean = () => true): Promise<TransportAnswer> {
     this.#timeline.touch();
     const leaving = findOperation(request.method, request.path.split("?")[0] ?? "");
     if (leaving !== undefined && routes[leaving.id].writes) this.writesLeft += 1;
@@ -174,7 +174,7 @@ export class SimulatedServices {
         stopListening = () => signal.removeEventListener("abort", stop);
       }
       this.#timeline.after(this.#draws.whole(0, 20), () => {
-        void this.#serve(request, fail).then((answer) => {
+        void this.#serve(request, fail, hears).then((answer) => {
           if (answer === undefined) return;
           timeOut();
           stopListening();
@@ -187,6 +187,7 @@ export class SimulatedServices {
   async #serve(
     request: TransportRequest,
     fail: (reason: string, written?: boolean) => void,
+    hears: () => boolean,
   ): Promise<TransportAnswer | undefined> {
     this.#timeline.touch();
     const cut = request.path.indexOf("?");
@@ -221,7 +222,7 @@ export class SimulatedServices {
     };
     if (fault === undefined) {
       const said = answer();
-      if (typeof said.code === "string") this.onRefused(operation, call, said.code);
+      if (typeof said.code === "string" && hears()) this.onRefused(operation, call, said.code);
       return onWire(replyOf(said, this.#errorStatus));
     }
     if (fault.fault === "refused") {
@@ -274,7 +275,11 @@ function onWire(reply: { status: number; headers?: Record<string, string>; body:
   return { status: reply.status, retryAfter: reply.headers?.["retry-after"], text: reply.body };
 }
 
-/** The transport of one engine: `gate` lets nothing through once the engine is dead. */
-export function transportTo(services: SimulatedServices, gate: <T>(work: () => Promise<T>) => Promise<T>): Transport {
-  return { send: (request) => gate(() => services.carry(request)), close: () => Promise.resolve() };
+/** The transport of one engine: `gate` lets nothing through once the engine is dead, and then nobody hears what is still answered. */
+export function transportTo(
+  services: SimulatedServices,
+  gate: <T>(work: () => Promise<T>) => Promise<T>,
+  hears: () => boolean,
+): Transport {
+  return { send: (request) => gate(() => services.carry(request, hears)), close: () => Promise.resolve() };
 }

@@ -302,4 +302,12 @@ export const running: Breaks = {
     title:
       "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: something is taken away while a list that could want it kept was read half",
   },
+  "what somebody who moved still holds is the matter of nobody": {
+    file: "src/run/outcomes.ts",
+    find: `? record : { stream: "customers", ...customer },`,
+    replace: "? record : record,",
+    test: "run/moved-people.test.ts",
+    title:
+      "what somebody who moved still holds at the old customer, and was not sent, waits there and is told of, until it is taken away",
+  },
 };
