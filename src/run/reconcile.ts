@@ -66,6 +66,8 @@ class CustomerPass {
   readonly #delivered = new Set<string>();
   readonly #look: CustomerLook;
   readonly #search: OrderSearch;
+  /** Refused for one of several people: the next plan of this pass sends them in parts. */
+  #inParts: Operation[] = [];
   #plannedIds = new Map<string, string>();
   /** Orders that the CRM does not want any more and that are not known to be placed. */
   #unwanted: RecordReference[] = [];
@@ -115,6 +117,7 @@ class CustomerPass {
       if (verdict !== undefined) return verdict;
       const operations = this.#allowed(plan.operations).filter((operation) => !this.#delivered.has(operation.hash));
       this.#announce(operations);
+      this.#inParts = [];
       for (const record of plan.records) this.#outcomes.note({ ...record });
       const stage = stages.find((name) => operations.some((operation) => operation.stage === name));
       if (stage === undefined)
@@ -311,9 +314,9 @@ class CustomerPass {
       this.#outcomes.defer(this.#outcomes.mattersOf(operation), refused.code, refused.reason, false);
       return "rejected";
     }
-    if (refused.shared) return undefined;
-    this.#refused = true;
-    this.#outcomes.reject(this.#outcomes.mattersOf(operation), refused.code, refused.reason);
+    if (refused.shared) this.#inParts.push(operation);
+    else this.#outcomes.reject(this.#outcomes.mattersOf(operation), refused.code, refused.reason);
+    this.#refused ||= !refused.shared;
     return undefined;
   }
 
@@ -362,8 +365,8 @@ class CustomerPass {
   async #stop(reason: Extract<PassResult, { kind: "stopped" }>["reason"]): Promise<PassResult> {
     const { ledger } = this.#deps;
     const why = `not attempted: ${stopReasons[reason]}`;
-    if (reason === "not-sent") this.#outcomes.deferUnsent(this.#left, "service.not-sent", why);
-    if (reason === "rejected") this.#outcomes.deferUnsent(this.#left, "service.refused", why);
+    const code = reason === "not-sent" ? "service.not-sent" : reason === "rejected" ? "service.refused" : undefined;
+    if (code !== undefined) this.#outcomes.deferUnsent([...this.#left, ...this.#inParts], code, why);
     await this.#dropStored(why);
     await ledger.recordOutcomes(this.#pass.runId, this.#outcomes.all, this.#outcomes.planned, this.#pass.hold);
     return { kind: "stopped", reason };

@@ -286,6 +286,28 @@ describe("what a service refuses as a whole", () => {
   });
 });
 
+describe("people who are to be sent in parts", () => {
+  it("count as not done where the service refuses the application before all parts were sent", async () => {
+    const staff = ["S1", "S2", "S3", "S4"].map((id) => person(id, id === "S1" ? { mobile: "no number 77" } : {}));
+    const company = await Company.open({ ...twoCustomers, staff });
+    // All four and the half with the wrong mobile are refused for its sake; the other half meets a service that lets nobody in.
+    company.fault({ operation: "M1", fault: "status299", code: "70001", nth: 3 });
+    expect(await company.run()).toMatchObject({ exit: 3, adds: true, calls: { M1: 3 } });
+    expect(company.open.map(({ record, code, pending }) => `${record} ${code} ${pending}`)).toEqual([
+      "staff S1 service.refused 1",
+      "staff S2 service.refused 1",
+      "staff S3 service.refused 0",
+      "staff S4 service.refused 0",
+    ]);
+    expect(await company.run()).toMatchObject({ exit: 3, adds: true, calls: { M1: 2 } });
+    expect(company.open.map(({ record, code }) => `${record} ${code}`)).toEqual([
+      "staff S1 rejected.10004",
+      "staff S3 service.refused",
+      "staff S4 service.refused",
+    ]);
+  });
+});
+
 describe("what is not sent because a service gives no turn", () => {
   it("is not done, and every record that waits for it counts until it is", async () => {
     const company = await Company.settled();

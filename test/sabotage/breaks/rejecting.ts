@@ -6,6 +6,14 @@ const onePerson =
 
 /** What becomes of what a service refused. */
 export const rejecting: Breaks = {
+  "people who are to be sent in parts are told of by nothing where their service stops": {
+    file: "src/run/reconcile.ts",
+    find: "[...this.#left, ...this.#inParts]",
+    replace: "this.#left",
+    test,
+    title:
+      "people who are to be sent in parts > count as not done where the service refuses the application before all parts were sent",
+  },
   "an order that was refused is sent again without a look": {
     file: "src/apply/refused-orders.ts",
     find: "if (found === undefined) continue;",
