@@ -11,7 +11,7 @@ import { orderPlaced, privilegesSet } from "./effects.ts";
 import { readEvidence } from "./evidence.ts";
 import type { Reading } from "./evidence.ts";
 import { orderContext, privilegeContext, updateContext } from "./intent.ts";
-import type { Observer } from "./observe.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
 import { evidenceWith } from "./settle.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
@@ -47,7 +47,7 @@ export interface Decision {
  */
 export async function decide(
   deps: DecisionDependencies,
-  observer: Observer,
+  observer: SnapshotReader,
   id: string,
   verdict: PersonsVerdict,
   { reason, by }: Word,

@@ -8,8 +8,8 @@ import { enterpriseMade, orderPlaced, privilegesSet, staffAdded } from "./effect
 import type { Effect } from "./effects.ts";
 import { addStaffContext, enterpriseContext, orderContext, privilegeContext } from "./intent.ts";
 import type { AddStaffContext, OrderContext } from "./intent.ts";
-import { AmbiguousReading } from "./observe.ts";
-import type { Observer } from "./observe.ts";
+import { AmbiguousReading } from "../platform/snapshot.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
 import { plannedOrder } from "./prepare.ts";
 
 /** What one reading of the platform says about an operation whose outcome is unknown. */
@@ -29,7 +29,7 @@ type Dependencies = Pick<ApplyDependencies, "ledger" | "settings">;
 /** Reads what proves an operation. Rejects where the platform gave nothing: a failed reading is never "unseen". */
 export async function readEvidence(
   deps: Dependencies,
-  observer: Observer,
+  observer: SnapshotReader,
   row: JournalRow,
   signal?: AbortSignal,
 ): Promise<Reading> {
@@ -48,7 +48,7 @@ export async function readEvidence(
 
 async function readingOf(
   deps: Dependencies,
-  observer: Observer,
+  observer: SnapshotReader,
   row: JournalRow,
   signal: AbortSignal | undefined,
 ): Promise<Reading> {
@@ -69,7 +69,11 @@ async function readingOf(
   }
 }
 
-async function readEnterprise(observer: Observer, row: JournalRow, signal: AbortSignal | undefined): Promise<Reading> {
+async function readEnterprise(
+  observer: SnapshotReader,
+  row: JournalRow,
+  signal: AbortSignal | undefined,
+): Promise<Reading> {
   const context = enterpriseContext.parse(row.context);
   const { customer } = row.operation;
   const found = await observer.enterprises(customer, context.channelCustomerId, signal, context.channelCodes);
@@ -100,7 +104,7 @@ async function readEnterprise(observer: Observer, row: JournalRow, signal: Abort
   return { kind: "applied", effect, detail };
 }
 
-async function readOrder(observer: Observer, row: JournalRow, signal: AbortSignal | undefined): Promise<Reading> {
+async function readOrder(observer: SnapshotReader, row: JournalRow, signal: AbortSignal | undefined): Promise<Reading> {
   const context = orderContext.parse(row.context);
   const sight = await sightOrder(observer, row.operation.customer, context, signal);
   const detail = {
@@ -162,7 +166,7 @@ function isWhole(record: OrderSight["records"][number]): boolean {
 
 /** Looks for an order by its own asset numbers: (M6 ∪ E8), then M7 of each, by channelOrderId and crmProductId. */
 export async function sightOrder(
-  observer: Observer,
+  observer: SnapshotReader,
   customer: RecordKey,
   context: OrderContext,
   signal?: AbortSignal,
@@ -210,7 +214,7 @@ export async function sightOrder(
 /** A29: new rows of M5 with the name that was sent and an account name that is the one sent plus one suffix common to all. */
 async function readStaff(
   deps: Dependencies,
-  observer: Observer,
+  observer: SnapshotReader,
   row: JournalRow,
   signal: AbortSignal | undefined,
 ): Promise<Reading> {
@@ -298,7 +302,11 @@ function clearNames(
 }
 
 /** M6 says who holds what; taken away is only what M5 does not show with the member either (A34). */
-async function readPrivileges(observer: Observer, row: JournalRow, signal: AbortSignal | undefined): Promise<Reading> {
+async function readPrivileges(
+  observer: SnapshotReader,
+  row: JournalRow,
+  signal: AbortSignal | undefined,
+): Promise<Reading> {
   const context = privilegeContext.parse(row.context);
   const { customer } = row.operation;
   const members = await observer.members(customer, context.enterpriseGlobalId, signal);

@@ -3,13 +3,13 @@ import { formatKey } from "../crm/keys.ts";
 import { shownOrderKind } from "../ledger/known.ts";
 import { maybeThere, notShown, shownInPart } from "../plan/adoption.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
-import type { StateChange, KnownPlatformCustomer, Link } from "../operation/state.ts";
+import type { StateChange, Link } from "../operation/state.ts";
+import type { PlatformCustomer, SnapshotReader } from "../platform/snapshot.ts";
 import type { Block } from "../plan/enterprise.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import type { Desired, DesiredOrder } from "../operation/desired.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";
-import type { Observer } from "./observe.ts";
 
 type Loaded = Omit<CustomerInput, "observed">;
 type Order = Desired<DesiredOrder>;
@@ -19,7 +19,7 @@ export interface Sought {
   /** Those that were found, which count as placed. */
   adopted: readonly OrderPlaced[];
   /** The customers that E3 shows of the enterprise, where it was read anew. */
-  customers: KnownPlatformCustomer[] | undefined;
+  customers: PlatformCustomer[] | undefined;
   /** Why others wait, by order: they may be there, whole or in part. */
   unclear: ReadonlyMap<string, Block>;
 }
@@ -37,7 +37,7 @@ interface Examination {
   /** Numbers of assets in which M7 shows neither a product nor a package. */
   bareAssets: string[];
   types: ReadonlySet<string>;
-  customers: KnownPlatformCustomer[];
+  customers: PlatformCustomer[];
 }
 
 /**
@@ -48,14 +48,14 @@ interface Examination {
  */
 export class OrderSearch {
   readonly #deps: Pick<ApplyDependencies, "ledger" | "settings">;
-  readonly #observer: Observer;
+  readonly #observer: SnapshotReader;
   readonly #keeps: boolean;
   #examination: Examination | undefined;
 
   /** A plan passes `keeps: false`: what it finds is answered and not written down. */
   constructor(
     deps: Pick<ApplyDependencies, "ledger" | "settings">,
-    observer: Observer,
+    observer: SnapshotReader,
     options: { keeps: boolean } = { keeps: true },
   ) {
     this.#deps = deps;

@@ -7,7 +7,7 @@ import type { CustomerInput } from "../plan/input.ts";
 import type { Operation, RecordReference } from "../operation/operation.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { orderContext } from "./intent.ts";
-import type { Observer } from "./observe.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
 import { plannedOrder } from "./prepare.ts";
 import { evidenceWith } from "./settle.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
@@ -26,7 +26,7 @@ export type AfterRefusal =
  */
 export async function lookForRefusedOrder(
   deps: ApplyDependencies,
-  observer: Observer,
+  observer: SnapshotReader,
   operation: Operation,
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
@@ -49,7 +49,7 @@ export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" |
 /** Looks for what there may be of those that were refused: nobody sends them again, so that nobody else would look. */
 export async function lookForUnwanted(
   deps: ApplyDependencies,
-  observer: Observer,
+  observer: SnapshotReader,
   orders: readonly RecordReference[],
   signal?: AbortSignal,
 ): Promise<{ parked: boolean; tooEarly: RecordReference[] }> {
@@ -64,7 +64,7 @@ export async function lookForUnwanted(
 
 async function lookForRefused(
   deps: ApplyDependencies,
-  observer: Observer,
+  observer: SnapshotReader,
   { order, channelOrderId }: { order: RecordKey; channelOrderId?: Json | undefined },
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
@@ -87,7 +87,7 @@ async function lookForRefused(
 /** What the platform shows of a refused order, in words; undefined where it shows nothing. Rejects where it could not be read. */
 async function lookFor(
   deps: ApplyDependencies,
-  observer: Observer,
+  observer: SnapshotReader,
   row: JournalRow,
   channelOrderId: Json | undefined,
   signal: AbortSignal | undefined,

@@ -17,7 +17,7 @@ import { readEvidence } from "./evidence.ts";
 import type { Reading } from "./evidence.ts";
 import { enterpriseContext, orderContext } from "./intent.ts";
 import { isShown } from "./licence-types.ts";
-import type { Observer } from "./observe.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
 import { isContradiction } from "./outcome.ts";
 import { refusedWith } from "./refusal.ts";
 import type { NumberPool } from "./pool.ts";
@@ -77,10 +77,10 @@ export function evidenceWith(
  */
 export class Settling {
   readonly #deps: ApplyDependencies;
-  readonly #observer: Observer;
+  readonly #observer: SnapshotReader;
   readonly #pool: NumberPool;
 
-  constructor(deps: ApplyDependencies, observer: Observer, pool: NumberPool) {
+  constructor(deps: ApplyDependencies, observer: SnapshotReader, pool: NumberPool) {
     this.#deps = deps;
     this.#observer = observer;
     this.#pool = pool;

@@ -61,10 +61,10 @@ export async function settleCommand(
     const by = deciderOf(words.by);
     const lines = await decisionLines(workplace, ids, words);
     const { decide } = await import("../apply/decide.ts");
-    const { Observer } = await import("../apply/observe.ts");
+    const { SnapshotReader } = await import("../platform/snapshot.ts");
     const dependencies = await workplace.runDependencies();
     await workplace.requirePlatform();
-    const observer = new Observer(dependencies.platform, dependencies.settings);
+    const observer = new SnapshotReader(dependencies.platform, dependencies.settings);
     const one = async (line: DecisionLine): Promise<Decision> => {
       if ("problem" in line) throw line.problem;
       if (invocation.signal.aborted) throw stoppedBefore(line.id);

@@ -1,6 +1,7 @@
 import { idFault } from "../contract/answer-fields.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Known, KnownPlatformCustomer, Link, PayloadFacts } from "../operation/state.ts";
+import type { Known, Link, PayloadFacts } from "../operation/state.ts";
+import type { PlatformCustomer } from "../platform/snapshot.ts";
 import type { Sqlite } from "./database.ts";
 import { statements } from "./statements.ts";
 
@@ -55,7 +56,7 @@ export class EnterpriseTables {
     };
   }
 
-  platformCustomers(enterprise: string): KnownPlatformCustomer[] {
+  platformCustomers(enterprise: string): PlatformCustomer[] {
     return this.#statements.platformCustomers
       .all(enterprise)
       .filter((row) => usable(row.customer_id))

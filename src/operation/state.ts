@@ -1,6 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import type { PlatformCustomer } from "../platform/snapshot.ts";
 import type { DesiredOrder } from "./desired.ts";
 
 export interface Link {
@@ -12,13 +13,6 @@ export interface Link {
   examined: boolean;
   /** Since when the ledger knows of it, where it is kept there. */
   since?: string | undefined;
-}
-
-export interface KnownPlatformCustomer {
-  customerId: string;
-  isDefault: boolean;
-  channelCode: string;
-  channelCustomerId: string;
 }
 
 export interface PlacedOrder {
@@ -69,7 +63,7 @@ export interface Known {
   link: Link | undefined;
   /** An earlier answer was believed that gave the enterprise an id which cannot be used: it counts as not linked, and is never made again. */
   linkUnusable?: boolean | undefined;
-  platformCustomers: KnownPlatformCustomer[];
+  platformCustomers: PlatformCustomer[];
   /** Commitments of the fields that the platform acknowledged last by E2 or E4. */
   acknowledged: { name: string; branchName: string; address: string | null } | undefined;
   placedOrders: ReadonlyMap<string, PlacedOrder>;
@@ -107,7 +101,7 @@ export function payloadFactsOf(known: Known): PayloadFacts {
 export type StateChange =
   | { type: "linked"; customer: RecordKey; link: Link }
   | { type: "examined"; customer: RecordKey }
-  | { type: "platform-customers"; enterpriseGlobalId: string; customers: KnownPlatformCustomer[] }
+  | { type: "platform-customers"; enterpriseGlobalId: string; customers: PlatformCustomer[] }
   | { type: "acknowledged"; customer: RecordKey; fields: NonNullable<Known["acknowledged"]> }
   | { type: "members-protected"; enterpriseGlobalId: string; memberGlobalIds: string[]; reason: string }
   | {

@@ -1,27 +1,13 @@
 import type { RecordKey } from "../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff } from "../operation/desired.ts";
 import type { OperationKind, RecordReference } from "../operation/operation.ts";
-import type { Known, KnownPlatformCustomer } from "../operation/state.ts";
-
-export interface ObservedMember {
-  globalId: string;
-  userName: string;
-  name: string;
-  deleted: boolean;
-  assetNums: string[];
-}
-
-export interface ObservedAsset {
-  assetNum: string;
-  assetId: string;
-  holder: string | null;
-  borrowed: boolean;
-}
+import type { Known } from "../operation/state.ts";
+import type { ObservedAsset, ObservedMember, ShownEnterprise } from "../platform/snapshot.ts";
 
 /** What the platform showed just now; `undefined` where it was not read. A read that failed is never an empty list. */
 export interface Observed {
   /** E3: enterprises under the customer's channel numbers. */
-  enterprises: { enterpriseGlobalId: string; customers: KnownPlatformCustomer[] }[] | undefined;
+  enterprises: ShownEnterprise[] | undefined;
   /** Why E3's answer says neither that there is an enterprise nor that there is none. */
   ambiguous?: string | undefined;
   members: ObservedMember[] | undefined;

@@ -3,7 +3,7 @@ import type { ContractSettings } from "../contract/settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";
-import type { Observer } from "../apply/observe.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
 import { correlationFor } from "../apply/prepare.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -41,7 +41,7 @@ export interface CustomersAwaited {
 
 /** What was read from the platform for one customer in this pass, and what has to be read again after a stage did something. */
 export class CustomerLook {
-  readonly #deps: ApplyDependencies & { observer: Observer };
+  readonly #deps: ApplyDependencies & { observer: SnapshotReader };
   readonly #customer: RecordKey;
   readonly #thorough: boolean;
   readonly #signal: AbortSignal | undefined;
@@ -50,7 +50,7 @@ export class CustomerLook {
   #awaited: CustomersAwaited | undefined;
 
   constructor(
-    deps: ApplyDependencies & { observer: Observer },
+    deps: ApplyDependencies & { observer: SnapshotReader },
     customer: RecordKey,
     options: { thorough: boolean; signal: AbortSignal | undefined },
   ) {

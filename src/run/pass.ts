@@ -3,7 +3,7 @@ import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";
-import type { Observer } from "../apply/observe.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { NumberPool } from "../apply/pool.ts";
 import type { Settling } from "../apply/settle.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -43,7 +43,7 @@ export type PassResult =
   | { kind: "stopped"; reason: "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale" };
 
 export interface ReconcileDependencies extends ApplyDependencies {
-  observer: Observer;
+  observer: SnapshotReader;
   settling: Settling;
   pool: NumberPool;
   /** Told of every operation as it is planned and as it ends, for the run's tally and progress. */

@@ -4,7 +4,7 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { OrderSearch } from "../apply/examine.ts";
 import type { Sought } from "../apply/examine.ts";
-import { Observer } from "../apply/observe.ts";
+import { SnapshotReader } from "../platform/snapshot.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { CustomerInput, Observed } from "../plan/input.ts";
@@ -65,7 +65,7 @@ export async function planRun(
   let failure: { error: unknown } | undefined;
   try {
     await reading.readSources();
-    const observer = new Observer(deps.platform, deps.settings);
+    const observer = new SnapshotReader(deps.platform, deps.settings);
     const limit = pLimit(deps.concurrency);
     for await (const customers of reading.dirtyCustomers()) {
       const planned = await Promise.all(
@@ -114,7 +114,7 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
 
 async function planOne(
   deps: RunDependencies,
-  observer: Observer,
+  observer: SnapshotReader,
   reading: SyncRun,
   customer: RecordKey,
   signal: AbortSignal | undefined,
@@ -172,7 +172,7 @@ function withAdopted(loaded: Omit<CustomerInput, "observed">, adopted: Sought["a
 
 async function observe(
   deps: RunDependencies,
-  observer: Observer,
+  observer: SnapshotReader,
   loaded: Omit<CustomerInput, "observed">,
   before: Observed,
   signal: AbortSignal | undefined,

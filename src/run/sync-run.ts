@@ -3,7 +3,7 @@ import { durationMs } from "../base/duration.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { streams as allStreams } from "../crm/model.ts";
-import { Observer } from "../apply/observe.ts";
+import { SnapshotReader } from "../platform/snapshot.ts";
 import { NumberPool } from "../apply/pool.ts";
 import { Settling } from "../apply/settle.ts";
 import type { RunState } from "../ledger/runs.ts";
@@ -68,7 +68,7 @@ export class SyncRun {
     this.#request = request;
     this.#run = run;
     const apply = { ...deps, settle: deps.settle };
-    const observer = new Observer(deps.platform, deps.settings);
+    const observer = new SnapshotReader(deps.platform, deps.settings);
     const pool = new NumberPool(apply);
     this.#settling = new Settling(apply, observer, pool);
     this.#reconcile = {

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { Observer } from "../apply/observe.ts";
+import { SnapshotReader } from "../platform/snapshot.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs.ts";
@@ -55,7 +55,7 @@ export async function runVerify(
     scope: null,
     header: request.header,
   });
-  const observer = new Observer(deps.platform, deps.settings);
+  const observer = new SnapshotReader(deps.platform, deps.settings);
   const stopped = (): boolean => request.signal?.aborted === true;
   const summary: VerifySummary = {
     run,
@@ -116,7 +116,7 @@ export async function runVerify(
 async function readBack(
   deps: RunDependencies,
   request: Pick<RunRequest, "signal">,
-  observer: Observer,
+  observer: SnapshotReader,
   summary: VerifySummary,
 ): Promise<void> {
   const { ledger, logger } = deps;

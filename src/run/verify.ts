@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { byNumber } from "../apply/observe.ts";
-import type { Observer } from "../apply/observe.ts";
+import { byNumber } from "../platform/snapshot.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { ProductInstance } from "../contract/asset-contents.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -19,7 +19,7 @@ export interface Verified {
  */
 export async function verifyCustomer(
   ledger: Ledger,
-  observer: Observer,
+  observer: SnapshotReader,
   customer: RecordKey,
   signal: AbortSignal | undefined,
 ): Promise<Verified> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decide } from "../../src/apply/decide.ts";
 import type { Decision, PersonsVerdict } from "../../src/apply/decide.ts";
-import { Observer } from "../../src/apply/observe.ts";
+import { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { ApplyWorld, customer, customerRecord, orderRecord, permitted, settleMs, staffRecord } from "./world.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
@@ -267,8 +267,10 @@ describe("a decision that cannot be taken", () => {
   it("gives way to a run that sent it again while the person was deciding", async () => {
     const { world, id } = await unknownOrder(untouched, false);
     world.clock.pass(settleMs * 2);
-    class SlowObserver extends Observer {
-      override async allAssets(...parameters: Parameters<Observer["allAssets"]>): ReturnType<Observer["allAssets"]> {
+    class SlowObserver extends SnapshotReader {
+      override async allAssets(
+        ...parameters: Parameters<SnapshotReader["allAssets"]>
+      ): ReturnType<SnapshotReader["allAssets"]> {
         const seen = await super.allAssets(...parameters);
         const { operation, wireHash, context } = await world.row(id);
         await world.ledger.intend({ operation, id, runId: null, wireHash: wireHash ?? "", nonce: "n", context });

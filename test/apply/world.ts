@@ -17,7 +17,7 @@ import { recordSchemas } from "../../src/crm/model.ts";
 import type { ApplyDependencies } from "../../src/apply/dependencies.ts";
 import { deliver } from "../../src/apply/deliver.ts";
 import type { Delivery } from "../../src/apply/deliver.ts";
-import { Observer } from "../../src/apply/observe.ts";
+import { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { NumberPool } from "../../src/apply/pool.ts";
 import { correlationOf, plannedOrder } from "../../src/apply/prepare.ts";
 import { Settling } from "../../src/apply/settle.ts";
@@ -160,7 +160,7 @@ export class ApplyWorld {
   readonly clock: JumpClock;
   readonly settings: ContractSettings;
   readonly deps: ApplyDependencies;
-  readonly observer: Observer;
+  readonly observer: SnapshotReader;
   readonly pool: NumberPool;
   readonly settling: Settling;
   readonly log: string[];
@@ -179,7 +179,7 @@ export class ApplyWorld {
     this.deps = parts.deps;
     this.settings = parts.deps.settings;
     this.log = parts.log;
-    this.observer = new Observer(this.deps.platform, this.settings);
+    this.observer = new SnapshotReader(this.deps.platform, this.settings);
     this.pool = new NumberPool(this.deps);
     this.settling = new Settling(this.deps, this.observer, this.pool);
   }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { decide } from "../../src/apply/decide.ts";
 import type { PersonsVerdict } from "../../src/apply/decide.ts";
-import { Observer } from "../../src/apply/observe.ts";
+import { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { JournalRow } from "../../src/ledger/journal.ts";
 import { LedgerView } from "../support/ledger-view.ts";
@@ -56,7 +56,7 @@ export async function decideAll(
   services: SimulatedServices,
   onDecided: (customer: string) => void,
 ): Promise<number> {
-  const observer = new Observer(engine.platform, assumptions);
+  const observer = new SnapshotReader(engine.platform, assumptions);
   let decisions = 0;
   for (const hold of await engine.wait(engine.ledger.openHolds())) {
     if (hold.state !== "open") continue;

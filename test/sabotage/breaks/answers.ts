@@ -415,14 +415,14 @@ export const answers: Breaks = {
       "an id that the platform answers with > and that an earlier version has kept although it is empty is found anew: the customer recovers without a second enterprise",
   },
   "a row of E3 for another number is taken for the one that was asked for": {
-    file: "src/apply/observe.ts",
+    file: "src/platform/snapshot.ts",
     find: "row.channelCustomerId !== channelCustomerId || row.channelCode !== channelCode",
     replace: "row.channelCustomerId === undefined",
     test: "run/odd-answers.test.ts",
     title: "a row of E3 that is not what was asked for > is no proof of an E2 whose answer was lost",
   },
   "null in E3 means that there is none": {
-    file: "src/apply/observe.ts",
+    file: "src/platform/snapshot.ts",
     find: 'if (rows === null && this.#settings.nullEnterprises === "ambiguous")',
     replace: 'if (rows === null && this.#settings.nullEnterprises !== "none" && channelCustomerId === "")',
     test: "run/odd-answers.test.ts",
@@ -446,7 +446,7 @@ export const answers: Breaks = {
       "an order of an enterprise that somebody else made > of which only a part is shown is not taken for placed, nor placed: it waits, and says what is missing, until all of it is shown",
   },
   "an asset without anything in it proves that an order is not there": {
-    file: "src/apply/observe.ts",
+    file: "src/platform/snapshot.ts",
     find: 'this.#settings.emptyAssets === "ambiguous" && products',
     replace: 'this.#settings.emptyAssets !== "ambiguous" && products',
     test: "run/taken-over.test.ts",

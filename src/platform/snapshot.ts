@@ -5,9 +5,38 @@ import type { ContractSettings } from "../contract/settings.ts";
 import { channelCodesOf } from "../contract/settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { KnownPlatformCustomer } from "../operation/state.ts";
-import type { Observed, ObservedAsset, ObservedMember } from "../plan/input.ts";
-import type { Platform } from "../platform/platform.ts";
+import type { Platform } from "./platform.ts";
+
+/** A customer of an enterprise, as E3 shows it. */
+export interface PlatformCustomer {
+  customerId: string;
+  isDefault: boolean;
+  channelCode: string;
+  channelCustomerId: string;
+}
+
+/** An enterprise under a channel customer number, with its customers (E3). */
+export interface ShownEnterprise {
+  enterpriseGlobalId: string;
+  customers: PlatformCustomer[];
+}
+
+/** A member of an enterprise, as M5 shows it. */
+export interface ObservedMember {
+  globalId: string;
+  userName: string;
+  name: string;
+  deleted: boolean;
+  assetNums: string[];
+}
+
+/** An asset of an enterprise, as M6 or E8 shows it; `holder` is nobody where it is null. */
+export interface ObservedAsset {
+  assetNum: string;
+  assetId: string;
+  holder: string | null;
+  borrowed: boolean;
+}
 
 /** What one asset holds (M7), flat: every product with the package it stands in, and every package. */
 export interface AssetReading {
@@ -22,7 +51,7 @@ export interface AssetReading {
 export class AmbiguousReading extends Problem {}
 
 /** Readings of the platform for one customer. Every one of them rejects where the platform gave nothing: a failed read is never "none". */
-export class Observer {
+export class SnapshotReader {
   readonly #platform: Platform;
   readonly #settings: ContractSettings;
 
@@ -41,8 +70,8 @@ export class Observer {
     channelCustomerId: string,
     signal?: AbortSignal,
     alsoUnder: readonly string[] = [],
-  ): Promise<NonNullable<Observed["enterprises"]>> {
-    const found = new Map<string, Map<string, KnownPlatformCustomer>>();
+  ): Promise<ShownEnterprise[]> {
+    const found = new Map<string, Map<string, PlatformCustomer>>();
     for (const channelCode of new Set([...channelCodesOf(this.#settings), ...alsoUnder])) {
       const rows = await this.#platform.orderService.findCustomers(channelCode, channelCustomerId, "N", {
         customer: formatKey(customer),
@@ -52,7 +81,7 @@ export class Observer {
       for (const row of rows ?? []) {
         if (row.channelCustomerId !== channelCustomerId || row.channelCode !== channelCode)
           throw notAskedFor({ channelCode, channelCustomerId }, row);
-        const customers = found.get(row.enterpriseGlobalId) ?? new Map<string, KnownPlatformCustomer>();
+        const customers = found.get(row.enterpriseGlobalId) ?? new Map<string, PlatformCustomer>();
         customers.set(row.customerId, {
           customerId: row.customerId,
           isDefault: row.isDefault,
@@ -73,7 +102,7 @@ export class Observer {
     customer: RecordKey,
     channelCustomerId: string,
     signal?: AbortSignal,
-  ): Promise<Pick<Observed, "enterprises" | "ambiguous">> {
+  ): Promise<{ enterprises: ShownEnterprise[] | undefined; ambiguous?: string }> {
     try {
       return { enterprises: await this.enterprises(customer, channelCustomerId, signal) };
     } catch (error) {
@@ -166,7 +195,7 @@ function saysNothing(channelCustomerId: string): AmbiguousReading {
   });
 }
 
-type Channel = Pick<KnownPlatformCustomer, "channelCode" | "channelCustomerId">;
+type Channel = Pick<PlatformCustomer, "channelCode" | "channelCustomerId">;
 
 function notAskedFor(asked: Channel, came: Channel): AmbiguousReading {
   const words = (channel: Channel): string =>
