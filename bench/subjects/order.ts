@@ -9,8 +9,8 @@ import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import { bind } from "../../src/plan/bind.ts";
 import type { CustomerInput } from "../../src/plan/input.ts";
 import type { DesiredInstance } from "../../src/operation/desired.ts";
-import type { PrivateMarker } from "../../src/operation/operation.ts";
-import { markerKey } from "../../src/operation/operation.ts";
+import type { PrivateMarker } from "../../src/operation/references.ts";
+import { markerKey } from "../../src/operation/references.ts";
 import { planOrders } from "../../src/plan/orders.ts";
 
 /** T5: what one order costs in this process, from its canonical form to the bytes of E5 and their hash, in microseconds. */

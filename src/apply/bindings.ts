@@ -6,7 +6,7 @@ import { parseKey } from "../crm/keys.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "../plan/bind.ts";
 import type { PayloadFacts } from "../operation/state.ts";
-import type { PrivateMarker } from "../operation/operation.ts";
+import type { PrivateMarker } from "../operation/references.ts";
 import { selectPlatformCustomer } from "../plan/orders.ts";
 
 /** Namespace, order, instance and slot, as a reference to an asset number names them. */

@@ -5,12 +5,10 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { JournalRow, OperationState } from "../ledger/journal.ts";
 import type { StateChange } from "../operation/state.ts";
+import type { Effect, Evidence } from "../operation/kind.ts";
+import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import type { Effect } from "./effects.ts";
-import { orderPlaced, privilegesSet } from "./effects.ts";
 import { readEvidence } from "./evidence.ts";
-import type { Reading } from "./evidence.ts";
-import { orderContext, privilegeContext, updateContext } from "./intent.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { evidenceWith } from "./settle.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
@@ -23,7 +21,10 @@ export interface Word {
   by: string;
 }
 
-export type DecisionDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle" | "logger">;
+export type DecisionDependencies = Pick<
+  ApplyDependencies,
+  "ledger" | "settings" | "ordersUnseen" | "clock" | "settle" | "logger"
+>;
 
 /** What a decision did. */
 export interface Decision {
@@ -58,8 +59,8 @@ export async function decide(
     throw refusal("settle.no-reason", row, "a decision needs a reason", "say why with --reason TEXT");
   // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
   const left = await settleTimeLeftOf(deps, row);
-  const reading = await readEvidence(deps, observer, row, signal);
-  const conclusion = verdict === "applied" ? applied(row, reading) : notApplied(deps, row, reading, left);
+  const evidence = await readEvidence(deps, observer, row, signal);
+  const conclusion = verdict === "applied" ? applied(row, evidence) : notApplied(deps, row, evidence, left);
   const at = toInstant(deps.clock.now());
   // First, so that a crash between the two leaves nothing behind that no run comes back to.
   await deps.ledger.markPending({ customer: row.operation.customer });
@@ -70,13 +71,13 @@ export async function decide(
     message: reason,
     evidence: evidenceWith(row, {
       at,
-      seen: reading.kind !== "unseen" && !saysNothing(reading),
-      detail: reading.detail,
+      seen: evidence.kind !== "not-found" && !saysNothing(evidence),
+      detail: evidence.detail,
     }),
     changes: conclusion.changes,
     audit: {
       kind: conclusion.state === "done" ? row.operation.kind : "not-applied",
-      body: { ...conclusion.audit, decision: verdict, reason, by, showed: reading.detail },
+      body: { ...conclusion.audit, decision: verdict, reason, by, showed: evidence.detail },
     },
   });
   const { endpoint, subject, customer } = row.operation;
@@ -88,12 +89,15 @@ export async function decide(
     customer,
     state: conclusion.state,
     summary: conclusion.summary,
-    showed: reading.detail,
+    showed: evidence.detail,
   };
 }
 
-function saysNothing(reading: Reading): boolean {
-  return reading.kind === "odd" && reading.says === "nothing";
+const spentEitherWay = "numbers whose answer was lost are spent either way";
+const nextRunTakes = "nothing needs to be decided: the next run records the gap and takes others";
+
+function saysNothing(evidence: Evidence): boolean {
+  return evidence.kind === "ambiguous" && evidence.says === "nothing";
 }
 
 interface Outcome {
@@ -133,71 +137,22 @@ async function openOperation(deps: DecisionDependencies, id: string): Promise<Jo
       "nothing needs to be decided; `crm-sync explain` shows what happened",
     );
   }
-  if (row.operation.kind === "take-asset-numbers") {
-    throw refusal(
-      "settle.by-itself",
-      row,
-      "numbers whose answer was lost are spent either way",
-      "nothing needs to be decided: the next run records the gap and takes others",
-    );
-  }
+  if (kindOf(row.operation).whenUnknown === "lost")
+    throw refusal("settle.by-itself", row, spentEitherWay, nextRunTakes);
   return row;
 }
 
-function applied(row: JournalRow, reading: Reading): Outcome {
-  if (reading.kind === "applied")
-    return done(reading.effect, "The platform shows it; everything it brought is recorded.");
-  const { customer, kind } = row.operation;
-  switch (kind) {
-    case "place-order": {
-      const context = orderContext.parse(row.context);
-      const effect = reading.kind === "unseen" ? undefined : reading.effect;
-      return done(
-        effect ?? orderPlaced(row.id, customer, context, new Map()),
-        "The order counts as placed. The platform does not show all of it, so the licence order numbers that are missing stay unknown; `verify` goes on comparing.",
-      );
-    }
-    case "update-enterprise": {
-      const { acknowledged } = updateContext.parse(row.context);
-      const changes: StateChange[] = [{ type: "acknowledged", customer, fields: acknowledged }];
-      return done({ changes, audit: {} }, "Name, branch and address count as sent.");
-    }
-    case "grant-assets":
-    case "revoke-assets": {
-      const context = privilegeContext.parse(row.context);
-      const effect = privilegesSet(row.id, customer, context, {
-        granted: context.addAssets,
-        revoked: context.deleteAssets,
-      });
-      return done(effect, "The assets count as assigned and revoked as meant; the next run compares with M6.");
-    }
-    case "create-enterprise":
-    case "bind-enterprise":
-      throw refusal(
-        "settle.nothing-to-link",
-        row,
-        reading.kind === "odd"
-          ? reading.reason
-          : "E3 does not show the enterprise, so there would be nothing to link to",
-        "wait until E3 shows exactly one enterprise under the customer's channel number, or settle it as --not-applied",
-      );
-    case "add-staff":
-      throw refusal(
-        "settle.nobody-to-link",
-        row,
-        reading.kind === "odd"
-          ? reading.reason
-          : "M5 does not show all of the staff, so there would be nobody to link to",
-        "wait until M5 shows them, or settle it as --not-applied: those that are shown are kept, the others are planned anew",
-      );
-    case "take-asset-numbers":
-      throw new Error("asset numbers are settled by themselves");
-  }
+function applied(row: JournalRow, evidence: Evidence): Outcome {
+  if (evidence.kind === "confirmed")
+    return done(evidence.effect, "The platform shows it; everything it brought is recorded.");
+  const counted = kindOf(row.operation).countAsApplied(row, evidence);
+  if ("effect" in counted) return done(counted.effect, counted.summary);
+  throw refusal(counted.code, row, counted.why, counted.cure);
 }
 
-function notApplied(deps: DecisionDependencies, row: JournalRow, reading: Reading, left: number): Outcome {
-  const { kind } = row.operation;
-  if (reading.kind === "applied") {
+function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evidence, left: number): Outcome {
+  const { cureOfPart, whenUnknown } = kindOf(row.operation);
+  if (evidence.kind === "confirmed") {
     throw refusal(
       "settle.is-there",
       row,
@@ -205,20 +160,12 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, reading: Readin
       "settle it as --applied; to take it back, do that on the platform first",
     );
   }
-  if (reading.kind === "odd" && kind !== "add-staff" && !saysNothing(reading)) {
-    throw refusal(
-      "settle.is-there-in-part",
-      row,
-      reading.reason,
-      kind === "place-order"
-        ? "take the part away on the platform first, or settle it as --applied"
-        : "leave one enterprise under the customer's channel number on the platform, then settle it as --applied",
-    );
-  }
-  if (kind !== "update-enterprise") refuseTooEarly(deps, row, left);
-  if (reading.kind === "unseen" && reading.partEffect !== undefined) {
+  if (evidence.kind === "ambiguous" && cureOfPart !== undefined && !saysNothing(evidence))
+    throw refusal("settle.is-there-in-part", row, evidence.reason, cureOfPart);
+  if (whenUnknown !== "send-again") refuseTooEarly(deps, row, left);
+  if (evidence.kind === "not-found" && evidence.partEffect !== undefined) {
     return done(
-      reading.partEffect,
+      evidence.partEffect,
       "The part that the platform shows is recorded; the rest is planned anew by the next run.",
     );
   }

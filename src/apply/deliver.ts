@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import { serviceWords } from "../contract/answer-json.ts";
@@ -12,22 +12,22 @@ import { bind } from "../plan/bind.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { WriteOutcome } from "../platform/outcome.ts";
 import { bindingsFrom } from "./bindings.ts";
+import type { Concluded, RefusedPerson } from "../operation/kind.ts";
+import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import type { StaffMatch } from "./effects.ts";
 import { attemptEnd, isContradiction, keptAnswer } from "./outcome.ts";
 import { generatePassword } from "./password.ts";
+import type { PlannedAsset } from "../operation/asset-numbers.ts";
 import type { NumberPool } from "./pool.ts";
-import { plannedOrder, prepare, textsOf } from "./prepare.ts";
 import { refusedPeople, refusedWith } from "./refusal.ts";
 import type { Refused } from "./refusal.ts";
-import { scrubbed } from "./scrubbed.ts";
+import { scrubbed, textsOf } from "./scrubbed.ts";
 import { sendOnce } from "./sending.ts";
 import { settleTimeBegins } from "./settle-time.ts";
-import type { Concluded, PlannedOrder } from "./prepare.ts";
 
 /** What became of one operation that was to be carried out. */
 export type Delivery =
-  | { kind: "done"; refused: StaffMatch["refused"] }
+  | { kind: "done"; refused: RefusedPerson[] }
   | ({ kind: "rejected" } & Pick<Refused, "code" | "reason" | "scope" | "shared">)
   | { kind: "unknown"; id: string }
   | { kind: "parked"; id: string; reason: string }
@@ -63,8 +63,10 @@ export async function deliver(
   },
 ): Promise<Delivery> {
   const { ledger } = deps;
-  if (operation.kind === "place-order" && options.existing === undefined) {
-    const block = await readyToPlace(deps, pool, operation, options.signal);
+  const kind = kindOf(operation);
+  const assets = kind.assets(operation);
+  if (assets.length > 0 && options.existing === undefined) {
+    const block = await fixNumbers(pool, operation, assets, options.signal);
     if (options.signal?.aborted === true) return { kind: "stopped" };
     if (block !== undefined) return { kind: "blocked", ...block };
   }
@@ -92,7 +94,15 @@ export async function deliver(
       "the payload made now differs from the one of the intent, so nothing was sent",
     );
   }
-  const prepared = prepare(deps, operation, known, bound.wire, target.wire, options);
+  const prepared = kind.prepare({
+    operation,
+    wire: bound.wire,
+    target: target.wire,
+    facts: known,
+    settings: deps.settings,
+    shownBefore: options.shownBefore ?? [],
+    known: () => ledger.known(operation.customer),
+  });
   if ("code" in prepared) {
     if (options.existing !== undefined) return await park(deps, options.existing.id, prepared.reason);
     return { kind: "blocked", ...prepared };
@@ -112,7 +122,7 @@ export async function deliver(
         }),
       async (permit) => {
         const call = { nonce, body, signal: options.signal, customer: formatKey(operation.customer), ...permit };
-        return await scrubbed(deps, operation.customer, await prepared.send(call));
+        return await scrubbed(deps, operation.customer, bound.wire, await prepared.send(deps.platform, call));
       },
       async (id, { outcome, conclude }) => {
         if (id !== undefined) {
@@ -131,19 +141,15 @@ export async function deliver(
   }
 }
 
-async function readyToPlace(
-  deps: ApplyDependencies,
+async function fixNumbers(
   pool: NumberPool,
   operation: Operation,
+  assets: readonly PlannedAsset[],
   signal: AbortSignal | undefined,
 ): Promise<{ code: string; reason: string } | undefined> {
   const [order] = operation.records;
   if (order === undefined) return { code: "order.unnamed", reason: "the operation names no order" };
-  return await pool.fix(order, plannedAssets(operation.after), signal);
-}
-
-function plannedAssets(after: Json): PlannedOrder["assets"] {
-  return plannedOrder.parse(after).assets;
+  return await pool.fix(order, assets, signal);
 }
 
 async function initialPasswords(
@@ -155,8 +161,8 @@ async function initialPasswords(
 }> {
   const values = new Map<string, string>();
   const toSeal: { ref: string; version: number; salt: string; values: JsonObject }[] = [];
-  if (operation.kind !== "add-staff" || deps.settings.passwordSource !== "generate") return { values, toSeal };
-  for (const staff of operation.records) {
+  if (deps.settings.passwordSource !== "generate") return { values, toSeal };
+  for (const staff of kindOf(operation).newAccounts(operation)) {
     const key = formatKey(staff);
     const ref = `initial-password/${key}`;
     const kept = await deps.ledger.latestSealed(ref);
@@ -228,7 +234,7 @@ async function record(
     return { kind: "not-sent", id, reason: outcome.reason };
   }
   if (outcome.kind === "rejected") {
-    if (existing !== undefined && operation.kind !== "update-enterprise") {
+    if (existing !== undefined && kindOf(operation).whenUnknown !== "send-again") {
       const reason = `sent again, it was rejected with ${outcome.code}; the attempt before it may have been applied`;
       return await park(deps, id, reason, { attempt, code: outcome.code, answer: keptAnswer(outcome.raw) });
     }

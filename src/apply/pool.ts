@@ -6,11 +6,11 @@ import { licenseTypes } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { AttemptEnd } from "../ledger/ledger.ts";
 import type { WantedNumbers } from "../ledger/numbers.ts";
-import { operation } from "../operation/operation.ts";
+import { operation } from "../operation/registry.ts";
 import type { WriteOutcome } from "../platform/outcome.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { attemptEnd, keptAnswer } from "./outcome.ts";
-import type { PlannedOrder } from "./prepare.ts";
+import type { PlannedAsset } from "../operation/asset-numbers.ts";
 import { sendOnce } from "./sending.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */
@@ -40,7 +40,7 @@ export class NumberPool {
   /** Fixes a number to every slot of the order's assets. Returns why not, or undefined. */
   async fix(
     order: RecordKey,
-    assets: PlannedOrder["assets"],
+    assets: readonly PlannedAsset[],
     signal: AbortSignal | undefined,
   ): Promise<Unready | undefined> {
     const { settings } = this.#deps;

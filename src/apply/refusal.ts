@@ -5,8 +5,9 @@ import { formatKey } from "../crm/keys.ts";
 import type { NewRejections } from "../ledger/rejections.ts";
 import type { Operation } from "../operation/operation.ts";
 import { refusedParts, settingsFingerprint } from "../plan/rejections.ts";
+import type { RefusedPerson } from "../operation/kind.ts";
+import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import type { StaffMatch } from "./effects.ts";
 
 /** What a refusal comes to for the records of an operation. */
 export interface Refused {
@@ -29,11 +30,12 @@ export function refusedWith(
 ): Refused {
   const { meaning, cure } = meaningOf(code, operation.endpoint);
   const { scope, field } = refusalOf(code);
-  const shared = operation.kind === "add-staff" && scope === "record" && operation.records.length > 1;
+  const inParts = kindOf(operation).parts(operation) !== undefined;
+  const shared = inParts && scope === "record" && operation.records.length > 1;
   const said = words === "" ? "" : ` (the service says: ${words})`;
   const next = settledCures[`${operation.endpoint} ${code}`] ?? cure;
   const reasonFor = (record: string): string => {
-    const what = operation.kind === "add-staff" && field !== undefined ? ` for the field ${field} of ${record}` : "";
+    const what = inParts && field !== undefined ? ` for the field ${field} of ${record}` : "";
     return `${operation.endpoint} was rejected with ${code}${what}: ${meaning}${said}. ${next}`;
   };
   const [first] = operation.records;
@@ -63,7 +65,7 @@ export function refusedWith(
 export function refusedPeople(
   deps: Pick<ApplyDependencies, "settings">,
   operation: Operation,
-  refused: StaffMatch["refused"],
+  refused: readonly RefusedPerson[],
 ): NewRejections | undefined {
   if (refused.length === 0) return undefined;
   const messages = new Map(refused.map((person) => [formatKey(person.key), person.message]));

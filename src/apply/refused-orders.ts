@@ -5,10 +5,11 @@ import type { RecordKey } from "../crm/model.ts";
 import type { JournalRow } from "../ledger/journal.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import type { Operation, RecordReference } from "../operation/operation.ts";
+import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import { orderContext } from "./intent.ts";
+import { orderContext } from "../operation/order-context.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { plannedOrder } from "./prepare.ts";
+import { plannedOrder } from "../operation/asset-numbers.ts";
 import { evidenceWith } from "./settle.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
@@ -31,7 +32,7 @@ export async function lookForRefusedOrder(
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
   const [order] = operation.records;
-  if (operation.kind !== "place-order" || order === undefined) return { kind: "clear" };
+  if (!kindOf(operation).mayHoldAfterRefusal || order === undefined) return { kind: "clear" };
   return await lookForRefused(deps, observer, { order, channelOrderId: operation.payload["channelOrderId"] }, signal);
 }
 

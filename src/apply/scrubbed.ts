@@ -1,7 +1,8 @@
 import { redact, scrub } from "../http/redaction.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import type { Prepared } from "./prepare.ts";
+import type { Json } from "../base/canonical-json.ts";
+import type { Prepared } from "../operation/kind.ts";
 
 type Sent = Awaited<ReturnType<Prepared["send"]>>;
 
@@ -12,18 +13,33 @@ type Sent = Awaited<ReturnType<Prepared["send"]>>;
 export async function scrubbed(
   { ledger }: Pick<ApplyDependencies, "ledger">,
   customer: RecordKey,
+  wire: Json,
   sent: Sent,
 ): Promise<Sent> {
   const { outcome } = sent;
-  if (outcome.kind === "done" || outcome.kind === "not-sent") return sent;
-  const values = [...(await ledger.load(customer)).privateValues.values()];
-  const raw = "raw" in outcome && outcome.raw !== undefined ? { raw: redact(outcome.raw, values) } : {};
-  const said = outcome.kind === "rejected" ? { message: scrub(outcome.message, values) } : {};
+  if (outcome.kind === "not-sent") return sent;
+  const values = outcome.kind === "done" ? [] : [...(await ledger.load(customer)).privateValues.values()];
   const conclude = (id: string): ReturnType<Sent["conclude"]> => {
     const concluded = sent.conclude(id);
-    if (!("refused" in concluded)) return concluded;
-    const refused = concluded.refused.map((item) => ({ ...item, message: scrub(item.message, values) }));
+    if (!("refused" in concluded) || concluded.refused.length === 0) return concluded;
+    const known = [...values, ...textsOf(wire)];
+    const refused = concluded.refused.map((item) => ({ ...item, message: scrub(item.message, known) }));
     return { ...concluded, refused };
   };
+  if (outcome.kind === "done") return { outcome, conclude };
+  const raw = "raw" in outcome && outcome.raw !== undefined ? { raw: redact(outcome.raw, values) } : {};
+  const said = outcome.kind === "rejected" ? { message: scrub(outcome.message, values) } : {};
   return { outcome: { ...outcome, ...raw, ...said }, conclude };
+}
+
+/** Every text of a wire payload, longest first: what a refusal in the service's words must not repeat. */
+export function textsOf(value: Json): string[] {
+  const texts: string[] = [];
+  const visit = (item: Json | undefined): void => {
+    if (typeof item === "string" && item.length > 2) texts.push(item);
+    else if (Array.isArray(item)) item.forEach(visit);
+    else if (typeof item === "object" && item !== null) Object.values(item).forEach(visit);
+  };
+  visit(value);
+  return texts.sort((left, right) => right.length - left.length);
 }

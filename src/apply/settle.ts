@@ -4,19 +4,16 @@ import { toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import { refusedUnlessThere } from "../contract/refusals.ts";
-import { formatKey } from "../crm/keys.ts";
 import type { Conclusion } from "../ledger/ledger.ts";
 import { refusedYetShown } from "../ledger/journal.ts";
 import type { JournalRow } from "../ledger/journal.ts";
 import type { StateChange } from "../operation/state.ts";
-import type { OperationKind } from "../operation/operation.ts";
+import type { Evidence } from "../operation/kind.ts";
+import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { Delivery } from "./deliver.ts";
 import { deliver } from "./deliver.ts";
-import { readEvidence } from "./evidence.ts";
-import type { Reading } from "./evidence.ts";
-import { enterpriseContext, orderContext } from "./intent.ts";
-import { isShown } from "./licence-types.ts";
+import { readEvidence, settleFacts } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { isContradiction } from "./outcome.ts";
 import { refusedWith } from "./refusal.ts";
@@ -39,12 +36,6 @@ const evidenceSchema = z.object({
 const keptReadings = 20;
 /** So often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
 const mostSendings = 3;
-const sentSparingly: ReadonlySet<OperationKind> = new Set([
-  "create-enterprise",
-  "bind-enterprise",
-  "place-order",
-  "add-staff",
-]);
 const cutOff = "the program ended while the call was on its way";
 
 /**
@@ -89,32 +80,33 @@ export class Settling {
   /** Settles one operation as far as evidence goes now. One that waits for a person is done by itself once the platform shows it. */
   async settle(row: JournalRow, runId: string | null, signal?: AbortSignal): Promise<Settled> {
     const { id, operation } = row;
+    const kind = kindOf(operation);
     if (row.state === "sending") await this.foundSending(row);
-    if (operation.kind === "take-asset-numbers") return await this.#numbersLost(row);
+    if (kind.whenUnknown === "lost") return await this.#numbersLost(row);
     if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);
-    if (operation.kind === "update-enterprise") {
+    if (kind.whenUnknown === "send-again") {
       if (row.state === "parked") return stillParked(row);
       return await this.#sendAgain(row, runId, signal, "sets a state: the same value is sent again");
     }
     // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
     const refusal = refusedUnlessThere(row.outcomeCode, operation.endpoint) ? row.outcomeCode : null;
     const left = refusal === null ? await settleTimeLeftOf(this.#deps, row) : 0;
-    let reading: Reading;
+    let reading: Evidence;
     try {
       reading = await readEvidence(this.#deps, this.#observer, row, signal);
     } catch (error) {
       if (row.state === "parked") return stillParked(row);
       return { kind: "unreadable", id, reason: messageOf(error) };
     }
-    if (reading.kind === "applied") return await this.#applied(row, reading);
+    if (reading.kind === "confirmed") return await this.#confirmed(row, reading);
     if (row.state === "parked") return stillParked(row);
-    if (reading.kind === "odd") return await this.#odd(row, reading, left);
+    if (reading.kind === "ambiguous") return await this.#ambiguous(row, reading, left);
     if (refusal !== null && reading.partEffect === undefined) return await this.#refused(row, reading, refusal);
-    return await this.#unseen(row, reading, left, runId, signal);
+    return await this.#notFound(row, reading, left, runId, signal);
   }
 
   /** The call itself was refused and changed nothing, and no earlier one shows: one reading tells. */
-  async #refused(row: JournalRow, reading: Extract<Reading, { kind: "unseen" }>, code: string): Promise<Settled> {
+  async #refused(row: JournalRow, reading: Extract<Evidence, { kind: "not-found" }>, code: string): Promise<Settled> {
     const refused = refusedWith(this.#deps, row.operation, code, "");
     await this.#conclude(row, {
       state: "rejected",
@@ -155,7 +147,7 @@ export class Settling {
     });
   }
 
-  async #applied(row: JournalRow, reading: Extract<Reading, { kind: "applied" }>): Promise<Settled> {
+  async #confirmed(row: JournalRow, reading: Extract<Evidence, { kind: "confirmed" }>): Promise<Settled> {
     try {
       await this.#conclude(row, {
         state: "done",
@@ -178,7 +170,7 @@ export class Settling {
   }
 
   /** What is shown in part may still be on its way to being whole; a person is asked once the settle time is over. */
-  async #odd(row: JournalRow, reading: Extract<Reading, { kind: "odd" }>, left: number): Promise<Settled> {
+  async #ambiguous(row: JournalRow, reading: Extract<Evidence, { kind: "ambiguous" }>, left: number): Promise<Settled> {
     const shows = reading.says !== "nothing";
     if (left === 0) return await this.#park(row, reading.reason, reading.detail, shows);
     if (!shows) return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
@@ -188,9 +180,9 @@ export class Settling {
     return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
   }
 
-  async #unseen(
+  async #notFound(
     row: JournalRow,
-    reading: Extract<Reading, { kind: "unseen" }>,
+    reading: Extract<Evidence, { kind: "not-found" }>,
     left: number,
     runId: string | null,
     signal: AbortSignal | undefined,
@@ -220,79 +212,28 @@ export class Settling {
         reading.detail,
       );
     }
-    switch (row.operation.kind) {
-      case "create-enterprise":
-      case "bind-enterprise":
-        if (await ledger.correlationConfirmed(enterpriseContext.parse(row.context).correlation))
-          return await this.#drop(row, evidence, []);
-        return await this.#park(
-          row,
-          "E3 does not show the enterprise, and no enterprise made by this program was ever found by E3 with these templates (A8)",
-          reading.detail,
-        );
-      case "place-order":
-        if (this.#deps.ordersUnseen === "resend") {
-          // Before what the CRM wants now: an order that may be there unseen is not taken for one that is not, whatever became of its record.
-          const hidden = await this.#neverShown(row);
-          if (hidden !== undefined) {
-            return await this.#park(
-              row,
-              `the platform was never seen to show assets of the licence type ${hidden} (A43: assumptions.visibleLicenseTypes), so not seeing the order says nothing`,
-              reading.detail,
-            );
-          }
-          const wish = await this.#wishOf(row);
-          if (wish === "gone") return await this.#drop(row, evidence, []);
-          if (wish === "unreadable")
-            return { kind: "unreadable", id: row.id, reason: "the order's record waits in quarantine" };
-          await ledger.noteEvidence(row.id, evidence);
-          return await this.#sendAgain(
-            row,
-            runId,
-            signal,
-            "not shown in complete readings over the settle time (orders.unseen: resend)",
-          );
-        }
-        return await this.#park(
-          row,
-          "the platform does not show the order, which proves nothing; a person decides (orders.unseen: ask)",
-          reading.detail,
-        );
-      default:
+    const kind = kindOf(row.operation);
+    const next = await kind.notFound(row, settleFacts(this.#deps, row.operation.customer));
+    switch (next.kind) {
+      case "drop":
         return await this.#drop(row, evidence, reading.partEffect?.changes ?? []);
+      case "park":
+        return await this.#park(row, next.reason, reading.detail);
+      case "unreadable":
+        return { kind: "unreadable", id: row.id, reason: next.reason };
+      case "send-again":
+        await ledger.noteEvidence(row.id, evidence);
+        return await this.#sendAgain(row, runId, signal, next.why);
     }
   }
 
   /** How often what must not be done twice was sent for one of its records without a known outcome, in all runs since a person decided last. */
   async #sendings(row: JournalRow): Promise<number> {
     const { kind, records } = row.operation;
-    if (!sentSparingly.has(kind)) return 0;
+    if (!kindOf(row.operation).isSentSparingly) return 0;
     let most = 0;
     for (const record of records) most = Math.max(most, await this.#deps.ledger.sendingsInDoubt(record, kind));
     return most;
-  }
-
-  /**
-   * Whether the CRM still wants the very order of an intent. Where it was cancelled, changed or moved since, the intent is not sent again: what the
-   * CRM wants now is planned anew.
-   */
-  async #wishOf(row: JournalRow): Promise<"the same" | "gone" | "unreadable"> {
-    const context = orderContext.parse(row.context);
-    const now = await this.#deps.ledger.orderNow(context.order);
-    if (now?.state === "quarantined") return "unreadable";
-    const same =
-      now?.state === "current" &&
-      !now.cancelled &&
-      now.bodyHash === context.bodyHash &&
-      formatKey(now.customer) === formatKey(row.operation.customer);
-    return same ? "the same" : "gone";
-  }
-
-  /** A licence type of the order whose assets the platform is not known to show, by the settings or by what was seen so far. */
-  async #neverShown(row: JournalRow): Promise<string | undefined> {
-    for (const { licenseType } of orderContext.parse(row.context).records)
-      if (!(await isShown(this.#deps, licenseType))) return licenseType;
-    return undefined;
   }
 
   async #drop(row: JournalRow, evidence: JsonObject, changes: readonly StateChange[]): Promise<Settled> {

@@ -1,3 +1,4 @@
+import { namedKind } from "../operation/registry.ts";
 import type { Decision } from "../apply/decide.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
@@ -144,7 +145,7 @@ async function openOperationsOf(workplace: Workplace, run: string): Promise<stri
   const wanted = run === "last" ? (await queries.runs({ limit: 1 }))[0]?.id : run;
   const found: string[] = [];
   for await (const row of queries.unsettled())
-    if (row.runId === wanted && row.kind !== "take-asset-numbers") found.push(row.id);
+    if (row.runId === wanted && namedKind(row.kind)?.whenUnknown !== "lost") found.push(row.id);
   if (found.length === 0)
     throw usage(`the run ${run} left no operation whose outcome is open`, "`crm-sync settle list` shows all that are");
   return found;

@@ -1,6 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
-import { isPrivateMarker, isReference, knownAfter } from "../operation/operation.ts";
+import { isPrivateMarker, isReference, knownAfter } from "../operation/references.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { safeLines } from "./output.ts";

@@ -6,7 +6,6 @@ import type { Stream } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { ExplainFacts } from "../report/explain.ts";
 import { explainText } from "../report/explain-text.ts";
-import { lookForOf } from "../report/look-for.ts";
 import { runsText, runText } from "../report/runs.ts";
 import { statusText } from "../report/status.ts";
 import { explainCommand as commandOf, recordName } from "../report/text.ts";
@@ -179,7 +178,7 @@ export async function settleListCommand(invocation: Invocation): Promise<ExitCod
     const queries = await workplace.queries();
     const rows = [];
     for await (const row of queries.unsettled()) rows.push(row);
-    if (workplace.json) workplace.output.json(toJson(rows.map((row) => ({ ...row, lookFor: lookForOf(row) ?? null }))));
+    if (workplace.json) workplace.output.json(toJson(rows));
     else {
       workplace.output.line(unsettledText(rows, viewOf(workplace.output, workplace.config.zone)));
       for (const row of rows)

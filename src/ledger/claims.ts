@@ -1,6 +1,8 @@
 import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { Uniqueness } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
+import { kindNames, kindOf } from "../operation/registry.ts";
 import type { Sqlite } from "./database.ts";
 
 /** Why an intent is not taken: what it wants for itself alone is somebody else's. */
@@ -36,12 +38,12 @@ export class IntentClaims {
     );
     this.#openOrder = database.prepare<[Owner & { number: string; operation: string }], Owner & { operation: string }>(
       `select r.namespace, r.record_id as id, o.id as operation from operation o join operation_record r on r.operation_id = o.id
-       where o.state in ('sending', 'unknown', 'parked') and o.kind = 'place-order' and o.id <> +@operation
+       where o.state in ('sending', 'unknown', 'parked') and o.kind in (${kindNames((kind) => kind.claims === "order")}) and o.id <> +@operation
          and json_extract(o.payload, '$.channelOrderId') = +@number
        union all
        select r.namespace, r.record_id, o.id from operation_record r cross join operation o on o.id = r.operation_id
        where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
-         and o.state in ('sending', 'unknown', 'parked') and o.kind = 'place-order' and o.id <> +@operation limit 1`,
+         and o.state in ('sending', 'unknown', 'parked') and o.kind in (${kindNames((kind) => kind.claims === "order")}) and o.id <> +@operation limit 1`,
     );
     this.#linked = database.prepare<[Owner & { number: string }], Owner>(
       `select namespace, customer_id as id from link where to_at is null and channel_customer_id = +@number
@@ -49,7 +51,7 @@ export class IntentClaims {
     );
     this.#openEnterprise = database.prepare<[Owner & { number: string; operation: string }], Owner>(
       `select customer_namespace as namespace, customer_id as id from operation
-       where state in ('sending', 'unknown', 'parked') and kind in ('create-enterprise', 'bind-enterprise') and id <> +@operation
+       where state in ('sending', 'unknown', 'parked') and kind in (${kindNames((kind) => kind.claims === "enterprise")}) and id <> +@operation
          and json_extract(target, '$.channelCustomerId') = +@number
          and not (customer_namespace = +@namespace and customer_id = +@id) limit 1`,
     );
@@ -57,15 +59,12 @@ export class IntentClaims {
 
   /** Throws a Problem with one of `claimCodes`. `operationId` is the operation itself, where it is sent again. */
   require(operation: Operation, operationId: string | undefined): void {
-    if (operation.kind === "place-order") this.#requireOrder(operation, operationId ?? "");
-    if (operation.kind === "create-enterprise" || operation.kind === "bind-enterprise")
-      this.#requireEnterprise(operation, operationId ?? "");
+    const wanted = kindOf(operation).uniqueness(operation);
+    if (wanted?.what === "order") this.#requireOrder(wanted, operationId ?? "");
+    if (wanted?.what === "enterprise") this.#requireEnterprise(wanted, operationId ?? "");
   }
 
-  #requireOrder(operation: Operation, operationId: string): void {
-    const number = operation.payload["channelOrderId"];
-    const [order] = operation.records;
-    if (typeof number !== "string" || order === undefined) return;
+  #requireOrder({ order, number }: Extract<Uniqueness, { what: "order" }>, operationId: string): void {
     const wanted = { namespace: order.namespace, id: order.id, number };
     const placed = this.#placed.get(wanted);
     const open = this.#openOrder.get({ ...wanted, operation: operationId });
@@ -92,15 +91,13 @@ export class IntentClaims {
     });
   }
 
-  #requireEnterprise(operation: Operation, operationId: string): void {
-    const number = operation.target["channelCustomerId"];
-    if (typeof number !== "string") return;
-    const wanted = { ...operation.customer, number };
+  #requireEnterprise({ customer, number }: Extract<Uniqueness, { what: "enterprise" }>, operationId: string): void {
+    const wanted = { ...customer, number };
     const owner = this.#linked.get(wanted) ?? this.#openEnterprise.get({ ...wanted, operation: operationId });
     if (owner === undefined) return;
     throw new Problem({
       code: "enterprise.same-channel-number",
-      message: `the channel customer number ${number} of ${formatKey(operation.customer)} belongs to the customer ${formatKey(owner)}`,
+      message: `the channel customer number ${number} of ${formatKey(customer)} belongs to the customer ${formatKey(owner)}`,
       cure: "give one of the two customers a channel customer number of its own (channelCustomerId, or assumptions.channelCustomerIdTemplate)",
     });
   }

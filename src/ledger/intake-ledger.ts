@@ -3,7 +3,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import type { Known, PayloadFacts } from "../operation/state.ts";
-import type { PrivateMarker } from "../operation/operation.ts";
+import type { PrivateMarker } from "../operation/references.ts";
 import type { AbsenceRule } from "./absence.ts";
 import { LedgerCore } from "./core.ts";
 import type { OrderNow } from "./known.ts";

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { parseJson } from "../base/canonical-json.ts";
 import { streams } from "../crm/model.ts";
 import type { Endpoint, Operation, OperationKind, RecordReference, Stage } from "../operation/operation.ts";
-import { operationKinds } from "../operation/operation.ts";
+import { isKind } from "../operation/registry.ts";
 import { unreadableRow } from "./damage.ts";
 
 export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
@@ -103,7 +103,7 @@ export interface AttemptRow {
 /** The journal row of a table row. Throws a Problem (exit code 65) that names row and column where a column is not what was written. */
 export function journalRow(row: OperationRow): JournalRow {
   const { kind, endpoint, stage } = row;
-  if (!Object.hasOwn(operationKinds, kind)) throw unreadableRow("operation", row.id, "kind");
+  if (!isKind(kind)) throw unreadableRow("operation", row.id, "kind");
   return {
     id: row.id,
     runId: row.run_id,

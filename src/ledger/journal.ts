@@ -1,6 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { kindNames } from "../operation/registry.ts";
 import type { Operation, OperationKind, RecordReference } from "../operation/operation.ts";
 import type { Sqlite } from "./database.ts";
 import { attempt, journalRow, operationColumns } from "./journal-row.ts";
@@ -53,7 +54,7 @@ export class JournalTables {
       refusedOrders: () =>
         database.prepare<[string, string], OperationRow>(
           `select ${operationColumns} from operation_record i join operation o on o.id = i.operation_id
-         where i.stream = 'orders' and i.namespace = +? and i.record_id = +? and o.kind = 'place-order' and o.state = 'rejected'
+         where i.stream = 'orders' and i.namespace = +? and i.record_id = +? and o.kind in (${kindNames((kind) => kind.mayHoldAfterRefusal)}) and o.state = 'rejected'
          order by o.created_at desc, o.id desc`,
         ),
       sendings: () =>

@@ -5,8 +5,8 @@ import type { Assignment, FixedNumber, Known, PayloadFacts, PlacedOrder, StaffLi
 import type { CustomerInput } from "../plan/input.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../operation/desired.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
-import type { PrivateMarker } from "../operation/operation.ts";
-import { markerKey } from "../operation/operation.ts";
+import type { PrivateMarker } from "../operation/references.ts";
+import { markerKey } from "../operation/references.ts";
 import { stored } from "./query-base.ts";
 import type { Sqlite } from "./database.ts";
 import { EnterpriseTables, usable } from "./enterprise.ts";

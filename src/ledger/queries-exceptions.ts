@@ -4,6 +4,7 @@ import { holdFacts, openStates, operationFacts } from "./queries-journal.ts";
 import { quarantineFacts, readFacts, runFacts } from "./queries-records.ts";
 import type { Reading } from "./query-base.ts";
 import type { OperationTable } from "./tables.ts";
+import { kindsWhere } from "../operation/registry.ts";
 
 /**
  * Everything that did not go its way in a time (`from` belongs to it, `to` does not): what was open at some moment of it, and what ended badly
@@ -80,7 +81,11 @@ function operationsOf(
     case "settled":
       return ended
         .where("state", "in", ["done", "dropped"])
-        .where("kind", "<>", "take-asset-numbers")
+        .where(
+          "kind",
+          "not in",
+          kindsWhere((kind) => kind.whenUnknown === "lost"),
+        )
         .where((where) =>
           where.exists(
             where
@@ -93,7 +98,11 @@ function operationsOf(
     case "numbers-lost":
       return ended
         .where("state", "=", "dropped")
-        .where("kind", "=", "take-asset-numbers")
+        .where(
+          "kind",
+          "in",
+          kindsWhere((kind) => kind.whenUnknown === "lost"),
+        )
         .where((where) =>
           where.exists(
             where

@@ -7,6 +7,7 @@ import type { OperationState } from "./journal.ts";
 import type { Reading } from "./query-base.ts";
 import { isObject, stored, storedOrNull } from "./query-base.ts";
 import type { AttemptTable, HoldTable, OperationTable } from "./tables.ts";
+import { namedKind } from "../operation/registry.ts";
 
 /** Which operations are asked for; everything that is given must hold. */
 export interface OperationFilter {
@@ -93,6 +94,9 @@ export async function operationFacts(reading: Reading, row: OperationTable): Pro
     .orderBy("namespace")
     .orderBy("record_id")
     .execute();
+  const unbound = { target: stored<JsonObject>(row.target), payload: stored<JsonObject>(row.payload) };
+  const context = stored<JsonObject>(row.context);
+  const served = records.map((item) => ({ stream: item.stream, namespace: item.namespace, id: item.record_id }));
   return {
     id: row.id,
     kind: row.kind,
@@ -105,9 +109,9 @@ export async function operationFacts(reading: Reading, row: OperationTable): Pro
     planId: row.plan_id,
     holdId: row.hold_id,
     reason: row.reason,
-    target: stored<JsonObject>(row.target),
-    payload: stored<JsonObject>(row.payload),
-    context: stored<JsonObject>(row.context),
+    ...unbound,
+    context,
+    lookFor: namedKind(row.kind)?.lookFor({ ...unbound, context, records: served }) ?? null,
     before: storedOrNull(row.before),
     after: storedOrNull(row.after),
     takesAway: row.takes_away,

@@ -4,7 +4,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { buildAssets } from "../crm/tree.ts";
 import type { DesiredOrder } from "../operation/desired.ts";
-import type { PrivateMarker } from "../operation/operation.ts";
+import type { PrivateMarker } from "../operation/references.ts";
 import type { CrmStanding, OrderCase, PlacedCase, WantedItem } from "../report/reconciliation-facts.ts";
 import type { Reading } from "./query-base.ts";
 import { stored } from "./query-base.ts";

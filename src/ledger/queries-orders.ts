@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { RecordKey } from "../crm/model.ts";
 import { buildAssets } from "../crm/tree.ts";
 import type { DesiredOrder } from "../operation/desired.ts";
-import type { PrivateMarker } from "../operation/operation.ts";
+import type { PrivateMarker } from "../operation/references.ts";
 import type { OrderEvent } from "../report/orders.ts";
 import { sumOf } from "../report/orders.ts";
 import type { Reading } from "./query-base.ts";

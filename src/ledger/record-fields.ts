@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { isPrivateMarker } from "../operation/operation.ts";
+import { isPrivateMarker } from "../operation/references.ts";
 import type { FieldFacts } from "../report/explain.ts";
 import { isObject } from "./query-base.ts";
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { Asset, Money, Package, Product } from "../crm/model.ts";
-import type { PrivateMarker } from "../operation/operation.ts";
+import type { PrivateMarker } from "../operation/references.ts";
 
 /** A product of an order as the CRM gives it, with the asset it belongs to. Its licence passwords are left out. */
 export interface CrmProduct {

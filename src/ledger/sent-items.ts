@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { isReference } from "../operation/operation.ts";
+import { isReference } from "../operation/references.ts";
 import type { SentItem } from "../report/reconciliation-facts.ts";
 import { isObject } from "./query-base.ts";
 

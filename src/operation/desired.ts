@@ -1,5 +1,5 @@
 import type { Customer, InstanceWith, Order, RecordKey, Staff } from "../crm/model.ts";
-import type { PrivateMarker } from "./operation.ts";
+import type { PrivateMarker } from "./references.ts";
 
 /** A canonical record with markers in place of its private fields. */
 export type DesiredCustomer = Omit<Customer, CustomerPrivate> & { name: PrivateMarker } & {

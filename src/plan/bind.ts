@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import type { PrivateMarker, Reference } from "../operation/operation.ts";
-import { isPrivateMarker, isReference } from "../operation/operation.ts";
+import type { PrivateMarker, Reference } from "../operation/references.ts";
+import { isPrivateMarker, isReference } from "../operation/references.ts";
 
 /** What a payload is bound against. `undefined` means: not known (yet), or erased. */
 export interface Bindings {

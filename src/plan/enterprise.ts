@@ -7,7 +7,7 @@ import type { CustomerInput } from "./input.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
 import { customerNumbers, marker } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
-import { operation } from "../operation/operation.ts";
+import { operation } from "../operation/registry.ts";
 
 /** A reason for which something is not done, with a dotted code; `again` says whether it is looked at in each run or only when the record changes. */
 export interface Block {

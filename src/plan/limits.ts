@@ -1,6 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
+import { kindOf } from "../operation/registry.ts";
 
 /** How much may be taken away: the larger of `floor` things and `share` of the live things of the same kind. */
 export interface DeletionLimit {
@@ -95,7 +96,9 @@ export function withoutHeld(operations: readonly Operation[]): Operation[] {
   );
   return operations.filter((operation) => {
     if (operation.takesAway > 0) return false;
-    return operation.kind !== "grant-assets" || !textsOf(operation.after).some((number) => held.has(number));
+    return !kindOf(operation)
+      .granted(operation)
+      .some((number) => held.has(number));
   });
 }
 

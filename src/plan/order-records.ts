@@ -7,7 +7,7 @@ import type { PayloadUse } from "../contract/required.ts";
 import type { Asset, LicenseType, Package, Product, RecordKey } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
-import type { PrivateMarker, Reference } from "../operation/operation.ts";
+import type { PrivateMarker, Reference } from "../operation/references.ts";
 
 /** The tree of an order whose licence passwords stand as markers. */
 export type PlannedProduct = Product<PrivateMarker>;

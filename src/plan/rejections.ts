@@ -3,6 +3,7 @@ import type { Json } from "../base/canonical-json.ts";
 import type { ContractSettings } from "../contract/settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { kindOf } from "../operation/registry.ts";
 import type { Block } from "./enterprise.ts";
 import type { Rejection } from "./input.ts";
 import type { Operation, RecordReference } from "../operation/operation.ts";
@@ -20,19 +21,19 @@ export function settingsFingerprint(settings: ContractSettings): string {
 
 /** What M1 is told of one person: the part of an M1 that is compared when the person was refused before. */
 export function personHash(customer: RecordKey, staff: RecordKey, entry: Json | undefined): string {
-  return hashOf(["add-staff", formatKey(customer), formatKey(staff), entry ?? null]);
+  return partHash("add-staff", customer, staff, entry ?? null);
+}
+
+function partHash(kind: string, customer: RecordKey, record: RecordKey, part: Json): string {
+  return hashOf([kind, formatKey(customer), formatKey(record), part]);
 }
 
 /** For each record of an operation the hash under which a refusal of it is kept. */
 export function refusedParts(operation: Operation): { record: RecordReference; hash: string }[] {
-  const list = operation.payload["userList"];
-  return operation.records.map((record, index) => ({
-    record,
-    hash:
-      operation.kind === "add-staff" && Array.isArray(list)
-        ? personHash(operation.customer, record, list[index])
-        : operation.hash,
-  }));
+  const { kind, customer, hash, records } = operation;
+  const parts = kindOf(operation).parts(operation);
+  if (parts === undefined) return records.map((record) => ({ record, hash }));
+  return parts.map(({ record, part }) => ({ record, hash: partHash(kind, customer, record, part) }));
 }
 
 /** Looks up what was refused and is not sent again as it was. */

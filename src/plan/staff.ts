@@ -9,8 +9,10 @@ import type { CustomerInput } from "./input.ts";
 import type { ObservedMember } from "../platform/snapshot.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import { marker } from "./order-records.ts";
-import type { Operation, PrivateMarker } from "../operation/operation.ts";
-import { markerKey, operation } from "../operation/operation.ts";
+import type { Operation } from "../operation/operation.ts";
+import type { PrivateMarker } from "../operation/references.ts";
+import { markerKey } from "../operation/references.ts";
+import { operation } from "../operation/registry.ts";
 import { personHash } from "./rejections.ts";
 import type { StandingRejections } from "./rejections.ts";
 

@@ -74,6 +74,8 @@ export interface OperationFacts {
   payload: JsonObject;
   /** What the operation has to remember so that its outcome can be found out: ids and commitments. */
   context: JsonObject;
+  /** What a person has to look for on the platform, where, and whom to ask; null where nothing can be found out. */
+  lookFor: { what: string; where: string; whom: string } | null;
   before: Json;
   after: Json;
   takesAway: number;

@@ -1,5 +1,4 @@
 import { canonicalJson } from "../base/canonical-json.ts";
-import { lookForLines } from "./look-for.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
 import { nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
 import { valueText } from "./runs.ts";
@@ -95,7 +94,7 @@ export function operationText(row: OperationFacts, view: View = plainView): stri
     `planned    ${instantText(row.createdAt, view)}${row.runId === null ? "" : `, run ${row.runId}`}${row.holdId === null ? "" : `, hold ${row.holdId}`}`,
     `changed    ${instantText(row.updatedAt, view)}`,
     ...(row.settleAfter === null ? [] : [`settle     not before ${instantText(row.settleAfter, view)}`]),
-    ...lookForLines(row),
+    ...lookForLines(row.lookFor),
     `next       ${nextForOperation(row)}`,
     `intent     ${row.hash}${row.wireHash === null ? "" : `, wire ${row.wireHash}`}`,
   ];
@@ -163,4 +162,9 @@ export function holdsText(rows: readonly HoldFacts[], view: View = plainView): s
     ]),
     view,
   );
+}
+
+function lookForLines(found: OperationFacts["lookFor"]): string[] {
+  if (found === null) return [];
+  return [`look for   ${printable(found.what)}`, `where      ${printable(found.where)}`, `ask        ${found.whom}`];
 }

@@ -4,7 +4,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { correlationFor } from "../apply/prepare.ts";
+import { correlationFor } from "../operation/enterprise.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CustomerInput, Observed } from "../plan/input.ts";

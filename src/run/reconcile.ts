@@ -13,6 +13,7 @@ import type { CustomerInput } from "../plan/input.ts";
 import { withoutHeld } from "../plan/limits.ts";
 import type { Operation, RecordReference } from "../operation/operation.ts";
 import { stages } from "../operation/operation.ts";
+import { kindOf } from "../operation/registry.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { planCustomer } from "../plan/plan.ts";
 import { CustomerLook } from "./look.ts";
@@ -236,7 +237,7 @@ class CustomerPass {
 
   async #carryOut(operation: Operation): Promise<Extract<PassResult, { kind: "stopped" }>["reason"] | undefined> {
     const { ledger, pool } = this.#deps;
-    if (operation.kind === "update-enterprise") {
+    if (kindOf(operation).whenUnknown === "send-again") {
       const since = await ledger.lastUncertain(operation.subject);
       if (since > 0 && (await settleTimeLeft(this.#deps, operation.subject, since)) > 0) {
         this.#outcomes.defer(
@@ -338,7 +339,7 @@ class CustomerPass {
   /** A lost answer is looked into at once: in most cases the platform shows the effect already. */
   async #settleAtOnce(operation: Operation, id: string): Promise<boolean> {
     const row = await this.#deps.ledger.operation(id);
-    if (row === undefined || row.operation.kind === "update-enterprise") return false;
+    if (row === undefined || kindOf(row.operation).whenUnknown === "send-again") return false;
     const settled = await this.#deps.settling.settle(row, this.#pass.runId, this.#pass.signal);
     if (settled.kind === "rejected") {
       this.#refused = true;

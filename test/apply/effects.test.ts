@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { commonSuffix, matchAddedStaff } from "../../src/apply/effects.ts";
+import { commonSuffix, matchAddedStaff } from "../../src/operation/staff-match.ts";
 import { addedStaffSchema } from "../../src/contract/member-center.ts";
 import { key } from "./world.ts";
 

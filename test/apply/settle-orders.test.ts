@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { correlationOf } from "../../src/apply/prepare.ts";
+import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Order } from "../../src/crm/model.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { ApplyWorld, customer, customerRecord, orderRecord } from "./world.ts";

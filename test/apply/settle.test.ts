@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { correlationOf } from "../../src/apply/prepare.ts";
+import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { ApplyWorld, customer, customerRecord, orderRecord, permitted, staffRecord } from "./world.ts";

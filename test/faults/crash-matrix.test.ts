@@ -5,7 +5,7 @@ import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { operations } from "../../src/contract/operations.ts";
-import { operationKinds } from "../../src/operation/operation.ts";
+import { kinds } from "../../src/operation/registry.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
@@ -212,7 +212,7 @@ describe.concurrent.each(rows)("killed with SIGKILL while %s,", (name, change, p
 describe("the matrix", () => {
   it("has a row for every writing operation that the program sends, and names the others", () => {
     const writing = Object.entries(operations).flatMap(([id, operation]) => (operation.writes ? [id] : []));
-    const sent = Object.values(operationKinds).map((item) => item.endpoint);
+    const sent = Object.values(kinds).map((item) => item.endpoint);
     const rows = Object.values(changes).map((change) => change.endpoint);
     expect([...new Set(rows)].sort()).toEqual([...new Set(sent)].sort());
     expect([...new Set(rows), ...notSentYet].sort()).toEqual(writing.sort());

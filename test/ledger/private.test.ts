@@ -5,8 +5,8 @@ import { sha256 } from "../../src/base/canonical-json.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { privateFields } from "../../src/crm/model.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { isPrivateMarker } from "../../src/operation/operation.ts";
-import type { PrivateMarker } from "../../src/operation/operation.ts";
+import { isPrivateMarker } from "../../src/operation/references.ts";
+import type { PrivateMarker } from "../../src/operation/references.ts";
 import { doneWith, intend, key, openLedger, sealSecret, sqlite, update } from "./opened.ts";
 
 /** Stands in every private value; what must be found nowhere else. */

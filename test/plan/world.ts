@@ -15,7 +15,7 @@ import type { ObservedMember } from "../../src/platform/snapshot.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../../src/operation/desired.ts";
 import { particularsOf } from "../../src/plan/staff.ts";
 import type { Operation } from "../../src/operation/operation.ts";
-import { isPrivateMarker, markerKey } from "../../src/operation/operation.ts";
+import { isPrivateMarker, markerKey } from "../../src/operation/references.ts";
 import type { CustomerPlan, PlanOptions } from "../../src/plan/plan.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
 

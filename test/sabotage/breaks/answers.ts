@@ -154,7 +154,7 @@ export const answers: Breaks = {
     title: "a partial success (60027) > keeps who was added and who was not",
   },
   "the failed list of 60027 is ignored": {
-    file: "src/apply/effects.ts",
+    file: "src/operation/staff-match.ts",
     find: "match.refused.push({ key,",
     replace: "match.added.push({ key, globalId: row.userName,",
     test: "apply/settle.test.ts",
@@ -162,7 +162,7 @@ export const answers: Breaks = {
       "staff whose answer was lost (M1) > that were added in part, which the answer says (60027), are linked; the others are refused by name",
   },
   "an account name with the enterprise code is not recognised": {
-    file: "src/apply/effects.ts",
+    file: "src/operation/staff-match.ts",
     find: "? sent.filter((name) => first.startsWith(name)).map((name) => first.slice(name.length))",
     replace: `? [""]`,
     test: "apply/deliver.test.ts",
@@ -170,30 +170,30 @@ export const answers: Breaks = {
       "an operation that works > M1 adds staff with generated passwords that are sealed, and learns the enterprise code",
   },
   "a person whom M1 names twice is added": {
-    file: "src/apply/effects.ts",
+    file: "src/operation/staff-match.ts",
     find: "if (key === undefined || seen.has(name)) return undefined;",
     replace: "if (key === undefined) return undefined;",
     test: "apply/effects.test.ts",
     title: "an answer of M1 > proves nothing where somebody is there twice",
   },
   "a person whom M1 leaves out is taken for added": {
-    file: "src/apply/effects.ts",
+    file: "src/operation/staff-match.ts",
     find: "return seen.size === bySentName.size ? match : undefined;",
     replace: "return match;",
     test: "apply/effects.test.ts",
     title: "an answer of M1 > proves nothing where somebody is missing",
   },
   "the enterprise code is guessed where two would fit": {
-    file: "src/apply/effects.ts",
+    file: "src/operation/staff-match.ts",
     find: "return fitting.length === 1 ? fitting[0] : undefined;",
     replace: "return fitting[0];",
     test: "apply/effects.test.ts",
     title: "the suffix of account names > is not guessed where two would fit",
   },
   "the words of a refusal repeat what was sent": {
-    file: "src/apply/prepare.ts",
-    find: "message: scrub(refused.message, textsOf(wire))",
-    replace: "message: refused.message",
+    file: "src/apply/scrubbed.ts",
+    find: "const known = [...values, ...textsOf(wire)];",
+    replace: "const known: string[] = [];",
     test: "apply/refused.test.ts",
     title: "what M1 says of somebody it refuses is kept without anything that was sent of that person",
   },
@@ -377,8 +377,8 @@ export const answers: Breaks = {
   },
   "what was not sent but is known of the customer is kept": {
     file: "src/apply/scrubbed.ts",
-    find: "const values = [...(await ledger.load(customer)).privateValues.values()];",
-    replace: "const values: string[] = [];",
+    find: "[...(await ledger.load(customer)).privateValues.values()]",
+    replace: "[]",
     test: "apply/refused.test.ts",
     title:
       "what a service says in a sentence is kept without anything private that is known of the customer, sent or not",
@@ -462,7 +462,7 @@ export const answers: Breaks = {
       "an order of an enterprise that somebody else made > is not placed again where its licence type is not known to be shown: it waits, and says which (A43)",
   },
   "a new account with another ending than the enterprise code is nobody's": {
-    file: "src/apply/evidence.ts",
+    file: "src/operation/add-staff.ts",
     find: "if (strangers) {",
     replace: "if (strangers && known.link === undefined) {",
     test: "run/odd-staff.test.ts",
@@ -478,7 +478,7 @@ export const answers: Breaks = {
       "a person whom M5 shows with another ending than the enterprise code > is not added by a plan either: the record waits, and the others go on",
   },
   "the administrator's id in M1's answer is linked to a new person": {
-    file: "src/apply/prepare.ts",
+    file: "src/operation/add-staff.ts",
     find: "if (known.protectedMembers.has(globalId)) {",
     replace: "if (known.link === undefined) {",
     test: "run/odd-staff.test.ts",

@@ -151,7 +151,7 @@ export const keeping: Breaks = {
       "private values > are not handed out when they no longer fit their commitment, were erased, or are of another version",
   },
   "passwords are kept after they did their work": {
-    file: "src/apply/effects.ts",
+    file: "src/operation/place-order.ts",
     find: "if (context.secrets)",
     replace: "if (context.secrets === undefined)",
     test: "apply/deliver.test.ts",

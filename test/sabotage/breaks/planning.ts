@@ -222,8 +222,8 @@ export const planning: Breaks = {
   },
   "a grant goes on while the revoke that it needs is held": {
     file: "src/plan/limits.ts",
-    find: `return operation.kind !== "grant-assets" ||`,
-    replace: `return operation.kind !== "revoke-assets" ||`,
+    find: "held.has(number)",
+    replace: "held.has(number.repeat(2))",
     test: "plan/limits.test.ts",
     title:
       "while revokes are held > they stay, and with them the grants that need them, named by number or by slot; the rest goes on",
@@ -236,7 +236,7 @@ export const planning: Breaks = {
     title: "binding a payload > names everything that is missing, and gives no payload at all",
   },
   "a plan that was approved for one state is carried out in another": {
-    file: "src/operation/operation.ts",
+    file: "src/operation/registry.ts",
     find: `payload: fields.payload,
     before: fields.before,`,
     replace: "payload: fields.payload,",

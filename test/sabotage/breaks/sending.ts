@@ -173,7 +173,7 @@ export const sending: Breaks = {
   },
   "two customers under one channel number get two enterprises": {
     file: "src/ledger/claims.ts",
-    find: 'this.#requireEnterprise(operation, operationId ?? "");',
+    find: `this.#requireEnterprise(wanted, operationId ?? "");`,
     replace: "void 0;",
     test: "apply/claims.test.ts",
     title:

@@ -34,33 +34,33 @@ export const settling: Breaks = {
     title: "an order whose answer was lost (E5) > takes a reading that failed for nothing",
   },
   "an order that is not shown is sent again although a person is to be asked": {
-    file: "src/apply/settle.ts",
-    find: `if (this.#deps.ordersUnseen === "resend") {`,
-    replace: `if (this.#deps.ordersUnseen !== undefined) {`,
+    file: "src/operation/place-order.ts",
+    find: `if (facts.ordersUnseen !== "resend") {`,
+    replace: "if (facts.ordersUnseen === undefined) {",
     test: "apply/settle.test.ts",
     title:
       "an order whose answer was lost (E5) > is parked for a person only after three unseen readings and the settle time, never before",
   },
   "an order that is not shown counts as not applied": {
     file: "src/apply/settle.ts",
-    find: `case "place-order":
-        if (`,
-    replace: `case "place-order":
-        return await this.#drop(row, evidence, []);
-        if (`,
+    find: `    switch (next.kind) {
+`,
+    replace: `    if (kind.endpoint === "E5") return await this.#drop(row, evidence, []);
+    switch (next.kind) {
+`,
     test: "apply/settle.test.ts",
     title: "an order whose answer was lost (E5) > counts three readings also when the settle time is over long since",
   },
   "an order whose answer was lost is sent again without a look": {
     file: "src/apply/settle.ts",
-    find: `if (operation.kind === "update-enterprise") {`,
-    replace: `if (operation.kind === "update-enterprise" || operation.kind === "place-order") {`,
+    find: `if (kind.whenUnknown === "send-again") {`,
+    replace: `if (kind.whenUnknown === "send-again" || kind.endpoint === "E5") {`,
     test: "apply/settle.test.ts",
     title:
       "an order whose answer was lost (E5) > is done at the first reading that shows it, with the licence orders that M7 names",
   },
   "a cancelled order in doubt is sent again": {
-    file: "src/apply/settle.ts",
+    file: "src/operation/place-order.ts",
     find: `return same ? "the same" : "gone";`,
     replace: `return "the same";`,
     test: "apply/settle-orders.test.ts",
@@ -76,8 +76,8 @@ export const settling: Breaks = {
   },
   "the settle time is looked at after the reading": {
     file: "src/apply/settle.ts",
-    find: "return await this.#unseen(row, reading, left, runId, signal);",
-    replace: "return await this.#unseen(row, reading, await settleTimeLeftOf(this.#deps, row), runId, signal);",
+    find: "return await this.#notFound(row, reading, left, runId, signal);",
+    replace: "return await this.#notFound(row, reading, await settleTimeLeftOf(this.#deps, row), runId, signal);",
     test: "apply/evidence.test.ts",
     title: "a reading that takes long > counts as of when it began: what landed meanwhile is not called unseen",
   },
@@ -90,7 +90,7 @@ export const settling: Breaks = {
       "readings that disagree with one another > an order that was shown in part once is never sent again, whatever is shown later",
   },
   "an order whose own asset numbers are shown counts as unseen": {
-    file: "src/apply/evidence.ts",
+    file: "src/operation/place-order.ts",
     find: "sight.shown.find((number) => !given.has(number));",
     replace: "sight.shown.find((number) => !given.has(number) && sight.bare.splice(0).length < 0);",
     test: "apply/evidence.test.ts",
@@ -98,7 +98,7 @@ export const settling: Breaks = {
       "readings that disagree with one another > an order whose own asset numbers are shown is not unseen, also where their products are not",
   },
   "an asset that M5 still shows with a member counts as revoked": {
-    file: "src/apply/evidence.ts",
+    file: "src/operation/configure-assets.ts",
     find: "member?.assetNums.includes(number) !== true,",
     replace: "true,",
     test: "apply/evidence.test.ts",
@@ -106,17 +106,17 @@ export const settling: Breaks = {
       "readings that disagree with one another > M5 still shows what M6 no longer does: nothing is called taken away",
   },
   "an order of a licence type that is never shown is sent again": {
-    file: "src/apply/settle.ts",
-    find: "if (!(await isShown(this.#deps, licenseType))) return licenseType;",
-    replace: "",
+    file: "src/operation/place-order.ts",
+    find: "if (await facts.isShown(licenseType)) continue;",
+    replace: "if (licenseType !== undefined) continue;",
     test: "apply/evidence.test.ts",
     title:
       "licence types that the platform may not show (A43) > are never called unseen where the settings do not name them",
   },
   "an order of a licence type that is never shown counts as not placed once the CRM has changed it": {
-    file: "src/apply/settle.ts",
-    find: "if (hidden !== undefined) {",
-    replace: 'if (hidden !== undefined && (await this.#wishOf(row)) !== "gone") {',
+    file: "src/operation/place-order.ts",
+    find: "if (await facts.isShown(licenseType)) continue;",
+    replace: `if ((await facts.isShown(licenseType)) || (await wishOf(entry, facts)) === "gone") continue;`,
     test: "apply/evidence.test.ts",
     title:
       "licence types that the platform may not show (A43) > are not called unseen either where the CRM has changed the order since: the new one is not placed beside it",
@@ -162,35 +162,35 @@ export const settling: Breaks = {
   },
   "a refusal of the second attempt is believed about the first": {
     file: "src/apply/deliver.ts",
-    find: `if (existing !== undefined && operation.kind !== "update-enterprise") {`,
-    replace: `if (existing !== undefined && operation.kind === "add-staff") {`,
+    find: `existing !== undefined && kindOf(operation).whenUnknown !== "send-again"`,
+    replace: `existing !== undefined && operation.endpoint === "M1"`,
     test: "apply/settle.test.ts",
     title:
       "an order whose answer was lost (E5) > waits for a person when it is refused the second time: the first attempt may have been applied",
   },
   "a part of an order is taken for the whole": {
-    file: "src/apply/evidence.ts",
+    file: "src/operation/place-order.ts",
     find: "if (sight.records.every((record) => isWhole(record)))",
     replace: "if (sight.records.some((record) => isWhole(record)))",
     test: "apply/settle-orders.test.ts",
     title: "what proves an order in doubt > is every order record, not one of them",
   },
   "an order counts as shown without one of its numbers": {
-    file: "src/apply/evidence.ts",
+    file: "src/operation/order-sight.ts",
     find: " && record.numbersSeen === record.numbers",
     replace: "",
     test: "apply/settle.test.ts",
     title: "an order whose answer was lost (E5) > is not taken for placed when one of its numbers is not shown",
   },
   "an order shown in two licence orders is called good": {
-    file: "src/apply/evidence.ts",
+    file: "src/operation/place-order.ts",
     find: "if (sight.repeated.length > 0) {",
     replace: "if (sight.repeated.length > 99) {",
     test: "apply/settle.test.ts",
     title: "an order whose answer was lost (E5) > that is shown in two licence orders is never called good by itself",
   },
   "another order's product proves an order": {
-    file: "src/apply/evidence.ts",
+    file: "src/operation/order-sight.ts",
     find: `product.channelOrderId === context.channelOrderId &&
           product.crmProductId !== null`,
     replace: "product.crmProductId !== null",
@@ -219,9 +219,9 @@ export const settling: Breaks = {
     title: "an enterprise > is looked for under every channel code",
   },
   "an E2 that E3 does not show is made again although E3 never showed one": {
-    file: "src/apply/settle.ts",
-    find: "if (await ledger.correlationConfirmed(enterpriseContext.parse(row.context).correlation))",
-    replace: "if (enterpriseContext.parse(row.context).correlation !== undefined)",
+    file: "src/operation/enterprise.ts",
+    find: "if (await facts.correlationConfirmed(enterpriseContext.parse(entry.context).correlation))",
+    replace: "if (enterpriseContext.parse(entry.context).correlation !== undefined)",
     test: "apply/settle.test.ts",
     title:
       "an enterprise whose answer was lost (E2) > that is not shown waits for a person while no E3 ever showed what an E2 of ours made",
@@ -249,28 +249,28 @@ export const settling: Breaks = {
     title: "the settle time of an order in doubt > ends in a program whose clock was set ahead after its start",
   },
   "what E3 showed under other templates is believed for these": {
-    file: "src/apply/prepare.ts",
+    file: "src/operation/enterprise.ts",
     find: "`${settings.crmCustomerIdTemplate} ",
     replace: "`",
     test: "apply/settle-orders.test.ts",
     title: "an enterprise > that E3 showed under other templates says nothing about these: a person is asked (A8)",
   },
   "the first of two enterprises is taken": {
-    file: "src/apply/evidence.ts",
+    file: "src/operation/enterprise.ts",
     find: "if (found.length > 1) {",
     replace: "if (found.length > 2) {",
     test: "apply/settle.test.ts",
     title: "an enterprise whose answer was lost (E2) > is left to a person when E3 shows two",
   },
   "members that were there before are taken for added": {
-    file: "src/apply/evidence.ts",
+    file: "src/operation/add-staff.ts",
     find: "!member.deleted && !before.has(member.globalId)",
     replace: "!member.deleted && before !== undefined",
     test: "apply/settle.test.ts",
     title: "staff whose answer was lost (M1) > are not mistaken for members that were there when the call was made",
   },
   "some of the staff are believed before the enterprise code is known": {
-    file: "src/apply/evidence.ts",
+    file: "src/operation/add-staff.ts",
     find: "if (knownCode === undefined && added.length > 0 && added.length < people.length) {",
     replace: "if (knownCode === null) {",
     test: "apply/settle.test.ts",
@@ -278,7 +278,7 @@ export const settling: Breaks = {
       "staff whose answer was lost (M1) > that are shown in part before the enterprise code is known wait for a person: they may be other people",
   },
   "an asset that M6 does not show counts as revoked": {
-    file: "src/apply/evidence.ts",
+    file: "src/operation/configure-assets.ts",
     find: `holder.has(number) &&
       holder.get(number) !== context.memberGlobalId &&`,
     replace: "holder.get(number) !== context.memberGlobalId &&",
@@ -288,17 +288,17 @@ export const settling: Breaks = {
   },
   "a person's verdict is taken while the call may still land": {
     file: "src/apply/decide.ts",
-    find: `if (kind !== "update-enterprise") refuseTooEarly(deps, row, left);`,
+    find: `if (whenUnknown !== "send-again") refuseTooEarly(deps, row, left);`,
     replace: "",
     test: "apply/decide.test.ts",
     title: "an order that a person calls not applied > is refused while it may still land",
   },
   "a person may call not applied what the platform shows": {
     file: "src/apply/decide.ts",
-    find: `const { kind } = row.operation;
-  if (reading.kind === "applied") {`,
-    replace: `const { kind } = row.operation;
-  if (reading.kind === "shown") {`,
+    find: `const { cureOfPart, whenUnknown } = kindOf(row.operation);
+  if (evidence.kind === "confirmed") {`,
+    replace: `const { cureOfPart, whenUnknown } = kindOf(row.operation);
+  if (evidence.detail === undefined) {`,
     test: "apply/decide.test.ts",
     title:
       "an order that a person calls not applied > is refused where the platform shows it: it would be placed twice",

@@ -2,28 +2,13 @@ import { z } from "zod";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 
-/** What each kind of operation has to remember so that its outcome can be found out later. Ids and commitments only. */
-
-const recordKey = z.object({ namespace: z.string(), id: z.string() });
-
-const acknowledged = z.object({ name: z.string(), branchName: z.string(), address: z.string().nullable() });
-
-export const enterpriseContext = z.object({
-  channelCodes: z.array(z.string()),
-  channelCustomerId: z.string(),
-  correlation: z.string(),
-  acknowledged,
-});
-export type EnterpriseContext = z.infer<typeof enterpriseContext>;
-
-export const updateContext = z.object({ acknowledged });
-
+/** What an E5 has to remember so that its outcome can be found out later. Ids and commitments only. */
 export const orderContext = z.object({
   enterpriseGlobalId: z.string(),
   channelOrderId: z.string(),
   bodyHash: z.string(),
   version: z.int(),
-  order: recordKey,
+  order: z.object({ namespace: z.string(), id: z.string() }),
   secrets: z.boolean(),
   records: z.array(
     z.object({
@@ -36,37 +21,6 @@ export const orderContext = z.object({
   ),
 });
 export type OrderContext = z.infer<typeof orderContext>;
-
-/** Commitments to what M1 is told of a person. */
-export const particulars = z.object({
-  userName: z.string(),
-  name: z.string(),
-  remark: z.string().nullable(),
-  mobile: z.string().nullable(),
-  departmentId: z.string().nullable(),
-});
-
-export const addStaffContext = z.object({
-  enterpriseGlobalId: z.string(),
-  /** Members that the platform showed before the call (A29). */
-  shownBefore: z.array(z.string()),
-  /** `password` says where the one that the CRM gave is sealed, so that it is wiped once it was used (A30). */
-  staff: z.array(
-    z.object({ key: recordKey, particulars, password: z.object({ ref: z.string(), version: z.int() }).optional() }),
-  ),
-});
-export type AddStaffContext = z.infer<typeof addStaffContext>;
-
-export const privilegeContext = z.object({
-  enterpriseGlobalId: z.string(),
-  memberGlobalId: z.string(),
-  staff: recordKey,
-  deleteAssets: z.array(z.string()),
-  addAssets: z.array(z.string()),
-});
-export type PrivilegeContext = z.infer<typeof privilegeContext>;
-
-export const numbersContext = z.object({ size: z.int() });
 
 /** The wire body of E5, as far as its own proof needs it. */
 const orderWire = z.looseObject({

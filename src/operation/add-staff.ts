@@ -1,0 +1,265 @@
+import { z } from "zod";
+import type { Json } from "../base/canonical-json.ts";
+import { addStaffRequestSchema } from "../contract/member-center.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import { notSendable, plainKind } from "./kind.ts";
+import type { Bound, Effect, Evidence, JournalEntry, Kind, NotSendable, Prepared, SettleFacts } from "./kind.ts";
+import { memberDesk, some, withinEnterprise } from "./look-for.ts";
+import type { Operation } from "./operation.ts";
+import { isPrivateMarker } from "./references.ts";
+import { matchAddedStaff } from "./staff-match.ts";
+import type { StaffMatch } from "./staff-match.ts";
+import type { Known, StateChange } from "./state.ts";
+
+/** M1 adds members of staff, some at once. One who is refused alone is told of; those who were refused together are sent in parts. */
+export const addStaff: Kind = {
+  ...plainKind,
+  endpoint: "M1",
+  stage: "staff",
+  isSentSparingly: true,
+  cureOfPart: undefined,
+  prepare,
+  read: (entry, reader, facts, signal) => readStaff(facts, reader, entry, signal),
+  countAsApplied: (_, evidence) => ({
+    code: "settle.nobody-to-link",
+    why:
+      evidence.kind === "ambiguous"
+        ? evidence.reason
+        : "M5 does not show all of the staff, so there would be nobody to link to",
+    cure: "wait until M5 shows them, or settle it as --not-applied: those that are shown are kept, the others are planned anew",
+  }),
+  parts(operation) {
+    const { userList } = operation.payload;
+    if (!Array.isArray(userList)) return undefined;
+    return operation.records.map((record, index) => ({ record, part: userList[index] ?? null }));
+  },
+  newAccounts: ({ records }) => records,
+  lookFor: (entry) => ({
+    what: `accounts of the staff records ${some(entry.records.map(formatKey))}; the CRM has their user names, the platform appends the enterprise's code`,
+    where: `back office of the member-center, staff of ${withinEnterprise(entry)}; M5 shows them`,
+    whom: memberDesk,
+  }),
+};
+
+/** Commitments to what M1 is told of a person. */
+const profile = z.object({
+  userName: z.string(),
+  name: z.string(),
+  remark: z.string().nullable(),
+  mobile: z.string().nullable(),
+  departmentId: z.string().nullable(),
+});
+
+const addStaffContext = z.object({
+  enterpriseGlobalId: z.string(),
+  /** Members that the platform showed before the call (A29). */
+  shownBefore: z.array(z.string()),
+  /** `password` says where the one that the CRM gave is sealed, so that it is wiped once it was used (A30). */
+  staff: z.array(
+    z.object({
+      key: z.object({ namespace: z.string(), id: z.string() }),
+      particulars: profile,
+      password: z.object({ ref: z.string(), version: z.int() }).optional(),
+    }),
+  ),
+});
+type AddStaffContext = z.infer<typeof addStaffContext>;
+
+function prepare(bound: Bound): Prepared | NotSendable {
+  const { operation, facts } = bound;
+  const request = addStaffRequestSchema.safeParse(bound.wire);
+  if (!request.success) return notSendable(request.error.issues);
+  const planned = z.array(profile.extend({ staff: z.string() })).parse(operation.after);
+  const context = addStaffContext.parse({
+    enterpriseGlobalId: bound.target["enterpriseGlobalId"],
+    shownBefore: [...bound.shownBefore],
+    staff: planned.map((person, index) => ({
+      key: keyOf(operation, index),
+      particulars: person,
+      password: sealedPassword(operation, index),
+    })),
+  });
+  const sent = request.data.userList.map((person, index) => ({
+    key: keyOf(operation, index),
+    userName: person.userName,
+  }));
+  return {
+    context,
+    send: async ({ memberCenter }, call) => {
+      const outcome = await memberCenter.addStaff(context.enterpriseGlobalId, request.data, call);
+      const owners = await bound.known();
+      return {
+        outcome,
+        conclude: () => {
+          if (outcome.kind !== "done" && outcome.kind !== "partial") return { doubt: "no data" };
+          const match = matchAddedStaff(sent, outcome.data, facts.enterpriseCode);
+          if (match === undefined) return { doubt: "the answer's rows cannot be tied to the staff that were sent" };
+          const taken = takenIds(owners, match.added);
+          if (taken !== undefined) return { contradiction: taken };
+          return { ...staffAdded(operation.customer, context, match), refused: match.refused };
+        },
+      };
+    },
+  };
+}
+
+/** Why the ids of M1's answer cannot be those of new people: each is somebody else's already, or came for two. */
+function takenIds(
+  known: Pick<Known, "staffLinks" | "protectedMembers">,
+  added: StaffMatch["added"],
+): string | undefined {
+  const owners = new Map([...known.staffLinks.values()].map((link) => [link.memberGlobalId, formatKey(link.key)]));
+  const seen = new Set<string>();
+  for (const { key, globalId } of added) {
+    const owner = owners.get(globalId);
+    if (owner !== undefined && owner !== formatKey(key)) {
+      return `M1 answered for ${formatKey(key)} with the globalId ${globalId}, which is linked to ${owner}; nobody was linked`;
+    }
+    if (known.protectedMembers.has(globalId)) {
+      return `M1 answered for ${formatKey(key)} with the globalId ${globalId} of an account that was made together with the enterprise; nobody was linked`;
+    }
+    if (seen.has(globalId)) return `M1 answered with the globalId ${globalId} for two people; nobody was linked`;
+    seen.add(globalId);
+  }
+  return undefined;
+}
+
+function keyOf(operation: Operation, index: number): RecordKey {
+  const record = operation.records[index];
+  if (record === undefined) throw new Error(`operation on ${operation.subject} names no record ${index}`);
+  return { namespace: record.namespace, id: record.id };
+}
+
+function sealedPassword(operation: Operation, index: number): { ref: string; version: number } | undefined {
+  const list = operation.payload["userList"];
+  const person = Array.isArray(list) ? list[index] : undefined;
+  if (typeof person !== "object" || person === null || Array.isArray(person)) return undefined;
+  const { password } = person;
+  return isPrivateMarker(password) ? { ref: password.$private, version: password.version } : undefined;
+}
+
+/** M1 added these people. */
+function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffMatch): Effect {
+  const people = new Map(context.staff.map((person) => [formatKey(person.key), person]));
+  const changes: StateChange[] = match.added.flatMap((added) => {
+    const person = people.get(formatKey(added.key));
+    if (person === undefined) return [];
+    return [
+      {
+        type: "staff-linked" as const,
+        staff: added.key,
+        customer,
+        enterpriseGlobalId: context.enterpriseGlobalId,
+        memberGlobalId: added.globalId,
+        origin: "created" as const,
+        particulars: person.particulars,
+      },
+      ...(person.password === undefined ? [] : [{ type: "secrets-wiped" as const, ...person.password }]),
+    ];
+  });
+  if (match.code !== undefined)
+    changes.push({ type: "enterprise-code", enterpriseGlobalId: context.enterpriseGlobalId, code: match.code });
+  return {
+    changes,
+    audit: {
+      added: match.added.map((added) => ({ staff: formatKey(added.key), memberGlobalId: added.globalId })),
+      refused: match.refused.map((refused) => formatKey(refused.key)),
+    },
+  };
+}
+
+/** A29: new rows of M5 with the name that was sent and an account name that is the one sent plus one suffix common to all. */
+async function readStaff(
+  facts: SettleFacts,
+  reader: SnapshotReader,
+  entry: JournalEntry,
+  signal: AbortSignal | undefined,
+): Promise<Evidence> {
+  const context = addStaffContext.parse(entry.context);
+  const people = clearNames(facts, entry, context);
+  if (people === undefined)
+    return {
+      kind: "ambiguous",
+      reason: "the names of the staff were erased, so they cannot be looked for",
+      detail: {},
+    };
+  const { customer } = entry.operation;
+  const known = await facts.known();
+  const linked = [...known.staffLinks.values()].map((link) => link.memberGlobalId);
+  const before = new Set([...context.shownBefore, ...linked, ...known.protectedMembers]);
+  const rows = (await reader.members(customer, context.enterpriseGlobalId, signal)).filter(
+    (member) => !member.deleted && !before.has(member.globalId),
+  );
+  const knownCode = known.enterpriseCode;
+  const hits = people.map((person) => ({
+    person,
+    rows: rows.filter((member) => member.name === person.name && member.userName.startsWith(person.userName)),
+  }));
+  const suffixes = new Set(
+    hits
+      .flatMap(({ person, rows: found }) => found.map((member) => member.userName.slice(person.userName.length)))
+      .filter((suffix) => suffix.length <= facts.settings.enterpriseCodeMaxLength),
+  );
+  const code = knownCode ?? (suffixes.size === 1 ? [...suffixes][0] : undefined);
+  const added = hits.flatMap(({ person, rows: found }) =>
+    found
+      .filter((member) => code !== undefined && member.userName === person.userName + code)
+      .map((member) => ({ key: person.key, globalId: member.globalId })),
+  );
+  const detail = { call: "M5", shown: added.map((item) => item.globalId), wanted: people.length };
+  if (new Set(added.map((item) => formatKey(item.key))).size !== added.length)
+    return { kind: "ambiguous", reason: "the platform shows a new staff member twice", detail };
+  if (added.length === 0 && suffixes.size > 1)
+    return { kind: "ambiguous", reason: "new staff members fit the names, but with different suffixes", detail };
+  if (knownCode === undefined && added.length > 0 && added.length < people.length) {
+    return {
+      kind: "ambiguous",
+      reason: "only some of the staff are shown, and the enterprise code is not known yet, so they may be other people",
+      detail,
+    };
+  }
+  const found = new Set(added.map((item) => item.globalId));
+  const accounts = new Set(people.map((person) => person.userName + (code ?? "")));
+  const strangers = hits.some(
+    ({ person, rows: shown }) =>
+      !added.some((item) => formatKey(item.key) === formatKey(person.key)) &&
+      shown.some((member) => !found.has(member.globalId) && !accounts.has(member.userName)),
+  );
+  if (strangers) {
+    return {
+      kind: "ambiguous",
+      reason:
+        "M5 shows a new account with a name that was sent and another ending than the enterprise code (A29), so it may be one of these people; look on the platform whose it is, then settle it",
+      detail,
+    };
+  }
+  const effect = staffAdded(customer, context, { added, refused: [], code });
+  if (added.length === people.length) return { kind: "confirmed", effect, detail };
+  return { kind: "not-found", detail, partEffect: added.length === 0 ? undefined : effect };
+}
+
+function clearNames(
+  facts: SettleFacts,
+  entry: JournalEntry,
+  context: AddStaffContext,
+): { key: RecordKey; userName: string; name: string }[] | undefined {
+  const list = entry.operation.payload["userList"];
+  if (!Array.isArray(list)) return undefined;
+  const reveal = (value: Json | undefined): string | undefined => {
+    if (!isPrivateMarker(value)) return undefined;
+    const clear = facts.privateValue(value);
+    return typeof clear === "string" ? clear : undefined;
+  };
+  const people: { key: RecordKey; userName: string; name: string }[] = [];
+  for (const [index, item] of list.entries()) {
+    const person = context.staff[index];
+    if (typeof item !== "object" || item === null || Array.isArray(item) || person === undefined) return undefined;
+    const userName = reveal(item["userName"]);
+    const name = reveal(item["name"]);
+    if (userName === undefined || name === undefined) return undefined;
+    people.push({ key: person.key, userName, name });
+  }
+  return people;
+}

@@ -1,0 +1,133 @@
+import { z } from "zod";
+import { configureAssetsRequestSchema } from "../contract/member-center.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import { notSendable, plainKind } from "./kind.ts";
+import type { Effect, Evidence, JournalEntry, Kind } from "./kind.ts";
+import { listAt, memberDesk, some, textAt, withinEnterprise } from "./look-for.ts";
+import type { StateChange } from "./state.ts";
+
+const assetsContext = z.object({
+  enterpriseGlobalId: z.string(),
+  memberGlobalId: z.string(),
+  staff: z.object({ namespace: z.string(), id: z.string() }),
+  deleteAssets: z.array(z.string()),
+  addAssets: z.array(z.string()),
+});
+type AssetsContext = z.infer<typeof assetsContext>;
+
+/** M9 did what it was asked, or M6 shows that it is so. `numbers` limits it to those that were proven. */
+function assetsSet(
+  operationId: string,
+  customer: RecordKey,
+  context: AssetsContext,
+  proven: { granted: readonly string[]; revoked: readonly string[] },
+): Effect {
+  return {
+    changes: [
+      ...proven.revoked.map((assetNumber): StateChange => ({ type: "asset-revoked", assetNumber, operationId })),
+      ...proven.granted.map((assetNumber): StateChange => ({
+        type: "asset-granted",
+        assetNumber,
+        staff: context.staff,
+        customer,
+        memberGlobalId: context.memberGlobalId,
+        origin: "granted",
+        operationId,
+      })),
+    ],
+    audit: {
+      staff: formatKey(context.staff),
+      memberGlobalId: context.memberGlobalId,
+      granted: [...proven.granted],
+      revoked: [...proven.revoked],
+    },
+  };
+}
+
+/** M6 says who holds what; taken away is only what M5 does not show with the member either (A34). */
+async function readAssets(
+  entry: JournalEntry,
+  reader: SnapshotReader,
+  signal: AbortSignal | undefined,
+): Promise<Evidence> {
+  const context = assetsContext.parse(entry.context);
+  const { customer } = entry.operation;
+  const members = await reader.members(customer, context.enterpriseGlobalId, signal);
+  const assets = await reader.assets(customer, context.enterpriseGlobalId, signal);
+  const holder = new Map(assets.map((asset) => [asset.assetNum, asset.holder]));
+  const member = members.find((item) => item.globalId === context.memberGlobalId && !item.deleted);
+  const granted = context.addAssets.filter((number) => holder.get(number) === context.memberGlobalId);
+  const revoked = context.deleteAssets.filter(
+    (number) =>
+      holder.has(number) &&
+      holder.get(number) !== context.memberGlobalId &&
+      member?.assetNums.includes(number) !== true,
+  );
+  const detail = {
+    call: "M6 and M5",
+    member: member !== undefined,
+    granted,
+    revoked,
+  };
+  const effect = assetsSet(entry.id, customer, context, { granted, revoked });
+  if (granted.length === context.addAssets.length && revoked.length === context.deleteAssets.length)
+    return { kind: "confirmed", effect, detail };
+  return { kind: "not-found", detail, partEffect: granted.length + revoked.length === 0 ? undefined : effect };
+}
+
+/** What the two directions of M9 have in common: a call about one member of staff that gives and takes asset numbers. */
+export const configureAssets: Omit<Kind, "stage" | "granted" | "lookFor"> = {
+  ...plainKind,
+  endpoint: "M9",
+  cureOfPart: "look on the platform who holds the assets, then settle it as --applied",
+  prepare({ operation, wire, target, facts }) {
+    const { customer } = operation;
+    const request = configureAssetsRequestSchema.safeParse(wire);
+    if (!request.success) return notSendable(request.error.issues);
+    const [staff] = operation.records;
+    const context = assetsContext.parse({
+      enterpriseGlobalId: facts.link?.enterpriseGlobalId ?? "",
+      memberGlobalId: target["memberGlobalId"],
+      staff: { namespace: staff?.namespace ?? "", id: staff?.id ?? "" },
+      ...request.data,
+    });
+    return {
+      context,
+      send: async ({ memberCenter }, call) => ({
+        outcome: await memberCenter.configureAssets(context.memberGlobalId, request.data, {
+          ...call,
+          enterpriseGlobalId: context.enterpriseGlobalId,
+        }),
+        conclude: (id) => ({
+          ...assetsSet(id, customer, context, { granted: context.addAssets, revoked: context.deleteAssets }),
+          refused: [],
+        }),
+      }),
+    };
+  },
+  read: (entry, reader, _, signal) => readAssets(entry, reader, signal),
+  countAsApplied(entry) {
+    const context = assetsContext.parse(entry.context);
+    const { addAssets: granted, deleteAssets: revoked } = context;
+    return {
+      effect: assetsSet(entry.id, entry.operation.customer, context, { granted, revoked }),
+      summary: "The assets count as assigned and revoked as meant; the next run compares with M6.",
+    };
+  },
+};
+
+/** Who was to hold what, for a person who looks. */
+export function lookForHolder(meant: string): Kind["lookFor"] {
+  return (entry) => {
+    const { context } = entry;
+    const numbers = [...listAt(context, "addAssets"), ...listAt(context, "deleteAssets")];
+    const member = textAt(context, "memberGlobalId") ?? "(not known)";
+    return {
+      what: `who holds the asset numbers ${some(numbers)}; the call was about the member ${member}, who ${meant} them`,
+      where: `back office of the member-center, assets of ${withinEnterprise(entry)}; M6 shows who holds each`,
+      whom: memberDesk,
+    };
+  };
+}

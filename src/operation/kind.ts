@@ -1,0 +1,182 @@
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { ContractSettings } from "../contract/settings.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { WriteCall, WriteOutcome } from "../platform/outcome.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { PlannedAsset } from "./asset-numbers.ts";
+import type { Endpoint, Operation, RecordReference, Stage } from "./operation.ts";
+import type { PrivateMarker } from "./references.ts";
+import type { Known, PayloadFacts, StateChange } from "./state.ts";
+
+/** An operation as the journal holds it, as far as its own kind needs it to find out what became of it. */
+export interface JournalEntry {
+  id: string;
+  operation: Operation;
+  /** What it has to remember: ids and commitments only. */
+  context: JsonObject;
+}
+
+/** What is known once an operation is proven: the same, whether its own answer or a later reading proves it. */
+export interface Effect {
+  changes: StateChange[];
+  audit: JsonObject;
+}
+
+/** Members of staff whom an M1 that went through for others did not add, each with the service's words (60027). */
+export interface RefusedPerson {
+  key: RecordKey;
+  message: string;
+}
+
+/** `doubt`: it says nothing, so a reading decides. `contradiction`: it says what cannot be, so a person does. */
+export type Concluded = (Effect & { refused: RefusedPerson[] }) | { doubt: string } | { contradiction: string };
+
+/** A bound operation, ready to be sent. */
+export interface Prepared {
+  context: JsonObject;
+  send(
+    platform: Platform,
+    call: WriteCall,
+  ): Promise<{ outcome: WriteOutcome<unknown>; conclude: (id: string) => Concluded }>;
+}
+
+/** Why an operation cannot be sent as it is. */
+export interface NotSendable {
+  code: string;
+  reason: string;
+}
+
+/** A bound payload and everything that its kind needs to make a call of it. */
+export interface Bound {
+  operation: Operation;
+  wire: JsonObject;
+  target: JsonObject;
+  facts: PayloadFacts;
+  settings: ContractSettings;
+  /** Members that M5 showed before (M1 only). */
+  shownBefore: readonly string[];
+  /** What is known of the customer when the answer is there. */
+  known(): Promise<Known>;
+}
+
+/** What one reading of the platform says about an operation whose outcome is unknown. */
+export type Evidence =
+  /** It was applied, and this is what is known by it. */
+  | { kind: "confirmed"; effect: Effect; detail: JsonObject }
+  /** The platform does not show it. That alone proves nothing. `partEffect` is what it does show of it. */
+  | { kind: "not-found"; detail: JsonObject; partEffect?: Effect | undefined }
+  /**
+   * Something only a person can judge, such as an order that is shown in part; `effect` is what it would mean if it was applied. `says: "nothing"`
+   * where the answer cannot be believed, so that it shows nothing of the operation either.
+   */
+  | {
+      kind: "ambiguous";
+      reason: string;
+      detail: JsonObject;
+      effect?: Effect | undefined;
+      says?: "nothing" | undefined;
+    };
+
+/** What the ledger knows beside the journal entry. */
+export interface SettleFacts {
+  settings: ContractSettings;
+  ordersUnseen: "ask" | "resend";
+  known(): Promise<Known>;
+  privateValue(marker: PrivateMarker): Json | undefined;
+  /** E3 has shown an enterprise that an E2 with these templates made (A8). */
+  correlationConfirmed(correlation: string): Promise<boolean>;
+  /** The platform is known to show assets of this licence type (A43). */
+  isShown(licenseType: string): Promise<boolean>;
+  /** An order as the CRM has it now. */
+  orderNow(
+    order: RecordKey,
+  ): Promise<
+    | { state: "current" | "quarantined" | "absent"; cancelled: boolean; bodyHash: string; customer: RecordKey }
+    | undefined
+  >;
+}
+
+/** What is done with an operation that enough readings over its settle time did not find. */
+export type WhenNotFound =
+  /** It counts as not applied; the customer is planned anew. */
+  | { kind: "drop" }
+  | { kind: "park"; reason: string }
+  | { kind: "send-again"; why: string }
+  | { kind: "unreadable"; reason: string };
+
+/** What a person's word that it was applied comes to, or why it cannot be taken. */
+export type CountedAsApplied = { effect: Effect; summary: string } | { code: string; why: string; cure: string };
+
+/** What an operation claims for itself alone: it may be somebody else's already. */
+export type Uniqueness =
+  | { what: "order"; number: string; order: RecordKey }
+  | { what: "enterprise"; number: string; customer: RecordKey };
+
+/** What a person needs to find out whether a call was carried out. Ids and numbers only: nothing private of anybody. */
+export interface LookFor {
+  what: string;
+  where: string;
+  whom: string;
+}
+
+/** Everything that the program knows about one kind of operation. */
+export interface Kind {
+  readonly endpoint: Endpoint;
+  readonly stage: Stage;
+  /**
+   * What finds out about an unknown outcome: a reading; nothing, since the call sets a state and the same value is sent again; or nothing at all,
+   * since what it brought is lost with its answer.
+   */
+  readonly whenUnknown: "read" | "send-again" | "lost";
+  /** It must not be done twice: sent three times at most without a known outcome, then a person decides. */
+  readonly isSentSparingly: boolean;
+  /** A call that was refused may have done something all the same: nothing of it is sent again before the platform was read (A16). */
+  readonly mayHoldAfterRefusal: boolean;
+  /** What a person has to do first where something of it is shown that cannot be called not applied; undefined where it can. */
+  readonly cureOfPart: string | undefined;
+  /** Checks a bound payload against the contract and makes its call, its context, and what its success means. */
+  prepare(bound: Bound): Prepared | NotSendable;
+  /** Reads what proves an operation. Rejects where the platform gave nothing: a failed reading never finds nothing. */
+  read(entry: JournalEntry, reader: SnapshotReader, facts: SettleFacts, signal?: AbortSignal): Promise<Evidence>;
+  notFound(entry: JournalEntry, facts: SettleFacts): Promise<WhenNotFound>;
+  countAsApplied(entry: JournalEntry, evidence: Exclude<Evidence, { kind: "confirmed" }>): CountedAsApplied;
+  /** What `uniqueness` is about, for the query that looks for another operation of it. */
+  readonly claims: Uniqueness["what"] | undefined;
+  uniqueness(operation: Pick<Operation, "customer" | "target" | "payload" | "records">): Uniqueness | undefined;
+  /** For each record the part of the payload that is refused or goes through by itself; undefined where it is all of one piece. */
+  parts(operation: Operation): { record: RecordReference; part: Json }[] | undefined;
+  /** Assets that need a number each before the payload can be bound. */
+  assets(operation: Operation): PlannedAsset[];
+  /** Members of staff for whom a first password is made. */
+  newAccounts(operation: Operation): RecordReference[];
+  /** Asset numbers that somebody is to get: they wait where the revoke that frees one of them is held. */
+  granted(operation: Operation): string[];
+  lookFor(
+    entry: Omit<JournalEntry, "id" | "operation"> & Pick<Operation, "target" | "payload" | "records">,
+  ): LookFor | undefined;
+}
+
+/** What most kinds have in common. */
+export const plainKind = {
+  whenUnknown: "read",
+  isSentSparingly: false,
+  mayHoldAfterRefusal: false,
+  notFound: () => Promise.resolve({ kind: "drop" }),
+  claims: undefined,
+  uniqueness: () => undefined,
+  parts: () => undefined,
+  assets: () => [],
+  newAccounts: () => [],
+  granted: () => [],
+} as const satisfies Partial<Kind>;
+
+/** A payload that does not fit the contract: nothing is sent. */
+export function notSendable(issues: readonly { path: readonly PropertyKey[]; message: string }[]): NotSendable {
+  const [first] = issues;
+  const place = first === undefined ? "its top" : first.path.map(String).join(".");
+  return {
+    code: "payload.not-sendable",
+    reason: `the payload does not fit the contract at ${place}: ${first?.message ?? "unknown"}`,
+  };
+}

@@ -1,0 +1,66 @@
+import type { RecordKey } from "../crm/model.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { OrderContext } from "./order-context.ts";
+
+/** How much of an order the platform shows: for each order record how many of its products, and the licence order they name. */
+export interface OrderSight {
+  records: { sequence: number; seen: number; wanted: number; numbersSeen: number; numbers: number }[];
+  licenceOrders: Map<number, string>;
+  /** Asset numbers of the order that the platform shows, whatever they hold. */
+  shown: string[];
+  /** Those of them in which M7 shows neither a product nor a package. */
+  bare: string[];
+  /** Sequences whose products name more than one licence order. */
+  repeated: number[];
+}
+
+export function isWhole(record: OrderSight["records"][number]): boolean {
+  return record.wanted > 0 && record.seen === record.wanted && record.numbersSeen === record.numbers;
+}
+
+/** Looks for an order by its own asset numbers: (M6 ∪ E8), then M7 of each, by channelOrderId and crmProductId. */
+export async function sightOrder(
+  reader: SnapshotReader,
+  customer: RecordKey,
+  context: OrderContext,
+  signal?: AbortSignal,
+): Promise<OrderSight> {
+  const assets = await reader.allAssets(customer, context.enterpriseGlobalId, signal);
+  const sight: OrderSight = { records: [], licenceOrders: new Map(), shown: [], bare: [], repeated: [] };
+  for (const record of context.records) {
+    const seen = new Set<string>();
+    const licenceOrders = new Set<string>();
+    let numbersSeen = 0;
+    for (const number of record.numbers) {
+      const asset = assets.get(number);
+      if (asset === undefined) continue;
+      sight.shown.push(number);
+      const { products, bare } = await reader.contents(customer, context.enterpriseGlobalId, asset, signal);
+      if (bare) sight.bare.push(number);
+      const ours = products.filter(
+        (product) =>
+          product.channelOrderId === context.channelOrderId &&
+          product.crmProductId !== null &&
+          product.crmProductId !== undefined &&
+          record.products.includes(product.crmProductId),
+      );
+      if (ours.length > 0) numbersSeen += 1;
+      for (const product of ours) {
+        if (typeof product.crmProductId === "string") seen.add(product.crmProductId);
+        if (typeof product.licenseOrderId === "string" && product.licenseOrderId !== "")
+          licenceOrders.add(product.licenseOrderId);
+      }
+    }
+    const [licenceOrder] = licenceOrders;
+    if (licenceOrder !== undefined) sight.licenceOrders.set(record.sequence, licenceOrder);
+    if (licenceOrders.size > 1) sight.repeated.push(record.sequence);
+    sight.records.push({
+      sequence: record.sequence,
+      seen: seen.size,
+      wanted: record.products.length,
+      numbersSeen,
+      numbers: record.numbers.length,
+    });
+  }
+  return sight;
+}

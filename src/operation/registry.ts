@@ -1,0 +1,65 @@
+import { hashOf } from "../base/canonical-json.ts";
+import { addStaff } from "./add-staff.ts";
+import { bindEnterprise } from "./bind-enterprise.ts";
+import { createEnterprise } from "./create-enterprise.ts";
+import { grantAssets } from "./grant-assets.ts";
+import type { Kind } from "./kind.ts";
+import type { Operation, OperationKind } from "./operation.ts";
+import { placeOrder } from "./place-order.ts";
+import { revokeAssets } from "./revoke-assets.ts";
+import { takeAssetNumbers } from "./take-asset-numbers.ts";
+import { updateEnterprise } from "./update-enterprise.ts";
+
+/** Every kind of operation that the program knows, by the name that stands in the journal. */
+export const kinds = {
+  "create-enterprise": createEnterprise,
+  "bind-enterprise": bindEnterprise,
+  "update-enterprise": updateEnterprise,
+  "place-order": placeOrder,
+  "add-staff": addStaff,
+  "revoke-assets": revokeAssets,
+  "grant-assets": grantAssets,
+  "take-asset-numbers": takeAssetNumbers,
+} as const satisfies Readonly<Record<string, Kind>>;
+
+export function kindOf({ kind }: Pick<Operation, "kind">): Kind {
+  return kinds[kind];
+}
+
+/** A kind by the name in a journal that another version may have written. */
+export function namedKind(name: string): Kind | undefined {
+  return isKind(name) ? kinds[name] : undefined;
+}
+
+export function isKind(name: string): name is OperationKind {
+  return Object.hasOwn(kinds, name);
+}
+
+/** The names of the kinds of which something holds. */
+export function kindsWhere(holds: (kind: Kind) => boolean): OperationKind[] {
+  return Object.entries(kinds).flatMap(([name, kind]) => (isKind(name) && holds(kind) ? [name] : []));
+}
+
+/** The same as a list for SQL. */
+export function kindNames(holds: (kind: Kind) => boolean): string {
+  return kindsWhere(holds)
+    .map((name) => `'${name}'`)
+    .join(", ");
+}
+
+/** Fills in endpoint, stage and hash of an operation. The hash covers what is done to whom, not the words of the reason. */
+export function operation(
+  kind: OperationKind,
+  fields: Omit<Operation, "kind" | "endpoint" | "stage" | "hash" | "takesAway"> & { takesAway?: number },
+): Operation {
+  const { endpoint, stage } = kinds[kind];
+  const hash = hashOf({
+    kind,
+    customer: [fields.customer.namespace, fields.customer.id],
+    subject: fields.subject,
+    target: fields.target,
+    payload: fields.payload,
+    before: fields.before,
+  });
+  return { takesAway: 0, ...fields, kind, endpoint, stage, hash };
+}
