@@ -1,18 +1,11 @@
 import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { createPrivateFile, keepPrivate, makePrivateFolder } from "../../src/base/private-files.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 
 const folder = temporaryFolder();
-let before = 0;
-beforeAll(() => {
-  before = process.umask(0o022);
-});
-afterAll(() => {
-  process.umask(before);
-  folder.remove();
-});
+afterAll(() => folder.remove());
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
