@@ -306,7 +306,7 @@ class Simulation {
       await this.#timeline.pass(this.#configuration.settle.timeMs);
       const decided = await this.#ask("rejected.60023");
       // What is in doubt may need several readings, in a run each, before the rest of its customer goes on.
-      const isOpen = (summary?.openOperations ?? 0) > 0;
+      const isOpen = (summary?.openOperations ?? 0) > 0 || (await this.#settles());
       if (round > 1 && this.#services.writingCalls === before && decided === 0 && !isOpen) break;
     }
     for (const item of this.#undone.all())
@@ -360,6 +360,12 @@ class Simulation {
       if (summary?.state !== "done") this.#wrong.push(`a run without faults ended ${summary?.state ?? "dead"}`);
     }
     return summary;
+  }
+
+  /** A record waits for a settle time and its readings: an order is looked for before it is sent once more. */
+  async #settles(): Promise<boolean> {
+    const groups = (await this.#engine?.ledger.openRecords()) ?? [];
+    return groups.some((group) => group.cause === "settle-time");
   }
 
   async #openThings(): Promise<number> {
