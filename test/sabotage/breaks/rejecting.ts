@@ -63,9 +63,9 @@ export const rejecting: Breaks = {
   },
   "a refusal stops everything else of its customer": {
     file: "src/run/reconcile.ts",
-    find: `this.#outcomes.reject(operation.records, refused.code, refused.reason);
+    find: `this.#refused ||= !refused.shared;
     return undefined;`,
-    replace: `this.#outcomes.reject(operation.records, refused.code, refused.reason);
+    replace: `this.#refused ||= !refused.shared;
     return "rejected";`,
     test,
     title: onePerson,
