@@ -6,7 +6,7 @@ import { document, expectDecent, promptRetries, startCli, temporaryFolder, world
 
 describe("check", () => {
   it("is content with a world that is in order, and writes nothing", async () => {
-    const w = await world();
+    const w = await world({ isNew: true });
     const { result, calls } = await w.writes(() => w.run("check"));
     expect(result.code).toBe(0);
     expect(result.stdout).toContain("source crm: can be read: customers, orders");
@@ -18,7 +18,7 @@ describe("check", () => {
   });
 
   it("names a source whose file is missing, and still looks at the others and at the services", async () => {
-    const w = await world();
+    const w = await world({ isNew: true });
     unlinkSync(w.path("data/staff.ndjson"));
     const ended = await w.run("check");
     expect(ended.code).toBe(7);
@@ -34,7 +34,7 @@ describe("check", () => {
   });
 
   it("names every row without a value, its key and the choices, before anything needs it", async () => {
-    const w = await world();
+    const w = await world({ isNew: true });
     w.extra = services(w.sandbox.url);
     w.write();
     const ended = await w.plain("check");
@@ -49,7 +49,7 @@ describe("check", () => {
   });
 
   it("tells a wrong password from a service that is down", async () => {
-    const w = await world();
+    const w = await world({ isNew: true });
     w.extra = services(w.sandbox.url).replaceAll("sandbox-app-token", "zqcanary-wrong-token");
     w.write();
     const wrong = await w.plain("check");
@@ -65,7 +65,7 @@ describe("check", () => {
   });
 
   it("exits 7 when only a service is down", async () => {
-    const w = await world();
+    const w = await world({ isNew: true });
     Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
     const ended = await w.run("check");
@@ -122,7 +122,7 @@ describe("a configuration with mistakes", () => {
     ];
 
   it.each(mistakes)("is refused with its place for %s, and nothing is started", async (_name, spoil, expected) => {
-    const w = await world();
+    const w = await world({ isNew: true });
     writeFileSync(w.path("crm-sync.yaml"), spoil(worldConfiguration));
     const ended = await w.run("run", "customers-and-orders");
     expect(ended.code).toBe(78);
@@ -137,7 +137,7 @@ describe("a configuration with mistakes", () => {
   });
 
   it("says all mistakes at once", async () => {
-    const w = await world();
+    const w = await world({ isNew: true });
     writeFileSync(w.path("crm-sync.yaml"), worldConfiguration.replace("zone: UTC", "zone: Nowhere\ncolour: red"));
     const ended = await w.run("--json", "check");
     expect(ended.code).toBe(78);
@@ -156,7 +156,7 @@ describe("a configuration with mistakes", () => {
   });
 
   it("is refused when the environment lacks a secret, by its name", async () => {
-    const w = await world();
+    const w = await world({ isNew: true });
     w.environment["SEAL_KEY"] = undefined;
     const ended = await w.run("check");
     expect(ended.code).toBe(78);
@@ -167,7 +167,7 @@ describe("a configuration with mistakes", () => {
 
 describe("the words of a command line", () => {
   it("refuses an unknown command, option or job with a suggestion and exit code 64", async () => {
-    const w = await world();
+    const w = await world({ isNew: true });
     const command = await w.plain("chekc");
     expect(command.code).toBe(64);
     expect(command.stderr).toContain("unknown command 'chekc'");
@@ -187,7 +187,7 @@ describe("the words of a command line", () => {
   });
 
   it("explains every command with an example", async () => {
-    const w = await world();
+    const w = await world({ isNew: true });
     const help = async (...words: string[]): Promise<string> => {
       const ended = await w.plain(...words, "--help");
       expect(ended.code, words.join(" ")).toBe(0);
@@ -265,7 +265,7 @@ describe("commands that need a ledger", () => {
   ];
 
   it("say that there is none yet, and make none", { timeout: 120_000 }, async () => {
-    const w = await world();
+    const w = await world({ isNew: true });
     for (const command of words) {
       const ended = await w.run("--json", ...command);
       expect.soft(ended.code, `${command.join(" ")}: ${ended.stderr}`).toBe(65);
@@ -277,7 +277,7 @@ describe("commands that need a ledger", () => {
   });
 
   it("refuse a file that is no ledger, another program's database, and one that is newer than the program", async () => {
-    const w = await world();
+    const w = await world({ isNew: true });
     writeFileSync(w.path("ledger.db"), "This is a letter to my grandmother, and no database at all.\n".repeat(100));
     const letter = await w.run("run", "everything");
     expect(letter.code).toBe(65);

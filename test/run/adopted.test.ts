@@ -8,6 +8,7 @@ import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { ApplyWorld, customer, orderRecord } from "../apply/world.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/northwind.ts";
+import { putNewLedger } from "../support/new-ledger.ts";
 import { runResultOf } from "../support/program.ts";
 import { changes, configOf, ledgerOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
 import type { SmallWorld } from "../support/small-world.ts";
@@ -26,6 +27,7 @@ async function takenOver() {
   onTestFinished(() => sandbox.close());
   const run = async (next: SmallWorld) => {
     writeWorld(path, next);
+    putNewLedger(ledgerOf(path));
     const before = sandbox.counts().calls["E5"] ?? 0;
     const ended = await runInProcess({
       job: "everything",

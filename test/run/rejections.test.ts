@@ -9,6 +9,7 @@ import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { resyncInProcess, runInProcess } from "../support/in-process.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
+import { putNewLedger } from "../support/new-ledger.ts";
 import { runResultOf } from "../support/program.ts";
 import { base, changes, configOf, ledgerOf, platformOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
 import type { SmallWorld } from "../support/small-world.ts";
@@ -57,6 +58,7 @@ class Company {
     cells += 1;
     const path = join(folder.path, `company-${cells}`);
     writeWorld(path, world);
+    putNewLedger(ledgerOf(path));
     const sandbox = await startSandbox({ store: platformOf(path), clock: systemClock, random: systemRandomness });
     onTestFinished(() => sandbox.close());
     return new Company(path, sandbox, world);

@@ -22,6 +22,7 @@ import {
   worldJobs,
 } from "./cli-records.ts";
 import type { Records } from "./cli-records.ts";
+import { putNewLedger } from "./new-ledger.ts";
 import { carryOut, compileCache } from "./warm.ts";
 
 const project = join(import.meta.dirname, "../..");
@@ -209,8 +210,10 @@ function clockUntil(prompt: AbortSignal): Clock {
   return { ...systemClock, sleep: (ms, signal) => systemClock.sleep(prompt.aborted ? 0 : ms, signal) };
 }
 
-/** Makes a world: by default two customers with one order of two assets each, and two people each. */
-export async function world(options: { records?: Records; sandbox?: Partial<SandboxOptions> } = {}): Promise<World> {
+/** Makes a world: by default two customers with one order of two assets each, and two people each. `isNew`: without a ledger. */
+export async function world(
+  options: { records?: Records; sandbox?: Partial<SandboxOptions>; isNew?: true } = {},
+): Promise<World> {
   const folder = temporaryFolder();
   const prompt = new AbortController();
   const clock = options.sandbox?.clock ?? clockUntil(prompt.signal);
@@ -237,6 +240,7 @@ export async function world(options: { records?: Records; sandbox?: Partial<Sand
       writeFileSync(path("data/customers.ndjson"), lines(made.customers.map(customerLine)));
       writeFileSync(path("data/orders.ndjson"), lines(made.orders.map(orderLine)));
       writeFileSync(path("data/staff.ndjson"), lines(made.staff.map(staffLine)));
+      if (options.isNew !== true) putNewLedger(path("ledger.db"));
     },
     start(...words) {
       const running = startCli([`--sandbox=${sandbox.url}`, ...words], { folder, environment: made.environment });

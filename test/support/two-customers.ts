@@ -14,6 +14,7 @@ import { applyCommand, planCommand } from "../../src/cli/plan-commands.ts";
 import { runCommand } from "../../src/cli/run-commands.ts";
 import { runResultOf } from "./program.ts";
 import type { Ended } from "./program.ts";
+import { putNewLedger } from "./new-ledger.ts";
 import { base, configOf, ledgerOf, smallEnvironment, writeWorld } from "./small-world.ts";
 import type { SmallWorld } from "./small-world.ts";
 
@@ -93,6 +94,7 @@ export class TwoCustomers {
     json = true,
   ): Promise<{ ended: Ended; calls: Record<string, number> }> {
     writeWorld(this.path, this.world);
+    putNewLedger(ledgerOf(this.path));
     const config = configOf(this.path);
     writeFileSync(config, readFileSync(config, "utf8").replace(/^jobs:\n.*\n/m, bothJobs));
     const before = this.sandbox.counts().calls;
