@@ -330,7 +330,8 @@ class Simulation {
       const writes = this.#services.writingCalls - before;
       await this.#timeline.pass(this.#configuration.settle.timeMs);
       const decided = (await this.#ask()) > 0;
-      waited ||= decided || (run < 3 && (summary?.openOperations ?? 0) + (summary?.held.length ?? 0) > 0);
+      const waits = summary?.open.some((group) => group.cause === "settle-time") === true;
+      waited ||= decided || (run < 3 && (waits || (summary?.openOperations ?? 0) + (summary?.held.length ?? 0) > 0));
       const isOpen = (summary?.openOperations ?? 0) > 0 && run < mostQuietRuns;
       if (run >= 3 && writes === 0 && !decided && !isOpen) return;
       if (run < (waited ? mostQuietRuns : 3)) continue;
