@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { breaches, circles, importsOf } from "./architecture/rules.ts";
+import { breaches, circles, importsOf, mutualImports } from "./architecture/rules.ts";
 import type { LongFiles, SourceFile } from "./architecture/rules.ts";
 
 const project = join(import.meta.dirname, "..");
@@ -31,6 +31,17 @@ describe("the rooms of the program", () => {
 
   it("have no circles among their modules", () => {
     expect(circles(files.filter((file) => file.path.startsWith("src/")))).toEqual([]);
+  });
+
+  it("have no two files that import each other, be it for types, in the rooms of calls and settings", () => {
+    expect(
+      mutualImports(files.filter((file) => /^src\/(?:base|http|source|platform|config)\//u.test(file.path))),
+    ).toEqual([]);
+    const pair = ["a", "b"].map((name, at) => ({
+      path: `src/run/${name}.ts`,
+      text: `import type { X } from "./${["b", "a"][at]}.ts";`,
+    }));
+    expect(mutualImports(pair)).toEqual(["src/run/a.ts ↔ src/run/b.ts"]);
   });
 
   it("give a reason only for files that are there and long", () => {
@@ -98,7 +109,7 @@ describe("the check of the rooms", () => {
     ],
     ["src/report/a.ts", `const text = "Date.now"; const other = record.setTimeout;`.replace(`"Date.now"`, `"of now"`)],
     ["src/ledger/a.ts", `import Database from "better-sqlite3";\nimport { sql } from "kysely";`],
-    ["src/config/a.ts", `import { x } from "../http/settings.ts";`],
+    ["src/config/a.ts", `import { x } from "../http/settings.ts";\nimport { y } from "../http/secrets.ts";`],
     ["src/main.ts", `import { x } from "./sandbox/sandbox.ts";\nimport { y } from "./config/load.ts";`],
     ["src/http/a.ts", `import { fetch } from "undici";\nawait fetch("https://x.example");`],
     ["jobs/a.ts", `import type { Job } from "../src/run/job.ts";`],

@@ -1,18 +1,17 @@
-import { readFileSync } from "node:fs";
-import { isAbsolute, resolve as resolvePath } from "node:path";
 import { inspect } from "node:util";
 import type { Json } from "../base/canonical-json.ts";
-import { failed, messageOf, ok } from "../base/errors.ts";
+import { failed, ok } from "../base/errors.ts";
 import type { Problem, Result } from "../base/errors.ts";
+import { isLoopback } from "../base/loopback.ts";
+import { readSecret, SecretFailure, secretReference } from "../http/secrets.ts";
+import type { SecretPlaces } from "../http/secrets.ts";
 import { mistake } from "./document.ts";
 import type { Environment } from "./environment.ts";
 import { isMap, nearestMark, valueAt } from "./layer.ts";
 import type { Layer, Path } from "./layer.ts";
 
-const reference = /^(env|file):(.*)$/su;
 const secretName = /(?:secrets?|passwords?|tokens?|apikey|sealkey|credentials?|passphrase|authorization)$/iu;
 const urlWithPassword = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/iu;
-const largestSecret = 65_536;
 
 /** Whether the value at this path may be a secret: then it has to be a reference, and it is never repeated in a message. */
 export function isSecretKey(path: Path): boolean {
@@ -36,7 +35,7 @@ export class Secrets {
 
   /**
    * The secret behind `env:NAME` (as it was at the start) or `file:/path` (read again, because such files are replaced while the program
-   * runs). Exactly the text: never a number, no white space taken off but one line end of a file. Throws a Problem where there is none.
+   * runs), by the rule of `readSecret`. Throws a Problem where there is none.
    */
   reveal(wanted: string): string {
     const known = wanted.startsWith("env:") ? this.#values.get(wanted) : undefined;
@@ -75,7 +74,7 @@ export function findReferences(value: Json | undefined): { references: Found[]; 
   const literals: Path[] = [];
   const visit = (current: Json | undefined, path: Path): void => {
     if (typeof current === "string") {
-      if (reference.test(current) && !inMapping(path)) references.push({ path, reference: current });
+      if (secretReference.test(current) && !inMapping(path)) references.push({ path, reference: current });
       else if (isReferenceField(path)) references.push({ path, reference: `${path.at(-1)}:${current}` });
       else if (isFixedToken(path) ? !isLocal(value, path) : secretLeaf(path) || urlWithPassword.test(current))
         literals.push(path);
@@ -104,7 +103,7 @@ function isFixedToken(path: Path): boolean {
 /** Whether the service that a path belongs to runs on this machine. */
 function isLocal(value: Json | undefined, path: Path): boolean {
   const base = valueAt(value, [...path.slice(0, 1), "baseUrl"]);
-  return typeof base === "string" && /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/]|$)/u.test(base);
+  return typeof base === "string" && URL.canParse(base) && isLoopback(new URL(base));
 }
 
 /** A mapping says where in a record a field stands; its texts are paths and constants, never secrets. */
@@ -133,7 +132,7 @@ export function resolveSecrets(
   for (const { path, reference: wanted } of references) {
     // Tokens are read again by the clients, which know no folder of the configuration: their files are named absolutely.
     const directory = path.includes("tokens") ? undefined : options.directory;
-    const resolved = resolve(wanted, environment, placeOf(path), path.join("."), directory);
+    const resolved = resolve(wanted, { environment, directory }, placeOf(path), path.join("."));
     if (resolved.ok) values.set(wanted, resolved.value);
     else if (options.required) problems.push(resolved.error);
   }
@@ -141,74 +140,43 @@ export function resolveSecrets(
   return ok(
     new Secrets(values, (wanted) => {
       // What is no reference may be the secret itself and must not be repeated.
-      const name = reference.test(wanted) ? wanted : "a setting";
-      return resolve(wanted, environment, "configuration", name, options.directory);
+      const name = secretReference.test(wanted) ? wanted : "a setting";
+      return resolve(wanted, { environment, directory: options.directory }, "configuration", name);
     }),
   );
 }
 
-function resolve(
+function resolve(wanted: string, places: SecretPlaces, place: string, name: string): Result<string, Problem> {
+  try {
+    return ok(readSecret(wanted, places));
+  } catch (thrown) {
+    if (!(thrown instanceof SecretFailure)) throw thrown;
+    return failed(secretProblem(thrown, wanted, places, place, name));
+  }
+}
+
+function secretProblem(
+  failure: SecretFailure,
   wanted: string,
-  environment: Environment,
+  { directory }: SecretPlaces,
   place: string,
   name: string,
-  directory: string | undefined,
-): Result<string, Problem> {
-  const parts = reference.exec(wanted);
-  const kind = parts?.[1];
-  const target = parts?.[2] ?? "";
-  if (kind === "env" && /^[A-Za-z_][A-Za-z0-9_]*$/u.test(target)) {
-    const value = environment[target];
-    if (value === undefined || value === "") {
-      const state = value === undefined ? "is not set" : "is empty";
-      return failed(
-        mistake(
-          "config.missing-secret",
-          place,
-          `\`${name}\` needs ${wanted}, which ${state}.`,
-          `Set ${target} before the start.`,
-        ),
-      );
-    }
-    return ok(value);
-  }
-  if (kind === "file" && target !== "" && (isAbsolute(target) || directory !== undefined)) {
-    return readSecretFile(wanted, resolvePath(directory ?? "/", target), place, name);
-  }
-  return failed(
-    mistake(
+): Problem {
+  if (failure.place === "none") {
+    return mistake(
       "config.secret-reference",
       place,
       `\`${name}\` is no reference to a secret.`,
       directory === undefined
         ? "Write `env:NAME` (letters, digits and _) or `file:/absolute/path`."
         : "Write `env:NAME` (letters, digits and _), or `file:` and a path, which starts at the folder of the configuration.",
-    ),
-  );
-}
-
-function readSecretFile(wanted: string, target: string, place: string, name: string): Result<string, Problem> {
-  let text: string;
-  try {
-    const bytes = readFileSync(target);
-    if (bytes.length > largestSecret) throw new RangeError(`${bytes.length} bytes are too many for a secret`);
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/u, "");
-  } catch (thrown) {
-    const why = thrown instanceof Error && "code" in thrown ? String(thrown.code) : messageOf(thrown);
-    const cure = "Check that the file is there and that this user may read it.";
-    return failed(
-      mistake("config.missing-secret", place, `\`${name}\` needs ${wanted}, which cannot be read (${why}).`, cure),
     );
   }
-  if (text === "") {
-    return failed(
-      mistake(
-        "config.missing-secret",
-        place,
-        `\`${name}\` needs ${wanted}, which is empty.`,
-        "Write the secret into it.",
-      ),
-    );
-  }
-  return ok(text);
+  const cure =
+    failure.place === "env"
+      ? `Set ${wanted.slice("env:".length)} before the start.`
+      : failure.state === "is empty"
+        ? "Write the secret into it."
+        : "Check that the file is there and that this user may read it.";
+  return mistake("config.missing-secret", place, `\`${name}\` needs ${wanted}, which ${failure.state}.`, cure);
 }

@@ -4,7 +4,7 @@ import type { z } from "zod";
 
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { Clock } from "../base/clock.ts";
-import { messageOf } from "../base/errors.ts";
+import { messageOf, Problem } from "../base/errors.ts";
 import type { Randomness } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { OperationId, PathTarget, ServiceName } from "../contract/operations.ts";
@@ -22,11 +22,11 @@ import { createHeaderWriter, requestPath, subjectOfTarget } from "./headers.ts";
 import { ReadFailure } from "./outcome.ts";
 import type { WriteOutcome } from "./outcome.ts";
 import type { PaceState } from "./pace.ts";
-import { createPace, retryAfterMs } from "./pace.ts";
+import { createPace } from "./pace.ts";
 import { scrub } from "./redaction.ts";
-import { backoffMs, createRetryBudget } from "./retry.ts";
+import { createRetryBudget, retryAfterMs, retryRead } from "./retry.ts";
 import type { ServiceSettings } from "./settings.ts";
-import { TokenFailure } from "./token-failure.ts";
+import { TokenFailure } from "./token.ts";
 import type { Transport, TransportAnswer } from "./transport.ts";
 import { createTransport, TransportFailure } from "./transport.ts";
 
@@ -307,38 +307,27 @@ export function createServiceClient(
   }
 
   async function read<T>(options: ReadOptions<T>): Promise<T> {
-    /** Which tokens were refused: both may have expired at the same time, and each is renewed once. */
-    const refused = new Set<string>();
-    let oddTried = false;
-    for (let number = 0; ; number += 1) {
-      const ended = await limit(() => attempt(options, random.hex(16), null));
-      if (ended.kind === "answered" && ended.result.kind === "success") return ended.result.data;
-      const failure = readFailureOf(options.operation, ended);
-      const verdict = repetition(ended);
-      if (
-        verdict === "never" ||
-        (verdict === "once-for-token" && refused.has(refusedToken(ended))) ||
-        (verdict === "once-for-data" && oddTried)
-      )
-        throw failure;
-      if (verdict === "once-for-token") {
-        refused.add(refusedToken(ended));
-        continue;
-      }
-      oddTried ||= verdict === "once-for-data";
-      if (number + 1 >= settings.readAttempts || breaker.refusal() !== undefined || !budget.take()) throw failure;
-      try {
-        await clock.sleep(
-          backoffMs(number, { baseMs: settings.backoffBaseMs, capMs: settings.backoffCapMs }, random),
-          options.signal,
-        );
-      } catch {
-        throw new ReadFailure({
-          operation: options.operation,
-          kind: "aborted",
-          reason: "stopped between two attempts",
-        });
-      }
+    const { operation, signal } = options;
+    try {
+      return await retryRead(
+        async () => {
+          const ended = await limit(() => attempt(options, random.hex(16), null));
+          if (ended.kind === "answered" && ended.result.kind === "success") return { value: ended.result.data };
+          return { error: readFailureOf(operation, ended), again: repetition(ended) };
+        },
+        {
+          attempts: settings.readAttempts,
+          baseMs: settings.backoffBaseMs,
+          capMs: settings.backoffCapMs,
+          clock,
+          random,
+          signal,
+          mayRepeat: () => breaker.refusal() === undefined && budget.take(),
+        },
+      );
+    } catch (thrown) {
+      if (thrown instanceof Problem || signal?.aborted !== true) throw thrown;
+      throw new ReadFailure({ operation, kind: "aborted", reason: "stopped between two attempts" });
     }
   }
 
@@ -368,12 +357,6 @@ export function createServiceClient(
     }),
     close: () => transport.close(),
   };
-}
-
-/** Which token the service refused, as far as it says. */
-function refusedToken<T>(ended: Attempt<T>): "application" | "user" | "any" {
-  if (ended.kind !== "answered" || ended.result.kind !== "code") return "any";
-  return ended.result.meaning.token ?? "any";
 }
 
 function transportOf(settings: ServiceSettings): Transport {

@@ -5,6 +5,7 @@ import type { SignedHeaders } from "./headers.ts";
 import { ReadFailure } from "./outcome.ts";
 import type { ReadFailureKind, WriteOutcome } from "./outcome.ts";
 import { keepable, keepableText, privateValuesOf, scrub } from "./redaction.ts";
+import type { FailedAttempt } from "./retry.ts";
 import type { TransportAnswer, TransportFailure } from "./transport.ts";
 
 /** One attempt as it ended. */
@@ -13,26 +14,33 @@ export type Attempt<T> =
   | { kind: "failed"; failure: TransportFailure }
   | { kind: "unsent"; why: "aborted" | "breaker-open" | "no-turn" | "token"; reason: string };
 
+const again: FailedAttempt["again"] = { kind: "wait" };
+
 /** Whether and how often a read that ended like this may be made again. */
-export function repetition<T>(ended: Attempt<T>): "again" | "never" | "once-for-token" | "once-for-data" {
+export function repetition<T>(ended: Attempt<T>): FailedAttempt["again"] {
   if (ended.kind === "unsent") return "never";
   if (ended.kind === "failed")
-    return ended.failure.reason === "stopped" || ended.failure.reason === "the answer is too large" ? "never" : "again";
+    return ended.failure.reason === "stopped" || ended.failure.reason === "the answer is too large" ? "never" : again;
   const { result } = ended;
   switch (result.kind) {
     case "unauthorized":
-      return "once-for-token";
+      return renewed("any");
     case "limited":
-      return "again";
+      return again;
     case "odd":
-      if (!result.alive) return "again";
-      return ended.answer.status === 200 ? "once-for-data" : "never";
+      if (!result.alive) return again;
+      return ended.answer.status === 200 ? { kind: "wait", once: "odd data" } : "never";
     case "code":
-      if (result.meaning.effect === "refresh-token") return "once-for-token";
-      return result.meaning.effect === "unknown" && result.meaning.listed ? "again" : "never";
+      if (result.meaning.effect === "refresh-token") return renewed(result.meaning.token ?? "any");
+      return result.meaning.effect === "unknown" && result.meaning.listed ? again : "never";
     default:
       return "never";
   }
+}
+
+/** Both tokens may have expired at the same time, and each is renewed once. */
+function renewed(token: "application" | "user" | "any"): FailedAttempt["again"] {
+  return { kind: "at-once", once: `token ${token}` };
 }
 
 function keptOf<T>(answer: TransportAnswer, result: Classified<T>, privateValues: readonly string[]): Json {

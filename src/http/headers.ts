@@ -1,9 +1,12 @@
+import type { Clock } from "../base/clock.ts";
 import { scopes } from "../contract/operations.ts";
 import type { PathTarget, ServiceName, ServiceOperation } from "../contract/operations.ts";
-import type { ServiceSettings } from "./settings.ts";
-import { TokenFailure } from "./token-failure.ts";
-import type { TokenDependencies, TokenProvider } from "./tokens.ts";
+import type { ServiceSettings, TokenSource } from "./settings.ts";
+import { readTokenSource } from "./token-sources.ts";
+import type { TokenSourceDependencies } from "./token-sources.ts";
+import { TokenFailure } from "./token.ts";
 import { createTokenProvider } from "./tokens.ts";
+import type { TokenProvider } from "./tokens.ts";
 
 /** The headers of one attempt and the tokens in them. */
 export interface SignedHeaders {
@@ -30,17 +33,17 @@ export interface HeaderWriter {
 export function createHeaderWriter(
   service: ServiceName,
   settings: ServiceSettings["tokens"],
-  dependencies: TokenDependencies,
+  dependencies: TokenSourceDependencies & { clock: Clock },
 ): HeaderWriter {
   const scope = scopes[service];
-  const authorization = createTokenProvider(settings.authorization, dependencies, scope);
-  const clientToken =
-    settings.clientToken === undefined ? authorization : createTokenProvider(settings.clientToken, dependencies, scope);
-  const userToken =
-    settings.userToken === undefined ? undefined : createTokenProvider(settings.userToken, dependencies);
+  const provider = (source: TokenSource, needed?: string): TokenProvider =>
+    createTokenProvider(readTokenSource(source, dependencies), dependencies.clock, needed);
+  const authorization = provider(settings.authorization, scope);
+  const clientToken = settings.clientToken === undefined ? authorization : provider(settings.clientToken, scope);
+  const userToken = settings.userToken === undefined ? undefined : provider(settings.userToken);
   const userTokens = new Map<string, TokenProvider>();
   for (const [enterprise, source] of Object.entries(settings.userTokens)) {
-    userTokens.set(enterprise, createTokenProvider(source, dependencies));
+    userTokens.set(enterprise, provider(source));
   }
 
   return {
@@ -54,15 +57,15 @@ export function createHeaderWriter(
         used.push([clientToken, token, "application"]);
       }
       if (operation.headers.includes("userToken")) {
-        const provider = (enterprise === undefined ? undefined : userTokens.get(enterprise)) ?? userToken;
-        if (provider === undefined) {
+        const user = (enterprise === undefined ? undefined : userTokens.get(enterprise)) ?? userToken;
+        if (user === undefined) {
           throw new TokenFailure(
             `no userToken is configured for ${service === "member-center" ? "this enterprise" : service}`,
           );
         }
-        const token = await provider.token(signal);
+        const token = await user.token(signal);
         headers.push("userToken", token);
-        used.push([provider, token, "user"]);
+        used.push([user, token, "user"]);
       }
       if (operation.headers.includes("Content-Type")) headers.push("Content-Type", "application/json");
       headers.push("Accept", "application/json", "User-Agent", "crm-sync");
@@ -70,14 +73,14 @@ export function createHeaderWriter(
         headers,
         tokens: [...new Set(used.map(([, token]) => token))],
         accepted() {
-          for (const [provider] of used) provider.accepted();
+          for (const [one] of used) one.accepted();
         },
         reject(which) {
           const meant = used.filter(([, , kind]) => which === "all" || which === kind);
           // Where nobody says which token it was, those that can be replaced are; one that cannot is given up only when it is named.
-          const renewable = meant.filter(([provider]) => provider.renewable);
+          const renewable = meant.filter(([one]) => one.renewable);
           const rejected = which === "all" && renewable.length > 0 ? renewable : meant;
-          for (const [provider, token] of rejected) provider.reject(token);
+          for (const [one, token] of rejected) one.reject(token);
         },
       };
     },

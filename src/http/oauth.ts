@@ -1,58 +1,73 @@
 import * as oauth from "oauth4webapi";
 import { Agent, fetch } from "undici";
+import { messageOf } from "../base/errors.ts";
+import { credentialOf } from "./secrets.ts";
+import { TokenFailure } from "./token.ts";
+import type { TokenReading } from "./token.ts";
 
-import { readSecret } from "./secrets.ts";
-import type { OAuth2Settings } from "./settings.ts";
-import { TokenFailure } from "./token-failure.ts";
-import type { TokenReading, TokenSourceDependencies } from "./token-sources.ts";
+/** A token request to an OAuth2 endpoint, by client_credentials or password. Plain http is for the settings to refuse. */
+export interface OAuth2Request {
+  tokenUrl: string;
+  grant: "client_credentials" | "password";
+  clientId: string;
+  /** Reference of the client secret. */
+  clientSecret: string;
+  /** Client id and secret in the Authorization header (basic) or in the form (post). */
+  clientAuth: "basic" | "post";
+  username?: string | undefined;
+  /** Reference of the account's password. */
+  password?: string | undefined;
+  scope?: string | undefined;
+  /** Further parameters of the form. */
+  parameters?: Readonly<Record<string, string>> | undefined;
+  connectTimeoutMs?: number | undefined;
+  /** Longest time for one request in all. */
+  timeoutMs: number;
+}
 
-/** Used for token requests only: small answers, few connections. */
-const tokenAgent = new Agent({ connections: 2, maxResponseSize: 1024 * 1024, connect: { timeout: 10_000 } });
+/** The secret behind a reference. What it throws names the place only. */
+export type SecretResolver = (reference: string) => string | Promise<string>;
 
 /**
- * Asks a token endpoint for a token, by client_credentials or password. A request that got no answer or a 5xx is made once more. Rejects with
- * TokenFailure; its text holds the OAuth2 error code (such as invalid_client) and never what the endpoint wrote beside it.
+ * Asks a token endpoint for a token. A request that got no answer or a 5xx is made once more. Rejects with TokenFailure; its text holds the OAuth2
+ * error code (such as invalid_client) and never what the endpoint wrote beside it.
  */
-export async function requestOAuthToken(
-  settings: OAuth2Settings,
-  dependencies: TokenSourceDependencies,
-): Promise<TokenReading> {
-  const { host } = new URL(settings.tokenUrl);
+export async function requestOAuthToken(request: OAuth2Request, secret: SecretResolver): Promise<TokenReading> {
+  const { host } = new URL(request.tokenUrl);
   try {
-    return await request(settings, dependencies);
+    return await ask(request, secret);
   } catch (thrown) {
     if (isRefusal(thrown)) throw asFailure(thrown, host);
   }
   try {
-    return await request(settings, dependencies);
+    return await ask(request, secret);
   } catch (thrown) {
     throw asFailure(thrown, host);
   }
 }
 
-async function request(settings: OAuth2Settings, dependencies: TokenSourceDependencies): Promise<TokenReading> {
-  const url = new URL(settings.tokenUrl);
-  const server: oauth.AuthorizationServer = { issuer: url.origin, token_endpoint: settings.tokenUrl };
-  const client: oauth.Client = { client_id: settings.clientId };
-  const secret = await readSecret(settings.clientSecret, dependencies.environment);
+async function ask(request: OAuth2Request, secret: SecretResolver): Promise<TokenReading> {
+  const url = new URL(request.tokenUrl);
+  const server: oauth.AuthorizationServer = { issuer: url.origin, token_endpoint: request.tokenUrl };
+  const client: oauth.Client = { client_id: request.clientId };
+  const clientSecret = await credential(request.clientSecret, secret);
   const authentication =
-    settings.clientAuth === "basic" ? oauth.ClientSecretBasic(secret) : oauth.ClientSecretPost(secret);
-  const parameters = new URLSearchParams();
-  if (settings.scope !== undefined) parameters.set("scope", settings.scope);
+    request.clientAuth === "basic" ? oauth.ClientSecretBasic(clientSecret) : oauth.ClientSecretPost(clientSecret);
+  const parameters = new URLSearchParams(request.parameters);
+  if (request.scope !== undefined) parameters.set("scope", request.scope);
   const options = {
-    signal: AbortSignal.timeout(settings.timeoutMs),
-    // The settings allow plain http to this machine only.
+    signal: AbortSignal.timeout(request.timeoutMs),
     [oauth.allowInsecureRequests]: url.protocol === "http:",
-    [oauth.customFetch]: undiciFetch,
+    [oauth.customFetch]: fetchOver(agentFor(request.connectTimeoutMs ?? 10_000)),
   };
-  if (settings.grant === "client_credentials") {
+  if (request.grant === "client_credentials") {
     const response = await oauth.clientCredentialsGrantRequest(server, client, authentication, parameters, options);
     return reading(await oauth.processClientCredentialsResponse(server, client, response));
   }
-  if (settings.username === undefined || settings.password === undefined)
+  if (request.username === undefined || request.password === undefined)
     throw new TokenFailure("the password grant needs username and password");
-  parameters.set("username", settings.username);
-  parameters.set("password", await readSecret(settings.password, dependencies.environment));
+  parameters.set("username", request.username);
+  parameters.set("password", await credential(request.password, secret));
   const response = await oauth.genericTokenEndpointRequest(
     server,
     client,
@@ -62,6 +77,17 @@ async function request(settings: OAuth2Settings, dependencies: TokenSourceDepend
     options,
   );
   return reading(await oauth.processGenericTokenEndpointResponse(server, client, response));
+}
+
+async function credential(reference: string, secret: SecretResolver): Promise<string> {
+  let text: string;
+  try {
+    text = credentialOf(await secret(reference));
+  } catch (thrown) {
+    throw new TokenFailure(messageOf(thrown), { kind: "no-secret", reference }, thrown);
+  }
+  if (text === "") throw new TokenFailure(`${reference} is empty`, { kind: "no-secret", reference });
+  return text;
 }
 
 function reading(answer: oauth.TokenEndpointResponse): TokenReading {
@@ -86,28 +112,37 @@ function isRefusal(
 function asFailure(thrown: unknown, host: string): TokenFailure {
   if (thrown instanceof TokenFailure) return thrown;
   if (thrown instanceof oauth.ResponseBodyError) {
-    const code = /^[\w-]{1,40}$/.test(thrown.error) ? thrown.error : "an error";
-    return new TokenFailure(`the token endpoint ${host} refused: ${code} (HTTP ${thrown.status})`);
+    const { status } = thrown;
+    const code = /^[\w-]{1,40}$/.test(thrown.error) ? thrown.error : undefined;
+    const text = `the token endpoint ${host} refused: ${code ?? "an error"} (HTTP ${status})`;
+    return new TokenFailure(text, { kind: "refused", status, code });
   }
   if (thrown instanceof oauth.WWWAuthenticateChallengeError) {
-    return new TokenFailure(`the token endpoint ${host} refused the application (HTTP ${thrown.status})`);
+    const { status } = thrown;
+    const text = `the token endpoint ${host} refused the application (HTTP ${status})`;
+    return new TokenFailure(text, { kind: "refused", status });
   }
-  if (thrown instanceof Error && thrown.message.startsWith("the environment variable "))
-    return new TokenFailure(thrown.message);
-  return new TokenFailure(`the token endpoint ${host} gave no usable answer`);
+  return new TokenFailure(`the token endpoint ${host} gave no usable answer`, { kind: "no-answer" });
 }
 
-type OAuthFetch = (
+/** Used for token requests only: small answers, few connections. One for each time-out that the settings name. */
+const agents = new Map<number, Agent>();
+
+function agentFor(connectTimeoutMs: number): Agent {
+  let agent = agents.get(connectTimeoutMs);
+  if (agent === undefined) {
+    agent = new Agent({ connections: 2, maxResponseSize: 1024 * 1024, connect: { timeout: connectTimeoutMs } });
+    agents.set(connectTimeoutMs, agent);
+  }
+  return agent;
+}
+
+type TokenFetch = (
   url: string,
   options: oauth.CustomFetchOptions<"POST", URLSearchParams>,
 ) => Promise<Awaited<ReturnType<typeof oauth.clientCredentialsGrantRequest>>>;
 
-const undiciFetch: OAuthFetch = (url, options) =>
-  fetch(url, {
-    method: options.method,
-    headers: options.headers,
-    body: options.body,
-    redirect: options.redirect,
-    signal: options.signal ?? null,
-    dispatcher: tokenAgent,
-  });
+function fetchOver(dispatcher: Agent): TokenFetch {
+  return (url, { headers, body, redirect, signal }) =>
+    fetch(url, { method: "POST", headers, body, redirect, signal: signal ?? null, dispatcher });
+}

@@ -83,17 +83,3 @@ export function createPace(options: { callsPerSecond: number | null; turnTimeout
     state: () => ({ callsPerSecond: rate(), pausedMs: Math.max(0, pausedUntil - clock.monotonic()) }),
   };
 }
-
-/**
- * The milliseconds that a Retry-After header asks for: seconds, or an HTTP date compared with the wall clock. Undefined for what is neither;
- * never more than a day.
- */
-export function retryAfterMs(header: string | undefined, now: number): number | undefined {
-  if (header === undefined) return undefined;
-  const text = header.trim();
-  const day = 86_400_000;
-  if (/^\d{1,9}$/.test(text)) return Math.min(day, Number(text) * 1000);
-  if (!/^[A-Za-z]{3,9},/.test(text)) return undefined;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.min(day, Math.max(0, at - now));
-}

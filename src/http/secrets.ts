@@ -1,23 +1,73 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import { messageOf } from "../base/errors.ts";
 
-import type { SecretSource } from "./settings.ts";
+/** The form of a reference to a secret. */
+export const secretReference = /^(env|file):(.*)$/su;
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/u;
+const largestSecretBytes = 65_536;
+
+/** A reference that leads to no secret. The text names the place and never what stands there. */
+export class SecretFailure extends Error {
+  /** The environment variable or the file; `none` where the text is no reference, which may be a secret itself and is not repeated. */
+  readonly place: "env" | "file" | "none";
+  /** What is wrong there, in words: "is not set". */
+  readonly state: string;
+
+  constructor(place: "env" | "file" | "none", state: string, target = "") {
+    super(
+      place === "none"
+        ? "there is no reference to a secret"
+        : `the ${place === "env" ? "environment variable" : "file"} ${target} ${state}`,
+    );
+    this.place = place;
+    this.state = state;
+  }
+}
+
+export interface SecretPlaces {
+  /** The environment as it was read at the start. */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Where relative paths start; without it a path is absolute. */
+  directory?: string | undefined;
+}
 
 /**
- * The secret that `env:NAME` or `file:/path` names, as text, without the line end of a file; never coerced, so that "0012" stays "0012". Rejects
- * with an error that names the place only.
+ * The secret that `env:NAME` or `file:/path` names; throws SecretFailure. One rule for services, sources and the ledger: it is text, never coerced
+ * ("0012" stays "0012"), not empty; a file is UTF-8 of at most 64 KiB, and one line end comes off its end. Nothing else does: a sealing key
+ * that lost a character would open nothing. What is sent as a credential passes through `credentialOf` as well.
  */
-export async function readSecret(
-  source: SecretSource,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<string> {
-  if (source.startsWith("env:")) {
-    const name = source.slice("env:".length);
-    const value = environment[name];
-    if (value === undefined || value === "") throw new Error(`the environment variable ${name} is not set`);
+export function readSecret(reference: string, places: SecretPlaces): string {
+  const [, kind, target = ""] = secretReference.exec(reference) ?? [];
+  if (kind === "env" && variableName.test(target)) {
+    const value = places.environment[target];
+    if (value === undefined) throw new SecretFailure("env", "is not set", target);
+    if (value === "") throw new SecretFailure("env", "is empty", target);
     return value;
   }
-  const path = source.slice("file:".length);
-  const text = (await readFile(path, "utf8")).replace(/^\uFEFF/, "").replace(/[\r\n]+$/, "");
-  if (text === "") throw new Error(`the file ${path} is empty`);
+  if (kind === "file" && target !== "" && (isAbsolute(target) || places.directory !== undefined))
+    return readSecretFile(resolve(places.directory ?? "/", target));
+  throw new SecretFailure("none", "is no reference to a secret");
+}
+
+function readSecretFile(path: string): string {
+  let text: string;
+  try {
+    const bytes = readFileSync(path);
+    if (bytes.length > largestSecretBytes) throw new RangeError(`${bytes.length} bytes are too many for a secret`);
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/u, "");
+  } catch (thrown) {
+    const why = thrown instanceof Error && "code" in thrown ? String(thrown.code) : messageOf(thrown);
+    throw new SecretFailure("file", `cannot be read (${why})`, path);
+  }
+  if (text === "") throw new SecretFailure("file", "is empty", path);
   return text;
+}
+
+/**
+ * A secret as it is sent: a token, a password or a client secret holds neither a byte order mark nor a line end (RFC 6749 A, RFC 7617 2), so what
+ * an editor put around it comes off. Empty where nothing else is there.
+ */
+export function credentialOf(secret: string): string {
+  return secret.replace(/^\uFEFF/u, "").replace(/[\r\n]+$/u, "");
 }

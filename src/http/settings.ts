@@ -1,24 +1,17 @@
 import { z } from "zod";
+import { isPlainHttp } from "../base/loopback.ts";
 
 const milliseconds = (standard: number) => z.int().min(1).max(3_600_000).default(standard);
 
 /** Where a secret comes from: `env:NAME` or `file:/path`. The value itself never stands in a configuration. */
-export const secretSourceSchema = z
+export const secretReferenceSchema = z
   .string()
   .regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, "must be env:NAME or file:/path; a secret never stands here itself");
-export type SecretSource = z.infer<typeof secretSourceSchema>;
-
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** An http or https URL; plain http only to this machine. */
-const serviceUrl = z.url({ protocol: /^https?$/ }).refine(
-  (text) => {
-    if (!URL.canParse(text)) return false;
-    const url = new URL(text);
-    return url.protocol === "https:" || loopback.test(url.hostname);
-  },
-  { message: "must be https; plain http is allowed to this machine only" },
-);
+const serviceUrl = z.url({ protocol: /^https?$/ }).refine((text) => URL.canParse(text) && !isPlainHttp(text), {
+  message: "must be https; plain http is allowed to this machine only",
+});
 
 /** The OAuth2 token endpoint of the user center, with the grants that the services name. */
 export const oauth2Schema = z
@@ -28,13 +21,13 @@ export const oauth2Schema = z
       .enum(["client_credentials", "password"])
       .describe("Grant: client_credentials for the application, password for a user"),
     clientId: z.string().min(1).describe("Application key"),
-    clientSecret: secretSourceSchema.describe("Application secret: env:NAME or file:/path"),
+    clientSecret: secretReferenceSchema.describe("Application secret: env:NAME or file:/path"),
     clientAuth: z
       .enum(["basic", "post"])
       .default("post")
       .describe("Whether key and secret go in the Authorization header (basic) or in the form (post)"),
     username: z.string().min(1).optional().describe("Account, for the password grant"),
-    password: secretSourceSchema.optional().describe("Password of the account: env:NAME or file:/path"),
+    password: secretReferenceSchema.optional().describe("Password of the account: env:NAME or file:/path"),
     scope: z.string().min(1).optional().describe("Scope to ask for"),
     refreshAheadMs: milliseconds(60_000).describe(
       "How long before its expiry a token is renewed; at most a tenth of its life",
@@ -48,7 +41,7 @@ export type OAuth2Settings = z.infer<typeof oauth2Schema>;
 
 /** Where the token of one header comes from (A5). */
 export const tokenSourceSchema = z.union([
-  secretSourceSchema,
+  secretReferenceSchema,
   z.strictObject({
     env: z
       .string()

@@ -1,30 +1,11 @@
 import { execFile } from "node:child_process";
 
-import type { Clock } from "../base/clock.ts";
-import { readSecret } from "./secrets.ts";
+import type { OAuth2Request, SecretResolver } from "./oauth.ts";
+import { credentialOf, readSecret } from "./secrets.ts";
 import type { TokenSource } from "./settings.ts";
-
-/** A token as its source gave it. */
-export interface TokenReading {
-  token: string;
-  /** Milliseconds for which it may be used, counted from the asking; absent where the source does not say. */
-  lifeMs?: number | undefined;
-  /** The scopes that the token endpoint says it has, separated by blanks; absent where it says nothing. */
-  scope?: string | undefined;
-}
-
-/** Where a token is read from. `read` rejects with any error; its text is not shown. */
-export interface TokenReader {
-  /** In words, without a secret. */
-  place: string;
-  refreshAheadMs: number;
-  /** True where reading again can give another token: not for the environment, which was read at the start. */
-  renewable: boolean;
-  read(): Promise<TokenReading>;
-}
+import type { TokenReader, TokenReading } from "./token.ts";
 
 export interface TokenSourceDependencies {
-  clock: Clock;
   /** The environment as it was read at the start. */
   environment: Readonly<Record<string, string | undefined>>;
 }
@@ -32,7 +13,7 @@ export interface TokenSourceDependencies {
 /** How long the content of a file or the output of a command is used without asking again. */
 const rereadMs = 60_000;
 
-/** Makes the reader of a configured token source. */
+/** Makes the reader of a token source that is configured for a service. */
 export function readTokenSource(source: TokenSource, dependencies: TokenSourceDependencies): TokenReader {
   if (typeof source === "string") {
     return readTokenSource(
@@ -47,35 +28,38 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
       renewable: false,
       read: async () => ({ token: source.fixed }),
     };
+  const secret: SecretResolver = (reference) => readSecret(reference, dependencies);
+  const credential = (reference: string): string => credentialOf(readSecret(reference, dependencies));
   if ("env" in source) {
     return {
       place: `the environment variable ${source.env}`,
       refreshAheadMs: 0,
       renewable: false,
-      read: async () => ({ token: await readSecret(`env:${source.env}`, dependencies.environment) }),
+      read: async () => ({ token: credential(`env:${source.env}`) }),
     };
   }
-  if ("file" in source) return fileReader(source.file, dependencies);
+  if ("file" in source) {
+    return {
+      place: `the file ${source.file}`,
+      refreshAheadMs: 0,
+      renewable: true,
+      read: async () => ({ token: credential(`file:${source.file}`), lifeMs: rereadMs }),
+    };
+  }
   if ("command" in source) return commandReader(source.command, source.timeoutMs);
+  return oauth2Reader(source.oauth2, secret, source.oauth2.refreshAheadMs);
+}
+
+/** Reads tokens from an OAuth2 token endpoint. */
+export function oauth2Reader(request: OAuth2Request, secret: SecretResolver, refreshAheadMs: number): TokenReader {
   return {
-    place: `the token endpoint ${new URL(source.oauth2.tokenUrl).host}`,
-    refreshAheadMs: source.oauth2.refreshAheadMs,
+    place: `the token endpoint ${new URL(request.tokenUrl).host}`,
+    refreshAheadMs,
     renewable: true,
     read: async () => {
       // Loaded when it is used: most installations hold their tokens elsewhere.
       const { requestOAuthToken } = await import("./oauth.ts");
-      return requestOAuthToken(source.oauth2, dependencies);
-    },
-  };
-}
-
-function fileReader(path: string, dependencies: TokenSourceDependencies): TokenReader {
-  return {
-    place: `the file ${path}`,
-    refreshAheadMs: 0,
-    renewable: true,
-    read: async () => {
-      return { token: await readSecret(`file:${path}`, dependencies.environment), lifeMs: rereadMs };
+      return requestOAuthToken(request, secret);
     },
   };
 }

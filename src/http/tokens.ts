@@ -1,9 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 import { abortable } from "./abortable.ts";
-import type { TokenSource } from "./settings.ts";
-import { TokenFailure } from "./token-failure.ts";
-import { readTokenSource } from "./token-sources.ts";
-import type { TokenReading, TokenSourceDependencies } from "./token-sources.ts";
+import { SecretFailure } from "./secrets.ts";
+import { TokenFailure } from "./token.ts";
+import type { TokenReader, TokenReading } from "./token.ts";
 
 /** The token of one header, shared by all callers (A5). */
 export interface TokenProvider {
@@ -20,23 +19,16 @@ export interface TokenProvider {
   readonly renewable: boolean;
 }
 
-export interface TokenDependencies extends TokenSourceDependencies {
-  clock: Clock;
-}
-
 /** After a failed renewal nobody asks again for this long, so that a refused account is not locked by our asking. */
 const restAfterFailureMs = 5_000;
 /** A renewal that gives the refused token again, or another one that is refused, is believed only after this long. */
 const restAfterRefusalMs = 30_000;
 
-/** `scope` is the one that the application needs for the service (auth_order, auth_me): a token that is said to lack it is not used. */
-export function createTokenProvider(
-  source: TokenSource,
-  dependencies: TokenDependencies,
-  scope?: string,
-): TokenProvider {
-  const { clock } = dependencies;
-  const reader = readTokenSource(source, dependencies);
+/**
+ * Keeps the token of one reader, for services and sources alike. `scope` is the one that the application needs for the service (auth_order,
+ * auth_me): a token that is said to lack it is not used.
+ */
+export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: string): TokenProvider {
   let held: { token: string; renewAt: number; expiresAt: number } | undefined;
   let refused: { token: string; at: number } | undefined;
   let failure: { error: TokenFailure; until: number } | undefined;
@@ -69,7 +61,7 @@ export function createTokenProvider(
     try {
       return accept(await reader.read(), askedAt);
     } catch (thrown) {
-      const error = thrown instanceof TokenFailure ? thrown : new TokenFailure(`${reader.place} gave no token`);
+      const error = asTokenFailure(thrown, reader.place);
       failure = { error, until: clock.monotonic() + restAfterFailureMs };
       throw error;
     } finally {
@@ -115,4 +107,11 @@ export function createTokenProvider(
     },
     renewable: reader.renewable,
   };
+}
+
+/** The text of any other error may quote what a command printed. */
+function asTokenFailure(thrown: unknown, place: string): TokenFailure {
+  if (thrown instanceof TokenFailure) return thrown;
+  const why = thrown instanceof SecretFailure ? `: it ${thrown.state}` : "";
+  return new TokenFailure(`${place} gave no token${why}`);
 }

@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isUtf8 } from "node:buffer";
 import { Pool } from "undici";
 import type { Dispatcher } from "undici";
+import { timeouts } from "./timeouts.ts";
+import type { TimeoutSettings } from "./timeouts.ts";
 
 export interface TransportRequest {
   method: "GET" | "POST" | "PUT" | "DELETE";
@@ -43,12 +45,9 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-export interface TransportOptions {
+export interface TransportOptions extends TimeoutSettings {
   baseUrl: string;
   connections: number;
-  connectTimeoutMs: number;
-  headersTimeoutMs: number;
-  bodyTimeoutMs: number;
   callTimeoutMs: number;
   answerLimitBytes: number;
   /** PEM of a certificate authority. */
@@ -63,12 +62,7 @@ export function createTransport(options: TransportOptions): Transport {
     connections: options.connections,
     pipelining: 1,
     allowH2: false,
-    headersTimeout: options.headersTimeoutMs,
-    bodyTimeout: options.bodyTimeoutMs,
-    connect: {
-      timeout: options.connectTimeoutMs,
-      ...(options.certificateAuthority === undefined ? {} : { ca: options.certificateAuthority }),
-    },
+    ...timeouts(options, options.certificateAuthority),
   });
   return {
     send: (request) =>

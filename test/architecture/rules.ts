@@ -59,8 +59,12 @@ const levels: Record<string, number> = {
 
 /** What a room may import besides the rooms to its left. */
 const permitted: Record<string, (target: string, path: string) => boolean> = {
-  // The configuration is composed of the settings that every room exports.
-  config: (target, path) => target === "base" || target === "crm" || /^src\/[a-z]+\/settings\.ts$/u.test(path),
+  // The configuration is composed of the settings that every room exports, and resolves secrets by the one rule for them.
+  config: (target, path) =>
+    target === "base" ||
+    target === "crm" ||
+    /^src\/[a-z]+\/settings\.ts$/u.test(path) ||
+    path === "src/http/secrets.ts",
   main: () => true,
   sandbox: (target) => target === "base",
 };
@@ -242,4 +246,16 @@ export function circles(files: readonly SourceFile[]): string[] {
   };
   for (const path of [...next.keys()].sort()) visit(path, []);
   return found;
+}
+
+/** Pairs of files that import each other, be it for types alone. */
+export function mutualImports(files: readonly SourceFile[]): string[] {
+  const targets = new Map(
+    files.map((file) => [file.path, new Set(importsOf(file.text).map((one) => resolveOwn(file.path, one.specifier)))]),
+  );
+  return [...targets].flatMap(([path, ones]) =>
+    [...ones]
+      .filter((other) => other !== undefined && path < other && targets.get(other)?.has(path) === true)
+      .map((other) => `${path} ↔ ${other}`),
+  );
 }

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { createBreaker } from "../../src/http/breaker.ts";
 import { createPace } from "../../src/http/pace.ts";
+import { readTokenSource } from "../../src/http/token-sources.ts";
 import { createTokenProvider } from "../../src/http/tokens.ts";
 
 const day = 86_400_000;
@@ -60,7 +61,7 @@ describe.each([
     const file = join(folder, "token");
     writeFileSync(file, "first");
     const clock = settableClock();
-    const provider = createTokenProvider({ file }, { clock, environment: {} });
+    const provider = createTokenProvider(readTokenSource({ file }, { environment: {} }), clock);
     expect(await provider.token()).toBe("first");
     writeFileSync(file, "second");
     clock.set(by);

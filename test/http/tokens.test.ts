@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 
 import type { TokenSource } from "../../src/http/settings.ts";
 import { serviceSettingsSchema, tokenSourceSchema } from "../../src/http/settings.ts";
+import { readTokenSource } from "../../src/http/token-sources.ts";
 import { createTokenProvider } from "../../src/http/tokens.ts";
 import { createLeapClock, startService } from "./world.ts";
 import type { Reply, Seen } from "./world.ts";
@@ -29,7 +30,7 @@ async function oauthWorld(answer: (seen: Seen, count: number) => Reply, settings
       ...settings,
     },
   });
-  return { endpoint, clock, source, provider: createTokenProvider(source, { clock, environment }) };
+  return { endpoint, clock, source, provider: createTokenProvider(readTokenSource(source, { environment }), clock) };
 }
 
 const granted = (count: number, life = 3600): Reply => ({
@@ -59,7 +60,7 @@ describe("a token of an OAuth2 endpoint", () => {
       ["auth_me", false],
     ] as const) {
       const { source, clock } = await oauthWorld(() => answer(scope));
-      const token = createTokenProvider(source, { clock, environment }, "auth_order").token();
+      const token = createTokenProvider(readTokenSource(source, { environment }), clock, "auth_order").token();
       if (usable) expect(await token).toBe("t");
       else await expect(token).rejects.toThrow(/without the scope auth_order.*approved for the application/u);
     }
@@ -155,7 +156,8 @@ describe("a token of an OAuth2 endpoint", () => {
 
 describe("a token of another place", () => {
   const clock = createLeapClock();
-  const provide = (source: TokenSource) => createTokenProvider(source, { clock, environment: { TOKEN: "0012" } });
+  const provide = (source: TokenSource) =>
+    createTokenProvider(readTokenSource(source, { environment: { TOKEN: "0012" } }), clock);
 
   test("comes from the environment as it is", async () => {
     expect(await provide("env:TOKEN").token()).toBe("0012");

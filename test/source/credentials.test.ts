@@ -173,6 +173,39 @@ describe("a token service", () => {
     expect(outcome.problem?.message).not.toContain("value-of-SECRET");
   });
 
+  it("that stumbles is asked once more; one that stays down is a problem, and is not asked by each stream", async () => {
+    let works = false;
+    const service = await startService(({ path }, number) => {
+      if (path !== "/token") return list;
+      return works && number > 1 ? { body: { access_token: "t1", token_type: "Bearer" } } : { status: 503 };
+    });
+    const down = sourceWith(service.origin, auth(service.origin));
+    for (let reading = 0; reading < 3; reading += 1)
+      expect((await readAll(down, "customers")).outcome.problem).toMatchObject({
+        code: "source.down",
+        message: "The token service of the source crm gave no usable answer.",
+      });
+    expect(service.asked.map(({ path }) => path)).toEqual(["/token", "/token"]);
+    works = true;
+    expect((await readAll(sourceWith(service.origin, auth(service.origin)), "customers")).outcome.complete).toBe(true);
+  });
+
+  it("whose new token is refused too, or is the refused one, is a problem that names no token", async () => {
+    for (const next of [(count: number) => `canary${count}`, () => "canary"]) {
+      let tokens = 0;
+      const service = await startService(({ path }) =>
+        path === "/token" ? { body: { access_token: next((tokens += 1)), token_type: "Bearer" } } : { status: 401 },
+      );
+      const source = sourceWith(service.origin, auth(service.origin));
+      for (let reading = 0; reading < 2; reading += 1) {
+        const { problem } = (await readAll(source, "customers")).outcome;
+        expect(problem).toMatchObject({ code: "source.wrong-password" });
+        expect(`${problem?.message} ${problem?.cure}`).not.toContain("canary");
+      }
+      expect(tokens).toBe(2);
+    }
+  });
+
   it("leave for this machine over plain http, for another one only where the source says so: each place is named", () => {
     const issues = (fields: object): unknown[] =>
       sourceSettingsSchema
@@ -206,7 +239,7 @@ describe("a token service", () => {
     );
     expect(
       sourceSettingsSchema.safeParse(settings({ kind: "bearer", token: "abc" })).error?.issues[0]?.message,
-    ).toContain("expected env:NAME");
+    ).toContain("must be env:NAME");
     const withUser = {
       kind: "http",
       streams: { customers: { url: "https://u:p@crm.example/c", mapping: customerMapping } },

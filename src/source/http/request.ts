@@ -5,7 +5,8 @@ import type { Dispatcher } from "undici";
 import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
-import { backoffMs } from "../../http/retry.ts";
+import { retryAfterMs, retryRead } from "../../http/retry.ts";
+import type { FailedAttempt } from "../../http/retry.ts";
 import { sourceProblem } from "../problems.ts";
 import type { SourceProblemCode } from "../problems.ts";
 import type { Credentials } from "./credentials.ts";
@@ -50,14 +51,6 @@ export function shownUrl(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
 
-/** A failure that another attempt may cure, and how long the service asks us to wait. */
-interface Transient {
-  problem: Problem;
-  waitMs: number | undefined;
-}
-
-type Attempt = { answer: PageAnswer } | { again: Transient } | { unauthorized: Problem };
-
 const transientStatus = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
@@ -65,34 +58,22 @@ const transientStatus = new Set([408, 425, 429, 500, 502, 503, 504]);
  * Problem that names source, stream and address: `source.down`, `source.wrong-password`, `source.refused`, `source.too-large`. A page is accepted by `accept`, which may
  * throw a Problem for an answer that another attempt could better.
  */
-export async function requestPage<T>(
+export function requestPage<T>(
   page: PageRequest,
   deps: RequestDeps,
   accept: (answer: PageAnswer) => T,
   signal: AbortSignal | undefined,
 ): Promise<T> {
-  let refreshed = false;
-  for (let attempt = 0; ; attempt += 1) {
-    signal?.throwIfAborted();
-    const result = await once(page, deps, accept, signal);
-    if ("accepted" in result) return result.accepted;
-    if ("unauthorized" in result) {
-      if (refreshed) throw result.unauthorized;
-      refreshed = true;
-      await deps.credentials.refresh();
-      attempt -= 1;
-      continue;
-    }
-    const { problem, waitMs } = result.again;
-    if (attempt >= deps.settings.retries) throw problem;
-    if (waitMs !== undefined && waitMs > deps.settings.maxRetryAfterMs) throw problem;
-    const backoff = backoffMs(
-      attempt,
-      { baseMs: deps.settings.retryBaseMs, capMs: deps.settings.retryMaxMs },
-      deps.random,
-    );
-    await deps.clock.sleep(Math.max(backoff, waitMs ?? 0), signal);
-  }
+  const { retries, retryBaseMs, retryMaxMs } = deps.settings;
+  const { clock, random } = deps;
+  return retryRead(() => once(page, deps, accept, signal), {
+    attempts: retries + 1,
+    baseMs: retryBaseMs,
+    capMs: retryMaxMs,
+    clock,
+    random,
+    signal,
+  });
 }
 
 async function once<T>(
@@ -100,8 +81,9 @@ async function once<T>(
   deps: RequestDeps,
   accept: (answer: PageAnswer) => T,
   signal: AbortSignal | undefined,
-): Promise<{ accepted: T } | Exclude<Attempt, { answer: PageAnswer }>> {
-  let result: Attempt;
+): Promise<{ value: T } | FailedAttempt> {
+  signal?.throwIfAborted();
+  let result: PageAnswer | FailedAttempt;
   try {
     result = await send(page, deps, signal);
   } catch (thrown) {
@@ -109,48 +91,51 @@ async function once<T>(
     if (thrown instanceof Problem) throw thrown;
     const code =
       thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "no answer";
-    return { again: { problem: down(page, deps, `cannot be reached or broke off: ${code}`), waitMs: undefined } };
+    return { error: down(page, deps, `cannot be reached or broke off: ${code}`), again: { kind: "wait" } };
   }
-  if (!("answer" in result)) return result;
+  if ("error" in result) return result;
   try {
-    return { accepted: accept(result.answer) };
+    return { value: accept(result) };
   } catch (thrown) {
     if (thrown instanceof Problem && thrown.code === "source.not-json")
-      return { again: { problem: thrown, waitMs: undefined } };
+      return { error: thrown, again: { kind: "wait" } };
     throw thrown;
   }
 }
 
-async function send(page: PageRequest, deps: RequestDeps, signal: AbortSignal | undefined): Promise<Attempt> {
+async function send(
+  page: PageRequest,
+  deps: RequestDeps,
+  signal: AbortSignal | undefined,
+): Promise<PageAnswer | FailedAttempt> {
   const url = new URL(page.url);
-  for (const [name, value] of Object.entries(await deps.credentials.parameters())) url.searchParams.set(name, value);
-  const headers = {
-    accept: "application/json",
-    "accept-encoding": "gzip",
-    ...page.headers,
-    ...(await deps.credentials.headers()),
-  };
+  const shown = await deps.credentials.show(signal);
+  for (const [name, value] of Object.entries(shown.parameters)) url.searchParams.set(name, value);
   const response = await request(url, {
     method: page.method,
-    headers,
+    headers: { accept: "application/json", "accept-encoding": "gzip", ...page.headers, ...shown.headers },
     body: page.body ?? null,
     dispatcher: deps.dispatcher,
     ...(signal === undefined ? {} : { signal }),
   });
   const { statusCode } = response;
   if (statusCode >= 200 && statusCode < 300) {
+    shown.accepted();
     const bytes = await bodyOf(response, page, deps);
-    return { answer: { bytes, link: single(response.headers["link"]), date: dateOf(response.headers["date"]) } };
+    return { bytes, link: single(response.headers["link"]), date: dateOf(response.headers["date"]) };
   }
   await response.body.dump({ limit: 65_536 }).catch(() => undefined);
-  if (statusCode === 401)
-    return {
-      unauthorized: refusedBy(page, deps, "source.wrong-password", "does not accept our credentials (HTTP 401)"),
-    };
+  if (statusCode === 401) {
+    shown.refused();
+    const error = refusedBy(page, deps, "source.wrong-password", "does not accept our credentials (HTTP 401)");
+    return { error, again: { kind: "at-once", once: "credentials" } };
+  }
   if (transientStatus.has(statusCode)) {
-    const waitMs = retryAfterMs(single(response.headers["retry-after"]), deps.clock);
-    const asked = waitMs === undefined ? "" : ` and asks to wait ${Math.ceil(waitMs / 1_000)} s`;
-    return { again: { problem: down(page, deps, `answers HTTP ${statusCode}${asked}`), waitMs } };
+    const afterMs = retryAfterMs(single(response.headers["retry-after"]), deps.clock.now());
+    const asked = afterMs === undefined ? "" : ` and asks to wait ${Math.ceil(afterMs / 1_000)} s`;
+    const error = down(page, deps, `answers HTTP ${statusCode}${asked}`);
+    const tooLong = afterMs !== undefined && afterMs > deps.settings.maxRetryAfterMs;
+    return { error, again: tooLong ? "never" : { kind: "wait", afterMs } };
   }
   throw statusCode === 403
     ? refusedBy(page, deps, "source.wrong-password", "knows us and does not let us read this (HTTP 403)")
@@ -189,14 +174,6 @@ function dateOf(header: string | string[] | undefined): number | undefined {
 
 function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(", ") : value;
-}
-
-/** Retry-After as milliseconds from now: a number of seconds, or an HTTP date. */
-function retryAfterMs(value: string | undefined, clock: Clock): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1_000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - clock.now());
 }
 
 function down(page: PageRequest, deps: RequestDeps, what: string): Problem {

@@ -1,14 +1,9 @@
 import { z } from "zod";
 import { durationSchema } from "../../base/duration.ts";
+import { secretReferenceSchema } from "../../http/settings.ts";
 import { pathSchema } from "../file/settings.ts";
 
-const secretRef = z
-  .string()
-  .regex(
-    /^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/,
-    "expected env:NAME or file:/path; a secret never stands in the configuration itself",
-  )
-  .describe("Where the secret is: env:NAME or file:/path");
+const secretRef = secretReferenceSchema.describe("Where the secret is: env:NAME or file:/path");
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const webUrl = z.url({ protocol: /^https?$/ }).refine((text) => {
   const url = new URL(text);

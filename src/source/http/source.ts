@@ -4,6 +4,7 @@ import { toInstant } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
+import { timeouts } from "../../http/timeouts.ts";
 import { toItem } from "../file/items.ts";
 import { keyReader } from "../keys.ts";
 import { valueAt } from "../mapping/path.ts";
@@ -36,13 +37,12 @@ export function createHttpSource(
 ): SourceReader & { check(signal?: AbortSignal): Promise<Problem | undefined>; close(): Promise<void> } {
   const agent = new Agent({
     connections: 4,
-    connect: { timeout: settings.connectTimeoutMs },
-    headersTimeout: settings.headersTimeoutMs,
-    bodyTimeout: settings.bodyTimeoutMs,
+    ...timeouts(settings),
   });
   const { clock, random, secrets } = deps;
-  const timeoutMs = settings.connectTimeoutMs + settings.headersTimeoutMs;
-  const credentials = createCredentials(settings.auth, { clock, secrets, dispatcher: agent, source: name, timeoutMs });
+  const { auth, connectTimeoutMs, headersTimeoutMs } = settings;
+  const timeoutMs = connectTimeoutMs + headersTimeoutMs;
+  const credentials = createCredentials(auth, { clock, secrets, source: name, connectTimeoutMs, timeoutMs });
   const readerOf = (stream: string, declared: HttpStream): StreamReader => {
     const who = `source ${name}, stream ${stream}`;
     const request = { clock, random, credentials, dispatcher: agent, settings, who };

@@ -1,7 +1,6 @@
 import type { Json } from "../../base/canonical-json.ts";
 import { mistake } from "./context.ts";
-import type { KeyPath, MappingContext } from "./context.ts";
-import type { ExpressionCompiler } from "./expression.ts";
+import type { KeyPath, MappingContext, ExpressionCompiler } from "./context.ts";
 import type { Scope } from "./path.ts";
 
 /** Words that stand for something, compared as text, so that 1 and "1" are the same. */

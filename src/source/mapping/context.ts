@@ -83,3 +83,17 @@ function shapeOf(text: string): string {
     .replaceAll(/[\p{L}\p{M}]/gu, (letter) => (letter === "A" ? "A" : "a"))
     .replaceAll(/[\p{C}]/gu, "?");
 }
+
+/** Compiles the expressions that stand in one scope of a mapping. */
+export interface ExpressionCompiler {
+  readonly context: MappingContext;
+  readonly origin: ScopeOrigin;
+  /** An expression of any kind. */
+  expression(spec: Json | undefined, at: KeyPath): Evaluate;
+  /** A plain path, and where in the raw record it leads; undefined, with a mistake, where the text is no path. */
+  path(
+    text: string,
+    at: KeyPath,
+    secret?: boolean,
+  ): { read: Evaluate; steps: readonly (string | number)[] | undefined } | undefined;
+}

@@ -1,23 +1,9 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { everyElement, mistake } from "./context.ts";
-import type { Evaluate, KeyPath, MappingContext, ScopeOrigin } from "./context.ts";
+import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext, ScopeOrigin } from "./context.ts";
 import { operators } from "./operators.ts";
 import { compilePath, parsePath } from "./path.ts";
 import type { Path } from "./path.ts";
-
-/** Compiles the expressions that stand in one scope of a mapping. */
-export interface ExpressionCompiler {
-  readonly context: MappingContext;
-  readonly origin: ScopeOrigin;
-  /** An expression of any kind. */
-  expression(spec: Json | undefined, at: KeyPath): Evaluate;
-  /** A plain path, and where in the raw record it leads; undefined, with a mistake, where the text is no path. */
-  path(
-    text: string,
-    at: KeyPath,
-    secret?: boolean,
-  ): { read: Evaluate; steps: readonly (string | number)[] | undefined } | undefined;
-}
 
 /** Null, empty and blank texts and the texts that stand for nothing become nothing. */
 function presentValue(value: Json | undefined, nullTexts: ReadonlySet<string>): Json | undefined {

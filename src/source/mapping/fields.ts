@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { coercionTo } from "./coerce.ts";
 import { mistake, refuse } from "./context.ts";
-import type { Evaluate, KeyPath } from "./context.ts";
-import type { ExpressionCompiler } from "./expression.ts";
+import type { Evaluate, KeyPath, ExpressionCompiler } from "./context.ts";
 import { compileList } from "./lists.ts";
 import type { FieldTarget, ObjectTarget, Target } from "./target.ts";
 

@@ -1,15 +1,23 @@
 import type { Json } from "../../base/canonical-json.ts";
 import { mistake, refuse } from "./context.ts";
-import type { Evaluate, KeyPath } from "./context.ts";
+import type { Evaluate, KeyPath, ExpressionCompiler } from "./context.ts";
 import { createExpressionCompiler, elementOrigin } from "./expression.ts";
-import type { ExpressionCompiler } from "./expression.ts";
-import type { compileFields } from "./fields.ts";
 import { compileCondition } from "./condition.ts";
 import type { Scope } from "./path.ts";
 import type { ObjectTarget } from "./target.ts";
 
 /** Adds the objects of one entry to the list; stops at the first fault. */
 type Append = (scope: Scope, into: Json[]) => void;
+
+/** Compiles the fields of one object of the list. */
+export type CompileObject = (
+  spec: Json | undefined,
+  target: ObjectTarget,
+  at: KeyPath,
+  name: string,
+  secrets: ReadonlySet<string>,
+  compiler: ExpressionCompiler,
+) => { evaluate: Evaluate };
 
 /**
  * Compiles a list of objects. It is written as entries that follow each other: `{one: {fields}}` makes one object, `{each: path, fields: {…}}` one for every
@@ -23,7 +31,7 @@ export function compileList(
   name: string,
   secrets: ReadonlySet<string>,
   compiler: ExpressionCompiler,
-  compileObject: typeof compileFields,
+  compileObject: CompileObject,
 ): Evaluate {
   const { context } = compiler;
   const single = typeof spec === "object" && spec !== null && !Array.isArray(spec);
@@ -52,7 +60,7 @@ function compileEntry(
   name: string,
   secrets: ReadonlySet<string>,
   compiler: ExpressionCompiler,
-  compileObject: typeof compileFields,
+  compileObject: CompileObject,
 ): Append {
   const { context } = compiler;
   const nothing: Append = () => undefined;

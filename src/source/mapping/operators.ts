@@ -2,9 +2,8 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { textOf } from "./coerce.ts";
 import { compileCondition, wordsOf } from "./condition.ts";
 import { mistake, refuse } from "./context.ts";
-import type { Evaluate, KeyPath, MappingContext } from "./context.ts";
+import type { Evaluate, KeyPath, MappingContext, ExpressionCompiler } from "./context.ts";
 import { clockChangePolicies, compileDate } from "./date.ts";
-import type { ExpressionCompiler } from "./expression.ts";
 import { compileAmount } from "./money.ts";
 
 /** One kind of expression: `{upper: …}`. `options` are the keys that may stand beside its name. */

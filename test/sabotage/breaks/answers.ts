@@ -230,9 +230,9 @@ export const answers: Breaks = {
   },
   "60017 means that there is nothing": {
     file: "src/http/client.ts",
-    find: "const failure = readFailureOf(options.operation, ended);",
-    replace: `if (ended.kind === "answered" && ended.result.kind === "code" && ended.result.code === "60017") return [];
-      const failure = readFailureOf(options.operation, ended);`,
+    find: "return { error: readFailureOf(operation, ended), again: repetition(ended) };",
+    replace: `if (ended.kind === "answered" && ended.result.kind === "code" && ended.result.code === "60017") return { value: [] };
+          return { error: readFailureOf(operation, ended), again: repetition(ended) };`,
     test: "http/reads.test.ts",
     title: "a read is tried again > not when it was refused for good: 60017 means cannot see, never has none",
   },
@@ -297,8 +297,9 @@ export const answers: Breaks = {
   },
   "a token lives by the wall clock": {
     file: "src/http/tokens.ts",
-    find: "const { clock } = dependencies;",
-    replace: "const clock = { monotonic: () => dependencies.clock.now() };",
+    find: "createTokenProvider(reader: TokenReader, clock: Clock, scope?: string): TokenProvider {",
+    replace: `createTokenProvider(reader: TokenReader, wall: Clock, scope?: string): TokenProvider {
+  const clock = { monotonic: () => wall.now() };`,
     test: "http/clock.test.ts",
     title: "a wall clock that is set a day ahead > leaves a token its life",
   },
@@ -332,10 +333,31 @@ export const answers: Breaks = {
   },
   "repetitions are not rationed": {
     file: "src/http/client.ts",
-    find: "|| !budget.take())",
-    replace: "|| budget.left() < 0)",
+    find: "&& budget.take(),",
+    replace: "&& budget.left() >= 0,",
     test: "http/reads.test.ts",
     title: "a service in trouble > gets at most 1.2 requests per first attempt while it is down",
+  },
+  "a sealing key loses what stands at its end": {
+    file: "src/http/secrets.ts",
+    find: `.replace(/\\r?\\n$/u, "");`,
+    replace: ".trim();",
+    test: "http/secrets.test.ts",
+    title: "one rule for every secret > a file is text as it stands there, without one line end at its end",
+  },
+  "a credential is sent with the line ends of its file": {
+    file: "src/http/secrets.ts",
+    find: `return secret.replace(/^\\uFEFF/u, "").replace(/[\\r\\n]+$/u, "");`,
+    replace: "return secret;",
+    test: "http/secrets.test.ts",
+    title: "one rule for every secret > services and sources send the same, whatever an editor put around it",
+  },
+  "a service that asks for a year is believed": {
+    file: "src/http/retry.ts",
+    find: "return Math.min(longestRetryAfterMs, Number(text) * 1000);",
+    replace: "return Number(text) * 1000;",
+    test: "http/retry.test.ts",
+    title: "Retry-After > is seconds or an HTTP date, never more than a day, and nothing where it is neither",
   },
   "Retry-After is ignored": {
     file: "src/http/client.ts",
