@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import type { ExitCode } from "../src/base/errors.ts";
 import { exitCodes } from "../src/base/errors.ts";
 import { createOutput, reportFailure } from "../src/cli/output.ts";
-import { demonstrate } from "../src/cli/demonstrate.ts";
+import { demonstrate } from "./demonstrate.ts";
 
 const directory = import.meta.dirname;
 const state = join(directory, "state");

@@ -1,6 +1,6 @@
 import { enableCompileCache } from "node:module";
 import type { ExitCode } from "./base/errors.ts";
-import type { StartHealth } from "./run/health.ts";
+import type { StartHealth } from "./app/health.ts";
 
 const oldest = 26;
 const major = Number(process.versions.node.split(".")[0]);

@@ -45,6 +45,27 @@ export class Problem extends Error {
   }
 }
 
+/** Several problems at once, such as all mistakes of a configuration. */
+export class Problems extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map((problem) => problem.message).join("\n"));
+    this.problems = problems;
+  }
+}
+
+/** What a person asked for in a way that cannot be understood. */
+export function usage(message: string, cure: string): Problem {
+  return new Problem({ code: "usage", message, cure, exitCode: exitCodes.usage });
+}
+
+/** The exit code of whatever ended a command or a job early. */
+export function exitCodeOf(failure: unknown): ExitCode {
+  if (failure instanceof Problems) return failure.problems[0]?.exitCode ?? exitCodes.other;
+  return failure instanceof Problem ? failure.exitCode : exitCodes.other;
+}
+
 /** The value of a computation that can fail in a way the caller must look at. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 

@@ -1,9 +1,16 @@
+import type { Application, Face } from "../app/application.ts";
+import type { StartHealth } from "../app/health.ts";
+import type { ConfigChoice, Needs } from "../app/open-config.ts";
+import type { Environment } from "../config/environment.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
-import type { StartHealth } from "../run/health.ts";
 import type { Output } from "./output.ts";
 import { reportFailure } from "./output.ts";
-import type { Environment, GlobalOptions, Needs, Workplace } from "./workplace.ts";
+
+/** Options that every command has. */
+export interface GlobalOptions extends ConfigChoice {
+  json: boolean;
+}
 
 /** What every command is given. */
 export interface Invocation {
@@ -15,60 +22,47 @@ export interface Invocation {
   startHealth: StartHealth;
 }
 
-/** Opens the workplace, does the work and closes it; whatever goes wrong is printed and becomes the exit code. */
-export async function withWorkplace(
-  invocation: Pick<Invocation, "options" | "environment" | "output">,
-  work: (workplace: Workplace) => Promise<ExitCode>,
+/** Opens the application, does the work and closes it; whatever goes wrong is printed and becomes the exit code. */
+export async function withApplication(
+  { options, environment, output }: Pick<Invocation, "options" | "environment" | "output">,
+  work: (application: Application) => Promise<ExitCode>,
   needs: Needs = { services: true },
 ): Promise<ExitCode> {
-  let workplace: Workplace | undefined;
+  let application: Application | undefined;
   try {
-    const { Workplace } = await import("./workplace.ts");
-    workplace = await Workplace.open(invocation.options, invocation.environment, invocation.output, needs);
-    return await work(workplace);
+    const { Application } = await import("../app/application.ts");
+    application = await Application.open(options, environment, await faceOf(output), needs);
+    return await work(application);
   } catch (error) {
-    return reportFailure(invocation.output, error, invocation.options.json);
+    return reportFailure(output, error, options.json);
   } finally {
-    await workplace?.close();
+    output.settle();
+    await application?.close();
   }
 }
 
-/**
- * Holds the run lock while `work` runs. Another run that is on ends this at once with exit code 75. `done` answers, under the lock, where another
- * program did the work in the meantime.
- */
-export async function underRunLock<T>(
-  workplace: Workplace,
-  work: () => Promise<T>,
-  done: () => Promise<T | undefined> = async () => undefined,
-): Promise<T> {
-  const ledger = await workplace.ledger();
-  ledger.takeRunLock();
-  try {
-    const found = await done();
-    if (found !== undefined) return found;
-    // Under the lock: whoever stands back asks nobody which services these are.
-    await workplace.requirePlatform();
-    return await work();
-  } finally {
-    ledger.releaseRunLock();
-  }
+/** A terminal shows progress, and log lines as text. */
+async function faceOf(output: Output): Promise<Face> {
+  const progress: Face["progress"] = (phase, done, total) => output.progress(phase, done, total);
+  if (!output.interactive) return { log: undefined, progress };
+  const { terminalLog } = await import("./terminal-log.ts");
+  return { log: (zone) => terminalLog((text) => output.note(text), zone), progress };
 }
 
-/** Opens the workplace for a command that asks the ledger only: no service is talked to. */
+/** Opens the application for a command that asks the ledger only: no service is talked to. */
 export async function withLedger(
   invocation: Invocation,
-  work: (workplace: Workplace) => Promise<ExitCode>,
+  work: (application: Application) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return await withWorkplace(invocation, work, { services: false });
+  return await withApplication(invocation, work, { services: false });
 }
 
 /** The same for a command that only reads: it needs no secret, and no right to write. */
 export async function withReader(
   invocation: Invocation,
-  work: (workplace: Workplace) => Promise<ExitCode>,
+  work: (application: Application) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return await withWorkplace(invocation, work, { services: false, secrets: false });
+  return await withApplication(invocation, work, { services: false, secrets: false });
 }
 
 export const ok: ExitCode = exitCodes.ok;

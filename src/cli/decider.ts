@@ -1,11 +1,11 @@
 import { userInfo } from "node:os";
-import { usage } from "./keys.ts";
+import { usage } from "../base/errors.ts";
 
 const longest = 100;
 
 /**
- * Who decides: `--by NAME`, or the user of the operating system. It stands in the audit record for good, so it has to be printable and short; a name
- * of an operator is no private data of a customer.
+ * Who decides: `--by NAME`, or the user of the operating system. It stands in the audit record for good, so it has to
+ * be printable and short; a name of an operator is no private data of a customer.
  */
 export function deciderOf(by: string | undefined): string {
   const name = (by ?? systemUser()).trim();

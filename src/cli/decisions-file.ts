@@ -12,7 +12,10 @@ export type DecisionLine =
 const columns = ["id", "decision", "reason"] as const;
 const rowsSchema = z.array(z.object({ record: z.array(z.string()), info: z.object({ lines: z.int() }) }));
 
-/** Reads a CSV of decisions: `id,decision,reason`. A line that cannot be used stops no other; a file that is no CSV is refused whole. */
+/**
+ * Reads a CSV of decisions: `id,decision,reason`. A line that cannot be used stops no other; a file that is no CSV is
+ * refused whole.
+ */
 export function readDecisions(path: string, defaultReason: string | undefined): DecisionLine[] {
   const [header, ...rows] = parsed(path);
   if (header === undefined || columns.some((name, index) => header.record[index]?.trim().toLowerCase() !== name))

@@ -1,4 +1,4 @@
-import { exitCodes, Problem } from "../base/errors.ts";
+import { usage } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
 
 /** Reads `ALFKI` or `portal/ALFKI` from a command line; the namespace is the configured default unless it is named. */
@@ -7,8 +7,4 @@ export function parseKey(text: string, namespace: string): RecordKey {
   const key = slash === -1 ? { namespace, id: text } : { namespace: text.slice(0, slash), id: text.slice(slash + 1) };
   if (key.namespace !== "" && key.id !== "") return key;
   throw usage(`${JSON.stringify(text)} is no record id`, "write it as ID, or NAMESPACE/ID");
-}
-
-export function usage(message: string, cure: string): Problem {
-  return new Problem({ code: "usage", message, cure, exitCode: exitCodes.usage });
 }

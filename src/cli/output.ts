@@ -1,5 +1,5 @@
 import type { Json } from "../base/canonical-json.ts";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { printable } from "../report/text.ts";
 import type { View } from "../report/text.ts";
@@ -116,12 +116,6 @@ function fileProblem(thrown: unknown): Problem | undefined {
   });
 }
 
-/** The exit code of whatever ended a command early. */
-export function exitCodeOf(failure: unknown): ExitCode {
-  if (failure instanceof Problems) return failure.problems[0]?.exitCode ?? exitCodes.other;
-  return failure instanceof Problem ? failure.exitCode : exitCodes.other;
-}
-
 /** Prints whatever ended a command early and gives its exit code. A defect of the program is said to be one. */
 export function reportFailure(output: Output, failure: unknown, json: boolean): ExitCode {
   const thrown = fileProblem(failure) ?? failure;
@@ -139,14 +133,4 @@ export function reportFailure(output: Output, failure: unknown, json: boolean): 
   if (json) output.json({ error: problemJson(first), problems: problems.map(problemJson) });
   for (const problem of problems) output.note(describeProblem(problem));
   return first.exitCode;
-}
-
-/** Several problems at once, such as all mistakes of a configuration. */
-export class Problems extends Error {
-  readonly problems: readonly Problem[];
-
-  constructor(problems: readonly Problem[]) {
-    super(problems.map((problem) => problem.message).join("\n"));
-    this.problems = problems;
-  }
 }

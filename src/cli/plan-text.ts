@@ -5,7 +5,9 @@ import type { Operation } from "../operation/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { safeLines } from "./output.ts";
 
-/** A payload as a person reads it: references say when they become known, private values say only that they are there. */
+/**
+ * A payload as a person reads it: references say when they become known, private values say only that they are there.
+ */
 function value(item: Json | undefined): string {
   if (item === undefined || item === null) return "none";
   if (isReference(item)) return `(known after ${knownAfter[item.$ref]})`;

@@ -8,20 +8,25 @@ import { summaryJson } from "../run/summary.ts";
 import type { RunSummary } from "../run/summary.ts";
 import { findingCount } from "../run/verify-run.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
+import type { Invocation } from "./command.ts";
 import type { Output } from "./output.ts";
 import { safeLines, viewOf } from "./output.ts";
 import { notDone, openSentence } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import { balanceText } from "../report/runs.ts";
-import type { Workplace } from "./workplace.ts";
+import type { Application } from "../app/application.ts";
 
 const mostShown = 10;
 
 /** Prints what a run came to and what waits now, for people or for machines. */
-export async function showRun(workplace: Workplace, summary: RunSummary): Promise<void> {
-  const calls = await (await workplace.ledger()).writingCallsOf(summary.run);
-  if (workplace.json) workplace.output.json(runJson(summary, calls));
-  else printRun(workplace.output, summary, calls, toInstant(workplace.clock.now()));
+export async function showRun(
+  { output, options }: Pick<Invocation, "output" | "options">,
+  application: Application,
+  summary: RunSummary,
+): Promise<void> {
+  const calls = await (await application.ledger()).writingCallsOf(summary.run);
+  if (options.json) output.json(runJson(summary, calls));
+  else printRun(output, summary, calls, toInstant(application.clock.now()));
 }
 
 /** The counts of a run that machines read. */

@@ -7,7 +7,7 @@ import {
   settleSettingsSchema,
   zoneSchema,
 } from "../run/settings.ts";
-import { serveSettingsSchema } from "../web/settings.ts";
+import { serveSettingsSchema } from "./serve.ts";
 import type { JsonSchema } from "./schema-walk.ts";
 
 /** `env:NAME` or `file:/path`. The value behind it is in Secrets. */

@@ -3,7 +3,7 @@ import type { ServerType } from "@hono/node-server";
 import { Hono } from "hono";
 import { toInstant } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
-import type { Health, HealthDependencies, HealthServer } from "../run/health.ts";
+import type { Health, HealthDependencies, HealthServer } from "../app/health.ts";
 
 /**
  * `/livez`: 200 as long as the program answers. `/healthz`: 200 when the ledger can be read and every breaker is closed, else 503; `wrong` in the

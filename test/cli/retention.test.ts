@@ -1,8 +1,8 @@
 import { appendFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { explainCommand } from "../../src/cli/query-commands.ts";
-import { reportCommand } from "../../src/cli/report-files.ts";
-import { runCommand } from "../../src/cli/run-commands.ts";
+import { explainCommand } from "../../src/cli/commands/explain.ts";
+import { reportCommand } from "../../src/cli/commands/report.ts";
+import { runCommand } from "../../src/cli/commands/run.ts";
 import { canary } from "../support/cli-records.ts";
 import { world } from "../support/cli.ts";
 import { inProcess } from "../support/in-process.ts";

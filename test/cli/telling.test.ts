@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { runsCommand, statusCommand } from "../../src/cli/query-commands.ts";
-import { resyncCommand } from "../../src/cli/run-commands.ts";
+import { runsCommand } from "../../src/cli/commands/runs.ts";
+import { statusCommand } from "../../src/cli/commands/status.ts";
+import { resyncCommand } from "../../src/cli/commands/resync.ts";
 import { company, customerLine, lines, orderLine, staffLine } from "../support/cli-records.ts";
 import { promptRetries } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { toStdoutFromOneState } from "../../src/cli/written-files.ts";
+import { toStdoutFromOneState } from "../../src/cli/stdout.ts";
 
 describe("what is read from one state of the ledger", () => {
   it("is read to its end before the first of it goes to stdout, however slowly that is read", async () => {

@@ -7,14 +7,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
-import { checkCommand } from "../../src/cli/check-command.ts";
-import {
-  explainCommand,
-  quarantineListCommand,
-  quarantineShowCommand,
-  statusCommand,
-} from "../../src/cli/query-commands.ts";
-import { reportCommand } from "../../src/cli/report-files.ts";
+import { checkCommand } from "../../src/cli/commands/check.ts";
+import { explainCommand } from "../../src/cli/commands/explain.ts";
+import { quarantineListCommand, quarantineShowCommand } from "../../src/cli/commands/quarantine.ts";
+import { statusCommand } from "../../src/cli/commands/status.ts";
+import { reportCommand } from "../../src/cli/commands/report.ts";
 import { createStaging } from "../../src/ledger/staging.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";

@@ -1,6 +1,9 @@
-import { applyCommand, planCommand } from "../../src/cli/plan-commands.ts";
-import { quarantineRetryCommand, statusCommand } from "../../src/cli/query-commands.ts";
-import { resyncCommand, runCommand } from "../../src/cli/run-commands.ts";
+import { applyCommand } from "../../src/cli/commands/apply.ts";
+import { planCommand } from "../../src/cli/commands/plan.ts";
+import { quarantineRetryCommand } from "../../src/cli/commands/quarantine.ts";
+import { statusCommand } from "../../src/cli/commands/status.ts";
+import { resyncCommand } from "../../src/cli/commands/resync.ts";
+import { runCommand } from "../../src/cli/commands/run.ts";
 import { canary } from "./cli-records.ts";
 import type { World } from "./cli.ts";
 import { inProcess } from "./in-process.ts";

@@ -1,7 +1,8 @@
 import type { Invocation } from "../../src/cli/command.ts";
-import { settleCommand } from "../../src/cli/decision-commands.ts";
+import { settleCommand } from "../../src/cli/commands/settle.ts";
 import { createOutput } from "../../src/cli/output.ts";
-import { resyncCommand, runCommand } from "../../src/cli/run-commands.ts";
+import { resyncCommand } from "../../src/cli/commands/resync.ts";
+import { runCommand } from "../../src/cli/commands/run.ts";
 import type { Ended, ProgramOptions } from "./program.ts";
 
 type Options = Omit<ProgramOptions, "words" | "preload" | "under"> & {

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Invocation } from "../../src/cli/command.ts";
-import { planCommand } from "../../src/cli/plan-commands.ts";
-import { runCommand } from "../../src/cli/run-commands.ts";
-import { serveCommand } from "../../src/cli/serve-command.ts";
-import type { HealthDependencies } from "../../src/run/health.ts";
+import { planCommand } from "../../src/cli/commands/plan.ts";
+import { runCommand } from "../../src/cli/commands/run.ts";
+import { serveCommand } from "../../src/cli/commands/serve.ts";
+import type { HealthDependencies } from "../../src/app/health.ts";
 import { healthRoutes } from "../../src/web/health.ts";
 import { world } from "./cli.ts";
 import type { World } from "./cli.ts";

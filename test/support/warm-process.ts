@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { main } from "../../src/cli/program.ts";
-import type { StartHealth } from "../../src/run/health.ts";
+import type { StartHealth } from "../../src/app/health.ts";
 
 /** A command line to carry out. What it says ends, on stdout and on stderr, with the mark. */
 export interface Asked {
@@ -39,7 +39,7 @@ async function carryOut({ words, folder, environment, mark }: Asked): Promise<vo
   process.send?.({ code } satisfies Answered);
 }
 
-// Each workplace brings listeners of its own, and many are opened here.
+// Each application brings listeners of its own, and many are opened here.
 process.setMaxListeners(0);
 process.on("disconnect", () => process.exit());
 process.on("message", (asked: Asked) => void carryOut(asked));

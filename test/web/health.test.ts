@@ -3,7 +3,7 @@ import { request } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { startHealthServer } from "../../src/web/health.ts";
-import type { Health, HealthServer } from "../../src/run/health.ts";
+import type { Health, HealthServer } from "../../src/app/health.ts";
 
 /** As they are before any server was started. */
 const untouched = { request: globalThis.Request, response: globalThis.Response };

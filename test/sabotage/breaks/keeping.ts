@@ -114,7 +114,7 @@ export const keeping: Breaks = {
     title: "a reader > in a process that has the ledger open leaves the locks on it alone",
   },
   "a report is read from the ledger as fast as stdout is": {
-    file: "src/cli/written-files.ts",
+    file: "src/cli/stdout.ts",
     find: `await writeWhole(path, chunks, { what: "result", group: undefined });`,
     replace: "return await toStdout(chunks);",
     test: "cli/written-files.test.ts",

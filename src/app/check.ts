@@ -1,15 +1,11 @@
-import type { Json } from "../base/canonical-json.ts";
-import type { ExitCode } from "../base/errors.ts";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { missingAssumptions } from "../contract/required.ts";
+import { messageOf, Problem } from "../base/errors.ts";
 import type { OperationId } from "../contract/operations.ts";
+import { missingAssumptions } from "../contract/required.ts";
 import { ReadFailure } from "../platform/outcome.ts";
-import { safeLines } from "./output.ts";
-import { withWorkplace } from "./command.ts";
-import type { Invocation } from "./command.ts";
-import type { Workplace } from "./workplace.ts";
+import type { Application } from "./application.ts";
 
-interface Finding {
+/** What was looked at, and whether it is as it should be. */
+export interface Finding {
   what: string;
   good: boolean;
   kind: "configuration" | "source" | "service" | "setting";
@@ -21,33 +17,23 @@ interface Finding {
 const nobody = "crm-sync-check";
 const used: readonly OperationId[] = ["E2", "E3", "E4", "E5", "E9", "M1", "M5", "M6", "M7", "M9"];
 
-/** Looks at the configuration, the sources and the services without writing anything. */
-export async function checkCommand(invocation: Invocation): Promise<ExitCode> {
-  return await withWorkplace(invocation, async (workplace) => {
-    const { output } = workplace;
-    const findings: Finding[] = [
-      { what: "configuration", good: true, kind: "configuration", detail: workplace.header.file },
-      ...settingFindings(workplace),
-      ...(await sourceFindings(workplace, invocation.signal)),
-      ...(await serviceFindings(workplace, invocation.signal)),
-    ];
-    workplace.jobs();
-    if (workplace.json) {
-      output.json(findings.map((finding): Json => ({ ...finding, cure: finding.cure ?? null })));
-    } else {
-      for (const finding of findings) {
-        output.line(safeLines(`${finding.good ? "good" : "BAD "}  ${finding.what}: ${finding.detail}`));
-        if (finding.cure !== undefined) output.line(safeLines(`      → ${finding.cure}`));
-      }
-    }
-    const bad = findings.filter((finding) => !finding.good);
-    if (bad.some((finding) => finding.kind === "setting")) return exitCodes.configuration;
-    return bad.length > 0 ? exitCodes.sourceDown : exitCodes.ok;
-  });
+/**
+ * Looks at the configuration, the sources and the services without writing anything. Throws where the jobs cannot be
+ * made of the configuration.
+ */
+export async function check(application: Application, signal: AbortSignal): Promise<Finding[]> {
+  const findings: Finding[] = [
+    { what: "configuration", good: true, kind: "configuration", detail: application.header.file },
+    ...settingFindings(application),
+    ...(await sourceFindings(application, signal)),
+    ...(await serviceFindings(application, signal)),
+  ];
+  application.jobs();
+  return findings;
 }
 
-function settingFindings(workplace: Workplace): Finding[] {
-  const { config } = workplace;
+function settingFindings(application: Application): Finding[] {
+  const { config } = application;
   const missing = new Map<string, { row: string; choices: readonly string[]; operations: OperationId[] }>();
   for (const operation of used) {
     for (const { key, row, choices } of missingAssumptions(config.assumptions, operation)) {
@@ -76,9 +62,9 @@ function settingFindings(workplace: Workplace): Finding[] {
   return findings;
 }
 
-async function sourceFindings(workplace: Workplace, signal: AbortSignal): Promise<Finding[]> {
+async function sourceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const source of workplace.sources()) {
+  for (const source of application.sources()) {
     const problem = await source.check(signal);
     findings.push(
       problem === undefined
@@ -94,9 +80,9 @@ async function sourceFindings(workplace: Workplace, signal: AbortSignal): Promis
   return findings;
 }
 
-async function serviceFindings(workplace: Workplace, signal: AbortSignal): Promise<Finding[]> {
-  const { orderService, memberCenter } = workplace.platform();
-  const channelCode = workplace.config.assumptions.channelCode ?? nobody;
+async function serviceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
+  const { orderService, memberCenter } = application.platform();
+  const channelCode = application.config.assumptions.channelCode ?? nobody;
   const ask = async (what: string, call: () => Promise<unknown>): Promise<Finding> => {
     try {
       await call();

@@ -1,12 +1,28 @@
-import type { ExitCode } from "../base/errors.ts";
-import { systemClock } from "../base/clock.ts";
-import { systemRandomness } from "../base/ids.ts";
-import { faultRuleSchema } from "../sandbox/faults.ts";
-import { startSandbox } from "../sandbox/sandbox.ts";
-import { ok } from "./command.ts";
-import type { Invocation } from "./command.ts";
-import { usage } from "./keys.ts";
-import { reportFailure } from "./output.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { usage } from "../../base/errors.ts";
+import { systemClock } from "../../base/clock.ts";
+import { systemRandomness } from "../../base/ids.ts";
+import { ok } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { example, repeated, wholeNumber } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+import { reportFailure } from "../output.ts";
+
+export const register: Register = (program, carryOut) => {
+  program
+    .command("sandbox")
+    .description("both remote services on this machine, with faults, until Ctrl-C")
+    .option("--port <n>", "port (0: a free one)", wholeNumber, 8899)
+    .option("--store <file>", "where its state lies, or :memory:", ":memory:")
+    .option("--latency <ms>", "time of every call", wholeNumber, 0)
+    .option("--seed <n>", "makes faults by probability repeat", wholeNumber)
+    .option("--fault <json>", "a fault that is on from the start (may be repeated)", repeated, [] as string[])
+    .addHelpText(
+      "after",
+      example(`crm-sync sandbox --store sandbox.db --fault '{"operation":"E5","fault":"appliedNoReply","nth":[3]}'`),
+    )
+    .action((options) => carryOut((invocation) => sandboxCommand(invocation, { ...options, seed: options.seed })));
+};
 
 export interface SandboxCommandOptions {
   port: number;
@@ -20,6 +36,8 @@ export interface SandboxCommandOptions {
 export async function sandboxCommand(invocation: Invocation, options: SandboxCommandOptions): Promise<ExitCode> {
   const { output, signal } = invocation;
   try {
+    const { faultRuleSchema } = await import("../../sandbox/faults.ts");
+    const { startSandbox } = await import("../../sandbox/sandbox.ts");
     const faults = options.fault.map((text) => {
       let value: unknown;
       try {

@@ -24,7 +24,10 @@ export async function platformName({ config, header, sandbox }: Services): Promi
   return [...new Set([name(config.orderService.baseUrl), name(config.memberCenter.baseUrl)])].join(" and ");
 }
 
-/** Each sandbox has a name of its own: what was placed in one is not there in another. Without it where the sandbox does not say it. */
+/**
+ * Each sandbox has a name of its own: what was placed in one is not there in another. Without it where the sandbox
+ * does not say it.
+ */
 async function sandboxName(config: Services["config"], sandbox: Services["sandbox"]): Promise<string> {
   if (sandbox !== undefined) return `${anySandbox} ${sandbox.identity()}`;
   // A sandbox speaks plain http; whatever stands before it with certificates is not asked.

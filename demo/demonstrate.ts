@@ -1,19 +1,23 @@
-import type { Json } from "../base/canonical-json.ts";
-import { toInstant } from "../base/clock.ts";
-import type { ExitCode } from "../base/errors.ts";
-import { exitCodes } from "../base/errors.ts";
-import { streams } from "../crm/model.ts";
-import { runSync } from "../run/run.ts";
-import { runVerify } from "../run/verify-run.ts";
-import { underRunLock, withWorkplace } from "./command.ts";
-import type { Output } from "./output.ts";
-import { safeLines } from "./output.ts";
-import { monthReport } from "./report-files.ts";
-import { findingsIn } from "./run-commands.ts";
-import { printRun, runJson, verifyJson } from "./run-summary.ts";
-import type { Environment, Workplace } from "./workplace.ts";
+import type { Json } from "../src/base/canonical-json.ts";
+import { toInstant } from "../src/base/clock.ts";
+import type { ExitCode } from "../src/base/errors.ts";
+import { exitCodes } from "../src/base/errors.ts";
+import { streams } from "../src/crm/model.ts";
+import { runSync } from "../src/run/run.ts";
+import { runVerify } from "../src/run/verify-run.ts";
+import { underRunLock } from "../src/app/run-lock.ts";
+import { withApplication } from "../src/cli/command.ts";
+import type { Output } from "../src/cli/output.ts";
+import { safeLines } from "../src/cli/output.ts";
+import { monthReport } from "../src/app/report-files.ts";
+import { findingsIn } from "../src/app/execute-job.ts";
+import { printRun, runJson, verifyJson } from "../src/cli/run-summary.ts";
+import type { Environment } from "../src/config/environment.ts";
+import type { Application } from "../src/app/application.ts";
 
-/** Where the demo's things are: its configuration, its reports, and its folder as a person in the shell would type it. */
+/**
+ * Where the demo's things are: its configuration, its reports, and its folder as a person in the shell would type it.
+ */
 export interface DemoPlaces {
   config: string;
   reports: string;
@@ -21,8 +25,8 @@ export interface DemoPlaces {
 }
 
 /**
- * The main job on a sample: reads it, brings customers, orders and staff to the sandbox inside the program, reads everything back, and says
- * what a person wants to know. Run again it finds nothing to do.
+ * The main job on a sample: reads it, brings customers, orders and staff to the sandbox inside the program, reads
+ * everything back, and says what a person wants to know. Run again it finds nothing to do.
  */
 export async function demonstrate(
   places: DemoPlaces,
@@ -32,18 +36,18 @@ export async function demonstrate(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   const invocation = { options: { config: places.config, json, sandbox: true as const }, environment, output };
-  return await withWorkplace(invocation, async (workplace) => {
-    const dependencies = await workplace.runDependencies();
-    const { sandbox } = workplace;
+  return await withApplication(invocation, async (application) => {
+    const dependencies = await application.runDependencies();
+    const { sandbox } = application;
     if (sandbox === undefined) throw new Error("the demo runs with a sandbox inside");
     const before = sandbox.counts().writingCalls;
-    const header = workplace.runHeader();
-    const { summary, verified } = await underRunLock(workplace, async () => {
+    const header = application.runHeader();
+    const { summary, verified } = await underRunLock(application, async () => {
       const summary = await runSync(dependencies, {
         job: "demo",
         trigger: "hand",
         streams,
-        limits: workplace.config.limits,
+        limits: application.config.limits,
         read: true,
         signal,
         header,
@@ -54,18 +58,18 @@ export async function demonstrate(
         streams,
         signal,
         header,
-        findings: () => findingsIn(workplace),
+        findings: () => findingsIn(application),
       });
       return { summary, verified };
     });
     const writingCalls = sandbox.counts().writingCalls - before;
-    const queries = await workplace.queries();
+    const queries = await application.queries();
     const agreement = await queries.agreement();
     const waiting = [...queries.quarantine()];
-    const month = currentMonth(workplace);
+    const month = currentMonth(application);
     const files: string[] = [];
     for (const kind of ["orders", "reconciliation", "exceptions"] as const) {
-      files.push(await monthReport(workplace, kind, month, places.reports));
+      files.push(await monthReport(application, kind, month, places.reports));
     }
     if (json) {
       output.json({
@@ -79,11 +83,11 @@ export async function demonstrate(
           code: row.code,
           message: row.message,
         })),
-        ledger: workplace.ledgerPath,
+        ledger: application.ledgerPath,
         reports: files,
       });
     } else {
-      printRun(output, summary, writingCalls, toInstant(workplace.clock.now()));
+      printRun(output, summary, writingCalls, toInstant(application.clock.now()));
       output.line("");
       if (waiting.length > 0) {
         output.line(`waiting in quarantine (${waiting.length}), on purpose in this sample:`);
@@ -98,7 +102,7 @@ export async function demonstrate(
         );
       }
       output.line("");
-      output.line(`ledger:  ${workplace.ledgerPath}`);
+      output.line(`ledger:  ${application.ledgerPath}`);
       output.line(`reports: ${files.join("\n         ")}`);
       output.line("");
       output.line("next:    npm run demo                 finds nothing to do: writing calls: 0");
@@ -116,8 +120,10 @@ function asObject(value: Json): { [key: string]: Json | undefined } {
 }
 
 /** The month it is now in the configured zone, `2026-10`. */
-function currentMonth(workplace: Workplace): string {
-  const now = Temporal.Instant.fromEpochMilliseconds(workplace.clock.now()).toZonedDateTimeISO(workplace.config.zone);
+function currentMonth(application: Application): string {
+  const now = Temporal.Instant.fromEpochMilliseconds(application.clock.now()).toZonedDateTimeISO(
+    application.config.zone,
+  );
   return now.toPlainDate().toPlainYearMonth().toString();
 }
 

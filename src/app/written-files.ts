@@ -1,15 +1,17 @@
-import { createReadStream, createWriteStream, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
+import { createWriteStream, renameSync, rmSync, statSync } from "node:fs";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { finished } from "node:stream/promises";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { keepPrivate } from "../base/private-files.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
 
-type Chunks = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
+export type Chunks = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
 
-/** Writes a file for the owner, and for the group if there is one. It appears whole or not at all, in a folder that is there. */
+/**
+ * Writes a file for the owner, and for the group if there is one. It appears whole or not at all, in a folder that is
+ * there.
+ */
 export async function writeWhole(
   path: string,
   chunks: Chunks,
@@ -45,27 +47,4 @@ function cannotWrite(path: string, what: string, error: Error): Problem {
     exitCode: isMissing ? exitCodes.usage : exitCodes.other,
     cause: error,
   });
-}
-
-/** Writes to stdout as fast as it is read there. */
-export async function toStdout(chunks: Chunks): Promise<void> {
-  for await (const chunk of chunks) if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
-}
-
-/**
- * Writes to stdout what is read from one state of the ledger. It is finished in a private file first: whoever reads stdout slowly, or not at all,
- * keeps no state of the ledger open, so that its log can be emptied.
- */
-export async function toStdoutFromOneState(chunks: Chunks): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "crm-sync-out-"));
-  let file;
-  try {
-    const path = join(folder, "out");
-    await writeWhole(path, chunks, { what: "result", group: undefined });
-    file = createReadStream(path);
-    await once(file, "open");
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-  await toStdout(file);
 }

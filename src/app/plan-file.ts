@@ -26,7 +26,10 @@ const trailerSchema = z.strictObject({ type: z.literal("end"), customers: z.int(
 
 export type PlanHeader = z.infer<typeof headerSchema>;
 
-/** Writes plans as NDJSON: a header, a line for each customer with its operations, a trailer with the hash of every line before it. */
+/**
+ * Writes plans as NDJSON: a header, a line for each customer with its operations, a trailer with the hash of every
+ * line before it.
+ */
 export function writePlanFile(path: string, header: PlanHeader, plans: readonly CustomerPlan[]): void {
   const lines = [canonicalJson(header)];
   for (const plan of plans) {

@@ -1,0 +1,227 @@
+import { hostname } from "node:os";
+import type { DestinationStream } from "pino";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { exitCodes, Problem } from "../base/errors.ts";
+import { createIds, systemRandomness } from "../base/ids.ts";
+import type { Randomness } from "../base/ids.ts";
+import { createLogger } from "../base/logger.ts";
+import type { Logger } from "../base/logger.ts";
+import { groupNamed } from "../base/private-files.ts";
+import type { ReadingGroup } from "../base/private-files.ts";
+import type { Config } from "../config/config.ts";
+import type { ConfigHeader } from "../config/load.ts";
+import type { Secrets } from "../config/secrets.ts";
+import { Ledger } from "../ledger/ledger.ts";
+import type { Queries } from "../ledger/queries.ts";
+import { createStaging } from "../ledger/staging.ts";
+import { createPlatform } from "../platform/platform.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { BoundJob } from "../run/job.ts";
+import type { NotifyDependencies } from "../run/notify.ts";
+import type { RunDependencies } from "../run/request.ts";
+import { keepServicesLeft } from "../run/services-left.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { createSource } from "../source/source.ts";
+import type { Source } from "../source/source.ts";
+import { jobsOf, streamsOf } from "./jobs.ts";
+import { platformName } from "./platform-name.ts";
+import { isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
+import { openConfig } from "./open-config.ts";
+import type { ConfigChoice, Needs, OpenConfig } from "./open-config.ts";
+import type { Environment } from "../config/environment.ts";
+
+/** What a face lends to the application: where it tells what goes on meanwhile. */
+export interface Face {
+  /**
+   * A person watches: log lines that need attention go here, as text, with times in the zone. Undefined: the whole log
+   * goes to stderr.
+   */
+  readonly log: ((zone: string) => DestinationStream) | undefined;
+  progress(phase: string, done: number, total: number | undefined): void;
+}
+
+/** Everything that a command or the daemon works with, made when it is first asked for and closed together. */
+export class Application {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly header: ConfigHeader;
+  /** Where relative paths of the configuration start. */
+  readonly directory: string;
+  readonly logger: Logger;
+  readonly clock: Clock = systemClock;
+  readonly random: Randomness = systemRandomness;
+  readonly environment: Environment;
+  readonly sandbox: Sandbox | undefined;
+  readonly #face: Face;
+  #ledger: Ledger | undefined;
+  #queries: Queries | undefined;
+  #platform: Platform | undefined;
+  #sources: Source[] | undefined;
+
+  private constructor(open: OpenConfig, environment: Environment, face: Face) {
+    this.config = open.config;
+    this.secrets = open.secrets;
+    this.header = open.header;
+    this.directory = open.directory;
+    this.environment = environment;
+    this.sandbox = open.sandbox;
+    this.#face = face;
+    const { log, zone } = open.config;
+    this.logger =
+      face.log === undefined
+        ? createLogger({ level: log.level })
+        : createLogger({ level: log.level === "info" ? "warn" : log.level, destination: face.log(zone) });
+  }
+
+  /** Loads the configuration, and starts the sandbox it asks for; throws all problems of the configuration at once. */
+  static async open(
+    choice: ConfigChoice,
+    environment: Environment,
+    face: Face,
+    needs: Needs = { services: true },
+  ): Promise<Application> {
+    return new Application(await openConfig(choice, environment, needs), environment, face);
+  }
+
+  get ledgerPath(): string {
+    return pathFrom(this.directory, this.config.ledger.path);
+  }
+
+  async ledger(): Promise<Ledger> {
+    if (this.#ledger !== undefined) return this.#ledger;
+    makeLedgerFolder(this.ledgerPath, this.config.ledger.group);
+    const { sealKey } = this.config.ledger;
+    this.#ledger = await Ledger.open({
+      path: this.ledgerPath,
+      clock: this.clock,
+      ids: createIds(() => this.clock.now(), this.random),
+      random: this.random,
+      group: this.group,
+      sealSecret: sealKey === undefined ? undefined : this.secrets.reveal(sealKey),
+    });
+    return this.#ledger;
+  }
+
+  /**
+   * The ledger for a command that only makes sense where there is one. Throws a Problem, and makes none, where there
+   * is not.
+   */
+  async existingLedger(): Promise<Ledger> {
+    this.requireLedger();
+    return await this.ledger();
+  }
+
+  /** Who may read what is written, beside the owner. */
+  get group(): ReadingGroup | undefined {
+    const { group } = this.config.ledger;
+    return group === undefined ? undefined : groupNamed(group);
+  }
+
+  requireLedger(): void {
+    if (isThere(this.ledgerPath)) return;
+    throw new Problem({
+      code: "ledger.missing",
+      message: `there is no ledger at ${this.ledgerPath} yet`,
+      cure: "run a job first, such as `crm-sync run customers-and-orders`, or name the right file in ledger.path",
+      exitCode: exitCodes.ledgerRefused,
+    });
+  }
+
+  /** Read-only questions to the ledger, beside a run that is on. Throws a Problem where there is no ledger yet. */
+  async queries(): Promise<Queries> {
+    if (this.#queries !== undefined) return this.#queries;
+    this.requireLedger();
+    const { openQueries } = await import("../ledger/queries.ts");
+    this.#queries = await openQueries(this.ledgerPath);
+    return this.#queries;
+  }
+
+  platform(): Platform {
+    this.#platform ??= createPlatform(
+      {
+        orderService: this.config.orderService,
+        memberCenter: this.config.memberCenter,
+        assumptions: this.config.assumptions,
+      },
+      {
+        clock: this.clock,
+        random: this.random,
+        logger: this.logger,
+        environment: this.environment,
+        onBreaker: keepServicesLeft({ ledger: () => this.#ledger, clock: this.clock, logger: this.logger }),
+      },
+    );
+    return this.#platform;
+  }
+
+  sources(): Source[] {
+    if (this.#sources !== undefined) return this.#sources;
+    this.#sources = Object.entries(this.config.sources).map(([name, settings]) =>
+      createSource(name, settings, {
+        clock: this.clock,
+        random: this.random,
+        secrets: (reference) => this.secrets.reveal(reference),
+        staging: createStaging(),
+        baseDirectory: this.directory,
+      }),
+    );
+    return this.#sources;
+  }
+
+  jobs(): BoundJob[] {
+    return jobsOf(this.config);
+  }
+
+  /** Refuses a ledger that belongs to other services than those of this configuration. */
+  async requirePlatform(): Promise<void> {
+    const ledger = await this.ledger();
+    await ledger.requirePlatform(await platformName(this));
+  }
+
+  async runDependencies(): Promise<RunDependencies> {
+    const ledger = await this.ledger();
+    await ledger.identity();
+    return {
+      ledger,
+      platform: this.platform(),
+      sources: this.sources(),
+      streams: streamsOf(this.sources(), this.jobs()),
+      settings: this.config.assumptions,
+      settle: this.config.settle,
+      ordersUnseen: this.config.orders.unseen,
+      concurrency: this.config.concurrency.customers,
+      clock: this.clock,
+      random: this.random,
+      logger: this.logger,
+      progress: (phase, done, total) => this.#face.progress(phase, done, total),
+    };
+  }
+
+  async notifyDependencies(ledger: Ledger): Promise<NotifyDependencies & { ledger: Ledger }> {
+    return {
+      settings: this.config.notify,
+      instance: `${this.config.instance ?? hostname()} (${await ledger.identity()})`,
+      store: ledger,
+      clock: this.clock,
+      logger: this.logger,
+      secret: (reference) => this.secrets.reveal(reference),
+      ledger,
+    };
+  }
+
+  /** What a run says about where its settings came from. */
+  runHeader(): JsonObject {
+    const { file, profiles, environment, options, hash } = this.header;
+    return { file, profiles: [...profiles], environment: [...environment], options: [...options], hash };
+  }
+
+  async close(): Promise<void> {
+    this.#queries?.close();
+    this.#ledger?.close();
+    for (const source of this.#sources ?? []) await source.close();
+    await this.#platform?.close();
+    await this.sandbox?.close();
+  }
+}

@@ -1,0 +1,48 @@
+import { decide } from "../apply/decide.ts";
+import type { Decision, PersonsVerdict } from "../apply/decide.ts";
+import { Problem, usage } from "../base/errors.ts";
+import { namedKind } from "../operation/registry.ts";
+import { SnapshotReader } from "../platform/snapshot.ts";
+import type { Application } from "./application.ts";
+
+/** What a person decides about one operation whose outcome is open. */
+export interface GivenDecision {
+  id: string;
+  verdict: PersonsVerdict;
+  reason: string;
+}
+
+/**
+ * Opens what decisions need, and gives the function that carries one of them out. One that cannot be taken throws a
+ * Problem and stops no other.
+ */
+export async function openDecisions(
+  application: Application,
+  by: string,
+  signal: AbortSignal,
+): Promise<(given: GivenDecision) => Promise<Decision>> {
+  const dependencies = await application.runDependencies();
+  await application.requirePlatform();
+  const reader = new SnapshotReader(dependencies.platform, dependencies.settings);
+  return async ({ id, verdict, reason }) => {
+    if (signal.aborted) throw stoppedBefore(id);
+    return await decide(dependencies, reader, id, verdict, { reason, by }, signal);
+  };
+}
+
+function stoppedBefore(id: string): Problem {
+  const cure = "say it again; what was decided before stays decided";
+  return new Problem({ code: "settle.stopped", message: `operation ${id} was not decided: settle was stopped`, cure });
+}
+
+/** Operations of a run that wait for a decision, or for their outcome; E9 settles by itself. */
+export async function openOperationsOf(application: Application, run: string): Promise<string[]> {
+  const queries = await application.queries();
+  const wanted = run === "last" ? (await queries.runs({ limit: 1 }))[0]?.id : run;
+  const found: string[] = [];
+  for await (const row of queries.unsettled())
+    if (row.runId === wanted && namedKind(row.kind)?.whenUnknown !== "lost") found.push(row.id);
+  if (found.length === 0)
+    throw usage(`the run ${run} left no operation whose outcome is open`, "`crm-sync settle list` shows all that are");
+  return found;
+}

@@ -1,0 +1,163 @@
+import type { ExitCode } from "../base/errors.ts";
+import { exitCodeOf, exitCodes } from "../base/errors.ts";
+import type { RunState } from "../ledger/runs.ts";
+import type { FoundDifference } from "../report/reconciliation.ts";
+import type { BoundJob } from "../run/job.ts";
+import type { RunDependencies, RunRequest } from "../run/request.ts";
+import { thinHistory } from "../run/retention.ts";
+import { runSync } from "../run/run.ts";
+import type { RunSummary } from "../run/summary.ts";
+import { tellPeople } from "../run/tell.ts";
+import { runVerify } from "../run/verify-run.ts";
+import type { VerifySummary } from "../run/verify-run.ts";
+import type { Application } from "./application.ts";
+import { writeReports } from "./report-files.ts";
+import { underRunLock } from "./run-lock.ts";
+
+/** What a job came to, for a face that shows it. */
+export type EndedJob =
+  | { kind: "sync"; summary: RunSummary }
+  | { kind: "verify"; summary: VerifySummary }
+  | { kind: "report"; run: string; files: string[] };
+
+export interface JobRequest {
+  trigger: "schedule" | "hand";
+  signal: AbortSignal;
+  /** The fire time that this run is for. */
+  slot?: string;
+  /** Sources that a person says have really lost their records, and who says so. */
+  acceptShrink?: readonly string[];
+  by?: string;
+  /** Shown when the job came to its end, while the run lock is still held. */
+  show?: (ended: EndedJob) => Promise<void>;
+}
+
+interface Outcome {
+  ended: EndedJob;
+  exitCode: ExitCode;
+  state: RunState;
+}
+
+/** What carrying out a job of one kind needs. */
+interface Execution {
+  application: Application;
+  dependencies: RunDependencies;
+  job: BoundJob;
+  request: JobRequest;
+  header: RunRequest["header"];
+}
+
+const executions = { sync: executeSync, verify: executeVerify, report: executeReport } as const;
+
+/**
+ * Executes one job under the run lock and tells people what changed. What the schedule runs and what `run JOB` runs is
+ * this.
+ */
+export async function executeJob(application: Application, job: BoundJob, request: JobRequest): Promise<ExitCode> {
+  const { slot, acceptShrink, by, signal } = request;
+  const dependencies = await application.runDependencies();
+  const { ledger } = dependencies;
+  const header = {
+    ...application.runHeader(),
+    ...(acceptShrink === undefined ? {} : { acceptShrink: [...acceptShrink] }),
+    ...(by === undefined ? {} : { by }),
+  };
+  const work = async (): Promise<ExitCode> => {
+    for (const source of acceptShrink ?? [])
+      await ledger.audit({
+        kind: "shrink-accepted",
+        subject: `source:${source}`,
+        body: { job: job.id, by: by ?? "" },
+      });
+    const execution = { application, dependencies, job, request, header };
+    const { ended, exitCode, state } = await executions[job.kind](execution);
+    await request.show?.(ended);
+    await thinHistory({ ...dependencies, settings: application.config.retention }, () => signal.aborted);
+    // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
+    if (slot !== undefined && state === "done") await ledger.finishFireTime(job.id, slot, job.kind !== "report");
+    return exitCode;
+  };
+  // Another program may have run an interrupted fire time while this one waited for the lock.
+  return await underRunLock(application, work, async () =>
+    slot === undefined || (await ledger.unfinishedFireTimes(job.id)).includes(slot) ? undefined : exitCodes.ok,
+  );
+}
+
+async function executeSync({ application, dependencies, job, request, header }: Execution): Promise<Outcome> {
+  const summary = await runSync(
+    { ...dependencies, sources: dependencies.sources.filter((source) => job.sources.includes(source.name)) },
+    {
+      job: job.id,
+      trigger: request.trigger,
+      streams: job.streams,
+      limits: job.limits,
+      read: true,
+      acceptShrink: request.acceptShrink,
+      signal: request.signal,
+      header,
+    },
+  );
+  await tellPeople(await application.notifyDependencies(dependencies.ledger), summary);
+  return { ended: { kind: "sync", summary }, exitCode: summary.exitCode, state: summary.state };
+}
+
+async function executeVerify(execution: Execution): Promise<Outcome> {
+  const { application, dependencies, job, request, header } = execution;
+  const summary = await telling(
+    execution,
+    runVerify(dependencies, {
+      job: job.id,
+      trigger: request.trigger,
+      streams: job.streams,
+      signal: request.signal,
+      header,
+      findings: () => findingsIn(application),
+    }),
+  );
+  return { ended: { kind: "verify", summary }, exitCode: summary.exitCode, state: summary.state };
+}
+
+/** What the last readings of all customers show otherwise than it was placed. */
+export async function* findingsIn(application: Application): AsyncGenerator<FoundDifference, void, void> {
+  yield* (await application.queries()).findings();
+}
+
+async function executeReport(execution: Execution): Promise<Outcome> {
+  const { run, files } = await telling(execution, runReport(execution));
+  return { ended: { kind: "report", run, files }, exitCode: exitCodes.ok, state: "done" };
+}
+
+async function runReport({ application, dependencies, job, request }: Execution): Promise<{
+  run: string;
+  files: string[];
+}> {
+  const { ledger } = dependencies;
+  const run = await ledger.startRun({
+    job: job.id,
+    kind: "report",
+    trigger: request.trigger,
+    scope: null,
+    header: application.runHeader(),
+  });
+  const end = async (state: "done" | "failed", exitCode: ExitCode, files: string[]): Promise<void> => {
+    await ledger.finishRun(run, { state, exitCode, balance: null, summary: { files } });
+  };
+  try {
+    const files = await writeReports(application, job, request.slot);
+    await end("done", exitCodes.ok, files);
+    return { run, files };
+  } catch (error) {
+    await end("failed", exitCodeOf(error), []);
+    throw error;
+  }
+}
+
+/** Tells people what needs them when something ended; also of a job that ended by an error, and at once. */
+async function telling<Result>({ application, dependencies }: Execution, ended: Promise<Result>): Promise<Result> {
+  const { ledger } = dependencies;
+  try {
+    return await ended;
+  } finally {
+    if (ledger.broken === undefined) await tellPeople(await application.notifyDependencies(ledger), undefined);
+  }
+}

@@ -1,0 +1,118 @@
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { RunRow } from "../ledger/runs.ts";
+import type { Platform } from "../platform/platform.ts";
+import { byHand, troubleOf } from "../report/last-runs.ts";
+import type { OpenRecords } from "../report/open.ts";
+import type { Schedule } from "../run/schedule.ts";
+
+/** Records that are not done for the same reason: counts and codes only. */
+export type OpenCount = Pick<OpenRecords, "standing" | "stream" | "code" | "cause" | "owner" | "count" | "since">;
+
+/** What `/healthz` shows. Ids, counts and times only: the page is open to whoever reaches it. */
+export interface Health {
+  ledger: { reachable: boolean };
+  jobs: {
+    job: string;
+    nextSlot: string | undefined;
+    lastSlot: string | undefined;
+    running: boolean;
+    /** The clock was set back behind the last slot, and the job waits. */
+    clockBehind?: boolean;
+    lastRun:
+      | { id: string; state: string; exitCode: number | null; startedAt: string; finishedAt: string | null }
+      | undefined;
+  }[];
+  /**
+   * What is not done. `records` as in `status`: every record once, by how it stands and why; `runs` by what the last
+   * run of each job says.
+   */
+  open: {
+    unknown: number;
+    holds: number;
+    quarantined: number;
+    records: OpenCount[];
+    streams: string[];
+    runs: string[];
+  };
+  breakers: Record<string, "closed" | "open" | "half-open">;
+}
+
+export interface HealthDependencies {
+  settings: { host: string; port: number };
+  clock: Clock;
+  logger: Logger;
+  /** Reads the state of things. A rejection means that the ledger cannot be reached. */
+  read(): Promise<Health>;
+  /** Longest time that `read` may take before the program counts as ill. Default 5 s. */
+  readTimeoutMs?: number;
+}
+
+export interface HealthServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Starts the web server that shows the health of the program. */
+export type StartHealth = (deps: HealthDependencies) => Promise<HealthServer>;
+
+function troubleCodes(run: RunRow): string[] {
+  return troubleOf(run).map(({ kind, count }) => `run.${kind}:${run.job}:${count}`);
+}
+
+/** The state of things now, for `/healthz`. Throws where the ledger can no longer be written. */
+export async function readHealth(platform: Platform, ledger: Ledger, schedule: Schedule): Promise<Health> {
+  if (ledger.broken !== undefined) throw ledger.broken;
+  const state = await schedule.state();
+  const last = await ledger.lastRunByJob();
+  const open = await ledger.openOperations();
+  const holds = await ledger.openHolds();
+  const records = (await ledger.openRecords())
+    .filter((group) => group.counts)
+    .map(({ standing, stream, code, cause, owner, count, since }) => ({
+      standing,
+      stream,
+      code,
+      cause,
+      owner,
+      count,
+      since,
+    }));
+  const breaker = (name: "orderService" | "memberCenter"): "closed" | "open" | "half-open" => {
+    const { state: now } = platform.state()[name].breaker;
+    return now === "probing" ? "half-open" : now;
+  };
+  return {
+    ledger: { reachable: true },
+    jobs: state.map((job) => {
+      const run = last.get(job.job);
+      return {
+        job: job.job,
+        nextSlot: job.nextSlot,
+        lastSlot: job.lastSlot,
+        running: job.running,
+        clockBehind: job.clockBehind,
+        lastRun:
+          run === undefined
+            ? undefined
+            : {
+                id: run.id,
+                state: run.state,
+                exitCode: run.exitCode,
+                startedAt: run.startedAt,
+                finishedAt: run.finishedAt,
+              },
+      };
+    }),
+    open: {
+      unknown: open.length,
+      holds: holds.filter((hold) => hold.state === "open").length,
+      quarantined: records.filter((row) => row.standing === "quarantined").reduce((sum, row) => sum + row.count, 0),
+      records,
+      runs: [...last.values()].filter((run) => !byHand(run)).flatMap(troubleCodes),
+      streams: (await ledger.troubledReads()).map((read) => `${read.source}/${read.stream}`),
+    },
+    breakers: { "order-service": breaker("orderService"), "member-center": breaker("memberCenter") },
+  };
+}

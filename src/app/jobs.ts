@@ -1,0 +1,40 @@
+import { exitCodes, Problem, Problems } from "../base/errors.ts";
+import type { ConfiguredStream } from "../ledger/runs.ts";
+import { bindJobs } from "../run/job.ts";
+import type { BoundJob, JobsConfig } from "../run/job.ts";
+import type { Source } from "../source/source.ts";
+import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
+import { monthlyReport } from "../../jobs/monthly-report.ts";
+import { staff } from "../../jobs/staff.ts";
+import { verify } from "../../jobs/verify.ts";
+
+/** The jobs that ship with the program and those of the configuration. Throws all that is wrong with them at once. */
+export function jobsOf(config: JobsConfig): BoundJob[] {
+  const bound = bindJobs([customersAndOrders, staff, verify, monthlyReport], config);
+  if (!bound.ok) throw new Problems(bound.error);
+  return bound.value;
+}
+
+/** One of them; throws a Problem (exit code 64) where there is none of this name. */
+export function jobNamed(jobs: readonly BoundJob[], id: string): BoundJob {
+  const job = jobs.find((item) => item.id === id);
+  if (job !== undefined) return job;
+  throw new Problem({
+    code: "job.unknown",
+    message: `there is no job ${id}`,
+    cure: `use one of: ${jobs.map((item) => item.id).join(", ")}`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Every stream of every source, each with the first job that reads it. */
+export function streamsOf(sources: readonly Source[], jobs: readonly BoundJob[]): ConfiguredStream[] {
+  const reading = jobs.filter((job) => job.kind === "sync");
+  return sources.flatMap((source) =>
+    source.streams.map((stream) => ({
+      source: source.name,
+      stream,
+      job: reading.find((job) => job.sources.includes(source.name) && job.streams.includes(stream))?.id,
+    })),
+  );
+}

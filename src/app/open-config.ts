@@ -1,0 +1,87 @@
+import { dirname, join } from "node:path";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { systemClock } from "../base/clock.ts";
+import { Problems } from "../base/errors.ts";
+import { systemRandomness } from "../base/ids.ts";
+import { loadConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
+import type { Loaded } from "../config/load.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
+
+/** Which configuration a person asks for. */
+export interface ConfigChoice {
+  /** The file; undefined: `$CRM_SYNC_CONFIG`, or crm-sync.yaml. */
+  config: string | undefined;
+  /** `true`: a sandbox inside the program; a text: the URL of one that runs. */
+  sandbox: string | true | undefined;
+}
+
+/** What is needed besides the configuration itself. */
+export interface Needs {
+  /** Whether the services are talked to, so that a sandbox has to run. */
+  services: boolean;
+  /** false: it only reads, so no secret has to be there. */
+  secrets?: boolean;
+}
+
+/** A configuration in effect, and the sandbox inside the program that it speaks to, if there is one. */
+export interface OpenConfig extends Loaded<Config> {
+  sandbox: Sandbox | undefined;
+}
+
+const defaultFile = "crm-sync.yaml";
+
+/**
+ * Loads the configuration; throws all its problems at once. Where it asks for a sandbox without a URL, one is started
+ * whose state lies beside the ledger; whoever asked closes it.
+ */
+export async function openConfig(choice: ConfigChoice, environment: Environment, needs: Needs): Promise<OpenConfig> {
+  const path = choice.config ?? environment["CRM_SYNC_CONFIG"] ?? defaultFile;
+  const load = async (sandboxUrl?: string): Promise<Loaded<Config>> => {
+    const loaded = await loadConfig({
+      path,
+      environment,
+      profiles: sandboxUrl === undefined ? [] : ["sandbox"],
+      options: sandboxUrl === undefined ? [] : [{ name: "--sandbox", settings: sandboxSettings(sandboxUrl) }],
+      secretsRequired: needs.secrets !== false,
+    });
+    if (!loaded.ok) throw new Problems(loaded.error);
+    return loaded.value;
+  };
+  if (choice.sandbox !== true) return { ...(await load(choice.sandbox)), sandbox: undefined };
+  const first = await load("http://127.0.0.1:1");
+  if (!needs.services) return { ...first, sandbox: undefined };
+  const sandbox = await sandboxBeside(first);
+  try {
+    return { ...(await load(sandbox.url)), sandbox };
+  } catch (error) {
+    await sandbox.close();
+    throw error;
+  }
+}
+
+async function sandboxBeside({ config, directory }: Loaded<Config>): Promise<Sandbox> {
+  const { startSandbox } = await import("../sandbox/sandbox.ts");
+  const ledgerPath = pathFrom(directory, config.ledger.path);
+  makeLedgerFolder(ledgerPath, config.ledger.group);
+  return await startSandbox({
+    store: join(dirname(ledgerPath), "sandbox.db"),
+    clock: systemClock,
+    random: systemRandomness,
+  });
+}
+
+/**
+ * The addresses and the fixed tokens of a sandbox. They lie over the file, so that a real token never goes to a
+ * sandbox.
+ */
+function sandboxSettings(url: string): JsonObject {
+  const base = url.replace(/\/+$/u, "");
+  const authorization = { fixed: "sandbox-app-token" };
+  return {
+    orderService: { baseUrl: base, appKey: "sandbox-app", tokens: { authorization } },
+    memberCenter: { baseUrl: base, tokens: { authorization, userToken: { fixed: "sandbox-user-token" } } },
+  };
+}

@@ -1,0 +1,23 @@
+import type { Application } from "./application.ts";
+
+/**
+ * Holds the run lock while `work` runs. Another run that is on ends this at once with exit code 75. `done` answers,
+ * under the lock, where another program did the work in the meantime.
+ */
+export async function underRunLock<T>(
+  application: Application,
+  work: () => Promise<T>,
+  done: () => Promise<T | undefined> = async () => undefined,
+): Promise<T> {
+  const ledger = await application.ledger();
+  ledger.takeRunLock();
+  try {
+    const found = await done();
+    if (found !== undefined) return found;
+    // Under the lock: whoever stands back asks nobody which services these are.
+    await application.requirePlatform();
+    return await work();
+  } finally {
+    ledger.releaseRunLock();
+  }
+}

@@ -1,0 +1,89 @@
+import { Problem } from "../base/errors.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { Schedule } from "../run/schedule.ts";
+import type { SlotRun, SlotStore } from "../run/schedule.ts";
+import { cronTicker } from "../run/schedule-ticker.ts";
+import type { Application } from "./application.ts";
+import { executeJob } from "./execute-job.ts";
+import { readHealth } from "./health.ts";
+import type { StartHealth } from "./health.ts";
+
+/**
+ * Runs the jobs on their schedule and answers /healthz until `signal` is aborted; a run that is on is stopped cleanly.
+ */
+export async function serve(application: Application, { signal, startHealth, started }: ServeRequest): Promise<void> {
+  const ledger = await application.ledger();
+  const jobs = application.jobs();
+  const { clock, logger } = application;
+  const schedule = new Schedule({
+    jobs,
+    store: slotStore(ledger),
+    clock,
+    logger,
+    ticker: cronTicker(clock),
+    execute: async (run) => await executeSlot(application, ledger, run),
+  });
+  const health = await startHealth({
+    settings: application.config.serve,
+    clock,
+    logger,
+    read: () => readHealth(application.platform(), ledger, schedule),
+  });
+  started({ jobs: jobs.filter((job) => job.schedule !== undefined).length, url: health.url });
+  schedule.start();
+  const broken = await untilStopped(signal, ledger, application, schedule);
+  logger.info({}, "stopping");
+  await schedule.stop();
+  await health.close();
+  if (broken !== undefined) throw broken;
+}
+
+export interface ServeRequest {
+  signal: AbortSignal;
+  startHealth: StartHealth;
+  /** Told once everything answers: how many jobs have a schedule, and where health is. */
+  started: (serving: { jobs: number; url: string }) => void;
+}
+
+async function executeSlot(
+  application: Application,
+  ledger: Ledger,
+  { job, slot, signal }: SlotRun,
+): Promise<"done" | "unfinished" | "busy"> {
+  try {
+    await executeJob(application, job, { trigger: "schedule", signal, slot });
+    return (await ledger.unfinishedFireTimes(job.id)).includes(slot) ? "unfinished" : "done";
+  } catch (error) {
+    if (error instanceof Problem && error.code === "run.active") return "busy";
+    throw error;
+  }
+}
+
+function slotStore(ledger: Ledger): SlotStore {
+  return {
+    claim: (job, slot) => ledger.claimSlot(job, slot),
+    last: (job) => ledger.lastSlot(job),
+    finish: (job, slot) => ledger.finishFireTime(job, slot),
+    unfinished: (job) => ledger.unfinishedFireTimes(job),
+    rewind: (job, slot) => ledger.rewindSlot(job, slot),
+  };
+}
+
+/**
+ * Waits for the signal, or for a ledger that can no longer be written: then only a new start knows what is on disk. A
+ * slot that waits for another program's run is tried again all the while, so that it fires soon after that run ended
+ * or was killed.
+ */
+async function untilStopped(
+  signal: AbortSignal,
+  ledger: Ledger,
+  application: Application,
+  schedule: Schedule,
+): Promise<Problem | undefined> {
+  while (!signal.aborted) {
+    if (ledger.broken !== undefined) return ledger.broken;
+    if (schedule.waits) void schedule.tick();
+    await application.clock.sleep(500, signal).catch(() => {});
+  }
+  return undefined;
+}

@@ -1,0 +1,53 @@
+import { Command, InvalidArgumentError } from "@commander-js/extra-typings";
+import type { ExitCode } from "../base/errors.ts";
+import type { Invocation } from "./command.ts";
+
+/** The program without its commands: the options that every command has. */
+export function createProgram(version: string) {
+  return new Command("crm-sync")
+    .description("Keeps the order service and the member-center in agreement with a CRM.")
+    .version(version, "--version", "print the version")
+    .option("--config <file>", "configuration file (default: crm-sync.yaml, or $CRM_SYNC_CONFIG)")
+    .option("--json", "results as JSON on stdout", false)
+    .option(
+      "--sandbox [url]",
+      "use a sandbox of both services in place of the real ones: inside the program, or at a URL",
+    )
+    .showHelpAfterError("(`crm-sync COMMAND --help` shows what it takes)")
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => process.stderr.write(text), writeOut: (text) => process.stdout.write(text) })
+    .addHelpText("after", example("crm-sync --config crm-sync.yaml check", "crm-sync run customers-and-orders"));
+}
+
+export type Program = ReturnType<typeof createProgram>;
+
+/** Carries a command out; its exit code becomes the program's. */
+export type CarryOut = (work: (invocation: Invocation) => Promise<ExitCode>) => Promise<void>;
+
+/**
+ * A file of `commands/` adds its command, or a family of them: name, description, arguments, options, example, action.
+ * All of them are loaded for each command line, so what the work itself needs is imported only when it runs.
+ */
+export type Register = (program: Program, carryOut: CarryOut) => void;
+
+/** Examples below the help of a command. */
+export function example(...lines: string[]): string {
+  return `\nExample:\n${lines.map((line) => `  $ ${line}`).join("\n")}`;
+}
+
+/** The option of each command that is a person's decision. */
+export const byWhom = [
+  "--by <name>",
+  "who decides; kept in the audit record (default: the user of the operating system)",
+] as const;
+
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError("It must be a whole number of at least 0.");
+}
+
+/** Gathers an option that may be repeated. */
+export function repeated(text: string, before: string[]): string[] {
+  return [...before, text];
+}

@@ -1,0 +1,92 @@
+import { toJson } from "../../base/canonical-json.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { exitCodes } from "../../base/errors.ts";
+import type { Retried } from "../../run/retry.ts";
+import { ok, withLedger, withReader } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { byWhom, example } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+import { deciderOf } from "../decider.ts";
+import { notFound } from "../not-found.ts";
+import { safeLines, viewOf } from "../output.ts";
+
+export const register: Register = (program, carryOut) => {
+  const quarantine = program.command("quarantine").description("records that cannot be used");
+  quarantine
+    .command("list")
+    .description("all of them, with place and reason")
+    .addHelpText("after", example("crm-sync quarantine list"))
+    .action(() => carryOut(quarantineListCommand));
+  quarantine
+    .command("show")
+    .description("one of them")
+    .argument("<id>")
+    .option("--raw", "show the raw record too; it may hold personal data", false)
+    .addHelpText("after", example("crm-sync quarantine show q-1a2b3c4d5e --raw"))
+    .action((id, options) => carryOut((invocation) => quarantineShowCommand(invocation, id, options.raw)));
+  quarantine
+    .command("retry")
+    .description("map the stored raw form of a record anew, with the mapping of now, without asking its source")
+    .argument("<id>", "a quarantine id, or `all`")
+    .option(...byWhom)
+    .addHelpText("after", example("crm-sync quarantine retry all"))
+    .action((id, options) => carryOut((invocation) => quarantineRetryCommand(invocation, id, options.by)));
+};
+
+export async function quarantineListCommand(invocation: Invocation): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const rows = [...(await application.queries()).quarantine()];
+    if (options.json) {
+      output.json(toJson(rows));
+      return ok;
+    }
+    const { quarantineListText } = await import("../../report/waiting.ts");
+    output.line(quarantineListText(rows, viewOf(output, application.config.zone)));
+    return ok;
+  });
+}
+
+export async function quarantineShowCommand(invocation: Invocation, id: string, raw: boolean): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const queries = await application.queries();
+    const row = await queries.quarantineById(id);
+    if (row === undefined) throw notFound("quarantined record", id, "`crm-sync quarantine list` lists them");
+    const form = raw ? await queries.rawForm(id) : undefined;
+    if (options.json) {
+      output.json(toJson(form === undefined ? row : { ...row, raw: form }));
+      return ok;
+    }
+    const { quarantineText } = await import("../../report/waiting.ts");
+    output.line(quarantineText(row, form, viewOf(output, application.config.zone)));
+    return ok;
+  });
+}
+
+export async function quarantineRetryCommand(invocation: Invocation, id: string, by?: string): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const { retryQuarantine } = await import("../../app/retry-quarantine.ts");
+    const found = await retryQuarantine(application, id, deciderOf(by));
+    if (id !== "all" && found.length === 0)
+      throw notFound("open quarantined record", id, "`crm-sync quarantine list` lists them");
+    if (options.json) output.json({ results: toJson(found) });
+    else if (found.length === 0) output.line("nothing waits in quarantine");
+    else for (const result of found) output.line(safeLines(retriedText(result)));
+    return found.some((result) => result.kind === "still-unusable") ? exitCodes.recordsRejected : ok;
+  });
+}
+
+function retriedText(result: Retried): string {
+  switch (result.kind) {
+    case "taken-up":
+      return `${result.id}: usable now; the next run takes it up`;
+    case "still-unusable":
+      return `${result.id}: still not usable: ${result.message}\n  → correct the record in the CRM, or the mapping`;
+    case "waits-for-source":
+      return `${result.id}: not now, because ${result.why}\n  → it is mapped anew when its source is read the next time`;
+    case "unknown":
+      return `${result.id}: does not wait any more`;
+  }
+}

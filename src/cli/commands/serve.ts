@@ -1,0 +1,27 @@
+import type { ExitCode } from "../../base/errors.ts";
+import { ok, withApplication } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { example } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+
+export const register: Register = (program, carryOut) => {
+  program
+    .command("serve")
+    .description("run the jobs on their schedule and answer /healthz, until SIGTERM")
+    .addHelpText("after", example("crm-sync serve"))
+    .action(() => carryOut(serveCommand));
+};
+
+/** `serve`: runs the jobs on their schedule and answers /healthz, until SIGTERM or SIGINT. */
+export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
+  const { output, signal, startHealth } = invocation;
+  return await withApplication(invocation, async (application) => {
+    const { serve } = await import("../../app/serve.ts");
+    await serve(application, {
+      signal,
+      startHealth,
+      started: ({ jobs, url }) => output.note(`crm-sync serves ${jobs} scheduled job(s); health at ${url}/healthz`),
+    });
+    return ok;
+  });
+}

@@ -1,0 +1,178 @@
+import type { Application } from "../../app/application.ts";
+import type { Decision } from "../../apply/decide.ts";
+import { toJson } from "../../base/canonical-json.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { exitCodes, Problem, usage } from "../../base/errors.ts";
+import { printable } from "../../report/text.ts";
+import { ok, withApplication, withReader } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { byWhom, example } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+import { deciderOf } from "../decider.ts";
+import type { DecisionLine } from "../decisions-file.ts";
+import { describeProblem, problemJson, viewOf } from "../output.ts";
+import { requireReason } from "../reason.ts";
+
+export const register: Register = (program, carryOut) => {
+  const settle = program
+    .command("settle")
+    .description("decide by hand what became of an operation that reading cannot settle")
+    .argument("[id...]", "one operation or more")
+    .option("--applied", "it was carried out", false)
+    .option("--not-applied", "it was not carried out", false)
+    .option("--all-of <run>", "every operation of this run (or `last`) whose outcome is open")
+    .option("--decisions <file>", "a CSV with the columns id,decision,reason; decision is applied or not-applied")
+    .option("--reason <text>", "why you know; kept in the audit record")
+    .option(...byWhom)
+    .addHelpText(
+      "after",
+      example(
+        "crm-sync settle list",
+        'crm-sync settle op_… op_… --not-applied --reason "the service desk found no such orders"',
+        "crm-sync settle --decisions decided.csv --by anna.lee",
+      ),
+    )
+    .action((ids, options) =>
+      carryOut((invocation) => {
+        const none = ids.length === 0 && options.allOf === undefined && options.decisions === undefined;
+        return none ? settleListCommand(invocation) : settleCommand(invocation, ids, options);
+      }),
+    );
+  settle
+    .command("list")
+    .description("operations whose outcome is not known, with the evidence")
+    .addHelpText("after", example("crm-sync settle list --json"))
+    .action(() => carryOut(settleListCommand));
+};
+
+export async function settleListCommand(invocation: Invocation): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const rows = [];
+    for await (const row of (await application.queries()).unsettled()) rows.push(row);
+    if (options.json) {
+      output.json(toJson(rows));
+      return ok;
+    }
+    const { operationText, unsettledText } = await import("../../report/waiting.ts");
+    const view = viewOf(output, application.config.zone);
+    output.line(unsettledText(rows, view));
+    for (const row of rows) output.line(`\n${operationText(row, view)}`);
+    return ok;
+  });
+}
+
+/** What `settle` is told: operations by id, all of a run, or a file of decisions. */
+export interface SettleWords {
+  applied: boolean;
+  notApplied: boolean;
+  reason?: string | undefined;
+  allOf?: string | undefined;
+  decisions?: string | undefined;
+  by?: string | undefined;
+}
+
+/**
+ * `settle ID... --applied|--not-applied`: a person's decisions on operations that reading cannot settle. Each stands
+ * for itself.
+ */
+export async function settleCommand(
+  invocation: Invocation,
+  ids: readonly string[],
+  words: SettleWords,
+): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withApplication(invocation, async (application) => {
+    const by = deciderOf(words.by);
+    const lines = await decisionLines(application, ids, words);
+    const { openDecisions } = await import("../../app/decisions.ts");
+    const decide = await openDecisions(application, by, invocation.signal);
+    const one = async (line: DecisionLine): Promise<Decision> => {
+      if ("problem" in line) throw line.problem;
+      return await decide(line);
+    };
+    const [single] = lines;
+    if (lines.length === 1 && single !== undefined && words.decisions === undefined) {
+      const decided = await one(single);
+      if (options.json) output.json(decisionJson(decided));
+      else output.line(decided.summary);
+      return ok;
+    }
+    return await settleEach(invocation, application, lines, one);
+  });
+}
+
+/**
+ * Decides line by line; one that cannot be decided is reported and stops no other. The exit code is the worst of them.
+ */
+async function settleEach(
+  { output, options: { json } }: Invocation,
+  application: Application,
+  lines: readonly DecisionLine[],
+  one: (line: DecisionLine) => Promise<Decision>,
+): Promise<ExitCode> {
+  const results: Json[] = [];
+  const failures: Problem[] = [];
+  for (const line of lines) {
+    try {
+      const decided = await one(line);
+      results.push(decisionJson(decided));
+      if (!json) output.line(`${decided.id} ${decided.endpoint} on ${printable(decided.subject)}: ${decided.summary}`);
+    } catch (error) {
+      if (!(error instanceof Problem) || (await application.ledger()).broken !== undefined) throw error;
+      failures.push(error);
+      const id = "problem" in line ? null : line.id;
+      results.push({ operation: id, place: line.place === "" ? null : line.place, error: problemJson(error) });
+      output.note(`${line.place === "" || "problem" in line ? "" : `${line.place}: `}${describeProblem(error)}`);
+    }
+  }
+  if (json) output.json(results);
+  else output.line(`${lines.length - failures.length} of ${lines.length} operation(s) decided`);
+  return failures.reduce<ExitCode>((worst, { exitCode }) => worseOf(worst, exitCode), ok);
+}
+
+/** Which operations are meant, and what is decided about each. */
+async function decisionLines(
+  application: Application,
+  ids: readonly string[],
+  words: SettleWords,
+): Promise<DecisionLine[]> {
+  const ways = [ids.length > 0, words.allOf !== undefined, words.decisions !== undefined].filter(Boolean).length;
+  if (ways !== 1)
+    throw usage("settle takes ids, --all-of RUN or --decisions FILE, one of them", "crm-sync settle --help");
+  if (words.decisions !== undefined) {
+    if (words.applied || words.notApplied)
+      throw usage("with --decisions each line has its own verdict", "leave --applied and --not-applied out");
+    application.requireLedger();
+    const { readDecisions } = await import("../decisions-file.ts");
+    return readDecisions(words.decisions, words.reason);
+  }
+  if (words.applied === words.notApplied) throw usage("settle needs one verdict", "add --applied or --not-applied");
+  const reason = requireReason(words.reason);
+  application.requireLedger();
+  const { openOperationsOf } = await import("../../app/decisions.ts");
+  const wanted = words.allOf === undefined ? [...new Set(ids)] : await openOperationsOf(application, words.allOf);
+  return wanted.map((id) => ({ place: "", id, verdict: words.applied ? "applied" : "not-applied", reason }));
+}
+
+function decisionJson(decided: Decision): JsonObject {
+  const { id, state, subject, endpoint, showed } = decided;
+  return { operation: id, state, subject, endpoint, showed };
+}
+
+/** Exit codes, the worst first. */
+const worstFirst: readonly ExitCode[] = [
+  exitCodes.ledgerRefused,
+  exitCodes.configuration,
+  exitCodes.runActive,
+  exitCodes.doesNotBalance,
+  exitCodes.unknown,
+  exitCodes.sourceDown,
+  exitCodes.other,
+  exitCodes.usage,
+];
+
+function worseOf(left: ExitCode, right: ExitCode): ExitCode {
+  return worstFirst.find((code) => code === left || code === right) ?? (left === ok ? right : left);
+}

@@ -1,0 +1,30 @@
+import { toJson } from "../../base/canonical-json.ts";
+import { toInstant } from "../../base/clock.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { ok, withReader } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { example } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+import { viewOf } from "../output.ts";
+
+export const register: Register = (program, carryOut) => {
+  program
+    .command("status")
+    .description("what is going on, and what needs a person")
+    .addHelpText("after", example("crm-sync status --json"))
+    .action(() => carryOut(statusCommand));
+};
+
+export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const facts = await (await application.queries()).status();
+    if (options.json) {
+      output.json(toJson(facts));
+      return ok;
+    }
+    const { statusText } = await import("../../report/status.ts");
+    output.line(statusText(facts, toInstant(application.clock.now()), viewOf(output, application.config.zone)));
+    return ok;
+  });
+}
