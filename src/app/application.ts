@@ -21,7 +21,7 @@ import type { Platform } from "../platform/platform.ts";
 import type { BoundJob } from "../run/job.ts";
 import type { NotifyDependencies } from "../run/notify.ts";
 import type { RunDependencies } from "../run/request.ts";
-import { keepServicesLeft } from "../run/services-left.ts";
+import { keepOpenCircuits } from "../run/open-circuits.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
@@ -150,7 +150,7 @@ export class Application {
         random: this.random,
         logger: this.logger,
         environment: this.environment,
-        onBreaker: keepServicesLeft({ ledger: () => this.#ledger, clock: this.clock, logger: this.logger }),
+        onCircuit: keepOpenCircuits({ ledger: () => this.#ledger, clock: this.clock, logger: this.logger }),
       },
     );
     return this.#platform;

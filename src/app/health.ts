@@ -79,10 +79,8 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
       count,
       since,
     }));
-  const breaker = (name: "orderService" | "memberCenter"): "closed" | "open" | "half-open" => {
-    const { state: now } = platform.state()[name].breaker;
-    return now === "probing" ? "half-open" : now;
-  };
+  const circuit = (name: "orderService" | "memberCenter"): "closed" | "open" | "half-open" =>
+    platform.state()[name].circuit.state;
   return {
     ledger: { reachable: true },
     jobs: state.map((job) => {
@@ -113,6 +111,6 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
       runs: [...last.values()].filter((run) => !byHand(run)).flatMap(troubleCodes),
       streams: (await ledger.troubledReads()).map((read) => `${read.source}/${read.stream}`),
     },
-    breakers: { "order-service": breaker("orderService"), "member-center": breaker("memberCenter") },
+    breakers: { "order-service": circuit("orderService"), "member-center": circuit("memberCenter") },
   };
 }

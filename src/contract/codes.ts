@@ -17,7 +17,7 @@ export interface CodeMeaning {
   meaning: string;
   /** What the operator does about it. */
   cure: string;
-  /** False for a code that the contract does not list for this operation; such a code counts toward the breaker (A2). */
+  /** False for a code that the contract does not list for this operation; such a code counts toward opening the circuit (A2). */
   listed: boolean;
   /** True where a person has to be told at once. */
   alert: boolean;

@@ -11,8 +11,8 @@ import type { OperationId, PathTarget, ServiceName } from "../contract/operation
 import { basePaths, operationPath, operations } from "../contract/operations.ts";
 import { unknownFields } from "../contract/unknown-fields.ts";
 import { abortable } from "./abortable.ts";
-import type { Breaker, BreakerState, Leave } from "./breaker.ts";
-import { createBreaker } from "./breaker.ts";
+import type { Circuit, CircuitState, Permit } from "./circuit.ts";
+import { createCircuit } from "./circuit.ts";
 import type { Attempt } from "./conclusion.ts";
 import { readFailureOf, repetition, writeOutcomeOf } from "./conclusion.ts";
 import type { Classified } from "./classification.ts";
@@ -64,7 +64,7 @@ export interface WriteOptions<T> extends Call<T> {
 }
 
 export interface ServiceState {
-  breaker: BreakerState;
+  circuit: CircuitState;
   pace: PaceState;
   callsInFlight: number;
   callsWaiting: number;
@@ -90,8 +90,8 @@ export interface ClientDependencies {
   logger: Logger;
   /** The environment as it was read at the start, for tokens. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Told when the service is left alone, when a probe failed, when it is used again, and of each answer while it is in use. */
-  onBreaker?: ((service: ServiceName, state: BreakerState) => void) | undefined;
+  /** Told when the circuit opens, when a probe failed, when it closes, and of each answer while it is closed. */
+  onCircuit?: ((service: ServiceName, state: CircuitState) => void) | undefined;
   /** Another way to carry requests, for tests in virtual time. */
   transport?: Transport | undefined;
 }
@@ -108,13 +108,13 @@ export function createServiceClient(
   const logger = dependencies.logger.child({ service });
   const transport = dependencies.transport ?? transportOf(settings);
   const pace = createPace({ callsPerSecond: settings.callsPerSecond, turnTimeoutMs: settings.turnTimeoutMs, clock });
-  const breaker: Breaker = createBreaker({
+  const circuit: Circuit = createCircuit({
     failures: settings.breakerFailures,
     openMs: settings.breakerOpenMs,
     clock,
-    onChange: (breakerState) => {
-      logger.warn({ breaker: breakerState }, "breaker changed");
-      dependencies.onBreaker?.(service, breakerState);
+    onChange: (circuitState) => {
+      logger.warn({ circuit: circuitState }, "circuit changed");
+      dependencies.onCircuit?.(service, circuitState);
     },
   });
   const budget = createRetryBudget(settings.retryBudget);
@@ -134,23 +134,23 @@ export function createServiceClient(
     const operation = operations[id];
     const path = requestPath(base, operationPath(id, options.target), nonce, options.query ?? {});
     let signed: SignedHeaders;
-    let leave: Leave;
+    let permit: Permit;
     try {
       await probeEnded(signal);
-      const closed = breaker.refusal();
-      if (closed !== undefined) return { kind: "unsent", why: "breaker-open", reason: closed };
+      const closed = circuit.refusal();
+      if (closed !== undefined) return { kind: "unsent", why: "circuit-open", reason: closed };
       await pace.turn(signal);
       signed = await writeHeaders.write(operation, options.enterprise, signal);
       signal?.throwIfAborted();
-      leave = await askLeave(signal);
+      permit = await askPermit(signal);
     } catch (thrown) {
       if (signal?.aborted === true) return { kind: "unsent", why: "aborted", reason: "stopped before it was sent" };
       if (thrown instanceof TokenFailure) return { kind: "unsent", why: "token", reason: thrown.message };
       return { kind: "unsent", why: "no-turn", reason: messageOf(thrown) };
     }
-    if (leave.kind === "refused") return { kind: "unsent", why: "breaker-open", reason: leave.reason };
+    if (permit.kind === "refused") return { kind: "unsent", why: "circuit-open", reason: permit.reason };
     if (beforeSending !== undefined) {
-      const stopped = await committed(leave, beforeSending, signal);
+      const stopped = await committed(permit, beforeSending, signal);
       if (stopped !== undefined) return stopped;
     }
     const since = clock.monotonic();
@@ -165,8 +165,8 @@ export function createServiceClient(
       });
     } catch (thrown) {
       const failure = asTransportFailure(thrown);
-      if (signal?.aborted === true && !operation.writes) breaker.release(leave);
-      else breaker.failure(leave, failure.reason);
+      if (signal?.aborted === true && !operation.writes) circuit.release(permit);
+      else circuit.failure(permit, failure.reason);
       logger.debug(
         { operation: id, reason: failure.reason, written: failure.written, ms: clock.monotonic() - since },
         "no answer",
@@ -183,10 +183,10 @@ export function createServiceClient(
       });
     } catch (thrown) {
       // A probe that never ends would have every other call wait for ever.
-      breaker.release(leave);
+      circuit.release(permit);
       throw thrown;
     }
-    learn(leave, answer, result, signed, options);
+    learn(permit, answer, result, signed, options);
     logger.debug(
       { operation: id, status: answer.status, result: result.kind, ms: clock.monotonic() - since },
       "answer",
@@ -194,44 +194,44 @@ export function createServiceClient(
     return { kind: "answered", answer, result, signed };
   }
 
-  /** Commits the intent while the permit is held; gives why the call does not leave all the same, where that came up meanwhile. */
+  /** Commits the intent while the permit is held; gives why the call does not permit all the same, where that came up meanwhile. */
   async function committed(
-    leave: Leave,
+    permit: Permit,
     beforeSending: () => Promise<void>,
     signal: AbortSignal | undefined,
   ): Promise<Extract<Attempt<never>, { kind: "unsent" }> | undefined> {
     try {
       await beforeSending();
     } catch (thrown) {
-      breaker.release(leave);
+      circuit.release(permit);
       throw thrown;
     }
-    const closed = leave.kind === "probe" ? undefined : breaker.refusal();
+    const closed = permit.kind === "probe" ? undefined : circuit.refusal();
     if (signal?.aborted !== true && closed === undefined) return undefined;
-    breaker.release(leave);
+    circuit.release(permit);
     return closed === undefined
       ? { kind: "unsent", why: "aborted", reason: "stopped before it was sent" }
-      : { kind: "unsent", why: "breaker-open", reason: closed };
+      : { kind: "unsent", why: "circuit-open", reason: closed };
   }
 
   /** While one call tries the service again, the others wait for what becomes of it, and are refused only when it failed. */
   async function probeEnded(signal: AbortSignal | undefined): Promise<void> {
-    for (let ended = breaker.probeEnds(); ended !== undefined; ended = breaker.probeEnds())
+    for (let ended = circuit.probeEnds(); ended !== undefined; ended = circuit.probeEnds())
       await abortable(ended, signal);
   }
 
-  async function askLeave(signal: AbortSignal | undefined): Promise<Leave> {
+  async function askPermit(signal: AbortSignal | undefined): Promise<Permit> {
     for (;;) {
       await probeEnded(signal);
-      const leave = breaker.ask();
+      const permit = circuit.ask();
       // Another one that waited may have become the next probe just now.
-      if (leave.kind !== "refused" || breaker.probeEnds() === undefined) return leave;
+      if (permit.kind !== "refused" || circuit.probeEnds() === undefined) return permit;
     }
   }
 
-  /** Draws from an answer what concerns the calls after it: pace, breaker, tokens, alerts. */
+  /** Draws from an answer what concerns the calls after it: pace, circuit, tokens, alerts. */
   function learn<T>(
-    leave: Leave,
+    permit: Permit,
     answer: TransportAnswer,
     result: Classified<T>,
     signed: SignedHeaders,
@@ -249,37 +249,37 @@ export function createServiceClient(
     switch (result.kind) {
       case "success":
       case "partial":
-        answers(leave);
+        answers(permit);
         signed.accepted();
         budget.earn();
         pace.recover();
         reportUnknownFields(options, result.answer);
         return;
       case "limited":
-        breaker.release(leave);
+        circuit.release(permit);
         return;
       case "unauthorized":
         signed.reject("all");
-        breaker.release(leave);
+        circuit.release(permit);
         return;
       case "odd":
-        if (result.alive) breaker.release(leave);
-        else breaker.failure(leave, result.reason);
+        if (result.alive) circuit.release(permit);
+        else circuit.failure(permit, result.reason);
         return;
       case "code":
         if (!result.meaning.listed) {
-          breaker.unlistedCode(
-            leave,
+          circuit.unlistedCode(
+            permit,
             scrub(result.code).slice(0, 40),
             options.customer ?? subjectOfTarget(options.target) ?? options.operation,
           );
         } else if (result.meaning.effect === "refresh-token") {
           signed.reject(result.meaning.token ?? "all");
-          breaker.release(leave);
+          circuit.release(permit);
         } else if (complaint) {
-          breaker.failure(leave, `code ${result.code}`);
+          circuit.failure(permit, `code ${result.code}`);
         } else {
-          answers(leave);
+          answers(permit);
           signed.accepted();
         }
         if (result.meaning.alert)
@@ -287,10 +287,10 @@ export function createServiceClient(
     }
   }
 
-  function answers(leave: Leave): void {
-    breaker.success(leave);
-    const now = breaker.state();
-    if (now.state === "closed") dependencies.onBreaker?.(service, now);
+  function answers(permit: Permit): void {
+    circuit.success(permit);
+    const now = circuit.state();
+    if (now.state === "closed") dependencies.onCircuit?.(service, now);
   }
 
   function reportUnknownFields<T>(options: Call<T>, answer: Json): void {
@@ -322,7 +322,7 @@ export function createServiceClient(
           clock,
           random,
           signal,
-          mayRepeat: () => breaker.refusal() === undefined && budget.take(),
+          mayRepeat: () => circuit.refusal() === undefined && budget.take(),
         },
       );
     } catch (thrown) {
@@ -349,7 +349,7 @@ export function createServiceClient(
     read,
     write,
     state: () => ({
-      breaker: breaker.state(),
+      circuit: circuit.state(),
       pace: pace.state(),
       callsInFlight: limit.activeCount,
       callsWaiting: limit.pendingCount,

@@ -8,7 +8,7 @@ import type { OperationId } from "../contract/operations.ts";
  * - `partial`: 60027, with data that says which part.
  * - `rejected`: nothing was changed, and the same call would be refused again.
  * - `already`: what was asked for is there already (60002 on M4).
- * - `not-sent`: not one byte of the request left: refused, DNS, TLS, no token, no turn, breaker open.
+ * - `not-sent`: not one byte of the request left: refused, DNS, TLS, no token, no turn, circuit open.
  * - `unknown`: everything else.
  */
 export type WriteOutcome<T> =
@@ -25,7 +25,7 @@ export type WriteOutcome<T> =
  */
 export type ReadFailureKind =
   | "aborted"
-  | "breaker-open"
+  | "circuit-open"
   | "code"
   | "incomplete"
   | "no-turn"
@@ -35,8 +35,8 @@ export type ReadFailureKind =
 
 const words: Record<ReadFailureKind, { what: string; cure: string }> = {
   aborted: { what: "was stopped", cure: "Start it again." },
-  "breaker-open": {
-    what: "was not tried, because the service is being left alone",
+  "circuit-open": {
+    what: "was not tried, because the circuit of the service is open",
     cure: "Wait: one call tries again by itself.",
   },
   code: { what: "was refused", cure: "Look up the code in the list of codes." },

@@ -23,7 +23,7 @@ export interface Pace {
   turn(signal?: AbortSignal): Promise<void>;
   /** The service complained ("500", 429): half the rate. Complaints within half a second count once. */
   slow(): void;
-  /** The service asked to be left alone (Retry-After). */
+  /** The service asked to wait (Retry-After). */
   pause(ms: number): void;
   /** A call succeeded: the rate grows by a twentieth of the configured one. */
   recover(): void;
@@ -54,7 +54,7 @@ export function createPace(options: { callsPerSecond: number | null; turnTimeout
         const now = clock.monotonic();
         const left = turnTimeoutMs - (now - since);
         if (pausedUntil > now) {
-          if (pausedUntil - now > left) throw new NoTurn(pausedUntil - now, "the service asked to be left alone");
+          if (pausedUntil - now > left) throw new NoTurn(pausedUntil - now, "the service asked to wait (Retry-After)");
           await clock.sleep(Math.ceil(pausedUntil - now), signal);
           continue;
         }

@@ -120,9 +120,9 @@ export const serviceSettingsSchema = z.strictObject({
     .min(1)
     .max(1000)
     .default(8)
-    .describe("Failures in a row after which a service is left alone"),
+    .describe("Failures in a row after which the circuit of a service opens: no call is sent"),
   breakerOpenMs: milliseconds(15_000).describe(
-    "How long it is left alone before one call tries again; doubled each time, up to 20 times as long",
+    "How long the circuit stays open before one call tries again; doubled each time, up to 20 times as long",
   ),
   caFile: z
     .string()

@@ -16,7 +16,7 @@ import type { OpenRecords } from "../report/open.ts";
 import { countsOf, daysOf, historyKinds } from "./retention.ts";
 import type { Batch, Place, RetentionSettings } from "./retention.ts";
 import type { RunCounts, RunRow, RunState, SourceReadRow } from "./runs.ts";
-import type { ServiceLeft } from "./slots.ts";
+import type { OpenCircuit } from "./slots.ts";
 
 export type { LedgerOptions } from "./core.ts";
 export type { AttemptEnd, Conclusion } from "./journal-ledger.ts";
@@ -310,18 +310,18 @@ export class Ledger extends JournalLedger {
     await this.write(() => this.tables.slots.dropNotice(key));
   }
 
-  /** Services that are left alone after failures, as far as the last runs know. */
-  async servicesLeft(): Promise<ServiceLeft[]> {
-    return this.read(() => this.tables.slots.servicesLeft());
+  /** Circuits that are open, as far as the last runs know. */
+  async openCircuits(): Promise<OpenCircuit[]> {
+    return this.read(() => this.tables.slots.openCircuits());
   }
 
-  /** Notes that a service is left alone from now on, or still. */
-  async leaveService(service: string, reason: string, probeAt: string): Promise<void> {
-    await this.write(() => this.tables.slots.leaveService({ service, since: this.now, reason, probeAt }));
+  /** Notes that the circuit of a service is open from now on, or still. */
+  async noteOpenCircuit(service: string, reason: string, probeAt: string): Promise<void> {
+    await this.write(() => this.tables.slots.noteOpenCircuit({ service, since: this.now, reason, probeAt }));
   }
 
-  async serviceAnswers(service: string): Promise<void> {
-    await this.write(() => this.tables.slots.serviceAnswers(service));
+  async closeCircuit(service: string): Promise<void> {
+    await this.write(() => this.tables.slots.closeCircuit(service));
   }
 
   /**

@@ -74,7 +74,7 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
       .orderBy("state")
       .execute(),
     ...(await totals(reading)),
-    servicesLeft: (await db.selectFrom("service_left").selectAll().orderBy("service").execute()).map(
+    openCircuits: (await db.selectFrom("service_left").selectAll().orderBy("service").execute()).map(
       ({ probe_at, ...row }) => ({ ...row, probeAt: probe_at }),
     ),
     notices: notices.map((row) => {

@@ -6,15 +6,15 @@ import { statements } from "./statements.ts";
 /** How far back fired slots are remembered one by one, in milliseconds: 400 days. */
 const firedKeptMs = 400 * 86_400_000;
 
-/** A service that is left alone after failures. Instants are ISO text; `probeAt` is when one call tries it again, by the clock of its process. */
-export interface ServiceLeft {
+/** The open circuit of a service. Instants are ISO text; `probeAt` is when one call tries it again, by the clock of its process. */
+export interface OpenCircuit {
   service: string;
   since: string;
   reason: string;
   probeAt: string;
 }
 
-/** Which slots of the schedule fired, which notices people have had, and which services are left alone. */
+/** Which slots of the schedule fired, which notices people have had, and which circuits are open. */
 export class SlotTables {
   readonly #statements;
 
@@ -71,19 +71,19 @@ export class SlotTables {
     this.#statements.dropNotice.run(key);
   }
 
-  servicesLeft(): ServiceLeft[] {
-    return this.#statements.servicesLeft
+  openCircuits(): OpenCircuit[] {
+    return this.#statements.openCircuits
       .all()
       .map(({ service, since, reason, probe_at }) => ({ service, since, reason, probeAt: probe_at }));
   }
 
-  /** A service that was left alone already keeps the time since when. */
-  leaveService(left: ServiceLeft): void {
-    this.#statements.leaveService.run(left.service, left.since, left.reason, left.probeAt);
+  /** A circuit that was open already keeps the time since when. */
+  noteOpenCircuit(circuit: OpenCircuit): void {
+    this.#statements.noteOpenCircuit.run(circuit.service, circuit.since, circuit.reason, circuit.probeAt);
   }
 
-  serviceAnswers(service: string): void {
-    this.#statements.serviceAnswers.run(service);
+  closeCircuit(service: string): void {
+    this.#statements.closeCircuit.run(service);
   }
 }
 
@@ -119,15 +119,15 @@ function prepareStatements(database: Sqlite) {
       ),
     noticeSent: () => database.prepare("update notice set sent_at = ? where key = ?"),
     dropNotice: () => database.prepare("delete from notice where key = ?"),
-    servicesLeft: () =>
+    openCircuits: () =>
       database.prepare<[], { service: string; since: string; reason: string; probe_at: string }>(
         "select service, since, reason, probe_at from service_left order by service",
       ),
-    leaveService: () =>
+    noteOpenCircuit: () =>
       database.prepare(
         `insert into service_left (service, since, reason, probe_at) values (?, ?, ?, ?)
        on conflict (service) do update set reason = excluded.reason, probe_at = excluded.probe_at`,
       ),
-    serviceAnswers: () => database.prepare("delete from service_left where service = ?"),
+    closeCircuit: () => database.prepare("delete from service_left where service = ?"),
   });
 }

@@ -12,7 +12,7 @@ import type { MemberCenterSettings, OrderServiceSettings } from "./settings.ts";
 export interface Platform {
   orderService: OrderService;
   memberCenter: MemberCenter;
-  /** Breaker, pace and calls of each service, for status and health. */
+  /** Circuit, pace and calls of each service, for status and health. */
   state(): { orderService: ServiceState; memberCenter: ServiceState };
   /** Breaks off what is under way and frees the connections. */
   close(): Promise<void>;

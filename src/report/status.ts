@@ -41,8 +41,8 @@ export interface StatusFacts {
   known: { enterprises: number; orders: number; staff: number; assignments: number };
   /** Customers read back by verify; `oldest` is the reading that is the longest ago. */
   verified: { customers: number; incomplete: number; oldest: string | null; newest: string | null };
-  /** Services that are left alone after failures. `probeAt` is when the process that left it tries it again, as long as that process lives. */
-  servicesLeft: { service: string; since: string; reason: string; probeAt: string }[];
+  /** Open circuits of services. `probeAt` is when the process that opened it tries the service again, as long as that process lives. */
+  openCircuits: { service: string; since: string; reason: string; probeAt: string }[];
   notices: { key: string; since: string; summary: string }[];
 }
 
@@ -79,9 +79,9 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
       next: read.shrunk ? "export it again, or the command that is named" : "crm-sync check",
     });
   }
-  for (const left of facts.servicesLeft) {
+  for (const circuit of facts.openCircuits) {
     items.push({
-      what: `${left.service} is left alone since ${instantText(left.since, view)}, because ${left.reason}`,
+      what: `the circuit of ${circuit.service} is open since ${instantText(circuit.since, view)}, because ${circuit.reason}`,
       next: "nothing as long as it may pass: it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service",
     });
   }
@@ -104,7 +104,7 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   );
   lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.fixed} in use`);
   lines.push(verifiedLine(facts, now));
-  for (const line of servicesLeftLines(facts, now, view)) lines.push(line);
+  for (const line of openCircuitLines(facts, now, view)) lines.push(line);
   for (const run of facts.running) {
     lines.push(
       `running   ${run.job} (${run.id}) since ${instantText(run.startedAt, view)}; where its process died, the next run ends it`,
@@ -146,18 +146,18 @@ function verifiedLine(facts: StatusFacts, now: string): string {
 }
 
 /**
- * Calls are made by runs alone, so a service that was left alone is tried again by the run that is on, or else by the next one: also where the
- * process that left it is gone.
+ * Calls are made by runs alone, so an open circuit is tried again by the run that is on, or else by the next one: also where the process that
+ * opened it is gone.
  */
-function servicesLeftLines(facts: StatusFacts, now: string, view: View): string[] {
-  return facts.servicesLeft.map((left) => {
+function openCircuitLines(facts: StatusFacts, now: string, view: View): string[] {
+  return facts.openCircuits.map((circuit) => {
     const when =
       facts.running.length === 0
         ? "the next run tries it again"
-        : left.probeAt > now
-          ? `a probe at about ${instantText(left.probeAt, view)}`
+        : circuit.probeAt > now
+          ? `a probe at about ${instantText(circuit.probeAt, view)}`
           : "the next call is a probe; where the process of the run died, the next run tries it again";
-    return `service   ${left.service}: left alone since ${instantText(left.since, view)} (${ageOf(left.since, now)}), because ${printable(left.reason)}; ${when}`;
+    return `circuit   ${circuit.service}: open since ${instantText(circuit.since, view)} (${ageOf(circuit.since, now)}), because ${printable(circuit.reason)}; ${when}`;
   });
 }
 

@@ -37,11 +37,11 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
           : "the next run settles it; `crm-sync settle list` shows what is known",
     });
   }
-  for (const { service, since, reason } of await ledger.servicesLeft()) {
+  for (const { service, since, reason } of await ledger.openCircuits()) {
     notices.push({
       key: `breaker:${service}`,
       kind: "breaker",
-      summary: `${service} is left alone since ${since}, because ${reason}`,
+      summary: `the circuit of ${service} is open since ${since}, because ${reason}`,
       cure: "it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service",
     });
   }

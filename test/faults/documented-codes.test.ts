@@ -64,15 +64,15 @@ beforeAll(async () => {
     writeWorld(folder, change.world);
     await cells.open(folder, {}, async (cell) => {
       cell.sandbox.faults.add({ operation: change.endpoint, fault: "appliedNoReply", times: 1 });
-      const { exit } = runResultOf(await cell.run({ environment: leftAlone }));
+      const { exit } = runResultOf(await cell.run({ environment: circuitOpens }));
       if (exit !== 5) throw new Error(`${settling}: it is not in doubt, exit ${exit}`);
     });
   }
 });
 afterAll(() => cells.remove());
 
-/** The service is left alone after the reply that was lost, so that nothing is settled. */
-const leftAlone = { CRM_SYNC__orderService__breakerFailures: "1", CRM_SYNC__memberCenter__breakerFailures: "1" };
+/** The circuit opens after the reply that was lost, so that nothing is settled. */
+const circuitOpens = { CRM_SYNC__orderService__breakerFailures: "1", CRM_SYNC__memberCenter__breakerFailures: "1" };
 
 function changeOf(name: string): Change {
   const change = changes[name];

@@ -180,7 +180,7 @@ beforeAll(async () => {
       writeWorld(folder, change.world);
       await cells.open(folder, { ...pages, ...change.environment }, async (cell) => {
         cell.sandbox.faults.add({ operation: change.endpoint, fault, times: 1 });
-        // The service is left alone after this one failure, so that nothing is settled.
+        // The circuit opens after this one failure, so that nothing is settled.
         const environment = {
           CRM_SYNC__orderService__breakerFailures: "1",
           CRM_SYNC__memberCenter__breakerFailures: "1",

@@ -71,7 +71,7 @@ const outages: Record<string, Weather> = {
 };
 
 describe.each(sampled(Object.entries(outages)))("a platform that %s,", (_, weather) => {
-  it("gets few calls from a run of many customers, and one from each run after it: the breaker's probe", async () => {
+  it("gets few calls from a run of many customers, and one from each run after it: the circuit's probe", async () => {
     await inWorld({ customers: 100 }, async (world) => {
       world.weather = weather;
       const each = counts(await world.runs(4));
@@ -151,7 +151,7 @@ describe('a service that says "500"', () => {
   );
 });
 
-describe("a service that asks to be left alone for a while", () => {
+describe("a service that asks to wait for a while", () => {
   const answers: Record<string, (now: number) => { status: number; retryAfter: string }> = {
     "HTTP 429, in seconds": () => ({ status: 429, retryAfter: "12" }),
     "HTTP 503, in seconds": () => ({ status: 503, retryAfter: "12" }),
@@ -188,14 +188,14 @@ describe("a service that asks to be left alone for a while", () => {
   );
 });
 
-describe("a service that was left alone and is well again", () => {
+describe("a service whose circuit was open and that is well again", () => {
   it("is tried by one call while all others wait for it, and then serves every customer of the same run", async () => {
     const service = { callsAtOnce: 64, callsPerSecond: null };
     await inWorld({ customers: 60, concurrency: 60, service }, async (world) => {
       world.weather = () => "refused";
       const down = await world.run();
       expect(down.customers).toMatchObject({ worked: 60, unreadable: 60 });
-      expect(world.platform.state().orderService.breaker.state).toBe("open");
+      expect(world.platform.state().orderService.circuit.state).toBe("open");
       await world.timeline.pass(900_000);
       world.weather = () => undefined;
       world.latencyMs = 1_000;
@@ -204,7 +204,7 @@ describe("a service that was left alone and is well again", () => {
       const probe = world.sent[before];
       expect(atOnce(world.sent.slice(before), probe?.at ?? 0, probe?.ended ?? 0), "calls during the probe").toBe(1);
       expect(summary.customers).toMatchObject({ worked: 60, finished: 60 });
-      expect(world.platform.state().orderService.breaker).toEqual({ state: "closed" });
+      expect(world.platform.state().orderService.circuit).toEqual({ state: "closed" });
     });
   });
 

@@ -220,9 +220,9 @@ describe("a platform that goes away in the middle of a run", () => {
     const count = 150;
     const folder = cells.place(`back-${k}`);
     writeWorld(folder, companies(count, false));
-    const breaker = { breakerFailures: "2", breakerOpenMs: "20" };
+    const circuit = { breakerFailures: "2", breakerOpenMs: "20" };
     const environment = Object.fromEntries(
-      Object.entries(breaker).flatMap(([key, value]) => [
+      Object.entries(circuit).flatMap(([key, value]) => [
         [`CRM_SYNC__orderService__${key}`, value],
         [`CRM_SYNC__memberCenter__${key}`, value],
       ]),
@@ -243,7 +243,7 @@ describe("a platform that goes away in the middle of a run", () => {
       expect(first.balance.adds).toBe(true);
       expect(cell.sandbox.state().enterprises, "the run went on").toBeGreaterThan(made + 1);
       const ledger = new LedgerView(cell.ledger);
-      expect(ledger.rows(z.unknown(), "select * from service_left"), "the breaker is closed").toEqual([]);
+      expect(ledger.rows(z.unknown(), "select * from service_left"), "the circuit is closed").toEqual([]);
       ledger.close();
       await cell.run();
       goodRunOf(await cell.run());

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
-import { createBreaker } from "../../src/http/breaker.ts";
+import { createCircuit } from "../../src/http/circuit.ts";
 import { createPace } from "../../src/http/pace.ts";
 import { readTokenSource } from "../../src/http/token-sources.ts";
 import { createTokenProvider } from "../../src/http/tokens.ts";
@@ -32,14 +32,14 @@ describe.each([
   ["a day ahead", day],
   ["a day back", -day],
 ])("a wall clock that is set %s", (_way, by) => {
-  test("neither ends the time for which a service is left alone, nor makes it longer", () => {
+  test("neither ends the time for which a circuit is open, nor makes it longer", () => {
     const clock = settableClock();
-    const breaker = createBreaker({ failures: 1, openMs: 1_000, clock });
-    breaker.failure(breaker.ask(), "ECONNRESET");
+    const circuit = createCircuit({ failures: 1, openMs: 1_000, clock });
+    circuit.failure(circuit.ask(), "ECONNRESET");
     clock.set(by);
-    expect(breaker.ask()).toMatchObject({ kind: "refused" });
+    expect(circuit.ask()).toMatchObject({ kind: "refused" });
     clock.pass(1_000);
-    expect(breaker.ask()).toEqual({ kind: "probe" });
+    expect(circuit.ask()).toEqual({ kind: "probe" });
   });
 
   test("leaves the pace as it is, and the time that a service asked for", async () => {

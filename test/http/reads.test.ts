@@ -208,7 +208,7 @@ describe("a service in trouble", () => {
     }
   });
 
-  test("is left alone after failures in a row, tried by one call while the others wait for it, and used again when that succeeds", async () => {
+  test("has its circuit opened by failures in a row, is tried by one call while the others wait for it, and is used again when that succeeds", async () => {
     let healthy = false;
     let calls = 0;
     let inFlight = 0;
@@ -217,7 +217,7 @@ describe("a service in trouble", () => {
       send: async () => {
         calls += 1;
         inFlight += 1;
-        if (client.state().breaker.state === "probing") mostAtProbe = Math.max(mostAtProbe, inFlight);
+        if (client.state().circuit.state === "half-open") mostAtProbe = Math.max(mostAtProbe, inFlight);
         await new Promise((resolve) => setImmediate(resolve));
         inFlight -= 1;
         if (!healthy) throw new TransportFailure({ written: true, reason: "ECONNRESET" });
@@ -229,22 +229,22 @@ describe("a service in trouble", () => {
     const settings = { breakerFailures: 3, breakerOpenMs: 1_000, readAttempts: 1, callsAtOnce: 8 };
     const client = startClient("member-center", "http://127.0.0.1:1", settings, { transport, clock });
     for (let count = 0; count < 3; count += 1) await failureOf(client.read(listCall));
-    expect(client.state().breaker).toMatchObject({ state: "open", reason: "ECONNRESET", probeInMs: 1_000 });
-    expect(await failureOf(client.read(listCall))).toMatchObject({ kind: "breaker-open" });
+    expect(client.state().circuit).toMatchObject({ state: "open", reason: "ECONNRESET", probeInMs: 1_000 });
+    expect(await failureOf(client.read(listCall))).toMatchObject({ kind: "circuit-open" });
     const write = { ...listCall, operation: "M9", target: { memberGlobalId: "m" }, nonce: "n", body: {} } as const;
     expect(await client.write(write)).toMatchObject({ kind: "not-sent" });
     expect(calls).toBe(3);
 
     clock.pass(1_000);
     await failureOf(client.read(listCall));
-    expect(client.state().breaker).toMatchObject({ state: "open", probeInMs: 2_000 });
+    expect(client.state().circuit).toMatchObject({ state: "open", probeInMs: 2_000 });
     healthy = true;
     clock.pass(2_000);
     const together = await Promise.allSettled(Array.from({ length: 8 }, () => client.read(listCall)));
     expect(together.filter((one) => one.status === "fulfilled")).toHaveLength(8);
     expect(mostAtProbe).toBe(1);
     expect(calls).toBe(12);
-    expect(client.state().breaker).toEqual({ state: "closed" });
+    expect(client.state().circuit).toEqual({ state: "closed" });
   });
 
   test("is not waited for by the others when the call that tried it ended in a defect", async () => {
@@ -263,15 +263,15 @@ describe("a service in trouble", () => {
     expect(await client.read(listCall)).toEqual(rows);
   });
 
-  test("is left alone when three customers meet a code that the contract does not list", async () => {
+  test("has its circuit opened when three customers meet a code that the contract does not list", async () => {
     const service = await startService(() => refusal("88888"));
     const client = startClient("member-center", service.url);
     for (const customer of ["crm/A", "crm/A", "crm/A", "crm/B"])
       await failureOf(client.read({ ...listCall, customer }));
-    expect(client.state().breaker.state).toBe("closed");
+    expect(client.state().circuit.state).toBe("closed");
     await failureOf(client.read({ ...listCall, customer: "crm/C" }));
-    expect(client.state().breaker).toMatchObject({ state: "open", reason: expect.stringContaining("88888") });
-    expect(await failureOf(client.read(listCall))).toMatchObject({ kind: "breaker-open" });
+    expect(client.state().circuit).toMatchObject({ state: "open", reason: expect.stringContaining("88888") });
+    expect(await failureOf(client.read(listCall))).toMatchObject({ kind: "circuit-open" });
   });
 
   test("is called less when it says 500 or 429, waits for Retry-After, and is called more again when it recovers", async () => {
@@ -304,7 +304,7 @@ describe("a service in trouble", () => {
     expect(client.state().pace.callsPerSecond).toBeLessThan(5);
   });
 
-  test("that wants to be left alone for an hour gets no call, and the caller an answer at once", async () => {
+  test("that asks to wait for an hour gets no call, and the caller an answer at once", async () => {
     const service = await startService(() => ({ status: 503, json: {}, headers: { "retry-after": "3600" } }));
     const client = startClient("member-center", service.url, { readAttempts: 1 });
     await failureOf(client.read(listCall));

@@ -187,10 +187,10 @@ test("adding some staff only says who was added", async () => {
   });
 });
 
-test("the state names breaker and pace of both services", async () => {
+test("the state names circuit and pace of both services", async () => {
   const { platform } = await startPlatform();
   expect(platform.state()).toMatchObject({
-    orderService: { breaker: { state: "closed" }, pace: { callsPerSecond: null, pausedMs: 0 } },
-    memberCenter: { breaker: { state: "closed" }, callsInFlight: 0 },
+    orderService: { circuit: { state: "closed" }, pace: { callsPerSecond: null, pausedMs: 0 } },
+    memberCenter: { circuit: { state: "closed" }, callsInFlight: 0 },
   });
 });

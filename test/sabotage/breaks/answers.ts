@@ -257,35 +257,35 @@ export const answers: Breaks = {
     test: "contract/answers.test.ts",
     title: "the text of an answer > keeps every digit of an integer beyond 2^53, and leaves smaller ones numbers",
   },
-  "the breaker never opens": {
-    file: "src/http/breaker.ts",
+  "the circuit never opens": {
+    file: "src/http/circuit.ts",
     find: "failuresInRow >= options.failures",
     replace: "failuresInRow < 0",
-    test: "http/breaker.test.ts",
-    title: "a service that fails so often in a row is left alone, and not one time before",
+    test: "http/circuit.test.ts",
+    title: "a circuit opens after so many failures in a row, and not one before",
   },
-  "a service that was left alone is never used again": {
-    file: "src/http/breaker.ts",
+  "a circuit that was open never closes": {
+    file: "src/http/circuit.ts",
     find: `return { kind: "probe" };`,
     replace: `return { kind: "pass" };`,
-    test: "http/breaker.test.ts",
+    test: "http/circuit.test.ts",
     title:
-      "a service that was left alone is tried by one call, left alone for longer when that fails, and used again when it succeeds",
+      "an open circuit lets one call try the service, opens for longer when that fails, and closes when it succeeds",
   },
-  "a call from before lets a service that is left alone be called again": {
-    file: "src/http/breaker.ts",
-    find: `if (leave.kind === "probe") close();`,
+  "a call from before closes an open circuit": {
+    file: "src/http/circuit.ts",
+    find: `if (permit.kind === "probe") close();`,
     replace: "close();",
-    test: "http/breaker.test.ts",
-    title: "a call that was under way before a service was left alone does not end that",
+    test: "http/circuit.test.ts",
+    title: "a call that was sent before the circuit opened does not close it",
   },
-  "a service is left alone by the wall clock": {
-    file: "src/http/breaker.ts",
+  "a circuit is open by the wall clock": {
+    file: "src/http/circuit.ts",
     find: "const { clock, openMs } = options;",
     replace: "const openMs = options.openMs;\n  const clock = { monotonic: () => options.clock.now() };",
     test: "http/clock.test.ts",
     title:
-      "a wall clock that is set a day ahead > neither ends the time for which a service is left alone, nor makes it longer",
+      "a wall clock that is set a day ahead > neither ends the time for which a circuit is open, nor makes it longer",
   },
   "calls are spaced by the wall clock": {
     file: "src/http/pace.ts",

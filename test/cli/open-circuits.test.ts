@@ -3,13 +3,13 @@ import { company } from "../support/cli-records.ts";
 import { document, until, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
-const leftLine = /^service +order-service: left alone since [\d-]+ [\d:]+ UTC \(.+\), because (.+?); (.+)$/mu;
+const openLine = /^circuit +order-service: open since [\d-]+ [\d:]+ UTC \(.+\), because (.+?); (.+)$/mu;
 
-/** What `status`, a process of its own, says of services that are left alone. */
+/** What `status`, a process of its own, says of open circuits. */
 async function shown(w: World): Promise<{ line: string[] | undefined; text: string; services: unknown }> {
   const { stdout: text } = await w.run("status");
-  const services: unknown = document(await w.run("--json", "status")).servicesLeft;
-  return { line: leftLine.exec(text)?.slice(1), text, services };
+  const services: unknown = document(await w.run("--json", "status")).openCircuits;
+  return { line: openLine.exec(text)?.slice(1), text, services };
 }
 
 async function runs(w: World, code: number): Promise<void> {
@@ -17,7 +17,7 @@ async function runs(w: World, code: number): Promise<void> {
   expect(ended.code, ended.stdout + ended.stderr).toBe(code);
 }
 
-/** A run that has left the order service alone and waits for the member-center: its process is stopped there, so that it can be looked at. */
+/** A run that has opened the circuit of the order service and waits for the member-center: its process is stopped there, so that it can be looked at. */
 async function runThatLeavesTheOrderService(w: World) {
   await runs(w, 0);
   const { customers, orders, staff } = company(2, 2);
@@ -29,7 +29,7 @@ async function runThatLeavesTheOrderService(w: World) {
   w.sandbox.faults.add({ operation: "M5", fault: "slow", delayMs: 3_000, times: 1 });
   w.sandbox.faults.add({ operation: "E3", fault: "http502", times: 1 });
   const running = w.start("run", "everything");
-  await until("the order service is left alone", () => w.rows("select service from service_left").length > 0);
+  await until("the circuit of the order service is open", () => w.rows("select service from service_left").length > 0);
   running.child.kill("SIGSTOP");
   onTestFinished(() => void running.child.kill("SIGKILL"));
   return running;
@@ -41,7 +41,7 @@ function oneCustomer(): ReturnType<typeof company> {
 }
 
 describe("a service that fails", () => {
-  it("is left alone, which another process shows, and is used again after a probe in the same run", async () => {
+  it("has an open circuit, which another process shows, and is used again after a probe in the same run", async () => {
     const w = await world({ records: oneCustomer() });
     Object.assign(w.environment, {
       CRM_SYNC__orderService__breakerFailures: "1",
@@ -51,7 +51,7 @@ describe("a service that fails", () => {
     const { line, text, services } = await shown(w);
     expect(line, text).toEqual(["HTTP 502", expect.stringMatching(/^(?:a probe at about|the next call is a probe)/u)]);
     expect(text).toMatch(
-      /waits for a person\n(?: {2}.*\n)* {2}order-service is left alone since .*\n {2,}→ nothing as long/u,
+      /waits for a person\n(?: {2}.*\n)* {2}the circuit of order-service is open since .*\n {2,}→ nothing as long/u,
     );
     expect(services).toEqual([
       { service: "order-service", since: expect.any(String), reason: "HTTP 502", probeAt: expect.any(String) },
@@ -67,7 +67,7 @@ describe("a service that fails", () => {
     await runs(w, 0);
   });
 
-  it("is not shown as left alone for ever when the process that left it was killed", async () => {
+  it("is not shown with an open circuit for ever when the process that opened it was killed", async () => {
     const w = await world({ records: oneCustomer() });
     Object.assign(w.environment, { CRM_SYNC__orderService__breakerFailures: "1" });
     const running = await runThatLeavesTheOrderService(w);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { ServiceClient } from "../../src/http/client.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { keepServicesLeft } from "../../src/run/services-left.ts";
+import { keepOpenCircuits } from "../../src/run/open-circuits.ts";
 import { startClient, startService, success } from "../http/world.ts";
 import { openLedger } from "../ledger/opened.ts";
 
@@ -13,16 +13,16 @@ const listCall = {
   schema: z.array(z.looseObject({ assetNum: z.string() })),
 } as const;
 
-/** A program with a ledger of its own on the same file, and a client that leaves the service alone after one failure. */
+/** A program with a ledger of its own on the same file, and a client whose circuit opens after one failure. */
 async function program(url: string, path?: string): Promise<{ client: ServiceClient; ledger: Ledger; path: string }> {
   const opened = await openLedger(path === undefined ? {} : { path });
   const { ledger, time } = opened;
-  const onBreaker = keepServicesLeft({ ledger: () => ledger, clock: time, logger: pino({ level: "silent" }) });
-  const client = startClient("member-center", url, { breakerFailures: 1, readAttempts: 1 }, { onBreaker });
+  const onCircuit = keepOpenCircuits({ ledger: () => ledger, clock: time, logger: pino({ level: "silent" }) });
+  const client = startClient("member-center", url, { breakerFailures: 1, readAttempts: 1 }, { onCircuit });
   return { client, ledger, path: opened.path };
 }
 
-/** One call within a run; gives whether it was answered, and which services are left alone when everything is kept. */
+/** One call within a run; gives whether it was answered, and which circuits are open when everything is kept. */
 async function callInRun({ client, ledger }: { client: ServiceClient; ledger: Ledger }) {
   ledger.takeRunLock();
   const answered = await client.read(listCall).then(
@@ -30,20 +30,20 @@ async function callInRun({ client, ledger }: { client: ServiceClient; ledger: Le
     () => false,
   );
   // The writer keeps to the order in which it was asked: what is kept of services comes before this.
-  await ledger.serviceAnswers("none of these");
-  const left = (await ledger.servicesLeft()).map(({ service }) => service);
+  await ledger.closeCircuit("none of these");
+  const open = (await ledger.openCircuits()).map(({ service }) => service);
   ledger.releaseRunLock();
-  return { answered, left };
+  return { answered, open };
 }
 
-test("a service that another program's run left alone is shown so until a run is answered, also by one that was answered before", async () => {
+test("a circuit that another program's run opened is shown so until a run is answered, also by one that was answered before", async () => {
   let fails = false;
   const service = await startService(() => (fails ? { status: 502, text: "<html></html>" } : success([])));
   const serving = await program(service.url);
-  expect(await callInRun(serving)).toEqual({ answered: true, left: [] });
+  expect(await callInRun(serving)).toEqual({ answered: true, open: [] });
   fails = true;
   const byHand = await program(service.url, serving.path);
-  expect(await callInRun(byHand)).toEqual({ answered: false, left: ["member-center"] });
+  expect(await callInRun(byHand)).toEqual({ answered: false, open: ["member-center"] });
   fails = false;
-  expect(await callInRun(serving)).toEqual({ answered: true, left: [] });
+  expect(await callInRun(serving)).toEqual({ answered: true, open: [] });
 });

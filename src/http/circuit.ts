@@ -1,40 +1,42 @@
 import type { Clock } from "../base/clock.ts";
 
-export type BreakerState =
+export type CircuitState =
   | { state: "closed" }
   | { state: "open"; reason: string; probeInMs: number }
-  | { state: "probing"; reason: string };
+  | { state: "half-open"; reason: string };
 
-/** The leave that a call got from the breaker; `probe` decides alone whether the service is called again. */
-export type Leave = { kind: "pass" } | { kind: "probe" } | { kind: "refused"; reason: string };
+/** What a call got from the circuit; `probe` decides alone whether the service is called again. */
+export type Permit = { kind: "pass" } | { kind: "probe" } | { kind: "refused"; reason: string };
 
-/** Leaves a service alone that fails, and lets one call try it again after a while. */
-export interface Breaker {
-  /** Asks for leave. A `probe` must be followed by `success`, `failure` or `release`. */
-  ask(): Leave;
-  /** The reason for which a call would be refused now, without asking for leave. */
+/**
+ * The circuit of a service: open, with no call sent, after failures; half-open while one call tries the service again; else closed.
+ */
+export interface Circuit {
+  /** Asks for a permit. A `probe` must be followed by `success`, `failure` or `release`. */
+  ask(): Permit;
+  /** The reason for which a call would be refused now, without asking for a permit. */
   refusal(): string | undefined;
   /** Resolves when the probe that is under way has ended; undefined where none is. */
   probeEnds(): Promise<void> | undefined;
-  success(leave: Leave): void;
+  success(permit: Permit): void;
   /** The service failed: no answer, 5xx, no JSON, "500". */
-  failure(leave: Leave, reason: string): void;
+  failure(permit: Permit, reason: string): void;
   /** The call says nothing about the service. */
-  release(leave: Leave): void;
-  /** A code that the contract does not list: from three customers within five minutes, the service is left alone (A2). */
-  unlistedCode(leave: Leave, code: string, customer: string): void;
-  state(): BreakerState;
+  release(permit: Permit): void;
+  /** A code that the contract does not list: from three customers within five minutes it opens the circuit (A2). */
+  unlistedCode(permit: Permit, code: string, customer: string): void;
+  state(): CircuitState;
 }
 
 const unlistedWindowMs = 300_000;
 const unlistedCustomers = 3;
 
-export function createBreaker(options: {
+export function createCircuit(options: {
   failures: number;
   openMs: number;
   clock: Clock;
-  onChange?: (state: BreakerState) => void;
-}): Breaker {
+  onChange?: (state: CircuitState) => void;
+}): Circuit {
   const { clock, openMs } = options;
   let failuresInRow = 0;
   let opened: { reason: string; until: number; lastedMs: number } | undefined;
@@ -61,16 +63,17 @@ export function createBreaker(options: {
     options.onChange?.(state());
   }
 
-  function state(): BreakerState {
+  function state(): CircuitState {
     if (opened === undefined) return { state: "closed" };
-    if (probe !== undefined) return { state: "probing", reason: opened.reason };
+    if (probe !== undefined) return { state: "half-open", reason: opened.reason };
     return { state: "open", reason: opened.reason, probeInMs: Math.max(0, opened.until - clock.monotonic()) };
   }
 
   function refusal(): string | undefined {
     if (opened === undefined) return undefined;
-    if (probe !== undefined) return `the service is being tried again after: ${opened.reason}`;
-    return opened.until > clock.monotonic() ? `the service is left alone after: ${opened.reason}` : undefined;
+    if (probe !== undefined)
+      return `the circuit is half-open, one call tries the service again after: ${opened.reason}`;
+    return opened.until > clock.monotonic() ? `the circuit is open after: ${opened.reason}` : undefined;
   }
 
   return {
@@ -88,24 +91,24 @@ export function createBreaker(options: {
       probe = { ended, end };
       return { kind: "probe" };
     },
-    success(leave) {
+    success(permit) {
       failuresInRow = 0;
-      // A call that was under way before the breaker opened does not close it.
-      if (leave.kind === "probe") close();
+      // A call that was under way before the circuit opened does not close it.
+      if (permit.kind === "probe") close();
     },
-    failure(leave, reason) {
+    failure(permit, reason) {
       failuresInRow += 1;
-      if (leave.kind === "probe" || (opened === undefined && failuresInRow >= options.failures)) open(reason);
+      if (permit.kind === "probe" || (opened === undefined && failuresInRow >= options.failures)) open(reason);
     },
-    release(leave) {
-      if (leave.kind === "probe") endProbe();
+    release(permit) {
+      if (permit.kind === "probe") endProbe();
     },
-    unlistedCode(leave, code, customer) {
+    unlistedCode(permit, code, customer) {
       const now = clock.monotonic();
       for (const [seen, at] of unlisted) if (now - at > unlistedWindowMs) unlisted.delete(seen);
       unlisted.set(customer, now);
       const reason = `code ${code}, which the contract does not list`;
-      if (leave.kind === "probe") open(reason);
+      if (permit.kind === "probe") open(reason);
       else if (opened === undefined && unlisted.size >= unlistedCustomers)
         open(`${reason}, met for ${unlisted.size} customers within five minutes`);
     },

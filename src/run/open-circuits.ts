@@ -1,0 +1,50 @@
+import type { Clock } from "../base/clock.ts";
+import { toInstant } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import type { ServiceName } from "../contract/operations.ts";
+import type { CircuitState } from "../http/circuit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+
+/**
+ * Keeps in the ledger which circuits of a run are open, so that another process can show it. Only the holder of the run lock does: what a short
+ * command beside it meets says nothing about the run. A service that answers is looked up once in each run, since a run of another process may have
+ * opened its circuit. That it could not be kept stops nothing; a ledger that is broken says so itself.
+ */
+export function keepOpenCircuits(deps: {
+  ledger: () => Ledger | undefined;
+  clock: Clock;
+  logger: Logger;
+}): (service: ServiceName, state: CircuitState) => void {
+  /** Services that this process has noted, whose notes may not be committed yet. */
+  const noted = new Set<ServiceName>();
+  /** In which run the circuit of each service was found closed. */
+  const closedIn = new Map<ServiceName, number>();
+
+  async function keep(ledger: Ledger, service: ServiceName, state: CircuitState): Promise<void> {
+    if (state.state === "open") {
+      noted.add(service);
+      await ledger.noteOpenCircuit(service, state.reason, toInstant(deps.clock.now() + state.probeInMs));
+      return;
+    }
+    const open = noted.has(service) || (await ledger.openCircuits()).some((item) => item.service === service);
+    if (state.state !== "closed" || !open) return;
+    noted.delete(service);
+    await ledger.closeCircuit(service);
+  }
+
+  return (service, state) => {
+    const ledger = deps.ledger();
+    const run = ledger?.runEpoch;
+    if (ledger === undefined || run === undefined) return;
+    if (state.state === "closed") {
+      if (closedIn.get(service) === run) return;
+      closedIn.set(service, run);
+    } else {
+      closedIn.delete(service);
+    }
+    keep(ledger, service, state).catch((error: unknown) => {
+      deps.logger.warn({ service, reason: messageOf(error) }, "the state of a circuit could not be kept");
+    });
+  };
+}
