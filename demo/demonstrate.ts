@@ -11,7 +11,8 @@ import type { Output } from "../src/cli/output.ts";
 import { safeLines } from "../src/cli/output.ts";
 import { monthReport } from "../src/app/report-files.ts";
 import { findingsIn } from "../src/app/execute-job.ts";
-import { printRun, runJson, verifyJson } from "../src/cli/run-summary.ts";
+import { runJson, verifyJson } from "../src/app/ended-json.ts";
+import { printRun } from "../src/cli/run-summary.ts";
 import type { Environment } from "../src/config/environment.ts";
 import type { Application } from "../src/app/application.ts";
 

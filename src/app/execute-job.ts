@@ -8,16 +8,16 @@ import { thinHistory } from "../run/retention.ts";
 import { runSync } from "../run/run.ts";
 import type { RunSummary } from "../run/summary.ts";
 import { tellPeople } from "../run/tell.ts";
-import { runVerify } from "../run/verify-run.ts";
+import { findingCount, runVerify } from "../run/verify-run.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Application } from "./application.ts";
 import { writeReports } from "./report-files.ts";
 import { underRunLock } from "./run-lock.ts";
 
-/** What a job came to, for a face that shows it. */
+/** What a job came to, for a face that shows it; `found` is how much verify saw otherwise than it was placed. */
 export type EndedJob =
   | { kind: "sync"; summary: RunSummary }
-  | { kind: "verify"; summary: VerifySummary }
+  | { kind: "verify"; summary: VerifySummary; found: number }
   | { kind: "report"; run: string; files: string[] };
 
 export interface JobRequest {
@@ -114,7 +114,8 @@ async function executeVerify(execution: Execution): Promise<Outcome> {
       findings: () => findingsIn(application),
     }),
   );
-  return { ended: { kind: "verify", summary }, exitCode: summary.exitCode, state: summary.state };
+  const found = findingCount(summary.findings);
+  return { ended: { kind: "verify", summary, found }, exitCode: summary.exitCode, state: summary.state };
 }
 
 /** What the last readings of all customers show otherwise than it was placed. */

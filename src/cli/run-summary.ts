@@ -1,12 +1,7 @@
-import type { Json } from "../base/canonical-json.ts";
-import { toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { balanceJson } from "../run/balance.ts";
-import { summaryJson } from "../run/summary.ts";
 import type { RunSummary } from "../run/summary.ts";
-import { findingCount } from "../run/verify-run.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Invocation } from "./command.ts";
 import type { Output } from "./output.ts";
@@ -15,6 +10,7 @@ import { notDone, openSentence } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import { balanceText } from "../report/runs.ts";
 import type { Application } from "../app/application.ts";
+import { runJson } from "../app/ended-json.ts";
 
 const mostShown = 10;
 
@@ -27,19 +23,6 @@ export async function showRun(
   const calls = await (await application.ledger()).writingCallsOf(summary.run);
   if (options.json) output.json(runJson(summary, calls));
   else printRun(output, summary, calls, toInstant(application.clock.now()));
-}
-
-/** The counts of a run that machines read. */
-export function runJson(summary: RunSummary, writingCalls: number): Json {
-  return {
-    run: summary.run,
-    job: summary.job,
-    state: summary.state,
-    exit: summary.exitCode,
-    writingCalls,
-    balance: balanceJson(summary.balance),
-    summary: summaryJson(summary),
-  };
 }
 
 const meanings: Record<number, string> = {
@@ -94,17 +77,11 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
   output.line(lastLine(summary.exitCode, summary.open));
 }
 
-export function verifyJson(summary: VerifySummary): Json {
-  const { exitCode, open, ...rest } = summary;
-  return { ...rest, open: toJson(open), exit: exitCode };
-}
-
-export function printVerify(output: Output, summary: VerifySummary): void {
+export function printVerify(output: Output, summary: VerifySummary, found: number): void {
   output.line(
     `run ${summary.run}: ${summary.customers - summary.failed} customers read back, ${summary.failed} could not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} staff members shown`,
   );
   const { counts, first } = summary.findings;
-  const found = findingCount(summary.findings);
   for (const text of first) output.line(safeLines(`not as placed: ${text}`));
   if (found > 0) {
     output.line(

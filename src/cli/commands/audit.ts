@@ -30,10 +30,8 @@ export const register: Register = (program, carryOut) => {
 export async function auditVerifyCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { verifyChain } = await import("../../ledger/audit.ts");
-    const { headsPath, readKeptHeads } = await import("../../ledger/audit-heads.ts");
-    const kept = readKeptHeads(headsPath(application.ledgerPath));
-    const verdict = verifyChain((await application.queries()).auditRows(), kept);
+    const { verifyAudit } = await import("../../app/audit-verdict.ts");
+    const { verdict, heads } = await verifyAudit(application);
     if (verdict.good) {
       if (options.json)
         output.json({
@@ -47,9 +45,7 @@ export async function auditVerifyCommand(invocation: Invocation): Promise<ExitCo
           `the audit record is good: ${verdict.entries} entries, each follows the one before it, and ${verdict.keptHeads} kept head(s) fit`,
         );
         if (verdict.head !== undefined) output.line(`head: entry ${verdict.head.sequence}, ${verdict.head.hash}`);
-        output.line(
-          `entries cut off after the last kept head cannot be seen here; keep copies of ${headsPath(application.ledgerPath)} elsewhere`,
-        );
+        output.line(`entries cut off after the last kept head cannot be seen here; keep copies of ${heads} elsewhere`);
       }
       return ok;
     }

@@ -65,12 +65,13 @@ export async function runCommand(
 
 async function showEnded(invocation: Invocation, application: Application, ended: EndedJob): Promise<void> {
   const { output, options } = invocation;
-  const { printVerify, showRun, verifyJson } = await import("../run-summary.ts");
+  const { printVerify, showRun } = await import("../run-summary.ts");
+  const { verifyJson } = await import("../../app/ended-json.ts");
   switch (ended.kind) {
     case "sync":
       return await showRun(invocation, application, ended.summary);
     case "verify":
-      return options.json ? output.json(verifyJson(ended.summary)) : printVerify(output, ended.summary);
+      return options.json ? output.json(verifyJson(ended.summary)) : printVerify(output, ended.summary, ended.found);
     case "report":
       if (options.json) output.json({ run: ended.run, files: ended.files });
       else for (const file of ended.files) output.line(`${file} written`);

@@ -1,5 +1,4 @@
 import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { ok, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
@@ -28,33 +27,14 @@ export async function staffPasswordCommand(
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const by = deciderOf(words.by);
-    const key = formatKey(parseKey(id, application.config.namespace));
-    const ledger = await application.existingLedger();
-    const ref = `initial-password/${key}`;
-    const sealed = await ledger.latestSealed(ref);
-    const password = sealed.values?.["password"];
-    const linked = await ledger.isStaffLinked(parseKey(id, application.config.namespace));
-    if (!linked || typeof password !== "string") {
-      throw new Problem({
-        code: "staff.no-password",
-        message: !linked
-          ? `staff member ${key} was not added by crm-sync yet, so there is no password to hand out`
-          : sealed.version > 0
-            ? `the initial password of staff member ${key} was handed out already and is not kept`
-            : `there is no generated password for staff member ${key}`,
-        cure: !linked
-          ? "`crm-sync explain staff ID` says what it waits for"
-          : "have the person reset the password on the platform",
-        exitCode: exitCodes.usage,
-      });
-    }
-    // Audited first, printed next, wiped last: a pipe that breaks loses nothing, and no showing is without its entry.
-    const body = { version: sealed.version, by };
-    await ledger.audit({ kind: "password-handed-out", subject: `staff:${key}`, body });
-    if (options.json) output.json({ staff: key, password });
-    else output.line(password);
-    await output.written();
-    await ledger.wipeSealed(ref, sealed.version);
+    const staff = parseKey(id, application.config.namespace);
+    const key = formatKey(staff);
+    const { handOutPassword } = await import("../../app/initial-password.ts");
+    await handOutPassword(application, staff, by, async (password) => {
+      if (options.json) output.json({ staff: key, password });
+      else output.line(password);
+      await output.written();
+    });
     output.note(`the initial password of ${key}; it is shown this once and is not kept`);
     return ok;
   });

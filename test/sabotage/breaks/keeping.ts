@@ -113,6 +113,14 @@ export const keeping: Breaks = {
     test: "cli/access.test.ts",
     title: "a reader > in a process that has the ledger open leaves the locks on it alone",
   },
+  "a fire time that another program carried out is executed again": {
+    file: "src/app/execute-job.ts",
+    find: "(await ledger.unfinishedFireTimes(job.id)).includes(slot)",
+    replace: "true",
+    test: "app/execute-job.test.ts",
+    title:
+      "jobs are executed without a command line: each tells its face what it came to, under the run lock, and a fire time is done once",
+  },
   "a report is read from the ledger as fast as stdout is": {
     file: "src/cli/stdout.ts",
     find: `await writeWhole(path, chunks, { what: "result", group: undefined });`,

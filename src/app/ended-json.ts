@@ -1,0 +1,25 @@
+import type { Json } from "../base/canonical-json.ts";
+import { toJson } from "../base/canonical-json.ts";
+import { balanceJson } from "../run/balance.ts";
+import { summaryJson } from "../run/summary.ts";
+import type { RunSummary } from "../run/summary.ts";
+import type { VerifySummary } from "../run/verify-run.ts";
+
+/** The counts of a run that machines read. */
+export function runJson(summary: RunSummary, writingCalls: number): Json {
+  return {
+    run: summary.run,
+    job: summary.job,
+    state: summary.state,
+    exit: summary.exitCode,
+    writingCalls,
+    balance: balanceJson(summary.balance),
+    summary: summaryJson(summary),
+  };
+}
+
+/** What reading everything back came to, for machines. */
+export function verifyJson(summary: VerifySummary): Json {
+  const { exitCode, open, ...rest } = summary;
+  return { ...rest, open: toJson(open), exit: exitCode };
+}
