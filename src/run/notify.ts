@@ -5,6 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
+import { credentialOf } from "../http/secrets.ts";
 import type { NotifySettings } from "./settings.ts";
 
 /** A state that needs a person. It is told when it starts and when it ends, not in between. */
@@ -267,7 +268,7 @@ async function post(
 ): Promise<void> {
   const signal = AbortSignal.timeout(settings.timeoutMs);
   const headers: Record<string, string> = { "content-type": "application/json" };
-  if (settings.token !== undefined) headers["authorization"] = `Bearer ${deps.secret(settings.token)}`;
+  if (settings.token !== undefined) headers["authorization"] = `Bearer ${credentialOf(deps.secret(settings.token))}`;
   try {
     const answer = await request(settings.url, { method: "POST", headers, body: JSON.stringify(message), signal });
     await answer.body.dump({ limit: 65_536, signal });

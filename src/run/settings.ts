@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { durationSchema } from "../base/duration.ts";
+import { isPlainHttp } from "../base/loopback.ts";
 import { streams } from "../crm/model.ts";
 import { parseCron } from "./cron.ts";
 
@@ -157,13 +158,6 @@ const timeoutMs = z
   .default(10_000)
   .describe("Time after which the notice counts as not delivered.");
 
-/** Whether an address is one of another machine over plain http, which everybody on the way can read. */
-function goesPlainlyElsewhere(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === "http:" && !/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u.test(hostname);
-}
-
 /** How a person is told when something starts or stops needing one. */
 export const notifySettingsSchema = z
   .discriminatedUnion("kind", [
@@ -185,7 +179,7 @@ export const notifySettingsSchema = z
           .describe("Bearer token, as `env:NAME` or `file:/path`."),
         timeoutMs,
       })
-      .refine(({ url, token }) => token === undefined || !goesPlainlyElsewhere(url), {
+      .refine(({ url, token }) => token === undefined || !isPlainHttp(url), {
         path: ["url"],
         message: "must be https, since the token is sent there; plain http is allowed to this machine only",
       }),

@@ -41,7 +41,7 @@ class MemoryNotices implements NoticeStore {
 function telling(settings: NotifySettings, lines: string[] = [], store: NoticeStore = new MemoryNotices()) {
   const logger = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
   const clock = new HandClock("2026-01-01T00:00:00Z");
-  const deps = { settings, instance: "here (ledger_1)", store, clock, logger, secret: () => "hook-token" };
+  const deps = { settings, instance: "here (ledger_1)", store, clock, logger, secret: () => "\uFEFFhook-token\r\n\n" };
   return async (now: Notice[]) => (await notifyChanges(now, deps)).map((message) => `${message.event} ${message.key}`);
 }
 
