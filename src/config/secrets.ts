@@ -13,7 +13,9 @@ import type { Layer, Path } from "./layer.ts";
 const secretName = /(?:secrets?|passwords?|tokens?|apikey|sealkey|credentials?|passphrase|authorization)$/iu;
 const urlWithPassword = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/iu;
 
-/** Whether the value at this path may be a secret: then it has to be a reference, and it is never repeated in a message. */
+/**
+ * Whether the value at this path may be a secret: then it has to be a reference, and it is never repeated in a message.
+ */
 export function isSecretKey(path: Path): boolean {
   if (path.at(-1) === "kind") return false;
   if (path[0] === "sources") return path.includes("auth");
@@ -21,8 +23,8 @@ export function isSecretKey(path: Path): boolean {
 }
 
 /**
- * The values of the references of a configuration. Kept apart from Config, which holds `env:NAME` or `file:/path` only; printing or
- * serialising this object shows no value.
+ * The values of the references of a configuration. Kept apart from Config, which holds `env:NAME` or `file:/path` only;
+ * printing or serialising this object shows no value.
  */
 export class Secrets {
   readonly #values: ReadonlyMap<string, string>;
@@ -34,8 +36,8 @@ export class Secrets {
   }
 
   /**
-   * The secret behind `env:NAME` (as it was at the start) or `file:/path` (read again, because such files are replaced while the program
-   * runs), by the rule of `readSecret`. Throws a Problem where there is none.
+   * The secret behind `env:NAME` (as it was at the start) or `file:/path` (read again, because such files are replaced
+   * while the program runs), by the rule of `readSecret`. Throws a Problem where there is none.
    */
   reveal(wanted: string): string {
     const known = wanted.startsWith("env:") ? this.#values.get(wanted) : undefined;
@@ -66,10 +68,11 @@ interface Found {
 }
 
 /**
- * Every reference of a configuration: `env:NAME`, `file:/path`, and where a token is expected also `{env: NAME}` and `{file: /path}`; and every
- * secret that was written out instead of referred to. A fixed token may stand there for a service on this machine (the sandbox).
+ * Every reference of a configuration: `env:NAME`, `file:/path`, and where a token is expected also `{env: NAME}` and
+ * `{file: /path}`; and every secret that was written out instead of referred to. A fixed token may stand there for a
+ * service on this machine (the sandbox).
  */
-export function findReferences(value: Json | undefined): { references: Found[]; literals: Path[] } {
+function findReferences(value: Json | undefined): { references: Found[]; literals: Path[] } {
   const references: Found[] = [];
   const literals: Path[] = [];
   const visit = (current: Json | undefined, path: Path): void => {
@@ -130,7 +133,8 @@ export function resolveSecrets(
   );
   const values = new Map<string, string>();
   for (const { path, reference: wanted } of references) {
-    // Tokens are read again by the clients, which know no folder of the configuration: their files are named absolutely.
+    // Tokens are read again by the clients, which know no folder of the configuration: their files are named
+    // absolutely.
     const directory = path.includes("tokens") ? undefined : options.directory;
     const resolved = resolve(wanted, { environment, directory }, placeOf(path), path.join("."));
     if (resolved.ok) values.set(wanted, resolved.value);

@@ -9,7 +9,8 @@ export type CircuitState =
 export type Permit = { kind: "pass" } | { kind: "probe" } | { kind: "refused"; reason: string };
 
 /**
- * The circuit of a service: open, with no call sent, after failures; half-open while one call tries the service again; else closed.
+ * The circuit of a service: open, with no call sent, after failures; half-open while one call tries the service again;
+ * else closed.
  */
 export interface Circuit {
   /** Asks for a permit. A `probe` must be followed by `success`, `failure` or `release`. */

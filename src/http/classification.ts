@@ -28,8 +28,8 @@ export interface Expectation<T> {
 }
 
 /**
- * Reads an answer (A1): success is HTTP 200 with code 0 and data that fits; an error code counts in HTTP 200 and 299 alike; HTTP 299 is never a
- * success, although it is a 2xx.
+ * Reads an answer (A1): success is HTTP 200 with code 0 and data that fits; an error code counts in HTTP 200 and 299
+ * alike; HTTP 299 is never a success, although it is a 2xx.
  */
 export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): Classified<T> {
   const { status } = answer;
@@ -79,7 +79,8 @@ function fit<T>(data: Json, expected: Expectation<T>): { data: T } | { reason: s
   const parsed = expected.schema.safeParse(data);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    // The place, and the words of our own checks, which quote nothing: the message of any other issue may quote a value.
+    // The place, and the words of our own checks, which quote nothing: the message of any other issue may quote a
+    // value.
     const place =
       issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.map(String).join(".").slice(0, 120)}`;
     const why = issue?.code === "custom" ? `: ${issue.message}` : "";

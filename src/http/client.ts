@@ -46,20 +46,24 @@ interface Call<T> {
   signal?: AbortSignal | undefined;
 }
 
-export type ReadOptions<T> = Call<T>;
+type ReadOptions<T> = Call<T>;
 
-export interface WriteOptions<T> extends Call<T> {
+interface WriteOptions<T> extends Call<T> {
   /** g_nonce, 32 hex characters, written down by the caller before. */
   nonce: string;
   body?: JsonObject | undefined;
   /** The body's text where the caller has made it already: exactly these bytes are sent. */
   bodyText?: string | undefined;
   /**
-   * Awaited once the call has its permit (circuit, concurrency, rate, token) and before its first byte: the intent is committed here. Not awaited
-   * where the permit is refused. What it throws stops the call, gives the permit back and is thrown by `write`.
+   * Awaited once the call has its permit (circuit, concurrency, rate, token) and before its first byte: the intent is
+   * committed here. Not awaited where the permit is refused. What it throws stops the call, gives the permit back and
+   * is thrown by `write`.
    */
   beforeSending?: (() => Promise<void>) | undefined;
-  /** The permit is kept until this resolves: until the outcome is on its way into the ledger, ahead of the next call's intent. */
+  /**
+   * The permit is kept until this resolves: until the outcome is on its way into the ledger, ahead of the next call's
+   * intent.
+   */
   recorded?: Promise<void> | undefined;
 }
 
@@ -76,8 +80,8 @@ export interface ServiceClient {
   /** A read, with its repetitions. Rejects with ReadFailure; a failure is never an empty answer. */
   read<T>(options: ReadOptions<T>): Promise<T>;
   /**
-   * A write: exactly one attempt. `signal` counts until the request is sent. Rejects with what `beforeSending` threw, and else only for an
-   * id that cannot stand in its path (Problem).
+   * A write: exactly one attempt. `signal` counts until the request is sent. Rejects with what `beforeSending` threw,
+   * and else only for an id that cannot stand in its path (Problem).
    */
   write<T>(options: WriteOptions<T>): Promise<WriteOutcome<T>>;
   state(): ServiceState;
@@ -194,7 +198,10 @@ export function createServiceClient(
     return { kind: "answered", answer, result, signed };
   }
 
-  /** Commits the intent while the permit is held; gives why the call does not permit all the same, where that came up meanwhile. */
+  /**
+   * Commits the intent while the permit is held; gives why the call is not sent all the same, where that came up
+   * meanwhile.
+   */
   async function committed(
     permit: Permit,
     beforeSending: () => Promise<void>,
@@ -214,7 +221,10 @@ export function createServiceClient(
       : { kind: "unsent", why: "circuit-open", reason: closed };
   }
 
-  /** While one call tries the service again, the others wait for what becomes of it, and are refused only when it failed. */
+  /**
+   * While one call tries the service again, the others wait for what becomes of it, and are refused only when it
+   * failed.
+   */
   async function probeEnded(signal: AbortSignal | undefined): Promise<void> {
     for (let ended = circuit.probeEnds(); ended !== undefined; ended = circuit.probeEnds())
       await abortable(ended, signal);

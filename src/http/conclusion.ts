@@ -82,7 +82,9 @@ export function readFailureOf<T>(operation: OperationId, ended: Attempt<T>): Rea
   }
 }
 
-/** What became of a write. `request` is its body, as an object or as the text that was sent, for redacting the answer. */
+/**
+ * What became of a write. `request` is its body, as an object or as the text that was sent, for redacting the answer.
+ */
 export function writeOutcomeOf<T>(ended: Attempt<T>, request: JsonObject | string | undefined): WriteOutcome<T> {
   if (ended.kind === "unsent") return { kind: "not-sent", reason: ended.reason };
   if (ended.kind === "failed") {

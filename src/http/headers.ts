@@ -77,7 +77,8 @@ export function createHeaderWriter(
         },
         reject(which) {
           const meant = used.filter(([, , kind]) => which === "all" || which === kind);
-          // Where nobody says which token it was, those that can be replaced are; one that cannot is given up only when it is named.
+          // Where nobody says which token it was, those that can be replaced are; one that cannot is given up only when
+          // it is named.
           const renewable = meant.filter(([one]) => one.renewable);
           const rejected = which === "all" && renewable.length > 0 ? renewable : meant;
           for (const [one, token] of rejected) one.reject(token);

@@ -5,7 +5,9 @@ import { credentialOf } from "./secrets.ts";
 import { TokenFailure } from "./token.ts";
 import type { TokenReading } from "./token.ts";
 
-/** A token request to an OAuth2 endpoint, by client_credentials or password. Plain http is for the settings to refuse. */
+/**
+ * A token request to an OAuth2 endpoint, by client_credentials or password. Plain http is for the settings to refuse.
+ */
 export interface OAuth2Request {
   tokenUrl: string;
   grant: "client_credentials" | "password";
@@ -29,8 +31,9 @@ export interface OAuth2Request {
 export type SecretResolver = (reference: string) => string | Promise<string>;
 
 /**
- * Asks a token endpoint for a token. A request that got no answer or a 5xx is made once more. Rejects with TokenFailure; its text holds the OAuth2
- * error code (such as invalid_client) and never what the endpoint wrote beside it.
+ * Asks a token endpoint for a token. A request that got no answer or a 5xx is made once more. Rejects with
+ * TokenFailure; its text holds the OAuth2 error code (such as invalid_client) and never what the endpoint wrote beside
+ * it.
  */
 export async function requestOAuthToken(request: OAuth2Request, secret: SecretResolver): Promise<TokenReading> {
   const { host } = new URL(request.tokenUrl);

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 
 /** A call that would have waited longer for its turn than allowed. It was not sent. */
-export class NoTurn extends Error {
+class NoTurn extends Error {
   readonly waitMs: number;
 
   constructor(waitMs: number, reason: string) {

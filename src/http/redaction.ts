@@ -2,9 +2,11 @@ import type { Json } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
 
 /** What stands in place of a value that must not be seen. */
-export const redacted = "[redacted]";
+const redacted = "[redacted]";
 
-/** Fields of the two services, of the CRM model and of token answers that hold personal data or secrets, in lower case. */
+/**
+ * Fields of the two services, of the CRM model and of token answers that hold personal data or secrets, in lower case.
+ */
 const privateKeys = new Set([
   "name",
   "username",
@@ -67,7 +69,9 @@ export function scrub(text: string, privateValues: Iterable<string> = []): strin
   return scrubber(privateValues)(text);
 }
 
-/** Private values are found in any case, in JSON and URL encoding, and phone numbers however their digits are grouped. */
+/**
+ * Private values are found in any case, in JSON and URL encoding, and phone numbers however their digits are grouped.
+ */
 function scrubber(privateValues: Iterable<string>): Scrubber {
   const patterns = [...new Set(privateValues)]
     .flatMap(patternsOf)
@@ -113,7 +117,10 @@ function characterPattern(char: string): string {
   return `(?:\\\\{0,2}${plain}|${escaped}|${RegExp.escape(encodeURIComponent(char))})`;
 }
 
-/** The digits with anything between them; of a long number its end, since services leave the country's digits out or put others in front. */
+/**
+ * The digits with anything between them; of a long number its end, since services leave the country's digits out or put
+ * others in front.
+ */
 function phonePattern(digits: string): string {
   const end = digits.length > 9 ? digits.slice(-8) : digits;
   const before = digits.length > 9 ? `\\+?(?:\\d${separators}){0,7}` : "";
@@ -121,8 +128,9 @@ function phonePattern(digits: string): string {
 }
 
 /**
- * A copy of a value in which fields that hold personal data or secrets are replaced, and so are the given private values wherever they occur in a
- * text. Null stays null, so that "not given" remains visible. Very deep and very long parts are cut.
+ * A copy of a value in which fields that hold personal data or secrets are replaced, and so are the given private
+ * values wherever they occur in a text. Null stays null, so that "not given" remains visible. Very deep and very long
+ * parts are cut.
  */
 export function redact(value: unknown, privateValues: readonly string[] = []): Json {
   return visit(value, scrubber(privateValues), 0);
@@ -152,7 +160,10 @@ function visit(value: unknown, clean: Scrubber, depth: number): Json {
   return copy;
 }
 
-/** The texts of a request that must not show up in what is kept of its answer: the values of private fields, longest first. */
+/**
+ * The texts of a request that must not show up in what is kept of its answer: the values of private fields, longest
+ * first.
+ */
 export function privateValuesOf(request: unknown): string[] {
   const found = new Set<string>();
   collect(request, false, found, 0);
@@ -173,8 +184,8 @@ function collect(value: unknown, isPrivate: boolean, found: Set<string>, depth: 
 }
 
 /**
- * Redacts an answer of `textLength` characters and cuts it to `limit` characters of JSON; what is cut keeps its size and hash. Redacting makes a
- * text at most six times longer, so that the size of a short one need not be looked at.
+ * Redacts an answer of `textLength` characters and cuts it to `limit` characters of JSON; what is cut keeps its size
+ * and hash. Redacting makes a text at most six times longer, so that the size of a short one need not be looked at.
  */
 export function keepable(answer: Json, textLength: number, privateValues: readonly string[], limit = 16_384): Json {
   const clean = redact(answer, privateValues);
@@ -185,7 +196,10 @@ export function keepable(answer: Json, textLength: number, privateValues: readon
     : { cut: true, characters: text.length, sha256: sha256(text), start: text.slice(0, limit) };
 }
 
-/** What is kept of an answer that is not JSON: its size, its hash and its first words without tags, addresses and long digits. */
+/**
+ * What is kept of an answer that is not JSON: its size, its hash and its first words without tags, addresses and long
+ * digits.
+ */
 export function keepableText(text: string, privateValues: readonly string[]): Json {
   const words = text
     .slice(0, 4_096)

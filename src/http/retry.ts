@@ -35,8 +35,8 @@ export function createRetryBudget(size: number): RetryBudget {
 export interface FailedAttempt {
   error: Error;
   /**
-   * `never`: the same would come again. `at-once`: what `once` names (a token) is renewed. `wait`: after a back-off, and not before `afterMs`
-   * (Retry-After). Where `once` is given, a single time in one read for each such reason.
+   * `never`: the same would come again. `at-once`: what `once` names (a token) is renewed. `wait`: after a back-off,
+   * and not before `afterMs` (Retry-After). Where `once` is given, a single time in one read for each such reason.
    */
   again: "never" | { kind: "at-once"; once: string } | { kind: "wait"; afterMs?: number | undefined; once?: string };
 }
@@ -54,8 +54,8 @@ export interface RetryOptions {
 }
 
 /**
- * Makes a read until it succeeds or its attempts are used up, for services and sources alike; throws the last attempt's error, or the signal's
- * reason when it is stopped while it waits. Writes never pass here.
+ * Makes a read until it succeeds or its attempts are used up, for services and sources alike; throws the last attempt's
+ * error, or the signal's reason when it is stopped while it waits. Writes never pass here.
  */
 export async function retryRead<T>(
   attempt: () => Promise<{ value: T } | FailedAttempt>,
@@ -83,8 +83,9 @@ export async function retryRead<T>(
 const longestRetryAfterMs = 86_400_000;
 
 /**
- * The milliseconds that a Retry-After header asks for: seconds, or an HTTP date compared with the wall clock. Undefined for what is neither. Never
- * more than a day, for services and sources alike: a longer one is taken for a mistake that must not stop calls for good.
+ * The milliseconds that a Retry-After header asks for: seconds, or an HTTP date compared with the wall clock. Undefined
+ * for what is neither. Never more than a day, for services and sources alike: a longer one is taken for a mistake that
+ * must not stop calls for good.
  */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;

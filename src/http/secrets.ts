@@ -9,7 +9,10 @@ const largestSecretBytes = 65_536;
 
 /** A reference that leads to no secret. The text names the place and never what stands there. */
 export class SecretFailure extends Error {
-  /** The environment variable or the file; `none` where the text is no reference, which may be a secret itself and is not repeated. */
+  /**
+   * The environment variable or the file; `none` where the text is no reference, which may be a secret itself and is
+   * not repeated.
+   */
   readonly place: "env" | "file" | "none";
   /** What is wrong there, in words: "is not set". */
   readonly state: string;
@@ -33,9 +36,10 @@ export interface SecretPlaces {
 }
 
 /**
- * The secret that `env:NAME` or `file:/path` names; throws SecretFailure. One rule for services, sources and the ledger: it is text, never coerced
- * ("0012" stays "0012"), not empty; a file is UTF-8 of at most 64 KiB, and one line end comes off its end. Nothing else does: a sealing key
- * that lost a character would open nothing. What is sent as a credential passes through `credentialOf` as well.
+ * The secret that `env:NAME` or `file:/path` names; throws SecretFailure. One rule for services, sources and the
+ * ledger: it is text, never coerced ("0012" stays "0012"), not empty; a file is UTF-8 of at most 64 KiB, and one line
+ * end comes off its end. Nothing else does: a sealing key that lost a character would open nothing. What is sent as a
+ * credential passes through `credentialOf` as well.
  */
 export function readSecret(reference: string, places: SecretPlaces): string {
   const [, kind, target = ""] = secretReference.exec(reference) ?? [];
@@ -65,8 +69,8 @@ function readSecretFile(path: string): string {
 }
 
 /**
- * A secret as it is sent: a token, a password or a client secret holds neither a byte order mark nor a line end (RFC 6749 A, RFC 7617 2), so what
- * an editor put around it comes off. Empty where nothing else is there.
+ * A secret as it is sent: a token, a password or a client secret holds neither a byte order mark nor a line end (RFC
+ * 6749 A, RFC 7617 2), so what an editor put around it comes off. Empty where nothing else is there.
  */
 export function credentialOf(secret: string): string {
   return secret.replace(/^\uFEFF/u, "").replace(/[\r\n]+$/u, "");

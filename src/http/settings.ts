@@ -14,7 +14,7 @@ const serviceUrl = z.url({ protocol: /^https?$/ }).refine((text) => URL.canParse
 });
 
 /** The OAuth2 token endpoint of the user center, with the grants that the services name. */
-export const oauth2Schema = z
+const oauth2Schema = z
   .strictObject({
     tokenUrl: serviceUrl.describe("Token endpoint"),
     grant: z
@@ -37,7 +37,6 @@ export const oauth2Schema = z
   .refine((oauth) => oauth.grant !== "password" || (oauth.username !== undefined && oauth.password !== undefined), {
     message: "the password grant needs username and password",
   });
-export type OAuth2Settings = z.infer<typeof oauth2Schema>;
 
 /** Where the token of one header comes from (A5). */
 export const tokenSourceSchema = z.union([

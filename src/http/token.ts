@@ -18,7 +18,10 @@ export interface TokenReader {
   read(): Promise<TokenReading>;
 }
 
-/** Why there is no token: the token endpoint refused, a secret is missing, no usable answer came, or the token is of no use. */
+/**
+ * Why there is no token: the token endpoint refused, a secret is missing, no usable answer came, or the token is of no
+ * use.
+ */
 export type TokenFailureReason =
   | { kind: "refused"; status: number; code?: string | undefined }
   | { kind: "no-secret"; reference: string }

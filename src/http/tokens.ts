@@ -9,8 +9,8 @@ export interface TokenProvider {
   /** A token that is valid as far as we know. Rejects with TokenFailure, or with the signal's reason. */
   token(signal?: AbortSignal): Promise<string>;
   /**
-   * The service refused this token: the next caller renews it, once for all that wait. When the renewed one is refused too, nobody gets a token
-   * for a while (A5). A token that is no longer the current one is ignored.
+   * The service refused this token: the next caller renews it, once for all that wait. When the renewed one is refused
+   * too, nobody gets a token for a while (A5). A token that is no longer the current one is ignored.
    */
   reject(token: string): void;
   /** The service took the token. */
@@ -25,8 +25,8 @@ const restAfterFailureMs = 5_000;
 const restAfterRefusalMs = 30_000;
 
 /**
- * Keeps the token of one reader, for services and sources alike. `scope` is the one that the application needs for the service (auth_order,
- * auth_me): a token that is said to lack it is not used.
+ * Keeps the token of one reader, for services and sources alike. `scope` is the one that the application needs for the
+ * service (auth_order, auth_me): a token that is said to lack it is not used.
  */
 export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: string): TokenProvider {
   let held: { token: string; renewAt: number; expiresAt: number } | undefined;

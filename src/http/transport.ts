@@ -85,7 +85,10 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** One request on its way. undici calls `onRequestStart` right before the first byte is written, which is what `written` rests on. */
+/**
+ * One request on its way. undici calls `onRequestStart` right before the first byte is written, which is what `written`
+ * rests on.
+ */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #limit: number;
   readonly #resolve: (answer: TransportAnswer) => void;

@@ -9,7 +9,7 @@ import { sourceProblem } from "../problems.ts";
 import type { AuthSettings } from "./settings.ts";
 
 /** What one request shows, and what became of it. */
-export interface Shown {
+interface Shown {
   headers: Record<string, string>;
   /** Query parameters. They are secret: no place, message or log may show them. */
   parameters: Record<string, string>;
@@ -37,7 +37,10 @@ export interface CredentialDeps {
 type HeaderAuth = Exclude<AuthSettings, { kind: "oauth2" }>;
 type Carried = Pick<Shown, "headers" | "parameters">;
 
-/** Credentials from the settings. Secrets are read at the first request and kept until one is refused; one reading is shared by all callers. */
+/**
+ * Credentials from the settings. Secrets are read at the first request and kept until one is refused; one reading is
+ * shared by all callers.
+ */
 export function createCredentials(auth: AuthSettings, deps: CredentialDeps): Credentials {
   return auth.kind === "oauth2" ? tokenCredentials(auth, deps) : secretCredentials(auth, deps);
 }

@@ -6,12 +6,16 @@ import type { FileItem } from "../file/row.ts";
 import { pathOf } from "./page.ts";
 import type { SinceSettings } from "./settings.ts";
 
-/** Changes of one instant may become visible one after the other: the next reading begins at least this much before the newest. */
+/**
+ * Changes of one instant may become visible one after the other: the next reading begins at least this much before the
+ * newest.
+ */
 const leastOverlapMs = 1_000;
 
 /**
- * Where the next reading of changes begins: at the newest change that was read, or by the clock of the service as its first answer shows it, whichever
- * is earlier, less the overlap. Our own clock has no part in it: it may be wrong in either direction.
+ * Where the next reading of changes begins: at the newest change that was read, or by the clock of the service as its
+ * first answer shows it, whichever is earlier, less the overlap. Our own clock has no part in it: it may be wrong in
+ * either direction.
  */
 export class NewestChange {
   readonly #since: SinceSettings;

@@ -32,8 +32,8 @@ export function pathOf(text: string): Path {
 }
 
 /**
- * Reads an answer. `place` is what the places of its records begin with, `shown` its address. Throws a Problem: `source.not-json`, or
- * `source.wrong-shape` where there is no list.
+ * Reads an answer. `place` is what the places of its records begin with, `shown` its address. Throws a Problem:
+ * `source.not-json`, or `source.wrong-shape` where there is no list.
  */
 export function readPage(bytes: Buffer, shape: PageShape, place: string, who: string): Page {
   const wrong = (what: string, code: SourceProblemCode = "source.wrong-shape"): never => {

@@ -25,7 +25,10 @@ interface PageSeen {
   url: URL;
 }
 
-/** Finds the way through a list. `next` answers undefined after the last page, and throws a Problem for a way that leads back or elsewhere. */
+/**
+ * Finds the way through a list. `next` answers undefined after the last page, and throws a Problem for a way that leads
+ * back or elsewhere.
+ */
 export interface Paging {
   first: PagePosition;
   next(seen: PageSeen): PagePosition | undefined;

@@ -54,9 +54,10 @@ export function shownUrl(url: URL): string {
 const transientStatus = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
- * Asks for one page. Network failures, 408, 425, 429 and 5xx are asked again with full jitter, Retry-After kept; 401 once more with fresh credentials. Throws a
- * Problem that names source, stream and address: `source.down`, `source.wrong-password`, `source.refused`, `source.too-large`. A page is accepted by `accept`, which may
- * throw a Problem for an answer that another attempt could better.
+ * Asks for one page. Network failures, 408, 425, 429 and 5xx are asked again with full jitter, Retry-After kept; 401
+ * once more with fresh credentials. Throws a Problem that names source, stream and address: `source.down`,
+ * `source.wrong-password`, `source.refused`, `source.too-large`. A page is accepted by `accept`, which may throw a
+ * Problem for an answer that another attempt could better.
  */
 export function requestPage<T>(
   page: PageRequest,

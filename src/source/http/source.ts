@@ -29,7 +29,10 @@ export interface HttpSourceDeps {
   staging: Staging;
 }
 
-/** Reads streams of JSON over HTTP as the settings declare them. The next page is asked for while the last one is worked on. */
+/**
+ * Reads streams of JSON over HTTP as the settings declare them. The next page is asked for while the last one is worked
+ * on.
+ */
 export function createHttpSource(
   name: string,
   settings: HttpSourceSettings,
