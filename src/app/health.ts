@@ -8,7 +8,7 @@ import type { OpenRecords } from "../report/open.ts";
 import type { Schedule } from "../run/schedule.ts";
 
 /** Records that are not done for the same reason: counts and codes only. */
-export type OpenCount = Pick<OpenRecords, "standing" | "stream" | "code" | "cause" | "owner" | "count" | "since">;
+type OpenCount = Pick<OpenRecords, "standing" | "stream" | "code" | "cause" | "owner" | "count" | "since">;
 
 /** What `/healthz` shows. Ids, counts and times only: the page is open to whoever reaches it. */
 export interface Health {
@@ -61,6 +61,12 @@ function troubleCodes(run: RunRow): string[] {
   return troubleOf(run).map(({ kind, count }) => `run.${kind}:${run.job}:${count}`);
 }
 
+function lastRunOf(run: RunRow | undefined): Health["jobs"][number]["lastRun"] {
+  if (run === undefined) return undefined;
+  const { id, state, exitCode, startedAt, finishedAt } = run;
+  return { id, state, exitCode, startedAt, finishedAt };
+}
+
 /** The state of things now, for `/healthz`. Throws where the ledger can no longer be written. */
 export async function readHealth(platform: Platform, ledger: Ledger, schedule: Schedule): Promise<Health> {
   if (ledger.broken !== undefined) throw ledger.broken;
@@ -83,25 +89,8 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
     platform.state()[name].circuit.state;
   return {
     ledger: { reachable: true },
-    jobs: state.map((job) => {
-      const run = last.get(job.job);
-      return {
-        job: job.job,
-        nextSlot: job.nextSlot,
-        lastSlot: job.lastSlot,
-        running: job.running,
-        clockBehind: job.clockBehind,
-        lastRun:
-          run === undefined
-            ? undefined
-            : {
-                id: run.id,
-                state: run.state,
-                exitCode: run.exitCode,
-                startedAt: run.startedAt,
-                finishedAt: run.finishedAt,
-              },
-      };
+    jobs: state.map(({ job, nextSlot, lastSlot, running, clockBehind }) => {
+      return { job, nextSlot, lastSlot, running, clockBehind, lastRun: lastRunOf(last.get(job)) };
     }),
     open: {
       unknown: open.length,

@@ -17,7 +17,7 @@ export function monthPeriod(label: string, zone: string): ReportPeriod {
 }
 
 /** The month before an instant, in a zone: what a monthly report is about. */
-export function monthBefore(epochMs: number, zone: string): string {
+function monthBefore(epochMs: number, zone: string): string {
   const date = Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(zone).toPlainDate();
   return date.toPlainYearMonth().subtract({ months: 1 }).toString();
 }

@@ -19,10 +19,10 @@ export function createProgram(version: string) {
     .addHelpText("after", example("crm-sync --config crm-sync.yaml check", "crm-sync run customers-and-orders"));
 }
 
-export type Program = ReturnType<typeof createProgram>;
+type Program = ReturnType<typeof createProgram>;
 
 /** Carries a command out; its exit code becomes the program's. */
-export type CarryOut = (work: (invocation: Invocation) => Promise<ExitCode>) => Promise<void>;
+type CarryOut = (work: (invocation: Invocation) => Promise<ExitCode>) => Promise<void>;
 
 /**
  * A file of `commands/` adds its command, or a family of them: name, description, arguments, options, example, action.

@@ -8,7 +8,7 @@ import type { Output } from "./output.ts";
 import { reportFailure } from "./output.ts";
 
 /** Options that every command has. */
-export interface GlobalOptions extends ConfigChoice {
+interface GlobalOptions extends ConfigChoice {
   json: boolean;
 }
 

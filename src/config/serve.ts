@@ -11,5 +11,3 @@ export const serveSettingsSchema = z
     port: z.int().min(0).max(65_535).default(8787).describe("Port to listen on; 0: any free one."),
   })
   .prefault({});
-
-export type ServeSettings = z.infer<typeof serveSettingsSchema>;

@@ -27,7 +27,7 @@ export const register: Register = (program, carryOut) => {
 };
 
 /** `audit verify`: walks the whole chain and compares it with the heads kept outside the database. */
-export async function auditVerifyCommand(invocation: Invocation): Promise<ExitCode> {
+async function auditVerifyCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const { verifyAudit } = await import("../../app/audit-verdict.ts");
@@ -60,7 +60,7 @@ export async function auditVerifyCommand(invocation: Invocation): Promise<ExitCo
 }
 
 /** `audit head`: the last entry's number and hash, to be kept elsewhere. */
-export async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
+async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const head = await (await application.queries()).auditHead();

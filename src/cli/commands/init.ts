@@ -17,7 +17,7 @@ export const register: Register = (program, carryOut) => {
 };
 
 /** `init`: a configuration to start from, with every key explained. Never writes over a file. */
-export async function initCommand(invocation: Invocation): Promise<ExitCode> {
+async function initCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   const path = resolve(options.config ?? "crm-sync.yaml");
   try {

@@ -17,7 +17,7 @@ export const register: Register = (program, carryOut) => {
 };
 
 /** `migrate`: brings the ledger to this version. A migration that fails leaves it as it was. */
-export async function migrateCommand(
+async function migrateCommand(
   invocation: Invocation,
   acceptPlatform: boolean,
   by: string | undefined,

@@ -78,7 +78,7 @@ async function showEnded(invocation: Invocation, application: Application, ended
   }
 }
 
-export async function runShowCommand(invocation: Invocation, id: string): Promise<ExitCode> {
+async function runShowCommand(invocation: Invocation, id: string): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const queries = await application.queries();

@@ -24,7 +24,7 @@ export const register: Register = (program, carryOut) => {
     .action((options) => carryOut((invocation) => sandboxCommand(invocation, { ...options, seed: options.seed })));
 };
 
-export interface SandboxCommandOptions {
+interface SandboxCommandOptions {
   port: number;
   store: string;
   latency: number;
@@ -33,7 +33,7 @@ export interface SandboxCommandOptions {
 }
 
 /** `sandbox`: both remote services on this machine, until SIGTERM or Ctrl-C. */
-export async function sandboxCommand(invocation: Invocation, options: SandboxCommandOptions): Promise<ExitCode> {
+async function sandboxCommand(invocation: Invocation, options: SandboxCommandOptions): Promise<ExitCode> {
   const { output, signal } = invocation;
   try {
     const { faultRuleSchema } = await import("../../sandbox/faults.ts");
