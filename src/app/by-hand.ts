@@ -7,7 +7,7 @@ import type { Planned, PlanSummary } from "../run/plan-run.ts";
 import type { RunRequest } from "../run/request.ts";
 import { runSync } from "../run/run.ts";
 import type { RunSummary } from "../run/summary.ts";
-import { tellPeople } from "../run/tell.ts";
+import { tellPeople } from "../run/alerts.ts";
 import type { Application } from "./application.ts";
 import { readPlanFile, writePlanFile } from "./plan-file.ts";
 import { underRunLock } from "./run-lock.ts";

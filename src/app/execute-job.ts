@@ -7,7 +7,7 @@ import type { RunDependencies, RunRequest } from "../run/request.ts";
 import { thinHistory } from "../run/retention.ts";
 import { runSync } from "../run/run.ts";
 import type { RunSummary } from "../run/summary.ts";
-import { tellPeople } from "../run/tell.ts";
+import { tellPeople } from "../run/alerts.ts";
 import { findingCount, runVerify } from "../run/verify-run.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Application } from "./application.ts";

@@ -7,7 +7,7 @@ import { wireText } from "../contract/wire-body.ts";
 import { formatKey } from "../crm/keys.ts";
 import { scrub } from "../http/redaction.ts";
 import type { OperationContext } from "../ledger/journal.ts";
-import { claimCodes } from "../ledger/claims.ts";
+import { uniquenessCodes } from "../ledger/uniqueness.ts";
 import { bind } from "../plan/bind.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { WriteOutcome } from "../platform/outcome.ts";
@@ -136,7 +136,7 @@ export async function deliver(
       },
     );
   } catch (error) {
-    if (!(error instanceof Problem) || !claimCodes.some((code) => code === error.code)) throw error;
+    if (!(error instanceof Problem) || !uniquenessCodes.some((code) => code === error.code)) throw error;
     return { kind: "blocked", code: error.code, reason: `${error.message}; ${error.cure}` };
   }
 }

@@ -6,7 +6,7 @@ import type { ReadingGroup } from "../base/private-files.ts";
 import { AuditLog } from "./audit.ts";
 import { KeptHeads } from "./audit-heads.ts";
 import { ChangeTables } from "./changes.ts";
-import { IntentClaims } from "./claims.ts";
+import { UniquenessChecks } from "./uniqueness.ts";
 import { databaseProblem, isFatal } from "./damage.ts";
 import { appliedMigrations, closeDatabase, commitCounter, requireNewest } from "./database.ts";
 import type { Sqlite } from "./database.ts";
@@ -51,7 +51,7 @@ interface Tables {
   work: WorkTables;
   numbers: NumberTables;
   journal: JournalTables;
-  claims: IntentClaims;
+  claims: UniquenessChecks;
   changes: ChangeTables;
   holds: HoldTables;
   rejections: RejectionTables;
@@ -121,7 +121,7 @@ export class LedgerCore {
       work: new WorkTables(database),
       numbers: new NumberTables(database),
       journal: new JournalTables(database),
-      claims: new IntentClaims(database),
+      claims: new UniquenessChecks(database),
       changes: new ChangeTables(database),
       holds: new HoldTables(database),
       runs: new RunTables(database),

@@ -6,7 +6,7 @@ import type { RecordKey } from "../crm/model.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Operation, OperationKind, RecordReference } from "../operation/operation.ts";
 import { contradictionIn } from "./damage.ts";
-import { IntakeLedger } from "./intake-ledger.ts";
+import { IngestLedger } from "./ingest-ledger.ts";
 import type { NewRejections } from "./rejections.ts";
 import { refusedYetShown } from "./journal.ts";
 import type { Attempt, JournalRow, OperationContext, OperationState } from "./journal.ts";
@@ -42,7 +42,7 @@ export interface Conclusion {
 }
 
 /** The ledger's business with operations: intents, outcomes, what is open, what is planned, and what reading taught. */
-export class JournalLedger extends IntakeLedger {
+export class JournalLedger extends IngestLedger {
   /** Correlations that this process has seen confirmed. */
   readonly #confirmed = new Set<string>();
 
@@ -177,7 +177,7 @@ export class JournalLedger extends IntakeLedger {
   }
 
   /** Ledger changes that come from reading, not from an operation; with an audit entry where something is adopted. */
-  async learn(
+  async recordChanges(
     customer: RecordKey,
     changes: readonly StateChange[],
     audit?: { kind: string; subject: string; body: JsonObject },

@@ -1,6 +1,6 @@
 import type { Stream } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
-import type { RecordTables, TakeUpRecord, TakeUpRejection } from "./records.ts";
+import type { RecordTables, IngestedRecord, IngestedRejection } from "./records.ts";
 import { statements } from "./statements.ts";
 
 /** A row of the quarantine that waits, with the raw form it came in. */
@@ -63,7 +63,7 @@ export class QuarantineRetry {
   }
 
   /** Takes up what the row maps to now, as of the read that it came in. False: somebody resolved it meanwhile. */
-  settle(id: string, item: { record: TakeUpRecord } | { rejection: TakeUpRejection }, now: string): boolean {
+  settle(id: string, item: { record: IngestedRecord } | { rejection: IngestedRejection }, now: string): boolean {
     const row = this.#statements.find.get(id);
     if (row === undefined) return false;
     if ("record" in item) {
@@ -72,7 +72,7 @@ export class QuarantineRetry {
         return true;
       }
       this.#statements.resolve.run(now, "mapped anew", id);
-      this.#records.takeUp(row.source, row.stream, row.last_read, null, item.record, { retried: true });
+      this.#records.ingest(row.source, row.stream, row.last_read, null, item.record, { retried: true });
       return true;
     }
     if (item.rejection.rawHash !== row.raw_hash)

@@ -11,7 +11,7 @@ import { recordStatements } from "./record-statements.ts";
 import type { RecordRow } from "./record-statements.ts";
 
 /** A canonical record on its way into the ledger. `rawHash` covers the raw form and the mapping that was used. */
-export interface TakeUpRecord {
+export interface IngestedRecord {
   rawHash: string;
   place: string;
   key: RecordKey;
@@ -22,7 +22,7 @@ export interface TakeUpRecord {
 }
 
 /** A record that cannot be used, with its place and reason; `raw` has its secrets blanked. */
-export interface TakeUpRejection {
+export interface IngestedRejection {
   rawHash: string;
   place: string;
   key: RecordKey | undefined;
@@ -77,12 +77,12 @@ export class RecordTables {
    * Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks stays blocked. `retried`: it is not
    * read now, so that another form of it in the same read was the one that is mapped anew.
    */
-  takeUp(
+  ingest(
     source: string,
     stream: Stream,
     read: number,
     run: string | null,
-    item: TakeUpRecord,
+    item: IngestedRecord,
     options: { retried: boolean } = { retried: false },
   ): "changed" | "unchanged" | "quarantined" {
     const now = toInstant(this.#now());
@@ -206,7 +206,7 @@ export class RecordTables {
     return this.#statements.openQuarantine.get(stream, key.namespace, key.id) !== undefined;
   }
 
-  #contested(source: string, stream: Stream, read: number, item: TakeUpRecord, existing: RecordRow): "quarantined" {
+  #contested(source: string, stream: Stream, read: number, item: IngestedRecord, existing: RecordRow): "quarantined" {
     const { namespace, id } = item.key;
     this.#statements.setState.run("quarantined", stream, namespace, id);
     this.reject(source, stream, read, {
@@ -223,7 +223,7 @@ export class RecordTables {
    * Puts a record into quarantine. A good record of the same key stays as it was last, but is blocked. The row belongs to the customer that the raw
    * form names, or to that of the last good form.
    */
-  reject(source: string, stream: Stream, read: number, item: TakeUpRejection): void {
+  reject(source: string, stream: Stream, read: number, item: IngestedRejection): void {
     const now = toInstant(this.#now());
     const customer = item.customer ?? this.#customerOf(stream, item.key);
     const id = `q-${this.#random().slice(0, 10)}`;

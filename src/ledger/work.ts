@@ -24,8 +24,8 @@ export class WorkTables {
   }
 
   /** Customers with something to do, in key order after `after`: pending records, or operations whose outcome is open. */
-  dirtyCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
-    return this.#statements.dirty
+  pendingCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
+    return this.#statements.pendingCustomers
       .all({ namespace: after?.namespace ?? "", id: after?.id ?? "", limit })
       .map((row) => ({ namespace: row.ns, id: row.id }));
   }
@@ -36,8 +36,8 @@ export class WorkTables {
       .map((row) => ({ namespace: row.ns, id: row.id }));
   }
 
-  dirtyCount(): number {
-    return this.#statements.dirtyCount.get()?.count ?? 0;
+  pendingCount(): number {
+    return this.#statements.pendingCount.get()?.count ?? 0;
   }
 
   markPending(scope: { customer?: RecordKey; order?: RecordKey; source?: string; since?: string }): number {
@@ -102,7 +102,7 @@ export class WorkTables {
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     // Each half stops at the limit by itself, in the order of its index.
-    dirty: () =>
+    pendingCustomers: () =>
       database.prepare<[{ namespace: string; id: string; limit: number }], { ns: string; id: string }>(
         `select * from (
          select distinct customer_namespace as ns, customer_id as id from record
@@ -120,7 +120,7 @@ function prepareStatements(database: Sqlite) {
         `select namespace as ns, customer_id as id from link where to_at is null and (namespace, customer_id) > (?, ?)
        order by namespace, customer_id limit ?`,
       ),
-    dirtyCount: () =>
+    pendingCount: () =>
       database.prepare<[], { count: number }>(
         `select count(*) as count from (
          select customer_namespace, customer_id from record where pending = 1 and state <> 'quarantined'

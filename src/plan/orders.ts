@@ -6,7 +6,7 @@ import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { buildAssets } from "../crm/tree.ts";
-import { instancesFault } from "./admit.ts";
+import { instancesFault } from "./validate.ts";
 import type { Block } from "./enterprise.ts";
 import { otherNumber } from "./enterprise.ts";
 import type { CustomerInput } from "./input.ts";

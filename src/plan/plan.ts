@@ -9,7 +9,7 @@ import type { CustomerInput } from "./input.ts";
 import type { Operation } from "../operation/operation.ts";
 import { compareOperations } from "../operation/operation.ts";
 import { planOrders } from "./orders.ts";
-import { planPrivileges } from "./privileges.ts";
+import { planPrivileges } from "./assignments.ts";
 import { StandingRejections } from "./rejections.ts";
 import { planStaff } from "./staff.ts";
 

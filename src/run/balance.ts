@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { Stream } from "../crm/model.ts";
 import { streams } from "../crm/model.ts";
 import type { RunCounts } from "../ledger/runs.ts";
-import type { StreamTally } from "./take-up.ts";
+import type { StreamTally } from "./ingest.ts";
 
 /** The balance of one stream in canonical records: extracted + taken up again = unchanged + planned + quarantined + deferred + rejected. */
 export interface StreamBalance {

@@ -2,8 +2,8 @@ import pLimit from "p-limit";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { OrderSearch } from "../apply/examine.ts";
-import type { Sought } from "../apply/examine.ts";
+import { OrderAdoption } from "../apply/adopt-orders.ts";
+import type { Sought } from "../apply/adopt-orders.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -14,11 +14,12 @@ import type { CustomerPlan } from "../plan/plan.ts";
 import { needsOf, planCustomer } from "../plan/plan.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
-import { requireFreeEnterprise } from "./pass.ts";
+import { requireFreeEnterprise } from "./customer-attempt.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
-import { SyncRun } from "./sync-run.ts";
-import type { StreamTally } from "./take-up.ts";
+import { SourceReading } from "./source-reading.ts";
+import { pendingCustomers } from "./work-queue.ts";
+import type { StreamTally } from "./ingest.ts";
 
 /** A customer's plan, or why there is none now. */
 export type Planned = { plan: CustomerPlan } | { customer: RecordKey; reason: string };
@@ -52,7 +53,7 @@ export async function planRun(
     scope: request.scope === undefined ? null : JSON.stringify(request.scope),
     header: request.header,
   });
-  const reading = new SyncRun(deps, request, run, () => {}, { countsAbsence: false });
+  const reading = new SourceReading(deps, request, run, { countsAbsence: false });
   const summary: PlanSummary = {
     run,
     customers: 0,
@@ -64,10 +65,10 @@ export async function planRun(
   };
   let failure: { error: unknown } | undefined;
   try {
-    await reading.readSources();
+    await reading.read();
     const observer = new SnapshotReader(deps.platform, deps.settings);
     const limit = pLimit(deps.concurrency);
-    for await (const customers of reading.dirtyCustomers()) {
+    for await (const customers of pendingCustomers(deps, request)) {
       const planned = await Promise.all(
         customers.map((customer) => limit(() => planOne(deps, observer, reading, customer, request.signal))),
       );
@@ -115,7 +116,7 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
 async function planOne(
   deps: RunDependencies,
   observer: SnapshotReader,
-  reading: SyncRun,
+  reading: SourceReading,
   customer: RecordKey,
   signal: AbortSignal | undefined,
 ): Promise<Planned> {
@@ -142,7 +143,7 @@ async function planOne(
         if (change.type === "platform-customers") loaded.known.platformCustomers = change.customers;
       observed = await observe(deps, observer, loaded, observed, signal);
     }
-    const sought = await new OrderSearch(deps, observer, { keeps: false }).seek(loaded, signal);
+    const sought = await new OrderAdoption(deps, observer, { keeps: false }).seek(loaded, signal);
     if (sought.customers !== undefined) loaded.known.platformCustomers = sought.customers;
     loaded.known.placedOrders = withAdopted(loaded, sought.adopted);
     plan = planCustomer({ ...loaded, observed: { ...observed, unclearOrders: sought.unclear } }, options);

@@ -4,10 +4,9 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { deliver } from "../apply/deliver.ts";
 import type { Delivery } from "../apply/deliver.ts";
-import { OrderSearch } from "../apply/examine.ts";
+import { OrderAdoption } from "../apply/adopt-orders.ts";
 import { refusedPersonReason } from "../apply/refusal.ts";
 import { lookForRefusedOrder, lookForUnwanted, refusedJustNow, unwantedOrders } from "../apply/refused-orders.ts";
-import { settleTimeLeft } from "../apply/settle-time.ts";
 import type { Block } from "../plan/enterprise.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import { withoutHeld } from "../plan/limits.ts";
@@ -16,11 +15,20 @@ import { stages } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { planCustomer } from "../plan/plan.ts";
-import { CustomerLook } from "./look.ts";
-import type { CustomersAwaited } from "./look.ts";
-import { destructionOf, isReleased, lapseNeedlessHold, requireFreeEnterprise, serviceOf, stopReasons } from "./pass.ts";
+import { CustomerSnapshot } from "./customer-snapshot.ts";
+import type { CustomersAwaited } from "./customer-snapshot.ts";
+import {
+  destructionOf,
+  earlierMayStillLand,
+  isReleased,
+  isStale,
+  lapseNeedlessHold,
+  requireFreeEnterprise,
+  serviceOf,
+  stopReasons,
+} from "./customer-attempt.ts";
 import { deferredOf, Outcomes } from "./outcomes.ts";
-import type { Pass, PassResult, ReconcileDependencies } from "./pass.ts";
+import type { Pass, CustomerAttemptResult, ReconcileDependencies } from "./customer-attempt.ts";
 
 /** How often a customer is planned anew within one pass before it is left to the next run. */
 const mostRounds = 24;
@@ -30,8 +38,12 @@ const mostRounds = 24;
  * is settled first. After each stage that did something, what the next one depends on is read again and the rest is planned anew, so that no
  * operation rests on what no longer holds. A failure stops this customer and no other.
  */
-export async function reconcile(deps: ReconcileDependencies, customer: RecordKey, pass: Pass): Promise<PassResult> {
-  const work = new CustomerPass(deps, customer, pass);
+export async function reconcile(
+  deps: ReconcileDependencies,
+  customer: RecordKey,
+  pass: Pass,
+): Promise<CustomerAttemptResult> {
+  const work = new CustomerAttemptRun(deps, customer, pass);
   try {
     return await work.run();
   } catch (error) {
@@ -58,15 +70,15 @@ export async function reconcile(deps: ReconcileDependencies, customer: RecordKey
   }
 }
 
-class CustomerPass {
+class CustomerAttemptRun {
   readonly #deps: ReconcileDependencies;
   readonly #customer: RecordKey;
   readonly #pass: Pass;
   readonly #outcomes = new Outcomes();
   readonly #announced = new Map<string, Operation>();
   readonly #delivered = new Set<string>();
-  readonly #look: CustomerLook;
-  readonly #search: OrderSearch;
+  readonly #look: CustomerSnapshot;
+  readonly #search: OrderAdoption;
   /** Refused for one of several people: the next plan of this pass sends them in parts. */
   #inParts: Operation[] = [];
   #plannedIds = new Map<string, string>();
@@ -82,8 +94,8 @@ class CustomerPass {
     this.#deps = deps;
     this.#customer = customer;
     this.#pass = pass;
-    this.#look = new CustomerLook(deps, customer, pass);
-    this.#search = new OrderSearch(deps, deps.observer);
+    this.#look = new CustomerSnapshot(deps, customer, pass);
+    this.#search = new OrderAdoption(deps, deps.observer);
   }
 
   /** The limits were judged for this customer in this run: its operations stand in the ledger as planned. */
@@ -91,7 +103,7 @@ class CustomerPass {
     return this.#pass.released !== undefined || this.#pass.hold !== undefined;
   }
 
-  async run(): Promise<PassResult> {
+  async run(): Promise<CustomerAttemptResult> {
     const open = await this.#settleOpen();
     if (open !== undefined) return open;
     const { ledger } = this.#deps;
@@ -110,7 +122,7 @@ class CustomerPass {
         await this.deferAll("enterprise.customers-not-shown", plan.reason, true);
         return { kind: "waiting", until: plan.until };
       }
-      if (this.#delivered.size === 0 && this.#isStale(plan)) {
+      if (this.#delivered.size === 0 && isStale(plan, this.#pass.expected)) {
         if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
         return { kind: "stopped", reason: "stale" };
       }
@@ -137,15 +149,7 @@ class CustomerPass {
     return { kind: "stopped", reason: "unreadable" };
   }
 
-  #isStale(plan: CustomerPlan): boolean {
-    const { expected } = this.#pass;
-    if (expected === undefined) return false;
-    if (expected.begun) return plan.operations.some((operation) => !expected.hashes.includes(operation.hash));
-    const hashes = plan.operations.map((operation) => operation.hash).sort();
-    return plan.fingerprint !== expected.fingerprint || hashes.join() !== [...expected.hashes].sort().join();
-  }
-
-  async #settleOpen(): Promise<PassResult | undefined> {
+  async #settleOpen(): Promise<CustomerAttemptResult | undefined> {
     const { ledger, settling } = this.#deps;
     for (const row of await ledger.openOperationsOf(this.#customer)) {
       const settled = await settling.settle(row, this.#pass.runId, this.#pass.signal);
@@ -174,7 +178,7 @@ class CustomerPass {
     if (plan.learned.length === 0) return plan;
     const adopted = plan.learned.map((change) => change.type);
     await requireFreeEnterprise(ledger, plan);
-    await ledger.learn(this.#customer, plan.learned, {
+    await ledger.recordChanges(this.#customer, plan.learned, {
       kind: "learned",
       subject: `customer:${formatKey(this.#customer)}`,
       body: { changes: plan.learned.map(toJson) },
@@ -195,7 +199,7 @@ class CustomerPass {
     return { code: "revokes.rejected", reason: "a person rejected taking these assets away", again: false };
   }
 
-  async #judge(plan: CustomerPlan): Promise<PassResult | undefined> {
+  async #judge(plan: CustomerPlan): Promise<CustomerAttemptResult | undefined> {
     const { count, setHash } = destructionOf(plan.operations);
     if (count === 0 || this.#pass.hold !== undefined || isReleased(plan.operations, this.#pass.released))
       return undefined;
@@ -235,21 +239,16 @@ class CustomerPass {
     }
   }
 
-  async #carryOut(operation: Operation): Promise<Extract<PassResult, { kind: "stopped" }>["reason"] | undefined> {
-    const { ledger, pool } = this.#deps;
-    if (kindOf(operation).whenUnknown === "send-again") {
-      const since = await ledger.lastUncertain(operation.subject);
-      if (since > 0 && (await settleTimeLeft(this.#deps, operation.subject, since)) > 0) {
-        this.#outcomes.defer(
-          this.#outcomes.mattersOf(operation),
-          "settle-time",
-          "an earlier change with an unknown outcome may still land; this one waits for the settle time",
-          true,
-        );
-        this.#delivered.add(operation.hash);
-        await this.#dropUnsent(operation, "waits for the settle time of an earlier change");
-        return undefined;
-      }
+  async #carryOut(
+    operation: Operation,
+  ): Promise<Extract<CustomerAttemptResult, { kind: "stopped" }>["reason"] | undefined> {
+    const { pool } = this.#deps;
+    if (await earlierMayStillLand(this.#deps, operation)) {
+      const reason = "an earlier change with an unknown outcome may still land; this one waits for the settle time";
+      this.#outcomes.defer(this.#outcomes.mattersOf(operation), "settle-time", reason, true);
+      this.#delivered.add(operation.hash);
+      await this.#dropUnsent(operation, "waits for the settle time of an earlier change");
+      return undefined;
     }
     const withheld = await this.#withhold(operation);
     if (withheld === "parked") return "parked";
@@ -351,7 +350,7 @@ class CustomerPass {
     return true;
   }
 
-  async #finish(plan: CustomerPlan): Promise<PassResult> {
+  async #finish(plan: CustomerPlan): Promise<CustomerAttemptResult> {
     const { ledger } = this.#deps;
     await this.#dropLeft("no longer needed: what the platform shows made it so");
     if (this.#pass.hold !== undefined)
@@ -363,7 +362,7 @@ class CustomerPass {
     return { kind: "finished", operations: this.#done, lacking: this.#lacking, refused: this.#refused };
   }
 
-  async #stop(reason: Extract<PassResult, { kind: "stopped" }>["reason"]): Promise<PassResult> {
+  async #stop(reason: Extract<CustomerAttemptResult, { kind: "stopped" }>["reason"]): Promise<CustomerAttemptResult> {
     const { ledger } = this.#deps;
     const why = `not attempted: ${stopReasons[reason]}`;
     const code = reason === "not-sent" ? "service.not-sent" : reason === "rejected" ? "service.refused" : undefined;

@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenScope } from "../ledger/open-records.ts";
 import type { RunState } from "../ledger/runs.ts";
 import { balanceJson, balanceOf } from "./balance.ts";
-import { endCutOffRuns } from "./cut-off.ts";
+import { endCutOffRuns } from "./interrupted.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { exitCodeOf, summaryJson } from "./summary.ts";
 import type { RunSummary } from "./summary.ts";
@@ -59,11 +59,11 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
   let failure: unknown;
   let unknownRecord: Problem | undefined;
   try {
-    await work.takeUpCutOff();
-    await work.readSources();
+    await work.markInterrupted();
+    await work.reading.read();
     unknownRecord = await unknownOf(ledger, request.scope);
     await work.applyAll();
-    await work.judge();
+    await work.gate.judge();
     await work.waitForSettling();
     if (request.signal?.aborted === true) state = "stopped";
   } catch (error) {
@@ -76,7 +76,7 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     }
   }
   await work.deferUntouched(state);
-  const balance = balanceOf(work.tallies, await ledger.countsOf(run), {
+  const balance = balanceOf(work.reading.tallies, await ledger.countsOf(run), {
     planned,
     carriedIn: carriedIn.length,
     states: await ledger.operationStates(run, carriedIn),
@@ -89,7 +89,7 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     state,
     exitCode: exitCodes.ok,
     balance,
-    sources: work.tallies,
+    sources: work.reading.tallies,
     customers: work.customers,
     held: holds.map((hold) => ({ hold: hold.id, customer: formatKey(hold.customer), explanation: hold.explanation })),
     openOperations: open.length,

@@ -5,7 +5,7 @@ import type { RunState } from "../ledger/runs.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import type { Balance } from "./balance.ts";
-import type { StreamTally } from "./take-up.ts";
+import type { StreamTally } from "./ingest.ts";
 
 /** What a sync run came to. */
 export interface RunSummary {

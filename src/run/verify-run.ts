@@ -11,7 +11,7 @@ import type { OpenRecords } from "../report/open.ts";
 import type { FoundDifference } from "../report/reconciliation.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
-import { endCutOffRuns } from "./cut-off.ts";
+import { endCutOffRuns } from "./interrupted.ts";
 import { verifyCustomer } from "./verify.ts";
 
 /** Customers that are taken from the ledger at once. */
@@ -141,7 +141,7 @@ async function readBack(
             // A call that a person's stop ended says nothing of the service.
             if (stopped()) return;
             summary.failed += 1;
-            await ledger.learn(customer, [{ type: "observation-read", customer, complete: false }]);
+            await ledger.recordChanges(customer, [{ type: "observation-read", customer, complete: false }]);
             logger.warn({ customer: formatKey(customer), reason: messageOf(error) }, "customer not verified");
           }
           summary.customers += 1;

@@ -81,7 +81,7 @@ export async function verifyCustomer(
   for (const [kind, subjects] of seen) changes.push({ type: "observed-gone", customer, kind, subjects: [...subjects] });
   changes.push({ type: "licence-types-shown", types: [...types] });
   changes.push({ type: "observation-read", customer, complete: true });
-  await ledger.learn(customer, changes);
+  await ledger.recordChanges(customer, changes);
   return { assets: assets.size, products, members: members.length };
 }
 

@@ -103,7 +103,7 @@ describe("an order that a person calls not applied", () => {
     ]);
     expect(await decided(world, id, "not-applied")).toMatchObject({ state: "dropped" });
     expect(lastAudit(world)).toMatchObject({ kind: "not-applied", body: { decision: "not-applied" } });
-    expect(await world.ledger.dirtyCustomers(undefined, 10)).toEqual([customer]);
+    expect(await world.ledger.pendingCustomers(undefined, 10)).toEqual([customer]);
     expect(await world.carryOut("place-order")).toMatchObject({ kind: "done" });
     expect((await world.ledger.known(customer)).numbers).toEqual(numbers);
     expect(world.effects("E5")).toBe(1);

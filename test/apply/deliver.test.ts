@@ -195,7 +195,7 @@ describe("an answer that contradicts the ledger", () => {
     const world = await ApplyWorld.start();
     await world.take("customers", customerRecord());
     const link = { channelCode: "crm", channelCustomerId: "X", origin: "created" as const, examined: true };
-    await world.ledger.learn(customer, [
+    await world.ledger.recordChanges(customer, [
       { type: "linked", customer: { namespace: "crm", id: "X" }, link: { ...link, enterpriseGlobalId: "taken" } },
     ]);
     const real = world.deps.platform.orderService;

@@ -247,7 +247,7 @@ describe("an order that is to be sent again and would not be the same", () => {
       "another customer of the enterprise is the default now",
       async (world: ApplyWorld) => {
         const { platformCustomers, link } = await world.ledger.known(customer);
-        await world.ledger.learn(customer, [
+        await world.ledger.recordChanges(customer, [
           {
             type: "platform-customers",
             enterpriseGlobalId: link?.enterpriseGlobalId ?? "",
@@ -624,7 +624,7 @@ describe("what is proven and contradicts the ledger", () => {
     const id = await world.carryOutUnknown("create-enterprise");
     const [found] = await world.observer.enterprises(customer, "C1");
     const link = { channelCode: "crm", channelCustomerId: "X", origin: "adopted" as const, examined: true };
-    await world.ledger.learn(customer, [
+    await world.ledger.recordChanges(customer, [
       {
         type: "linked",
         customer: { namespace: "crm", id: "X" },

@@ -240,7 +240,7 @@ export class ApplyWorld {
         },
       };
     });
-    await this.ledger.takeUp("erp", stream, read, "run", items);
+    await this.ledger.ingest("erp", stream, read, "run", items);
     await this.ledger.finishRead(read, { complete: true, whole: false, rows: records.length, bad: 0 });
   }
 
@@ -262,7 +262,7 @@ export class ApplyWorld {
         { settings: this.settings, canSeal: this.ledger.canSeal, revokesBlocked: undefined },
       );
       if (plan.learned.length === 0) return plan.operations;
-      await this.ledger.learn(customer, plan.learned);
+      await this.ledger.recordChanges(customer, plan.learned);
     }
   }
 
@@ -313,7 +313,7 @@ export class ApplyWorld {
   async lookUp(): Promise<string> {
     const [found] = await this.observer.enterprises(customer, "C1");
     if (found === undefined) throw new Error("E3 shows no enterprise");
-    await this.ledger.learn(customer, [{ type: "platform-customers", ...found }]);
+    await this.ledger.recordChanges(customer, [{ type: "platform-customers", ...found }]);
     await this.ledger.confirmCorrelation(correlationOf(this.settings));
     return found.enterpriseGlobalId;
   }

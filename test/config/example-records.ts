@@ -7,7 +7,7 @@ import type { Loaded } from "../../src/config/load.ts";
 import type { Customer, Order, Package, Product, Staff } from "../../src/crm/model.ts";
 import { buildAssets } from "../../src/crm/tree.ts";
 import { createStaging } from "../../src/ledger/staging.ts";
-import { admit } from "../../src/plan/admit.ts";
+import { validate } from "../../src/plan/validate.ts";
 import { createSource } from "../../src/source/source.ts";
 
 /** Loads a configuration that has to be right. */
@@ -28,7 +28,7 @@ export interface ExampleRecords {
   bad: string[];
 }
 
-/** What a run would take up from the sources of a configuration: read, mapped, admitted. */
+/** What a run would take up from the sources of a configuration: read, mapped, validated. */
 export async function readExample({ config, directory }: Loaded<Config>): Promise<ExampleRecords> {
   const records: ExampleRecords = { customers: [], orders: [], staff: [], bad: [] };
   for (const [name, settings] of Object.entries(config.sources)) {
@@ -54,7 +54,7 @@ export async function readExample({ config, directory }: Loaded<Config>): Promis
             continue;
           }
           const mapped = map(item.raw.value);
-          const fault = mapped.ok ? admit(mapped.value, config.assumptions) : mapped.error;
+          const fault = mapped.ok ? validate(mapped.value, config.assumptions) : mapped.error;
           if (fault !== undefined) records.bad.push(`${name} ${item.raw.place} ${fault.code}`);
           else if (!mapped.ok) throw new TypeError("a record that cannot be mapped has a fault");
           else if (mapped.value.stream === "customers") records.customers.push(mapped.value.record);

@@ -163,10 +163,10 @@ describe("what is open", () => {
       ids.push(await intend(ledger, update(customer)));
     }
     expect((await ledger.openOperations()).map((row) => row.id)).toEqual(ids);
-    expect(await ledger.dirtyCustomers(undefined, 10)).toEqual([key("1"), key("2"), key("3")]);
-    expect(await ledger.dirtyCustomers(key("1"), 1)).toEqual([key("2")]);
+    expect(await ledger.pendingCustomers(undefined, 10)).toEqual([key("1"), key("2"), key("3")]);
+    expect(await ledger.pendingCustomers(key("1"), 1)).toEqual([key("2")]);
     await ledger.conclude(ids[1] ?? "", { ...doneWith(), state: "parked" });
-    expect(await ledger.dirtyCustomers(undefined, 10)).toEqual([key("2"), key("3")]);
+    expect(await ledger.pendingCustomers(undefined, 10)).toEqual([key("2"), key("3")]);
   });
 
   it("makes a different value of the same subject wait for the settle time", async () => {
@@ -191,7 +191,7 @@ describe("asset numbers", () => {
 
   it("are fixed to an instance once and for good", async () => {
     const { ledger, path } = await openLedger();
-    await ledger.learn(key("1"), [taken("8000000001", "8000000002", "8000000003")]);
+    await ledger.recordChanges(key("1"), [taken("8000000001", "8000000002", "8000000003")]);
     expect(await ledger.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({ lacking: 0, clashing: [] });
     expect(await ledger.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({ lacking: 0, clashing: [] });
     expect(await ledger.poolSize()).toBe(1);
@@ -206,9 +206,9 @@ describe("asset numbers", () => {
 
   it("are not handed out twice when the service hands them out twice", async () => {
     const { ledger } = await openLedger();
-    await ledger.learn(key("1"), [taken("8000000001")]);
+    await ledger.recordChanges(key("1"), [taken("8000000001")]);
     await ledger.fixNumbers(key("O"), [wanted("I", 1)]);
-    await ledger.learn(key("1"), [taken("8000000001", "8000000002")]);
+    await ledger.recordChanges(key("1"), [taken("8000000001", "8000000002")]);
     expect(await ledger.poolSize()).toBe(1);
     expect(await ledger.fixNumbers(key("P"), [wanted("I", 2)])).toEqual({ lacking: 1, clashing: [] });
   });
@@ -220,7 +220,7 @@ describe("asset numbers", () => {
       lacking: 0,
       clashing: ["A-8000000001"],
     });
-    await ledger.learn(key("1"), [taken("8000000001", "8000000002")]);
+    await ledger.recordChanges(key("1"), [taken("8000000001", "8000000002")]);
     expect(await ledger.fixNumbers(key("Q"), [wanted("I", 1)])).toEqual({ lacking: 0, clashing: [] });
     const wires = sqlite(path).prepare("select wire_number from asset_number where order_id = 'Q'").pluck().all();
     expect(wires).toEqual(["A-8000000002"]);

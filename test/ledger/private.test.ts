@@ -35,10 +35,10 @@ function record(stream: Stream, id: string): JsonObject {
   };
 }
 
-async function takeUp(ledger: Ledger, stream: Stream, id: string, fields: JsonObject = {}): Promise<void> {
+async function ingest(ledger: Ledger, stream: Stream, id: string, fields: JsonObject = {}): Promise<void> {
   const read = await ledger.startRead("run-1", "erp", stream);
   const body = { ...record(stream, id), ...fields };
-  await ledger.takeUp("erp", stream, read, "run-1", [
+  await ledger.ingest("erp", stream, read, "run-1", [
     {
       record: {
         rawHash: sha256(JSON.stringify(body)),
@@ -77,9 +77,9 @@ function marker(value: unknown): PrivateMarker {
 /** A ledger that has seen one record of each stream, and an operation of each outcome about them. */
 async function full(): Promise<{ ledger: Ledger; path: string }> {
   const { ledger, path } = await openLedger();
-  await takeUp(ledger, "customers", "C");
-  await takeUp(ledger, "orders", "O");
-  await takeUp(ledger, "staff", "S");
+  await ingest(ledger, "customers", "C");
+  await ingest(ledger, "orders", "O");
+  await ingest(ledger, "staff", "S");
   const loaded = await ledger.load(key("C"));
   const payload = JSON.parse(JSON.stringify({ customer: loaded.desiredCustomer?.body, staff: loaded.staff[0]?.body }));
   const done = await intend(ledger, update("C", { payload }));
@@ -139,8 +139,8 @@ describe("private values", () => {
 
   it("compare by salted commitments that differ between records and fields", async () => {
     const { ledger } = await openLedger();
-    await takeUp(ledger, "customers", "C", { adminAccount: "same", address: "same" });
-    await takeUp(ledger, "customers", "D", { adminAccount: "same" });
+    await ingest(ledger, "customers", "C", { adminAccount: "same", address: "same" });
+    await ingest(ledger, "customers", "D", { adminAccount: "same" });
     const one = marker((await ledger.load(key("C"))).desiredCustomer?.body.adminName);
     const bodies = sqlite(ledger.path).prepare<[], string>("select body from record_version order by id").pluck().all();
     const commitments = bodies.flatMap((body) =>
@@ -152,7 +152,7 @@ describe("private values", () => {
 
   it("are not handed out when they no longer fit their commitment, were erased, or are of another version", async () => {
     const { ledger, path } = await openLedger();
-    await takeUp(ledger, "customers", "C");
+    await ingest(ledger, "customers", "C");
     const name = marker((await ledger.load(key("C"))).desiredCustomer?.body.name);
     expect(ledger.privateValue(name)).toBe(`${canary} name C`);
     expect(ledger.privateValue({ ...name, version: 2 })).toBeUndefined();
@@ -184,7 +184,7 @@ describe("passwords", () => {
 
   it("open for the record that they were sealed for only, in the ledger that they were sealed in", async () => {
     const { ledger, path } = await full();
-    await takeUp(ledger, "staff", "T");
+    await ingest(ledger, "staff", "T");
     const staff = (await ledger.load(key("C"))).staff;
     const [first, second] = ["S", "T"].map((id) => marker(staff.find((one) => one.key.id === id)?.body.password));
     if (first === undefined || second === undefined) throw new Error("two members of staff were taken up");
@@ -239,7 +239,7 @@ describe("passwords", () => {
 
   it("are not stored at all without a key: the record is set aside and says so", async () => {
     const { ledger, path } = await openLedger({ sealSecret: undefined });
-    await takeUp(ledger, "staff", "S");
+    await ingest(ledger, "staff", "S");
     const codes = sqlite(path).prepare("select code from quarantine order by code").pluck().all();
     expect(codes).toEqual(["no-sealing-key", "too-long"]);
     expect([path, `${path}-wal`].map((file) => readFileSync(file, "latin1")).join("")).not.toContain(secretCanary);

@@ -62,12 +62,16 @@ describe("the report of orders", () => {
   it("tells a revoke of ours from an assignment that was found gone", async () => {
     const { world } = await agreedWorld();
     world.now += 86_400_000;
-    await world.ledger.learn(key("C1"), [{ type: "asset-revoked", assetNumber: "8000000001", operationId: null }], {
-      kind: "learned",
-      subject: "customer:crm/C1",
-      body: {},
-    });
-    await world.ledger.learn(key("C1"), [
+    await world.ledger.recordChanges(
+      key("C1"),
+      [{ type: "asset-revoked", assetNumber: "8000000001", operationId: null }],
+      {
+        kind: "learned",
+        subject: "customer:crm/C1",
+        body: {},
+      },
+    );
+    await world.ledger.recordChanges(key("C1"), [
       {
         type: "asset-granted",
         assetNumber: "8999",
@@ -79,7 +83,7 @@ describe("the report of orders", () => {
       },
     ]);
     world.now += 86_400_000;
-    await world.ledger.learn(key("C1"), [{ type: "asset-revoked", assetNumber: "8999", operationId: "op_x" }]);
+    await world.ledger.recordChanges(key("C1"), [{ type: "asset-revoked", assetNumber: "8999", operationId: "op_x" }]);
     const { rows } = await reportJson(await world.queries(), request("orders"));
     expect(
       rows.map((row) => [
@@ -485,7 +489,7 @@ describe("reconciliation", () => {
   it("shows the age of what was seen, and that the last reading failed", async () => {
     const { world, shown } = await agreedWorld();
     world.now += 30 * 3_600_000;
-    await world.ledger.learn(key("C1"), [{ type: "observation-read", customer: key("C1"), complete: false }]);
+    await world.ledger.recordChanges(key("C1"), [{ type: "observation-read", customer: key("C1"), complete: false }]);
     await world.ledger.finishRun(world.run, { state: "done", exitCode: 7, balance: null, summary: null });
     const { rows } = await reportJson(await world.queries(), request("reconciliation"));
     expect(rows.filter((row) => row["verdict"] === "matched").map((row) => row["age_hours"])).toEqual(
@@ -567,7 +571,7 @@ describe("reconciliation", () => {
     await world.read("customers", [{ customers: customerRecord("C2") }]);
     await world.link(key("C2"), "E2");
     await world.read("orders", [{ orders: orderRecord("O5", "C2") }]);
-    await world.ledger.learn(key("C2"), [
+    await world.ledger.recordChanges(key("C2"), [
       {
         type: "order-placed",
         order: key("O5"),

@@ -171,7 +171,9 @@ describe("explain", () => {
   it("tells what a person should hold, holds, and held before", async () => {
     const world = await livelyWorld();
     world.now += 3_600_000;
-    await world.ledger.learn(key("C1"), [{ type: "asset-revoked", assetNumber: "8000000001", operationId: null }]);
+    await world.ledger.recordChanges(key("C1"), [
+      { type: "asset-revoked", assetNumber: "8000000001", operationId: null },
+    ]);
     const queries = await world.queries();
     const facts = await queries.explain("staff", key("S1"));
     expect(facts.claims).toEqual([{ claim: "asset instance A-O1", numbers: ["8000000001"] }]);

@@ -28,7 +28,7 @@ async function read(
   const hashOf = (row: Row): string => sha256(JSON.stringify([source, row]));
   const seen = await ledger.markSeen(source, stream, number, rows.map(hashOf));
   const fresh = rows.filter((row) => !seen.unchanged.has(hashOf(row)) && !seen.quarantined.has(hashOf(row)));
-  const taken = await ledger.takeUp(
+  const taken = await ledger.ingest(
     source,
     stream,
     number,

@@ -195,7 +195,7 @@ export class LedgerWorld {
         },
       };
     });
-    await this.ledger.takeUp("erp", stream, read, this.run, items);
+    await this.ledger.ingest("erp", stream, read, this.run, items);
     await this.ledger.finishRead(read, {
       complete: options.complete !== false,
       whole: true,
@@ -211,7 +211,7 @@ export class LedgerWorld {
     fields: { code?: string; customer?: RecordKey } = {},
   ): Promise<void> {
     const read = await this.ledger.startRead(this.run, "erp", stream);
-    await this.ledger.takeUp("erp", stream, read, this.run, [
+    await this.ledger.ingest("erp", stream, read, this.run, [
       {
         rejection: {
           rawHash: sha256(`${stream} ${JSON.stringify(key)} ${fields.code ?? ""}`),
@@ -251,7 +251,7 @@ export class LedgerWorld {
         fields: operation.after as { name: string; branchName: string; address: string | null },
       },
     ]);
-    await this.ledger.learn(customer, [
+    await this.ledger.recordChanges(customer, [
       {
         type: "platform-customers",
         enterpriseGlobalId: enterprise,
@@ -331,7 +331,7 @@ export class LedgerWorld {
   /** The operation that places a pending order, with its numbers fixed. */
   async orderOperation(customer: RecordKey, order: RecordKey): Promise<Operation> {
     this.#numbers += 1;
-    await this.ledger.learn(customer, [
+    await this.ledger.recordChanges(customer, [
       { type: "numbers-taken", numbers: [`8${String(this.#numbers).padStart(9, "0")}`], operationId: "op_pool" },
     ]);
     await this.ledger.fixNumbers(order, [
@@ -365,7 +365,7 @@ export class LedgerWorld {
   }
 
   async grant(customer: RecordKey, staff: RecordKey, member: string, assetNumber: string): Promise<void> {
-    await this.ledger.learn(customer, [
+    await this.ledger.recordChanges(customer, [
       {
         type: "asset-granted",
         assetNumber,
@@ -384,7 +384,7 @@ export class LedgerWorld {
     complete = true,
   ): Promise<void> {
     const kinds = ["enterprise", "member", "asset", "product", "package"];
-    await this.ledger.learn(customer, [
+    await this.ledger.recordChanges(customer, [
       ...seen.map((item): StateChange => ({ type: "observed", customer, ...item })),
       ...kinds.map((kind): StateChange => ({
         type: "observed-gone",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunCounts } from "../../src/ledger/runs.ts";
 import { balanceOf } from "../../src/run/balance.ts";
-import type { StreamTally } from "../../src/run/take-up.ts";
+import type { StreamTally } from "../../src/run/ingest.ts";
 
 const tally: StreamTally = {
   source: "erp",

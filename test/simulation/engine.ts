@@ -21,7 +21,7 @@ import type { PlanSummary } from "../../src/run/plan-run.ts";
 import { runSync } from "../../src/run/run.ts";
 import type { LimitsSettings } from "../../src/run/settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
-import { tellPeople } from "../../src/run/tell.ts";
+import { tellPeople } from "../../src/run/alerts.ts";
 import type { Source } from "../../src/source/source.ts";
 import { callTimeoutMs, transportTo } from "./services.ts";
 import type { SimulatedServices } from "./services.ts";

@@ -452,7 +452,7 @@ export const answers: Breaks = {
       "E3 that says neither that there is a customer nor that there is none > (null) makes nothing: the customer waits and the other one is served; a setting may say that it means none",
   },
   "the first reading of an enterprise's customers is the last": {
-    file: "src/run/look.ts",
+    file: "src/run/customer-snapshot.ts",
     find: "if (left === 0 && !(young && readings < settle.readings)) return undefined;",
     replace: "if (left >= 0) return undefined;",
     test: "run/odd-answers.test.ts",
@@ -460,7 +460,7 @@ export const answers: Breaks = {
       "an enterprise of which E3 shows only some customers at first > (the one that takes no orders) is read again before its order is blocked, within the same run",
   },
   "an order that is shown in part counts as placed": {
-    file: "src/apply/examine.ts",
+    file: "src/apply/adopt-orders.ts",
     find: "if (missing.length > 0) partial.set(",
     replace: "if (missing.length > 99) partial.set(",
     test: "run/taken-over.test.ts",
@@ -476,7 +476,7 @@ export const answers: Breaks = {
       "an order of an enterprise that somebody else made > is not placed again where M7 shows an asset without anything in it (empty lists): it waits",
   },
   "an order that is not shown is placed although its licence type may never be shown": {
-    file: "src/apply/examine.ts",
+    file: "src/apply/adopt-orders.ts",
     find: "if (!(await isShown(this.#deps, item.licenseType))) hiddenType = item.licenseType;",
     replace: "",
     test: "run/taken-over.test.ts",

@@ -71,8 +71,8 @@ export const rejecting: Breaks = {
     title: onePerson,
   },
   "what was refused is not tried again when the settings change": {
-    file: "src/run/sync-run.ts",
-    find: "await ledger.wakeRejected(settingsFingerprint(this.#deps.settings));",
+    file: "src/run/work-queue.ts",
+    find: "await ledger.wakeRejected(settingsFingerprint(deps.settings));",
     replace: "",
     test,
     title: onePerson,

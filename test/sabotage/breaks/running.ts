@@ -38,15 +38,15 @@ export const running: Breaks = {
     title: "an operation that waits for a person > blocks everything else of its customer, and of no other",
   },
   "another value of an E4 goes out while the one before may still land": {
-    file: "src/run/reconcile.ts",
-    find: "if (since > 0 && (await settleTimeLeft(this.#deps, operation.subject, since)) > 0) {",
-    replace: "if (since < 0) {",
+    file: "src/run/customer-attempt.ts",
+    find: "return since > 0 && (await settleTimeLeft(deps, operation.subject, since)) > 0;",
+    replace: "return since < 0;",
     test: "run/sync-run.test.ts",
     title:
       "a change (E4) that may still land > keeps another value of the same customer waiting for the settle time, and no longer",
   },
   "a source that was not read whole makes its records gone": {
-    file: "src/run/take-up.ts",
+    file: "src/run/ingest.ts",
     find: "if (outcome.complete && outcome.full && tally.shrunk === undefined) {",
     replace: "if (outcome.full && tally.shrunk === undefined) {",
     test: "run/sync-run.test.ts",
@@ -60,14 +60,14 @@ export const running: Breaks = {
     title: "a source > that broke off takes nothing away, however often it is read",
   },
   "a source that shrank is believed": {
-    file: "src/run/take-up.ts",
+    file: "src/run/ingest.ts",
     find: "if (before === 0) return undefined;",
     replace: "if (before >= 0) return undefined;",
     test: "run/sync-run.test.ts",
     title: "a source > that shrank takes nothing away, however often it is read",
   },
   "what was read before the first whole read may be lost unseen": {
-    file: "src/ledger/intake-ledger.ts",
+    file: "src/ledger/ingest-ledger.ts",
     find: "const rows = this.tables.records.kept(source, stream);",
     replace: "const rows = 0;",
     test: "cli/shrunk.test.ts",
@@ -75,7 +75,7 @@ export const running: Breaks = {
       "what a broken off first read has shown is not lost unseen: nothing is taken away for a file that is empty afterwards",
   },
   "what a plan alone has read whole may be lost unseen": {
-    file: "src/ledger/intake-ledger.ts",
+    file: "src/ledger/ingest-ledger.ts",
     find: "newest.number === ofRun?.number ? undefined : newest",
     replace: "newest.number === ofRun?.number ? undefined : ofRun",
     test: "cli/shrunk.test.ts",
@@ -83,7 +83,7 @@ export const running: Breaks = {
       "what only a plan has read whole is not lost unseen: nothing is taken away for orders that the first run does not find",
   },
   "orders that are on the platform already are placed once more": {
-    file: "src/apply/examine.ts",
+    file: "src/apply/adopt-orders.ts",
     find: 'if (link === undefined || link.origin === "created" || orders.length === 0)',
     replace: "if (link === undefined || orders.length >= 0)",
     test: "run/sync-run.test.ts",
@@ -105,7 +105,7 @@ export const running: Breaks = {
     title: "a customer > that a run was not asked for is left to the next one, with a reason",
   },
   "a run whose process died stays running": {
-    file: "src/run/cut-off.ts",
+    file: "src/run/interrupted.ts",
     find: "const runs = await deps.ledger.cutOffRuns();",
     replace: "const runs = [];",
     test: "run/sync-run.test.ts",
@@ -166,7 +166,7 @@ export const running: Breaks = {
       "what is missing counts as gone after several whole reads of runs, and not before some time has passed; a plan does not count",
   },
   "a row of which nobody can tell whose it is blocks nothing": {
-    file: "src/plan/privileges.ts",
+    file: "src/plan/assignments.ts",
     find: "if (stray === undefined) return undefined;",
     replace: "if (stray !== null) return undefined;",
     test: "cli/half-knowledge.test.ts",
@@ -182,7 +182,7 @@ export const running: Breaks = {
       "a source of changes loses nothing to a clock of ours that is an hour ahead of it, by its Date header, and who is gone is noticed by whole reads",
   },
   "a source that gives changes is never read whole again": {
-    file: "src/run/sync-run.ts",
+    file: "src/run/source-reading.ts",
     find: "if (!(age >= 0 && age < wholeEvery)) return undefined;",
     replace: "",
     test: "cli/incremental.test.ts",
@@ -212,21 +212,21 @@ export const running: Breaks = {
     title: "a person who decides on a hold while a run is on > is heard: approved right before openHold",
   },
   "an approval that comes at the end of a run is forgotten": {
-    file: "src/ledger/intake-ledger.ts",
+    file: "src/ledger/ingest-ledger.ts",
     find: `if (held?.state === "approved")`,
     replace: `if (held?.state === "used")`,
     test: "run/decisions.test.ts",
     title: "a person who decides on a hold while a run is on > is heard: approved right before recordOutcomes",
   },
   "a hold whose revokes are only blocked lapses": {
-    file: "src/run/pass.ts",
+    file: "src/run/customer-attempt.ts",
     find: `if (plan.waits === true || plan.records.some((record) => record.outcome !== "planned")) return;`,
     replace: "",
     test: "run/decisions.test.ts",
     title: "a hold that the CRM has made needless > stays where its revokes are only blocked for now",
   },
   "the plan of now is carried out in place of a saved one, after waiting": {
-    file: "src/run/reconcile.ts",
+    file: "src/run/customer-attempt.ts",
     find: "if (expected === undefined) return false;",
     replace: "if (expected === undefined || !expected.begun) return false;",
     test: "run/decisions.test.ts",
@@ -234,7 +234,7 @@ export const running: Breaks = {
       "a saved plan of which one answer was lost > is refused where the customer changed since: nothing is done that does not stand in it",
   },
   "an order that an adopted enterprise showed is placed again when the CRM gives it later": {
-    file: "src/apply/examine.ts",
+    file: "src/apply/adopt-orders.ts",
     find: "return await this.#deps.ledger.shownOrder(loaded.customer, channelOrderId);",
     replace: "return undefined;",
     test: "run/adopted.test.ts",

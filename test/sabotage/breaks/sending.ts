@@ -164,7 +164,7 @@ export const sending: Breaks = {
     title: "what an intent claims for itself alone > an order in doubt is not placed for anybody else either",
   },
   "an order that moved is placed for its new customer too": {
-    file: "src/ledger/claims.ts",
+    file: "src/ledger/uniqueness.ts",
     find: "const owner = placed ?? open;",
     replace: "const owner = open;",
     test: "apply/claims.test.ts",
@@ -172,7 +172,7 @@ export const sending: Breaks = {
       "what an intent claims for itself alone > an order that the CRM gives to another customer later is not placed a second time",
   },
   "two customers under one channel number get two enterprises": {
-    file: "src/ledger/claims.ts",
+    file: "src/ledger/uniqueness.ts",
     find: `this.#requireEnterprise(wanted, operationId ?? "");`,
     replace: "void 0;",
     test: "apply/claims.test.ts",

@@ -46,7 +46,7 @@ interface Examination {
  * where all its products are shown under its channel order number; one that is shown in part is looked for anew in each pass and waits for a person,
  * and so does one that is not shown where that proves nothing (A43).
  */
-export class OrderSearch {
+export class OrderAdoption {
   readonly #deps: Pick<ApplyDependencies, "ledger" | "settings">;
   readonly #observer: SnapshotReader;
   readonly #keeps: boolean;
@@ -75,7 +75,7 @@ export class OrderSearch {
       found = await this.#compare(loaded, orders);
     }
     if (this.#keeps && found.adopted.length > 0) {
-      await this.#deps.ledger.learn(loaded.customer, found.adopted, {
+      await this.#deps.ledger.recordChanges(loaded.customer, found.adopted, {
         kind: "examined",
         subject: `customer:${formatKey(loaded.customer)}`,
         body: { enterpriseGlobalId: link.enterpriseGlobalId, adopted: found.adopted.map(orderIn) },
@@ -135,7 +135,7 @@ export class OrderSearch {
       { type: "licence-types-shown", types: [...types] },
       ...kept,
     ];
-    await this.#deps.ledger.learn(customer, changes, {
+    await this.#deps.ledger.recordChanges(customer, changes, {
       kind: "examined",
       subject: `customer:${formatKey(customer)}`,
       body: { enterpriseGlobalId, assets: assets.size, adopted: [] },

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
 import type { Instance } from "../../src/crm/model.ts";
-import { admit } from "../../src/plan/admit.ts";
-import type { AdmissionFault } from "../../src/plan/admit.ts";
+import { validate } from "../../src/plan/validate.ts";
+import type { ValidationFault } from "../../src/plan/validate.ts";
 import { asset, bundle, feature, product } from "../crm/instances.ts";
 import { settingsWith, settingsWithout } from "./world.ts";
 
-function ofOrder(instances: Instance[], changes: JsonObject = {}): AdmissionFault | undefined {
-  return admit(
+function ofOrder(instances: Instance[], changes: JsonObject = {}): ValidationFault | undefined {
+  return validate(
     { stream: "orders", record: orderSchema.parse({ id: "1", customerId: "c", instances }) },
     settingsWith(changes),
   );
@@ -17,16 +17,16 @@ function ofOrder(instances: Instance[], changes: JsonObject = {}): AdmissionFaul
 function ofStaff(
   fields: { userName?: string; name?: string; remark?: string },
   changes: JsonObject = {},
-): AdmissionFault | undefined {
+): ValidationFault | undefined {
   const record = staffSchema.parse({ id: "1", customerId: "c", userName: "ann", name: "Ann", ...fields });
-  return admit({ stream: "staff", record }, settingsWith(changes));
+  return validate({ stream: "staff", record }, settingsWith(changes));
 }
 
 const withProduct = (fields: Parameters<typeof product>[2], changes: JsonObject = {}) =>
   ofOrder([asset("a"), product("p", "a", fields)], changes);
 
 describe("an order", () => {
-  it("whose rows make a tree and agree with each other is admitted", () => {
+  it("whose rows make a tree and agree with each other is validated", () => {
     expect(
       ofOrder([
         asset("a"),
@@ -84,8 +84,8 @@ describe("an order", () => {
       instances: [asset("a"), product("p", "a", { type: "gadget", timeUnit: "AEON" })],
     });
     const unanswered = { ...settingsWithout("productTypes"), timeUnits: undefined };
-    expect(admit({ stream: "orders", record }, unanswered)).toBeUndefined();
-    expect(admit({ stream: "orders", record }, settingsWith())).toMatchObject({ code: "unlisted-word" });
+    expect(validate({ stream: "orders", record }, unanswered)).toBeUndefined();
+    expect(validate({ stream: "orders", record }, settingsWith())).toMatchObject({ code: "unlisted-word" });
   });
 
   it.each([
@@ -200,7 +200,7 @@ describe("a staff member", () => {
   });
 });
 
-it("a customer is admitted as its schema took it", () => {
+it("a customer is validated as its schema took it", () => {
   const record = customerSchema.parse({
     id: "1",
     name: "A",
@@ -208,5 +208,5 @@ it("a customer is admitted as its schema took it", () => {
     branchCode: "b",
     branchName: "B",
   });
-  expect(admit({ stream: "customers", record }, settingsWith())).toBeUndefined();
+  expect(validate({ stream: "customers", record }, settingsWith())).toBeUndefined();
 });

@@ -40,7 +40,7 @@ export interface CustomersAwaited {
 }
 
 /** What was read from the platform for one customer in this pass, and what has to be read again after a stage did something. */
-export class CustomerLook {
+export class CustomerSnapshot {
   readonly #deps: ApplyDependencies & { observer: SnapshotReader };
   readonly #customer: RecordKey;
   readonly #thorough: boolean;
@@ -131,7 +131,9 @@ export class CustomerLook {
     const found = await observer.enterprises(this.#customer, channelCustomerId, this.#signal);
     const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
     if (ours === undefined) return;
-    await ledger.learn(this.#customer, [{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
+    await ledger.recordChanges(this.#customer, [
+      { type: "platform-customers", enterpriseGlobalId, customers: ours.customers },
+    ]);
     if (origin !== "created") return;
     await ledger.confirmCorrelation(correlationFor(settings, this.#customer, channelCustomerId));
   }

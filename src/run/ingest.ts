@@ -5,10 +5,10 @@ import type { ContractSettings } from "../contract/settings.ts";
 import { customerKeyOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/absence.ts";
-import type { EarlierRead } from "../ledger/intake-ledger.ts";
+import type { EarlierRead } from "../ledger/ingest-ledger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { TakeUpRecord, TakeUpRejection } from "../ledger/records.ts";
-import { admit } from "../plan/admit.ts";
+import type { IngestedRecord, IngestedRejection } from "../ledger/records.ts";
+import { validate } from "../plan/validate.ts";
 import type { Rejection } from "../source/mapping/compile.ts";
 import { blankSecrets } from "../source/mapping/secrets.ts";
 import { headerRows } from "../source/reader.ts";
@@ -49,7 +49,7 @@ export function logTally(logger: Logger, run: string, tally: StreamTally): void 
   else logger.info(fields, "source read");
 }
 
-export interface TakeUpDependencies {
+export interface IngestDependencies {
   ledger: Ledger;
   settings: ContractSettings;
   logger: Logger;
@@ -67,8 +67,8 @@ export interface TakeUpDependencies {
  * Reads one stream of a source into the ledger: what is as it was is only marked as seen; the rest is mapped, checked and taken up, or put into
  * quarantine. What is gone is believed only from a whole, complete read that did not shrink.
  */
-export async function takeUpStream(
-  deps: TakeUpDependencies,
+export async function ingestStream(
+  deps: IngestDependencies,
   source: Source,
   stream: Stream,
   run: string,
@@ -136,7 +136,7 @@ export async function takeUpStream(
         }
         return tally;
       }
-      await takeUpBatch(deps, source.name, stream, read, run, mapping, salt, next.value, tally);
+      await ingestBatch(deps, source.name, stream, read, run, mapping, salt, next.value, tally);
       deps.progress(tally.extracted);
     }
   } catch (error) {
@@ -202,7 +202,7 @@ function shrinkage(
 function detailShrinkage(
   details: Readonly<Record<string, number>>,
   earlier: EarlierRead,
-  limits: TakeUpDependencies["limits"],
+  limits: IngestDependencies["limits"],
 ): string | undefined {
   const known: unknown = JSON.parse(earlier.details ?? "{}");
   for (const [name, rows] of Object.entries(known ?? {})) {
@@ -219,8 +219,8 @@ function detailShrinkage(
   return undefined;
 }
 
-async function takeUpBatch(
-  deps: TakeUpDependencies,
+async function ingestBatch(
+  deps: IngestDependencies,
   source: string,
   stream: Stream,
   read: number,
@@ -237,7 +237,7 @@ async function takeUpBatch(
     read,
     hashed.map((entry) => entry.hash),
   );
-  const fresh: ({ record: TakeUpRecord } | { rejection: TakeUpRejection })[] = [];
+  const fresh: ({ record: IngestedRecord } | { rejection: IngestedRejection })[] = [];
   for (const { item, hash } of hashed) {
     tally.extracted += 1;
     if (seen.unchanged.has(hash)) tally.unchanged += 1;
@@ -245,7 +245,7 @@ async function takeUpBatch(
     else fresh.push(mapItem(stream, item, hash, mapping, deps.settings));
   }
   if (fresh.length === 0) return;
-  const taken = await deps.ledger.takeUp(source, stream, read, run, fresh);
+  const taken = await deps.ledger.ingest(source, stream, read, run, fresh);
   tally.changed += taken.changed;
   tally.unchanged += taken.unchanged;
   tally.quarantined += taken.quarantined;
@@ -272,7 +272,7 @@ export function mapRaw(
   mapping: StreamMapping,
   salt: string,
   settings: ContractSettings,
-): { record: TakeUpRecord } | { rejection: TakeUpRejection } {
+): { record: IngestedRecord } | { rejection: IngestedRejection } {
   return mapItem(stream, { raw }, hashOfItem({ raw }, salt + mapping.fingerprint), mapping, settings);
 }
 
@@ -282,7 +282,7 @@ function mapItem(
   rawHash: string,
   mapping: StreamMapping,
   settings: ContractSettings,
-): { record: TakeUpRecord } | { rejection: TakeUpRejection } {
+): { record: IngestedRecord } | { rejection: IngestedRejection } {
   if ("bad" in item) {
     const { bad } = item;
     return {
@@ -324,7 +324,7 @@ function mapItem(
   const { record } = mapped.value;
   const key: RecordKey = { namespace: record.namespace, id: record.id };
   const customer = customerKeyOf(stream, record);
-  const fault = admit(mapped.value, settings);
+  const fault = validate(mapped.value, settings);
   if (fault !== undefined) return { rejection: { rawHash, place: raw.place, key, customer, ...fault, raw: kept } };
   return { record: { rawHash, place: raw.place, key, customer, record: { ...record }, raw: kept } };
 }

@@ -5,7 +5,7 @@ import type { CanonicalRecord, Feature, Instance, InstanceWith, Order, Staff } f
 import { buildAssets } from "../crm/tree.ts";
 
 /** Why a canonical record cannot be used as it is. Speaks of ids, fields and lengths, never of private values. */
-export interface AdmissionFault {
+export interface ValidationFault {
   field: string;
   code: string;
   message: string;
@@ -16,13 +16,13 @@ export interface AdmissionFault {
  * The checks that a record has to pass beyond its shape: an order's instances make a tree and their terms agree (A22), a staff member's texts
  * fit what M1 takes (lengths, letters and digits; A29, A31). The first fault decides.
  */
-export function admit(item: CanonicalRecord, settings: ContractSettings): AdmissionFault | undefined {
-  if (item.stream === "orders") return admitOrder(item.record, settings);
-  if (item.stream === "staff") return admitStaff(item.record, settings);
+export function validate(item: CanonicalRecord, settings: ContractSettings): ValidationFault | undefined {
+  if (item.stream === "orders") return validateOrder(item.record, settings);
+  if (item.stream === "staff") return validateStaff(item.record, settings);
   return undefined;
 }
 
-function admitOrder(order: Order, settings: ContractSettings): AdmissionFault | undefined {
+function validateOrder(order: Order, settings: ContractSettings): ValidationFault | undefined {
   const { faults } = buildAssets(order.instances);
   const [fault] = faults;
   if (fault !== undefined) {
@@ -44,7 +44,7 @@ function admitOrder(order: Order, settings: ContractSettings): AdmissionFault | 
 export function instancesFault(
   instances: readonly InstanceWith<unknown>[],
   settings: ContractSettings,
-): AdmissionFault | undefined {
+): ValidationFault | undefined {
   for (const instance of instances) {
     const wrong = instanceFault(instance, settings);
     if (wrong !== undefined) return wrong;
@@ -52,7 +52,7 @@ export function instancesFault(
   return undefined;
 }
 
-function instanceFault(instance: InstanceWith<unknown>, settings: ContractSettings): AdmissionFault | undefined {
+function instanceFault(instance: InstanceWith<unknown>, settings: ContractSettings): ValidationFault | undefined {
   switch (instance.kind) {
     case "product":
       return productFault(instance, settings);
@@ -65,7 +65,7 @@ function instanceFault(instance: InstanceWith<unknown>, settings: ContractSettin
   }
 }
 
-function featureFault(productId: string, feature: Feature): AdmissionFault | undefined {
+function featureFault(productId: string, feature: Feature): ValidationFault | undefined {
   if (!feature.trial || feature.trialEnd !== undefined) return undefined;
   return {
     field: `instances[${productId}].features[${feature.code}].trialEnd`,
@@ -75,7 +75,7 @@ function featureFault(productId: string, feature: Feature): AdmissionFault | und
   };
 }
 
-function packageFault(item: Extract<Instance, { kind: "package" }>): AdmissionFault | undefined {
+function packageFault(item: Extract<Instance, { kind: "package" }>): ValidationFault | undefined {
   const term = parseTerm(item.term);
   if (term.ok) return undefined;
   return {
@@ -89,7 +89,7 @@ function packageFault(item: Extract<Instance, { kind: "package" }>): AdmissionFa
 function productFault(
   product: Extract<InstanceWith<unknown>, { kind: "product" }>,
   settings: ContractSettings,
-): AdmissionFault | undefined {
+): ValidationFault | undefined {
   const at = (field: string): string => `instances[${product.id}].${field}`;
   if (product.gmsPid === undefined && product.appKey === undefined) {
     return {
@@ -160,7 +160,7 @@ function quoted(word: string): string {
   return JSON.stringify(word.length > 40 ? `${word.slice(0, 40)}…` : word);
 }
 
-function admitStaff(staff: Staff, settings: ContractSettings): AdmissionFault | undefined {
+function validateStaff(staff: Staff, settings: ContractSettings): ValidationFault | undefined {
   const [problem] = checkStaffTexts(staff, {
     enterpriseCodeLength: settings.enterpriseCodeMaxLength,
     lengthUnit: settings.lengthUnit,

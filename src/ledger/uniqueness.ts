@@ -6,7 +6,7 @@ import { kindNames, kindOf } from "../operation/registry.ts";
 import type { Sqlite } from "./database.ts";
 
 /** Why an intent is not taken: what it wants for itself alone is somebody else's. */
-export const claimCodes = [
+export const uniquenessCodes = [
   "order.same-channel-number",
   "order.placed-already",
   "order.in-doubt",
@@ -22,7 +22,7 @@ interface Owner {
  * What an intent claims for itself alone, checked in the transaction that records it: an order is placed once, whoever the CRM says it belongs to
  * now; one channel order number is one order's; one channel customer number is one customer's (A10).
  */
-export class IntentClaims {
+export class UniquenessChecks {
   readonly #placed;
   readonly #openOrder;
   readonly #linked;
@@ -57,7 +57,7 @@ export class IntentClaims {
     );
   }
 
-  /** Throws a Problem with one of `claimCodes`. `operationId` is the operation itself, where it is sent again. */
+  /** Throws a Problem with one of `uniquenessCodes`. `operationId` is the operation itself, where it is sent again. */
   require(operation: Operation, operationId: string | undefined): void {
     const wanted = kindOf(operation).uniqueness(operation);
     if (wanted?.what === "order") this.#requireOrder(wanted, operationId ?? "");

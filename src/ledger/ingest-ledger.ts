@@ -9,11 +9,11 @@ import { LedgerCore } from "./core.ts";
 import type { OrderNow } from "./known.ts";
 import type { WantedNumbers } from "./numbers.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
-import type { TakeUpRecord, TakeUpRejection } from "./records.ts";
+import type { IngestedRecord, IngestedRejection } from "./records.ts";
 import type { ConfiguredStream, RunTables, SourceReadRow } from "./runs.ts";
 import type { RecordOutcome, WorkTables } from "./work.ts";
 
-interface TakeUpResult {
+interface IngestResult {
   changed: number;
   unchanged: number;
   quarantined: number;
@@ -26,7 +26,7 @@ export interface EarlierRead extends Pick<SourceReadRow, "rows" | "details"> {
 }
 
 /** The ledger's business with records: taking them up, what is to be done about them, and what one customer is planned from. */
-export class IntakeLedger extends LedgerCore {
+export class IngestLedger extends LedgerCore {
   // Taking records up
 
   async startRead(run: string | null, source: string, stream: Stream): Promise<number> {
@@ -48,21 +48,21 @@ export class IntakeLedger extends LedgerCore {
   }
 
   /** Takes a batch of mapped records and rejections up, in one transaction. */
-  async takeUp(
+  async ingest(
     source: string,
     stream: Stream,
     read: number,
     run: string,
-    items: readonly ({ record: TakeUpRecord } | { rejection: TakeUpRejection })[],
-  ): Promise<TakeUpResult> {
+    items: readonly ({ record: IngestedRecord } | { rejection: IngestedRejection })[],
+  ): Promise<IngestResult> {
     return await this.write(() => {
-      const result: TakeUpResult = { changed: 0, unchanged: 0, quarantined: 0 };
+      const result: IngestResult = { changed: 0, unchanged: 0, quarantined: 0 };
       for (const item of items) {
         if ("rejection" in item) {
           this.tables.records.reject(source, stream, read, item.rejection);
           result.quarantined += 1;
         } else {
-          result[this.tables.records.takeUp(source, stream, read, run, item.record)] += 1;
+          result[this.tables.records.ingest(source, stream, read, run, item.record)] += 1;
         }
       }
       return result;
@@ -145,7 +145,7 @@ export class IntakeLedger extends LedgerCore {
   /** Takes up what a row of the quarantine maps to now, because a person asked for it. False: it does not wait any more. */
   async settleRetry(
     id: string,
-    item: { record: TakeUpRecord } | { rejection: TakeUpRejection },
+    item: { record: IngestedRecord } | { rejection: IngestedRejection },
     by: string,
   ): Promise<boolean> {
     return await this.write(() => {
@@ -170,12 +170,12 @@ export class IntakeLedger extends LedgerCore {
 
   // Work
 
-  async dirtyCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
-    return this.read(() => this.tables.work.dirtyCustomers(after, limit));
+  async pendingCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
+    return this.read(() => this.tables.work.pendingCustomers(after, limit));
   }
 
-  async dirtyCount(): Promise<number> {
-    return this.read(() => this.tables.work.dirtyCount());
+  async pendingCount(): Promise<number> {
+    return this.read(() => this.tables.work.pendingCount());
   }
 
   async markPending(scope: Parameters<WorkTables["markPending"]>[0]): Promise<number> {

@@ -1,3 +1,5 @@
+import { settleTimeLeft } from "../apply/settle-time.ts";
+import { kindOf } from "../operation/registry.ts";
 import { hashOf } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
@@ -31,7 +33,7 @@ export interface Pass {
   expected?: { fingerprint: string; hashes: readonly string[]; begun: boolean } | undefined;
 }
 
-export type PassResult =
+export type CustomerAttemptResult =
   /**
    * `lacking`: the platform gave too little to do everything, such as no asset numbers; the rest waits for the next run. `refused`: a service
    * refused something of it; the record that it was for is rejected.
@@ -67,6 +69,21 @@ export function destructionOf(operations: readonly Operation[]): { count: number
     count: destructive.reduce((sum, operation) => sum + operation.takesAway, 0),
     setHash: hashOf(destructive.map((operation) => operation.hash).sort()),
   };
+}
+
+/** Whether an earlier change of the same thing, whose outcome was unknown, may still land after one that is sent now. */
+export async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
+  if (kindOf(operation).whenUnknown !== "send-again") return false;
+  const since = await deps.ledger.lastUncertain(operation.subject);
+  return since > 0 && (await settleTimeLeft(deps, operation.subject, since)) > 0;
+}
+
+/** Whether a customer's plan of now is another than the saved one, or, where that was begun, holds what it did not. */
+export function isStale(plan: CustomerPlan, expected: Pass["expected"]): boolean {
+  if (expected === undefined) return false;
+  if (expected.begun) return plan.operations.some((operation) => !expected.hashes.includes(operation.hash));
+  const hashes = plan.operations.map((operation) => operation.hash).sort();
+  return plan.fingerprint !== expected.fingerprint || hashes.join() !== [...expected.hashes].sort().join();
 }
 
 /** What a run may carry out once the limits released a customer's revokes. */

@@ -1,0 +1,42 @@
+import type { RecordKey } from "../crm/model.ts";
+import { settingsFingerprint } from "../plan/rejections.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+
+/** Customers that are taken from the ledger at once. */
+const page = 200;
+
+/** Customers with something to do, in pages so that memory does not grow with their number. */
+export async function* pendingCustomers(deps: RunDependencies, request: RunRequest): AsyncGenerator<RecordKey[]> {
+  const { scope, expected } = request;
+  const { ledger } = deps;
+  if (expected !== undefined) {
+    yield [...expected.values()].map((entry) => entry.customer);
+    return;
+  }
+  if (scope?.customer !== undefined) {
+    await ledger.retryRejected({ customer: scope.customer });
+    await ledger.markPending({ customer: scope.customer });
+    yield [scope.customer];
+    return;
+  }
+  if (scope?.order !== undefined) {
+    await ledger.retryRejected({ order: scope.order });
+    await ledger.markPending({ order: scope.order });
+    const customer = await ledger.customerOfOrder(scope.order);
+    if (customer !== undefined) yield [customer];
+    return;
+  }
+  await ledger.wakeRejected(settingsFingerprint(deps.settings));
+  if (scope?.source !== undefined) {
+    await ledger.retryRejected({ source: scope.source });
+    await ledger.markPending({ source: scope.source, ...(scope.since === undefined ? {} : { since: scope.since }) });
+  }
+  await ledger.tryRejectedAgain();
+  let after: RecordKey | undefined;
+  for (;;) {
+    const keys = await ledger.pendingCustomers(after, page);
+    if (keys.length === 0) return;
+    after = keys.at(-1);
+    yield keys;
+  }
+}
