@@ -104,6 +104,9 @@ describe("the check of the rooms", () => {
     ["src/run/a.ts", `import { x } from "fs";`, "without node:"],
     ["src/elsewhere/a.ts", `import { x } from "../base/ids.ts";`, "lies in no known room"],
     ["src/run/a.ts", "x;\n".repeat(401), "above 400"],
+    ["src/plan/a.ts", `if (operation.kind === "place-order") x();`, "compares the kind of an operation"],
+    ["src/apply/a.ts", `switch (kind) { case "add-staff": }`, "compares the kind of an operation"],
+    ["src/run/a.ts", `const sent = ["grant-assets"];`, "names a kind of operation"],
   ])("finds what is wrong in a file such as %s (case %#)", (path, text, what) => {
     expect(one(path, text).join("\n")).toContain(what);
   });

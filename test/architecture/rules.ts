@@ -1,3 +1,5 @@
+import { kinds } from "../../src/operation/registry.ts";
+
 /** One source file: its path from the project root and its text. */
 export interface SourceFile {
   path: string;
@@ -100,6 +102,18 @@ const vagueFile = /(?:^|[-_.])(?:manager|helper|util)s?(?=[-_.]|$)/iu;
 /** Files above 400 lines, each with the reason why it is better whole. */
 export type LongFiles = Readonly<Record<string, string>>;
 
+const kind = `["'\`](?:${Object.keys(kinds).join("|")})["'\`]`;
+
+/** What a kind of operation is stands in its own file: elsewhere it may be made by its planning rule, and by the pool, and never be compared with. */
+function kindNames(room: string): { pattern: RegExp; what: string }[] {
+  const compared = {
+    pattern: new RegExp(`(?:[=!]==\\s*|case\\s+)${kind}`, "u"),
+    what: "compares the kind of an operation; ask the registry",
+  };
+  if (room === "plan" || room === "apply") return [compared];
+  return [{ pattern: new RegExp(kind, "u"), what: "names a kind of operation; ask the registry" }];
+}
+
 /** Every breach of the rules of design.md, as `file:line: what`. */
 export function breaches(files: readonly SourceFile[], longFiles: LongFiles = {}): string[] {
   return files.flatMap((file) => breachesOf(file, longFiles));
@@ -111,6 +125,7 @@ function breachesOf(file: SourceFile, longFiles: LongFiles): string[] {
   const report = (line: number, what: string): number => found.push(`${file.path}:${line}: ${what}`);
   const imports = importsOf(file.text);
 
+  const room = roomOf(file.path);
   for (const one of imports) {
     for (const what of importBreaches(file.path, one)) report(one.line, what);
   }
@@ -134,6 +149,10 @@ function breachesOf(file: SourceFile, longFiles: LongFiles): string[] {
       if (vagueNames.test(match[1] ?? ""))
         report(lineAt(code, match.index), `the name ${match[1]} says nothing; use a word of the field`);
     }
+  }
+  if (file.path.startsWith("src/") && room !== "operation") {
+    for (const { pattern, what } of kindNames(room))
+      eachMatch(code, [[pattern, what]], (line, found) => report(line, found));
   }
   const base = file.path.split("/").at(-1) ?? "";
   if (vagueFile.test(base.replace(/\.(?:test\.)?ts$/u, "")))
