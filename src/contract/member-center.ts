@@ -32,7 +32,6 @@ export const newStaffSchema = z.strictObject({
   remark: z.string().optional(),
   passwordMobile: text.optional(),
 });
-export type NewStaff = z.infer<typeof newStaffSchema>;
 
 /** Body of M1: at most 100 staff. */
 export const addStaffRequestSchema = z.strictObject({
@@ -155,7 +154,6 @@ export const staffPageSchema = z.looseObject({
   navigatePages: decorative,
   navigatepageNums: z.array(z.int()).nullish(),
 });
-export type StaffPage = z.infer<typeof staffPageSchema>;
 
 /** All rows of an enterprise, put together from every page (M5) and proven complete (A27). */
 export interface StaffList {

@@ -21,7 +21,6 @@ export const featureRecordSchema = z.strictObject({
   trial: trialFlag,
   trialEndDate: wireTimeSchema.nullable(),
 });
-export type FeatureRecord = z.infer<typeof featureRecordSchema>;
 
 /** Product of an asset or of a package (E5). `productUri` equals `gmsPid` or `appKey`; `trialEndDate` is a 32-bit Integer. */
 export const productRecordSchema = z
@@ -76,7 +75,6 @@ export const merchandiseRecordSchema = z.strictObject({
 export type MerchandiseRecord = z.infer<typeof merchandiseRecordSchema>;
 
 export const assetExtendSchema = z.strictObject({ extendCode: text, extendValue: z.string() });
-export type AssetExtend = z.infer<typeof assetExtendSchema>;
 
 /** Asset of a new_buy record (E5). `borrowedUsbKey` is a Boolean here (a lock number in M10); `transferedAssetNum` is spelt like this. */
 export const assetRecordSchema = z.strictObject({
@@ -90,7 +88,6 @@ export const assetRecordSchema = z.strictObject({
   products: z.array(productRecordSchema).min(1),
   merchandises: z.array(merchandiseRecordSchema).optional(),
 });
-export type AssetRecord = z.infer<typeof assetRecordSchema>;
 
 const listedFields = {
   sequence: int32,
@@ -141,7 +138,6 @@ export const deleteAssetOrderSchema = z.strictObject({
   orderType: z.literal("delete_asset"),
   assets: z.array(z.strictObject({ assetNos: z.array(text).min(1) })).min(1),
 });
-export type DeleteAssetOrder = z.infer<typeof deleteAssetOrderSchema>;
 
 /** Product to take away (E5). `strictMatchWhenDelete` is always true: false would delete by mnemonic, whatever the limits are. */
 export const deletedProductSchema = z.strictObject({
@@ -152,7 +148,6 @@ export const deletedProductSchema = z.strictObject({
   limitConcurrent: int32,
   strictMatchWhenDelete: z.literal(true),
 });
-export type DeletedProduct = z.infer<typeof deletedProductSchema>;
 
 /** Order record that takes products away (E5). */
 export const deleteProductOrderSchema = z.strictObject({
@@ -169,14 +164,12 @@ export const deleteProductOrderSchema = z.strictObject({
     )
     .min(1),
 });
-export type DeleteProductOrder = z.infer<typeof deleteProductOrderSchema>;
 
 export const orderRecordSchema = z.discriminatedUnion("orderType", [
   newBuyOrderSchema,
   deleteAssetOrderSchema,
   deleteProductOrderSchema,
 ]);
-export type OrderRecord = z.infer<typeof orderRecordSchema>;
 
 /** Body of E5. `channelOrderId` is per call, `sequence` per order record; each sequence occurs once. */
 export const batchOrderRequestSchema = z

@@ -44,10 +44,6 @@ export type UpdateEnterpriseRequest = CreateEnterpriseRequest;
 export const lockRequestSchema = z.strictObject({ assetNums: z.array(text).min(1), operatorIdentity: text });
 export type LockRequest = z.infer<typeof lockRequestSchema>;
 
-/** Body of E9. */
-export const assetNumbersRequestSchema = z.strictObject({ size: z.int().min(1) });
-export type AssetNumbersRequest = z.infer<typeof assetNumbersRequestSchema>;
-
 /** A customer of the authorization platform (E1, E3). */
 export const platformCustomerSchema = z.looseObject({
   customerId: idSchema,

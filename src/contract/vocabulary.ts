@@ -17,21 +17,18 @@ export const licenseTypes = [
 ] as const;
 export type LicenseType = (typeof licenseTypes)[number];
 
-/** What an order record of E5 does. */
-export const orderTypes = ["new_buy", "delete_asset", "delete_product"] as const;
-export type OrderType = (typeof orderTypes)[number];
-
 export const customerTypes = ["personal", "company"] as const;
-export type CustomerType = (typeof customerTypes)[number];
 
 export const syncModes = ["sync", "async"] as const;
-export type SyncMode = (typeof syncModes)[number];
 
 /** The result of E6 and E7 for one lock. 2 is a data problem, 3 may be tried again later, 4 is permanent (A26). */
 export const lockStatuses = { succeeded: 1, doesNotExist: 2, failed: 3, wrongType: 4 } as const;
 export type LockStatus = (typeof lockStatuses)[keyof typeof lockStatuses];
 
-/** What a lock status means for us, by its number. */
+/**
+ * What a lock status means for us, by its number (E6, E7).
+ * @public
+ */
 export const lockStatusMeanings: Record<
   LockStatus,
   { effect: "done" | "data-problem" | "retry-later" | "permanent"; meaning: string }
@@ -42,5 +39,8 @@ export const lockStatusMeanings: Record<
   4: { effect: "permanent", meaning: "the lock is of a type that cannot be disabled or enabled" },
 };
 
-/** The lock chip generations of E8 (`keyChipType`). */
+/**
+ * The lock chip generations of E8 (`keyChipType`).
+ * @public
+ */
 export const keyChipTypes = { 1: "generation-4 lock", 2: "generation-5 lock" } as const;

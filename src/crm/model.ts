@@ -158,7 +158,6 @@ export const assetClaimSchema = z.union([
   z.strictObject({ assetNumber: identifier }),
   z.strictObject({ instanceId: identifier }),
 ]);
-export type AssetClaim = z.infer<typeof assetClaimSchema>;
 
 /** An employee of a customer and the assets this person should hold. */
 export const staffSchema = z.strictObject({

@@ -1,4 +1,4 @@
-export type { ReadFailureKind, WriteOutcome } from "../http/outcome.ts";
+export type { WriteOutcome } from "../http/outcome.ts";
 export { ReadFailure } from "../http/outcome.ts";
 
 interface Call {

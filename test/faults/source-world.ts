@@ -216,8 +216,6 @@ function sourcesOf(format: Format, http: { origin: string; shape: HttpShape } | 
   };
 }
 
-export const sourceName = (format: Format): string => (format === "http" ? "hr" : "crm");
-
 /** Writes the configuration and an export into a folder. The configuration is JSON, which is YAML too. */
 export function writeExport(
   folder: string,

@@ -73,8 +73,6 @@ export class SimulatedServices {
   readonly faults = new Map<string, number>();
   /** Probability that a call meets a fault; 0 when faults have stopped. */
   faultRate = 0;
-  /** Told of every call before it is applied. */
-  onApply: (operation: OperationId, call: Call) => void = () => {};
   /** Writing calls that left the program, whether or not they arrived. */
   writesLeft = 0;
   /** Told of every call when it leaves the program. */
@@ -217,7 +215,6 @@ export class SimulatedServices {
       }
       const refused = this.refuses(operation, call);
       if (refused !== undefined) return refused;
-      this.onApply(operation, call);
       return this.#services.run(operation, call);
     };
     if (fault === undefined) {
@@ -239,7 +236,6 @@ export class SimulatedServices {
         return undefined;
       case "appliedLate":
         if (this.refuses(operation, call) !== undefined) return undefined;
-        this.onApply(operation, call);
         this.#services.runLater(operation, call, fault.delayMs);
         return undefined;
       case "silence":

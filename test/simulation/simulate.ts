@@ -175,8 +175,6 @@ class Simulation {
     this.#services.onLeave = (operation, call) => {
       this.#refusals.leaves(operation, call);
       if (operation === "M9") this.#watchRevokes(call.parameters[0] ?? "", call.body);
-    };
-    this.#services.onApply = (operation, call) => {
       if (operation === "E5") this.#watchOrder(call.body);
     };
   }
@@ -310,8 +308,20 @@ class Simulation {
       if (round > 1 && this.#services.writingCalls === before && decided === 0 && !isOpen) break;
     }
     for (const item of this.#undone.all())
-      if (!this.#company.needsRefused(item.stream, item.id, (login) => this.#truth.lastAssets(login)))
+      if (!this.#needsRefused(item.stream, item.id) && !(item.stream === "staff" && this.#isKeptFor(item.id)))
         this.#wrong.push(`${item.stream} ${item.id} waits for what is refused of another: ${item.why}`);
+  }
+
+  #needsRefused(stream: Stream, id: string): boolean {
+    return this.#company.needsRefused(stream, id, (login) => this.#truth.lastAssets(login));
+  }
+
+  /** Somebody else has an asset of this person, and keeps it until an order is placed that is refused. */
+  #isKeptFor(id: string): boolean {
+    const { staff } = this.#company;
+    const person = staff.find((item) => item.id === id);
+    const holders = (person?.assets ?? []).map((asset) => this.#undone.holderOf(person?.customer ?? "", asset));
+    return staff.some((item) => item.id !== id && holders.includes(item.login) && this.#needsRefused("staff", item.id));
   }
 
   /**

@@ -71,6 +71,11 @@ export class Undonenesses {
       );
   }
 
+  /** Who holds an asset of a customer now, by login. */
+  holderOf(customer: string, instance: string): string | undefined {
+    return this.#statements.heldAt.all(customer).find((row) => row.instance === instance)?.login;
+  }
+
   all(): Undone[] {
     const found: Undone[] = [];
     const note = (stream: Stream, id: string, customer: string, why: string | undefined, by = stream): void => {
