@@ -119,7 +119,7 @@ describe("the check of the rooms", () => {
     ],
     ["src/report/a.ts", `const text = "Date.now"; const other = record.setTimeout;`.replace(`"Date.now"`, `"of now"`)],
     ["src/ledger/a.ts", `import Database from "better-sqlite3";\nimport { sql } from "kysely";`],
-    ["src/config/a.ts", `import { x } from "../http/settings.ts";\nimport { y } from "../http/secrets.ts";`],
+    ["src/config/a.ts", `import { x } from "../http/http-settings.ts";\nimport { y } from "../http/secrets.ts";`],
     ["src/main.ts", `import { x } from "./sandbox/sandbox.ts";\nimport { y } from "./config/load.ts";`],
     ["src/app/a.ts", `import { x } from "../config/load.ts";\nimport { y } from "../../jobs/verify.ts";`],
     [

@@ -6,7 +6,7 @@ import { makeSample } from "../demo/make-sample.ts";
 import { formatKey } from "../src/crm/keys.ts";
 import type { Instance, Order } from "../src/crm/model.ts";
 import { buildAssets } from "../src/crm/tree.ts";
-import { sandboxSettingsSchema } from "../src/sandbox/settings.ts";
+import { sandboxSettingsSchema } from "../src/sandbox/sandbox-settings.ts";
 import { addedEntry } from "../src/sandbox/staff-bodies.ts";
 import { customersAndOrders } from "../jobs/customers-and-orders.ts";
 import { monthlyReport } from "../jobs/monthly-report.ts";

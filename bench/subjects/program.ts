@@ -13,7 +13,7 @@ import { createPlatform } from "../../src/platform/platform.ts";
 import type { RunDependencies } from "../../src/run/request.ts";
 import { runSync } from "../../src/run/run.ts";
 import { runVerify } from "../../src/run/verify-run.ts";
-import { sourceSettingsSchema } from "../../src/source/settings.ts";
+import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { createSource } from "../../src/source/source.ts";
 import { subjectArguments, text } from "./arguments.ts";
 

@@ -1,7 +1,7 @@
 import { messageOf, Problem } from "../base/errors.ts";
 import type { OperationId } from "../contract/operations.ts";
 import { missingAssumptions } from "../contract/required.ts";
-import { ReadFailure } from "../platform/outcome.ts";
+import { ReadFailure } from "../platform/call.ts";
 import type { Application } from "./application.ts";
 
 /** What was looked at, and whether it is as it should be. */

@@ -5,7 +5,7 @@ import { maybeThere, notShown, shownInPart } from "../plan/adoption.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
 import type { StateChange, Link } from "../operation/state.ts";
 import type { PlatformCustomer, SnapshotReader } from "../platform/snapshot.ts";
-import type { Block } from "../plan/enterprise.ts";
+import type { Block } from "../plan/block.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import type { Desired, DesiredOrder } from "../operation/desired.ts";
 import type { ApplyDependencies } from "./dependencies.ts";

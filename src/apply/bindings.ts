@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
 import { parseJson } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import { parseKey } from "../crm/keys.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "../plan/bind.ts";

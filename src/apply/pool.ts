@@ -7,9 +7,9 @@ import type { RecordKey } from "../crm/model.ts";
 import type { AttemptEnd } from "../ledger/ledger.ts";
 import type { WantedNumbers } from "../ledger/numbers.ts";
 import { operation } from "../operation/registry.ts";
-import type { WriteOutcome } from "../platform/outcome.ts";
+import type { WriteOutcome } from "../platform/call.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import { attemptEnd, keptAnswer } from "./outcome.ts";
+import { attemptEnd, keptAnswer } from "./attempt-end.ts";
 import type { PlannedAsset } from "../operation/asset-numbers.ts";
 import { sendOnce } from "./sending.ts";
 

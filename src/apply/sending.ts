@@ -1,4 +1,4 @@
-import type { WriteCall } from "../platform/outcome.ts";
+import type { WriteCall } from "../platform/call.ts";
 
 /** What a writing call is given so that it leaves only with a permit, and not before its intent is on disk. */
 export type Permit = Required<Pick<WriteCall, "beforeSending" | "recorded">>;

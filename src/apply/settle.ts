@@ -15,7 +15,7 @@ import type { Delivery } from "./deliver.ts";
 import { deliver } from "./deliver.ts";
 import { readEvidence, settleFacts } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { isContradiction } from "./outcome.ts";
+import { isContradiction } from "./attempt-end.ts";
 import { refusedWith } from "./refusal.ts";
 import type { NumberPool } from "./pool.ts";
 import { settleTimeBegins, settleTimeLeftOf } from "./settle-time.ts";

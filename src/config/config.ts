@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { Problem, Result } from "../base/errors.ts";
-import { contractSettingsSchema } from "../contract/settings.ts";
-import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../platform/settings.ts";
-import { sourceSettingsSchema } from "../source/settings.ts";
+import { contractSettingsSchema } from "../contract/contract-settings.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../platform/service-settings.ts";
+import { sourceSettingsSchema } from "../source/source-settings.ts";
 import { loadWith } from "./load.ts";
 import type { Loaded, LoadRequest } from "./load.ts";
 import { composeSchema } from "./schema.ts";

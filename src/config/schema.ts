@@ -6,7 +6,7 @@ import {
   orderSettingsSchema,
   settleSettingsSchema,
   zoneSchema,
-} from "../run/settings.ts";
+} from "../run/run-settings.ts";
 import { serveSettingsSchema } from "./serve.ts";
 import type { JsonSchema } from "./schema-walk.ts";
 

@@ -1,5 +1,5 @@
 import type { OperationId } from "./operations.ts";
-import type { ContractSettings } from "./settings.ts";
+import type { ContractSettings } from "./contract-settings.ts";
 import { codecsOfWidth } from "./time-codec.ts";
 
 /** What a payload can hold that makes a further setting necessary. */

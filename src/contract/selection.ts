@@ -1,7 +1,7 @@
 import type { Result } from "../base/errors.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { PlatformCustomer } from "./order-service.ts";
-import type { ContractSettings } from "./settings.ts";
+import type { ContractSettings } from "./contract-settings.ts";
 import { fillTemplate } from "./template.ts";
 import type { LicenseType } from "./vocabulary.ts";
 

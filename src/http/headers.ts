@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { scopes } from "../contract/operations.ts";
 import type { PathTarget, ServiceName, ServiceOperation } from "../contract/operations.ts";
-import type { ServiceSettings, TokenSource } from "./settings.ts";
+import type { ServiceSettings, TokenSource } from "./http-settings.ts";
 import { readTokenSource } from "./token-sources.ts";
 import type { TokenSourceDependencies } from "./token-sources.ts";
 import { TokenFailure } from "./token.ts";

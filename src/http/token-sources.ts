@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 
 import type { OAuth2Request, SecretResolver } from "./oauth.ts";
 import { credentialOf, readSecret } from "./secrets.ts";
-import type { TokenSource } from "./settings.ts";
+import type { TokenSource } from "./http-settings.ts";
 import type { TokenReader, TokenReading } from "./token.ts";
 
 export interface TokenSourceDependencies {

@@ -256,6 +256,11 @@ export class LedgerCore {
     });
   }
 
+  /** Lets go of the file of heads, which the system does by itself when a process ends. */
+  protected closeHeads(): void {
+    this.#heads.close();
+  }
+
   /** Has on the disk what the file of heads says so far: at the start of a run, and at its end. The holder of the run lock keeps it short. */
   protected flushHeads(): void {
     this.#heads.flush();
@@ -264,7 +269,7 @@ export class LedgerCore {
 
   close(): void {
     this.#writer.close();
-    this.#heads.close();
+    this.closeHeads();
     this.releaseRunLock();
     // After a failure, and where another file lies in its place, nothing beside it is touched.
     closeDatabase(this.database, this.broken === undefined && this.#files.areSame);

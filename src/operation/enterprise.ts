@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ContractSettings } from "../contract/settings.ts";
-import { channelCodesOf } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
+import { channelCodesOf } from "../contract/contract-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { WriteCall, WriteOutcome } from "../platform/outcome.ts";
+import type { WriteCall, WriteOutcome } from "../platform/call.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { PlannedAsset } from "./asset-numbers.ts";

@@ -1,7 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import { buildAssets } from "../crm/tree.ts";
 import type { Package } from "../crm/model.ts";
-import type { Block } from "./enterprise.ts";
+import type { Block } from "./block.ts";
 import type { Desired, DesiredOrder } from "../operation/desired.ts";
 
 /** What an enterprise that somebody else made shows under one channel order number. */

@@ -4,7 +4,7 @@ import type { RecordKey } from "../crm/model.ts";
 import type { StateChange, Assignment } from "../operation/state.ts";
 import type { Allocation, Claimed } from "./seat-allocation.ts";
 import { allocate, block } from "./seat-allocation.ts";
-import type { Block } from "./enterprise.ts";
+import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import { staffReference } from "./order-records.ts";

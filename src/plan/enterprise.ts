@@ -1,5 +1,5 @@
 import type { JsonObject } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import { missingAssumptions } from "../contract/required.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { StateChange, Known, Link } from "../operation/state.ts";
@@ -8,15 +8,7 @@ import type { DesiredCustomer } from "../operation/desired.ts";
 import { customerNumbers, marker } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
 import { operation } from "../operation/registry.ts";
-
-/** A reason for which something is not done, with a dotted code; `again` says whether it is looked at in each run or only when the record changes. */
-export interface Block {
-  code: string;
-  reason: string;
-  again: boolean;
-  /** A service refused it: the record is rejected, not deferred. */
-  rejected?: true;
-}
+import type { Block } from "./block.ts";
 
 /**
  * What the enterprise stage comes to: operations, what is learned by looking, or why the customer has to wait. A `note` concerns the

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
 import type { TimeWidth } from "../contract/time-codec.ts";
 import { encodeTime } from "../contract/time-codec.ts";

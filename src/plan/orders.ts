@@ -1,13 +1,13 @@
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { missingAssumptions } from "../contract/required.ts";
 import { selectCustomer } from "../contract/selection.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { buildAssets } from "../crm/tree.ts";
 import { instancesFault } from "./validate.ts";
-import type { Block } from "./enterprise.ts";
+import type { Block } from "./block.ts";
 import { otherNumber } from "./enterprise.ts";
 import type { CustomerInput } from "./input.ts";
 import type { Desired, DesiredOrder } from "../operation/desired.ts";

@@ -1,9 +1,10 @@
 import { hashOf } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { StateChange } from "../operation/state.ts";
-import type { Block, EnterpriseStage } from "./enterprise.ts";
+import type { Block } from "./block.ts";
+import type { EnterpriseStage } from "./enterprise.ts";
 import { needsLookUp, planEnterprise } from "./enterprise.ts";
 import type { CustomerInput } from "./input.ts";
 import type { Operation } from "../operation/operation.ts";

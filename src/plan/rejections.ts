@@ -1,10 +1,10 @@
 import { hashOf, toJson } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { kindOf } from "../operation/registry.ts";
-import type { Block } from "./enterprise.ts";
+import type { Block } from "./block.ts";
 import type { Rejection } from "./input.ts";
 import type { Operation, RecordReference } from "../operation/operation.ts";
 

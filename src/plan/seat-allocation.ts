@@ -1,6 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { Block } from "./enterprise.ts";
+import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
 import { assetNumberReference } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { limits } from "../contract/limits.ts";
 import { wireLong } from "../contract/member-center.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { StateChange, StaffProfile } from "../operation/state.ts";
-import type { Block } from "./enterprise.ts";
+import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
 import type { ObservedMember } from "../platform/snapshot.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";

@@ -1,5 +1,5 @@
 import { checkStaffTexts } from "../contract/limits.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import { parseTerm, termDisagreement } from "../contract/term.ts";
 import type { CanonicalRecord, Feature, Instance, InstanceWith, Order, Staff } from "../crm/model.ts";
 import { buildAssets } from "../crm/tree.ts";

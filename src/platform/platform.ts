@@ -1,4 +1,4 @@
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import type { ClientDependencies, ServiceState } from "../http/client.ts";
 import { createServiceClient } from "../http/client.ts";
 import type { Transport } from "../http/transport.ts";
@@ -6,7 +6,7 @@ import type { MemberCenter } from "./member-center/member-center.ts";
 import { createMemberCenter } from "./member-center/member-center.ts";
 import type { OrderService } from "./order-service/order-service.ts";
 import { createOrderService } from "./order-service/order-service.ts";
-import type { MemberCenterSettings, OrderServiceSettings } from "./settings.ts";
+import type { MemberCenterSettings, OrderServiceSettings } from "./service-settings.ts";
 
 /** Both remote services. */
 export interface Platform {

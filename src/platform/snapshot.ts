@@ -1,8 +1,8 @@
 import { Problem } from "../base/errors.ts";
 import type { AssetContents, MerchandiseNode, ProductInstance } from "../contract/asset-contents.ts";
 import { allProducts } from "../contract/asset-contents.ts";
-import type { ContractSettings } from "../contract/settings.ts";
-import { channelCodesOf } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
+import { channelCodesOf } from "../contract/contract-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Platform } from "./platform.ts";

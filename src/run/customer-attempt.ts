@@ -9,7 +9,7 @@ import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { NumberPool } from "../apply/pool.ts";
 import type { Settling } from "../apply/settle.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Block } from "../plan/enterprise.ts";
+import type { Block } from "../plan/block.ts";
 import type { Observed } from "../plan/input.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";

@@ -1,5 +1,5 @@
 import { toInstant } from "../base/clock.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";

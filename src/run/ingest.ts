@@ -1,7 +1,7 @@
 import { canonicalJson, sha256 } from "../base/canonical-json.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import { customerKeyOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/absence.ts";

@@ -4,7 +4,7 @@ import { streams as allStreams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { parseCron } from "./cron.ts";
 import type { Cron } from "./cron.ts";
-import type { JobSettings, LimitsOfJob, LimitsSettings, misfirePolicies } from "./settings.ts";
+import type { JobSettings, LimitsOfJob, LimitsSettings, misfirePolicies } from "./run-settings.ts";
 
 export type JobKind = "sync" | "verify" | "report";
 

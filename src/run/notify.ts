@@ -6,7 +6,7 @@ import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { credentialOf } from "../http/secrets.ts";
-import type { NotifySettings } from "./settings.ts";
+import type { NotifySettings } from "./run-settings.ts";
 
 /** A state that needs a person. It is told when it starts and when it ends, not in between. */
 export interface Notice {

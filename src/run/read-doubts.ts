@@ -1,6 +1,6 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ConfiguredStream, SourceReadRow } from "../ledger/runs.ts";
-import type { Block } from "../plan/enterprise.ts";
+import type { Block } from "../plan/block.ts";
 
 /**
  * Why nothing may be taken away now: the last read of a configured stream, whichever job made it, did not reach its end, shrank, was cut off, or never

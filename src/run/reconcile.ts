@@ -7,7 +7,7 @@ import type { Delivery } from "../apply/deliver.ts";
 import { OrderAdoption } from "../apply/adopt-orders.ts";
 import { refusedPersonReason } from "../apply/refusal.ts";
 import { lookForRefusedOrder, lookForUnwanted, refusedJustNow, unwantedOrders } from "../apply/refused-orders.ts";
-import type { Block } from "../plan/enterprise.ts";
+import type { Block } from "../plan/block.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import { withoutHeld } from "../plan/limits.ts";
 import type { Operation, RecordReference } from "../operation/operation.ts";
@@ -27,7 +27,7 @@ import {
   serviceOf,
   stopReasons,
 } from "./customer-attempt.ts";
-import { deferredOf, Outcomes } from "./outcomes.ts";
+import { deferredOf, Outcomes } from "./record-outcomes.ts";
 import type { Pass, CustomerAttemptResult, ReconcileDependencies } from "./customer-attempt.ts";
 
 /** How often a customer is planned anew within one pass before it is left to the next run. */

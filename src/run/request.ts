@@ -2,13 +2,13 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Randomness } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ConfiguredStream } from "../ledger/runs.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Source } from "../source/source.ts";
-import type { LimitsSettings, SettleSettings } from "./settings.ts";
+import type { LimitsSettings, SettleSettings } from "./run-settings.ts";
 
 /** What a run works with. */
 export interface RunDependencies {

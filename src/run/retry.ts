@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { parseJsonObject } from "../base/canonical-json.ts";
 import { messageOf } from "../base/errors.ts";
-import type { ContractSettings } from "../contract/settings.ts";
+import type { ContractSettings } from "../contract/contract-settings.ts";
 import type { Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { WaitingRow } from "../ledger/quarantine-retry.ts";

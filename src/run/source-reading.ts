@@ -1,7 +1,7 @@
 import { durationMs } from "../base/duration.ts";
 import type { Stream } from "../crm/model.ts";
 import { streams as allStreams } from "../crm/model.ts";
-import type { Block } from "../plan/enterprise.ts";
+import type { Block } from "../plan/block.ts";
 import type { Source } from "../source/source.ts";
 import { ingestStream, logTally } from "./ingest.ts";
 import type { StreamTally } from "./ingest.ts";

@@ -1,5 +1,5 @@
 import type { Answer } from "./answers.ts";
-import type { SandboxSettings } from "./settings.ts";
+import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { Store } from "./store.ts";
 
 /** What every part of the two services works with. */

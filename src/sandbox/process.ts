@@ -3,7 +3,7 @@ import { systemClock } from "../base/clock.ts";
 import { systemRandomness } from "../base/ids.ts";
 import { faultRuleSchema } from "./faults.ts";
 import { startSandbox } from "./sandbox.ts";
-import { sandboxSettingsSchema } from "./settings.ts";
+import { sandboxSettingsSchema } from "./sandbox-settings.ts";
 
 /**
  * Runs the sandbox until SIGTERM or SIGINT. `--port N` (0), `--host H`, `--store FILE` (:memory:), `--latency MS` (0), `--seed N`,

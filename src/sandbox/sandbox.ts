@@ -18,8 +18,8 @@ import { findOperation, routes } from "./operations.ts";
 import type { OperationId, Platform } from "./operations.ts";
 import { jsonType, send } from "./replies.ts";
 import { createServices } from "./services.ts";
-import { sandboxSettingsSchema } from "./settings.ts";
-import type { SandboxSettingsInput } from "./settings.ts";
+import { sandboxSettingsSchema } from "./sandbox-settings.ts";
+import type { SandboxSettingsInput } from "./sandbox-settings.ts";
 import { emptyStore, openStore } from "./store.ts";
 import { createTokens, staticTokens } from "./tokens.ts";
 

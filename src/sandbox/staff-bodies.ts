@@ -1,6 +1,6 @@
 import { Refusal } from "./answers.ts";
 import type { ErrorCode } from "./answers.ts";
-import type { SandboxSettings } from "./settings.ts";
+import type { SandboxSettings } from "./sandbox-settings.ts";
 
 /** A staff record as M1 and M2 take it, checked. */
 export interface StaffEntry {

@@ -1,6 +1,6 @@
 import { sha256 } from "../base/canonical-json.ts";
 import type { Randomness } from "../base/ids.ts";
-import type { SandboxSettings } from "./settings.ts";
+import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { Store } from "./store.ts";
 
 /** An application token opens the order service and the member-center; a user token is the third header of the member-center. */

@@ -14,7 +14,7 @@ import { compileMapping } from "./mapping/compile.ts";
 import type { MapRecord } from "./mapping/compile.ts";
 import { secretPaths } from "./mapping/secrets.ts";
 import type { SourceItem, SourceReader, Staging } from "./reader.ts";
-import type { SourceSettings } from "./settings.ts";
+import type { SourceSettings } from "./source-settings.ts";
 
 /** The compiled mapping of one stream, with its look-up tables as they are now. */
 export interface StreamMapping {

@@ -66,7 +66,7 @@ const permitted: Record<string, (target: string, path: string) => boolean> = {
   config: (target, path) =>
     target === "base" ||
     target === "crm" ||
-    /^src\/[a-z]+\/settings\.ts$/u.test(path) ||
+    /^src\/[a-z]+\/[a-z]+-settings\.ts$/u.test(path) ||
     path === "src/http/secrets.ts",
   main: () => true,
   sandbox: (target) => target === "base",

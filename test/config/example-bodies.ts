@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
-import type { ContractSettings } from "../../src/contract/settings.ts";
+import type { ContractSettings } from "../../src/contract/contract-settings.ts";
 import { customerKeyOf, formatKey } from "../../src/crm/keys.ts";
 import type { Customer, Order, RecordKey } from "../../src/crm/model.ts";
 import { bind } from "../../src/plan/bind.ts";

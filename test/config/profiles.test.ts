@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import { operationIds } from "../../src/contract/operations.ts";
 import { missingAssumptions, payloadUses } from "../../src/contract/required.ts";
-import { sandboxSettingsSchema } from "../../src/sandbox/settings.ts";
+import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
 import { staticTokens } from "../../src/sandbox/tokens.ts";
 import { folder } from "./world.ts";
 

@@ -11,7 +11,7 @@ import {
   productRecordSchema,
 } from "../../src/contract/order-record.ts";
 import { compareLocks, matchBySequence } from "../../src/contract/order-service.ts";
-import { contractSettingsSchema } from "../../src/contract/settings.ts";
+import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
 import { wireText } from "../../src/contract/wire-body.ts";
 
 const product: ProductRecord = {

@@ -6,7 +6,7 @@ import { documentedCodes, meaningOf } from "../../src/contract/codes.ts";
 import { operationIds, operationPath, operations } from "../../src/contract/operations.ts";
 import { missingAssumptions } from "../../src/contract/required.ts";
 import { selectCustomer } from "../../src/contract/selection.ts";
-import { channelCodesOf, contractSettingsSchema } from "../../src/contract/settings.ts";
+import { channelCodesOf, contractSettingsSchema } from "../../src/contract/contract-settings.ts";
 import { fillTemplate } from "../../src/contract/template.ts";
 import { parseTerm, termDisagreement } from "../../src/contract/term.ts";
 import { decodeTime, encodeTime } from "../../src/contract/time-codec.ts";

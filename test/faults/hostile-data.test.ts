@@ -15,7 +15,7 @@ import { reportCommand } from "../../src/cli/commands/report.ts";
 import { createStaging } from "../../src/ledger/staging.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { sourceSettingsSchema } from "../../src/source/settings.ts";
+import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { createSource } from "../../src/source/source.ts";
 import { inProcess, runInProcess } from "../support/in-process.ts";
 import { LedgerView } from "../support/ledger-view.ts";

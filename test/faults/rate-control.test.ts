@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import type { OperationId } from "../../src/contract/operations.ts";
 import { backoffMs } from "../../src/http/retry.ts";
-import { serviceSettingsSchema } from "../../src/http/settings.ts";
+import { serviceSettingsSchema } from "../../src/http/http-settings.ts";
 import { routes } from "../../src/sandbox/operations.ts";
 import { simulationFolder } from "../simulation/simulate.ts";
 import { Draws } from "../simulation/timeline.ts";

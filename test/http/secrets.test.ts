@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readSecret } from "../../src/http/secrets.ts";
-import { tokenSourceSchema } from "../../src/http/settings.ts";
+import { tokenSourceSchema } from "../../src/http/http-settings.ts";
 import { readTokenSource } from "../../src/http/token-sources.ts";
 import { createTokenProvider } from "../../src/http/tokens.ts";
-import { sourceSettingsSchema } from "../../src/source/settings.ts";
+import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { customerMapping, openSource, readAll } from "../source/support.ts";
 import { createLeapClock, startService } from "./world.ts";
 

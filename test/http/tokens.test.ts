@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 
-import type { TokenSource } from "../../src/http/settings.ts";
-import { serviceSettingsSchema, tokenSourceSchema } from "../../src/http/settings.ts";
+import type { TokenSource } from "../../src/http/http-settings.ts";
+import { serviceSettingsSchema, tokenSourceSchema } from "../../src/http/http-settings.ts";
 import { readTokenSource } from "../../src/http/token-sources.ts";
 import { createTokenProvider } from "../../src/http/tokens.ts";
 import { createLeapClock, startService } from "./world.ts";

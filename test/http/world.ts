@@ -10,8 +10,8 @@ import { systemRandomness } from "../../src/base/ids.ts";
 import type { ClientDependencies, ServiceClient } from "../../src/http/client.ts";
 import { createServiceClient } from "../../src/http/client.ts";
 import type { ServiceName } from "../../src/contract/operations.ts";
-import type { ServiceSettings } from "../../src/http/settings.ts";
-import { serviceSettingsSchema } from "../../src/http/settings.ts";
+import type { ServiceSettings } from "../../src/http/http-settings.ts";
+import { serviceSettingsSchema } from "../../src/http/http-settings.ts";
 
 /** What the server got. */
 export interface Seen {

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
-import { contractSettingsSchema } from "../../src/contract/settings.ts";
+import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
 import type { Customer, Order, RecordKey, Staff, Stream } from "../../src/crm/model.ts";
 import { recordSchemas } from "../../src/crm/model.ts";
 import { customerKeyOf } from "../../src/crm/keys.ts";

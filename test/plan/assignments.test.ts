@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Block } from "../../src/plan/enterprise.ts";
+import type { Block } from "../../src/plan/block.ts";
 import { needsOf } from "../../src/plan/plan.ts";
 import { asset, product } from "../crm/instances.ts";
 import {

@@ -8,10 +8,10 @@ import { operationIds } from "../../src/contract/operations.ts";
 import type { NewBuyOrder, ProductRecord } from "../../src/contract/order-record.ts";
 import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import { compareLocks, matchBySequence } from "../../src/contract/order-service.ts";
-import { contractSettingsSchema } from "../../src/contract/settings.ts";
-import type { WriteOutcome } from "../../src/platform/outcome.ts";
+import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
+import type { WriteOutcome } from "../../src/platform/call.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
-import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/settings.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 
 async function started() {

@@ -3,10 +3,10 @@ import { pino } from "pino";
 
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
-import { contractSettingsSchema } from "../../src/contract/settings.ts";
+import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
-import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/settings.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
 import { startService, success } from "../http/world.ts";
 import type { Reply, Seen } from "../http/world.ts";
 

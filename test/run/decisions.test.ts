@@ -4,7 +4,7 @@ import { formatKey } from "../../src/crm/keys.ts";
 import { fingerprintOf } from "../../src/plan/plan.ts";
 import type { RunRequest } from "../../src/run/request.ts";
 import { runSync } from "../../src/run/run.ts";
-import { limitsSettingsSchema } from "../../src/run/settings.ts";
+import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { ApplyWorld, customer, customerRecord, orderRecord, staffRecord } from "../apply/world.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
 import { bindJobs } from "../../src/run/job.ts";
 import type { BoundJob } from "../../src/run/job.ts";
-import { jobSettingsSchema, limitsSettingsSchema } from "../../src/run/settings.ts";
+import { jobSettingsSchema, limitsSettingsSchema } from "../../src/run/run-settings.ts";
 
 const limits = limitsSettingsSchema.parse({
   revokes: { enterprise: { floor: 1, share: 0 }, run: { floor: 2, share: 0 } },

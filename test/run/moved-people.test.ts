@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
 import { runSync } from "../../src/run/run.ts";
-import { limitsSettingsSchema } from "../../src/run/settings.ts";
+import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { ApplyWorld, customerRecord, orderRecord, staffRecord } from "../apply/world.ts";
 

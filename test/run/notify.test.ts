@@ -9,8 +9,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Json } from "../../src/base/canonical-json.ts";
 import { notifyChanges } from "../../src/run/notify.ts";
 import type { Notice, NoticeStore } from "../../src/run/notify.ts";
-import { notifySettingsSchema } from "../../src/run/settings.ts";
-import type { NotifySettings } from "../../src/run/settings.ts";
+import { notifySettingsSchema } from "../../src/run/run-settings.ts";
+import type { NotifySettings } from "../../src/run/run-settings.ts";
 import { HandClock } from "./schedule-world.ts";
 
 const held: Notice = {

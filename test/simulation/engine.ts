@@ -5,8 +5,8 @@ import type { Clock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { createLogger } from "../../src/base/logger.ts";
 import type { Logger } from "../../src/base/logger.ts";
-import { contractSettingsSchema } from "../../src/contract/settings.ts";
-import type { ContractSettings } from "../../src/contract/settings.ts";
+import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
+import type { ContractSettings } from "../../src/contract/contract-settings.ts";
 import { streams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { openDatabase } from "../../src/ledger/database.ts";
@@ -14,12 +14,12 @@ import { Ledger } from "../../src/ledger/ledger.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
-import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/settings.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
 import type { RunDependencies, RunRequest } from "../../src/run/request.ts";
 import { planRun } from "../../src/run/plan-run.ts";
 import type { PlanSummary } from "../../src/run/plan-run.ts";
 import { runSync } from "../../src/run/run.ts";
-import type { LimitsSettings } from "../../src/run/settings.ts";
+import type { LimitsSettings } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { tellPeople } from "../../src/run/alerts.ts";
 import type { Source } from "../../src/source/source.ts";
@@ -157,6 +157,7 @@ class MortalLedger extends Ledger {
     this.#life = life;
     life.onDeath(() => {
       this.releaseRunLock();
+      this.closeHeads();
       this.database.close();
     });
   }

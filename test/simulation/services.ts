@@ -12,7 +12,7 @@ import { findOperation, routes } from "../../src/sandbox/operations.ts";
 import type { Call, OperationId, Platform } from "../../src/sandbox/operations.ts";
 import { faultyAnswer, faultyReply, replyOf } from "../../src/sandbox/replies.ts";
 import { createServices, parseBody } from "../../src/sandbox/services.ts";
-import { sandboxSettingsSchema } from "../../src/sandbox/settings.ts";
+import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
 import { openStore } from "../../src/sandbox/store.ts";
 import type { Store } from "../../src/sandbox/store.ts";
 import { createTokens } from "../../src/sandbox/tokens.ts";

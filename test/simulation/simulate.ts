@@ -8,7 +8,7 @@ import { openDatabase } from "../../src/ledger/database.ts";
 import { streams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import type { RunRequest } from "../../src/run/request.ts";
-import { limitsSettingsSchema } from "../../src/run/settings.ts";
+import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { rowOf } from "../../src/sandbox/identifiers.ts";
 import type { Source } from "../../src/source/source.ts";

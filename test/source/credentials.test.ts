@@ -3,7 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { startService } from "./http-service.ts";
 import type { Asked } from "./http-service.ts";
 import { customerMapping, openSource, readAll } from "./support.ts";
-import { sourceSettingsSchema } from "../../src/source/settings.ts";
+import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import type { Source, SourceDeps } from "../../src/source/source.ts";
 
 function sourceWith(origin: string, auth: object, deps: Partial<SourceDeps> = {}): Source {

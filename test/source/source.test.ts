@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Staging } from "../../src/source/reader.ts";
 import { createStaging } from "../../src/ledger/staging.ts";
-import { sourceSettingsSchema } from "../../src/source/settings.ts";
+import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { customerMapping, customersFile, directoryWith, openSource } from "./support.ts";
 
 describe("a source", () => {

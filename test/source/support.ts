@@ -7,7 +7,7 @@ import { systemRandomness } from "../../src/base/ids.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { createStaging } from "../../src/ledger/staging.ts";
 import type { BadRecord, RawRecord, ReadOptions, ReadOutcome, SourceReader } from "../../src/source/reader.ts";
-import { sourceSettingsSchema } from "../../src/source/settings.ts";
+import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { createSource } from "../../src/source/source.ts";
 import type { Source, SourceDeps } from "../../src/source/source.ts";
 

@@ -14,7 +14,7 @@ import type {
 } from "../../contract/member-center.ts";
 import { assetNumberRowsSchema, borrowedLocksSchema, staffAddedSchema } from "../../contract/member-center.ts";
 import type { ServiceClient } from "../../http/client.ts";
-import type { OfEnterprise, ReadCall, WriteCall, WriteOutcome } from "../outcome.ts";
+import type { OfEnterprise, ReadCall, WriteCall, WriteOutcome } from "../call.ts";
 import { sending } from "../sending.ts";
 import { listStaff } from "./staff-list.ts";
 

@@ -1,8 +1,8 @@
 import type { StaffList, StaffRow } from "../../contract/member-center.ts";
 import { staffPageSchema } from "../../contract/member-center.ts";
 import type { ServiceClient } from "../../http/client.ts";
-import type { ReadCall } from "../outcome.ts";
-import { ReadFailure } from "../outcome.ts";
+import type { ReadCall } from "../call.ts";
+import { ReadFailure } from "../call.ts";
 
 /** A list that goes on for longer than this is no staff list. */
 const mostPages = 10_000;

@@ -23,7 +23,7 @@ import {
   virtualAssetsSchema,
 } from "../../contract/order-service.ts";
 import type { ServiceClient } from "../../http/client.ts";
-import type { ReadCall, WriteCall, WriteOutcome } from "../outcome.ts";
+import type { ReadCall, WriteCall, WriteOutcome } from "../call.ts";
 import { sending } from "../sending.ts";
 
 /** The order service. Writes make one attempt and say what became of it; reads give data or reject with ReadFailure. */

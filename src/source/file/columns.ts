@@ -1,7 +1,7 @@
 import { readsOf } from "../mapping/compile.ts";
 import { parsePath } from "../mapping/path.ts";
 import type { Stream } from "../../crm/model.ts";
-import type { FileStream } from "../settings.ts";
+import type { FileStream } from "../source-settings.ts";
 
 /** The columns that the files of a stream need, if they are CSV: those of its own rows, and those of its details by their name. */
 export interface NeededColumns {

@@ -9,7 +9,7 @@ import { sourceProblem } from "../problems.ts";
 import { readUtf8 } from "./bytes.ts";
 import type { OpenedFile } from "./bytes.ts";
 import type { FileItem, FormatReader } from "./row.ts";
-import type { CsvSettings } from "./settings.ts";
+import type { CsvSettings } from "./file-source-settings.ts";
 import { Utf8Watch } from "./utf8.ts";
 
 /** After so many broken quotes the file is not what it is declared to be. */

@@ -13,11 +13,11 @@ import type {
   Staging,
   StagingArea,
 } from "../reader.ts";
-import type { FileStream } from "../settings.ts";
+import type { FileStream } from "../source-settings.ts";
 import type { NeededColumns } from "./columns.ts";
 import { notAnObject } from "./items.ts";
 import { readFiles } from "./rows.ts";
-import type { FileSet } from "./settings.ts";
+import type { FileSet } from "./file-source-settings.ts";
 
 /**
  * Header rows with their detail rows, as records that hold each list of details under its name. Everything is staged first; where any of the files was not read whole,

@@ -2,7 +2,7 @@ import { access, glob } from "node:fs/promises";
 import { resolve } from "node:path";
 import { sourceProblem } from "../problems.ts";
 import type { OpenedFile } from "./bytes.ts";
-import type { FileSet } from "./settings.ts";
+import type { FileSet } from "./file-source-settings.ts";
 
 type FileFormat = "csv" | "json" | "ndjson";
 

@@ -8,7 +8,7 @@ import { findFiles } from "./names.ts";
 import type { FoundFile } from "./names.ts";
 import { readNdjson } from "./ndjson.ts";
 import type { FileItem, FormatReader } from "./row.ts";
-import type { FileSet } from "./settings.ts";
+import type { FileSet } from "./file-source-settings.ts";
 
 export interface ReadFilesOptions {
   directory: string;

@@ -4,7 +4,7 @@ import type { RecordLimits } from "../limits.ts";
 import { sourceProblem } from "../problems.ts";
 import { columnsOf } from "./columns.ts";
 import { readFiles } from "./rows.ts";
-import type { TableSettings } from "./settings.ts";
+import type { TableSettings } from "./file-source-settings.ts";
 
 /** Most entries of a look-up table, which is held in memory. */
 const mostEntries = 1_000_000;

@@ -6,7 +6,7 @@ import { oauth2Reader } from "../../http/token-sources.ts";
 import { TokenFailure } from "../../http/token.ts";
 import { createTokenProvider } from "../../http/tokens.ts";
 import { sourceProblem } from "../problems.ts";
-import type { AuthSettings } from "./settings.ts";
+import type { AuthSettings } from "./http-source-settings.ts";
 
 /** What one request shows, and what became of it. */
 interface Shown {

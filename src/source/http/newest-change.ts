@@ -4,7 +4,7 @@ import { valueAt } from "../mapping/path.ts";
 import type { Path } from "../mapping/path.ts";
 import type { FileItem } from "../file/row.ts";
 import { pathOf } from "./page.ts";
-import type { SinceSettings } from "./settings.ts";
+import type { SinceSettings } from "./http-source-settings.ts";
 
 /**
  * Changes of one instant may become visible one after the other: the next reading begins at least this much before the

@@ -5,7 +5,7 @@ import { sourceProblem } from "../problems.ts";
 import type { PageAnswer } from "./request.ts";
 import { shownUrl } from "./request.ts";
 import { pathOf } from "./page.ts";
-import type { PagingSettings } from "./settings.ts";
+import type { PagingSettings } from "./http-source-settings.ts";
 
 /** Where the next page is: parameters to set, or an address of its own. */
 export interface PagePosition {

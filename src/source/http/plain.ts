@@ -1,5 +1,5 @@
 import { isPlainHttp } from "../../base/loopback.ts";
-import type { AuthSettings } from "./settings.ts";
+import type { AuthSettings } from "./http-source-settings.ts";
 
 interface Asked {
   baseUrl?: string | undefined;

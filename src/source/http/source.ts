@@ -10,7 +10,7 @@ import { keyReader } from "../keys.ts";
 import { valueAt } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
-import type { HttpSourceSettings, HttpStream } from "../settings.ts";
+import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
 import { createCredentials } from "./credentials.ts";
 import { compileShape, pathOf, readPage } from "./page.ts";
 import type { Page } from "./page.ts";
@@ -19,8 +19,8 @@ import { createPaging } from "./paging.ts";
 import type { PagePosition } from "./paging.ts";
 import { requestPage, shownUrl } from "./request.ts";
 import type { PageAnswer, RequestDeps } from "./request.ts";
-import { addressOf } from "./settings.ts";
-import type { SinceSettings } from "./settings.ts";
+import { addressOf } from "./http-source-settings.ts";
+import type { SinceSettings } from "./http-source-settings.ts";
 
 export interface HttpSourceDeps {
   clock: Clock;

@@ -198,7 +198,7 @@ export const running: Breaks = {
       "a retry maps the stored raw form with the mapping of now, also where the source of changes does not give the record again",
   },
   "a job that says some limits has the defaults for the rest": {
-    file: "src/run/settings.ts",
+    file: "src/run/run-settings.ts",
     find: "sourceShrink: sourceShrink.optional(),",
     replace: "sourceShrink: sourceShrink.default(0.2),",
     test: "run/job.test.ts",
@@ -279,7 +279,7 @@ export const running: Breaks = {
       "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: a run ends with 0 although a record is not done",
   },
   "what a service keeps from being sent stays planned without a word": {
-    file: "src/run/outcomes.ts",
+    file: "src/run/record-outcomes.ts",
     find: "this.defer(waiting, code, `${endpoint}: ${reason}`, true);",
     replace: "void [waiting, code, endpoint, reason];",
     test: "simulation/simulation.test.ts",
@@ -303,7 +303,7 @@ export const running: Breaks = {
       "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: something is taken away while a list that could want it kept was read half",
   },
   "what somebody who moved still holds is the matter of nobody": {
-    file: "src/run/outcomes.ts",
+    file: "src/run/record-outcomes.ts",
     find: `? record : { stream: "customers", ...customer },`,
     replace: "? record : record,",
     test: "run/moved-people.test.ts",

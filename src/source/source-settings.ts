@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
-import { fileStreamFields, pathSchema, tableSchema } from "./file/settings.ts";
+import { fileStreamFields, pathSchema, tableSchema } from "./file/file-source-settings.ts";
 import { checkPlainHttp } from "./http/plain.ts";
-import { checkHttpStream, httpSourceFields, httpStreamFields } from "./http/settings.ts";
+import { checkHttpStream, httpSourceFields, httpStreamFields } from "./http/http-source-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
 import { findMistakes } from "./mapping/compile.ts";
 

@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import type { AttemptEnd } from "../ledger/ledger.ts";
-import type { WriteOutcome } from "../platform/outcome.ts";
+import type { WriteOutcome } from "../platform/call.ts";
 
 /** The last row of an attempt: its outcome, and the service's own words only as a code. */
 export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {

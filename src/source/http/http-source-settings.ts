@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { durationSchema } from "../../base/duration.ts";
-import { secretReferenceSchema } from "../../http/settings.ts";
-import { pathSchema } from "../file/settings.ts";
+import { secretReferenceSchema } from "../../http/http-settings.ts";
+import { pathSchema } from "../file/file-source-settings.ts";
 
 const secretRef = secretReferenceSchema.describe("Where the secret is: env:NAME or file:/path");
 const scalar = z.union([z.string(), z.number(), z.boolean()]);

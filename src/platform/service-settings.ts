@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { serviceSettingsSchema } from "../http/settings.ts";
+import { serviceSettingsSchema } from "../http/http-settings.ts";
 
 /** The order service (E1–E9). */
 export const orderServiceSettingsSchema = serviceSettingsSchema.extend({
