@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, rmSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Json } from "../../src/base/canonical-json.ts";
 import { notifyChanges } from "../../src/run/notify.ts";
 import type { Notice, NoticeStore } from "../../src/run/notify.ts";
@@ -183,7 +183,9 @@ describe("notices", () => {
   });
 
   it("go to a program on its standard input, without a shell", async () => {
-    const file = join(mkdtempSync(join(tmpdir(), "crm-sync-notify-")), "out.json");
+    const folder = mkdtempSync(join(tmpdir(), "crm-sync-notify-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, "out.json");
     const script = `process.stdin.pipe(process.getBuiltinModule("node:fs").createWriteStream(process.argv[1]))`;
     const tell = telling({ kind: "command", command: [process.execPath, "-e", script, file], timeoutMs: 20_000 });
     expect(await tell([held])).toEqual(["started hold:h1"]);
