@@ -36,10 +36,17 @@ export function canonicalJson(value: Json): string {
 /** Reads JSON. Throws a SyntaxError for what is none. */
 export const parseJson: (text: string) => Json = JSON.parse;
 
+/** Whether something is an object with members: neither null nor a list. */
+export function isJsonObject(value: Json | undefined): value is JsonObject;
+export function isJsonObject(value: unknown): value is Record<string, unknown>;
+export function isJsonObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Reads JSON that has to be an object. Throws a TypeError for anything else. */
 export function parseJsonObject(text: string): JsonObject {
   const value = parseJson(text);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  if (isJsonObject(value)) return value;
   throw new TypeError("it is no JSON object");
 }
 

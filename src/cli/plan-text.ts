@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import { isPrivateMarker, isReference, knownAfter } from "../operation/references.ts";
@@ -35,10 +36,9 @@ function fields(operation: Operation): string[] {
 }
 
 function orderRecord(record: Json): string {
-  if (typeof record !== "object" || record === null || Array.isArray(record) || !Array.isArray(record["assets"]))
-    return value(record);
+  if (!isJsonObject(record) || !Array.isArray(record["assets"])) return value(record);
   const assets = record["assets"].map((asset) => {
-    if (typeof asset !== "object" || asset === null || Array.isArray(asset)) return value(asset);
+    if (!isJsonObject(asset)) return value(asset);
     const products = Array.isArray(asset["products"]) ? asset["products"].length : 0;
     const packages = Array.isArray(asset["merchandises"]) ? asset["merchandises"].length : 0;
     return `asset ${value(asset["assetNos"])} with ${products} product(s)${packages === 0 ? "" : ` and ${packages} package(s)`}`;

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import { readFile } from "node:fs/promises";
 import { isAlias, isMap as isYamlMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
 import type { Document, Node } from "yaml";
@@ -115,7 +116,7 @@ function readTree(document: Document, placeOf: (offset: number) => string): Resu
 }
 
 function asMap(value: Json): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 function readNode(node: Node, path: Path, walk: Walk): Json {

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 
 /** The way to a value: keys and list positions. */
@@ -31,7 +32,7 @@ export function nearestMark(layer: Layer, path: Path): Mark | undefined {
 }
 
 export function isMap(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value);
 }
 
 /** What stands at a path, or undefined. */

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
@@ -48,8 +49,7 @@ export type Envelope =
 
 /** Reads the envelope, without judging the HTTP status or the data. Absent data is null. */
 export function readEnvelope(answer: Json): Envelope {
-  if (answer === null || typeof answer !== "object" || Array.isArray(answer))
-    return { kind: "odd", reason: "the body is not an object" };
+  if (!isJsonObject(answer)) return { kind: "odd", reason: "the body is not an object" };
   const { code, data = null, message, cause } = answer;
   if (code === 0) return { kind: "success", data };
   if (typeof code === "string" && code !== "" && code !== "0") {
@@ -74,7 +74,7 @@ export function readableMessage(message: string): string {
 
 /** What the service itself said of a failure, for people: its message and, where it says more, its cause. Empty where it said nothing. */
 export function serviceWords(answer: Json): string {
-  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return "";
+  if (!isJsonObject(answer)) return "";
   const said = [answer["message"], answer["cause"]].map((text) =>
     typeof text === "string" ? shortened(readableMessage(text)) : "",
   );

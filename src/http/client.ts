@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import { readFileSync } from "node:fs";
 import pLimit from "p-limit";
 import type { z } from "zod";
@@ -307,7 +308,7 @@ export function createServiceClient(
     const count = (searched.get(options.operation) ?? 0) + 1;
     if (count > answersSearched) return;
     searched.set(options.operation, count);
-    if (answer === null || typeof answer !== "object" || Array.isArray(answer)) return;
+    if (!isJsonObject(answer)) return;
     for (const field of unknownFields(options.schema, answer["data"])) {
       const place = `${options.operation} ${field}`;
       if (reported.has(place) || reported.size >= 1_000) continue;

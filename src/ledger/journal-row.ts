@@ -1,6 +1,6 @@
+import { isJsonObject, parseJson } from "../base/canonical-json.ts";
 import { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { parseJson } from "../base/canonical-json.ts";
 import { streams } from "../crm/model.ts";
 import type { Endpoint, Operation, OperationKind, RecordReference, Stage } from "../operation/operation.ts";
 import { isKind } from "../operation/registry.ts";
@@ -148,8 +148,7 @@ function stored(row: OperationRow, column: string, text: string): Json {
 
 function storedObject(row: OperationRow, column: "context" | "target" | "payload"): JsonObject {
   const value = stored(row, column, row[column]);
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw unreadableRow("operation", row.id, column);
+  if (!isJsonObject(value)) throw unreadableRow("operation", row.id, column);
   return value;
 }
 

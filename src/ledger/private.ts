@@ -1,6 +1,6 @@
+import { isJsonObject, canonicalJson, hashOf, sha256 } from "../base/canonical-json.ts";
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scryptSync } from "node:crypto";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { canonicalJson, hashOf, sha256 } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
 import { privateFields } from "../crm/model.ts";
@@ -124,7 +124,7 @@ export function privatise(
   if (stream === "staff") replace(body, "password", "password", secrets);
   if (stream === "orders" && Array.isArray(body["instances"])) {
     body["instances"] = body["instances"].map((instance) => {
-      if (!isObject(instance) || instance["passwords"] === undefined) return instance;
+      if (!isJsonObject(instance) || instance["passwords"] === undefined) return instance;
       const copy = { ...instance };
       const id = typeof instance["id"] === "string" ? instance["id"] : "";
       replace(copy, "passwords", `instances[${id}].passwords`, secrets);
@@ -135,14 +135,10 @@ export function privatise(
   return { body: JSON.stringify(withVersion(body, version)), bodyHash, values, secrets };
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function withVersion(body: JsonObject, version: number): Json {
   const visit = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(visit);
-    if (!isObject(value)) return value;
+    if (!isJsonObject(value)) return value;
     if (typeof value["$private"] === "string") return { ...value, version };
     const copy: JsonObject = {};
     for (const key of Object.keys(value)) {

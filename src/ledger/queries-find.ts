@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { similarTo } from "./queries-explain.ts";
 import type { Reading } from "./query-base.ts";
-import { isObject, stored } from "./query-base.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
+import { stored } from "./query-base.ts";
 import type { Json } from "../base/canonical-json.ts";
 
 /** A record that somebody may mean, and by what it was found. */
@@ -67,7 +68,7 @@ function* byName(reading: Reading, stream: Stream, text: string): Generator<Reco
     where r.stream = ${stream} and p.body is not null`;
   for (const { namespace, id, body } of reading.rows({ compile: () => query.compile(reading.db) })) {
     const values = stored<Json>(body);
-    if (isObject(values) && fields.some((field) => plain(values[field]) === wanted)) yield { namespace, id };
+    if (isJsonObject(values) && fields.some((field) => plain(values[field]) === wanted)) yield { namespace, id };
   }
 }
 

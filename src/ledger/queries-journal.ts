@@ -5,7 +5,8 @@ import type { RecordKey } from "../crm/model.ts";
 import type { AttemptFacts, EvidenceFacts, HoldFacts, OperationFacts } from "../report/facts.ts";
 import type { OperationState } from "./journal.ts";
 import type { Reading } from "./query-base.ts";
-import { isObject, stored, storedOrNull } from "./query-base.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
+import { stored, storedOrNull } from "./query-base.ts";
 import type { AttemptTable, HoldTable, OperationTable } from "./tables.ts";
 import { namedKind } from "../operation/registry.ts";
 
@@ -145,9 +146,9 @@ function attemptFacts(row: AttemptTable): AttemptFacts {
 
 function evidenceOf(text: string | null): EvidenceFacts[] {
   const kept = storedOrNull(text);
-  if (!isObject(kept) || !Array.isArray(kept["readings"])) return [];
+  if (!isJsonObject(kept) || !Array.isArray(kept["readings"])) return [];
   return kept["readings"].flatMap((reading) => {
-    if (!isObject(reading) || typeof reading["at"] !== "string") return [];
+    if (!isJsonObject(reading) || typeof reading["at"] !== "string") return [];
     return [{ at: reading["at"], seen: reading["seen"] === true, detail: reading["detail"] ?? null }];
   });
 }

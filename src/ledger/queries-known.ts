@@ -3,7 +3,8 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AssignmentFacts, ExplainFacts, ObservationFacts, PlacedFacts } from "../report/explain.ts";
 import type { Reading } from "./query-base.ts";
-import { isObject, stored } from "./query-base.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
+import { stored } from "./query-base.ts";
 import type { AssignmentTable, ObservationTable } from "./tables.ts";
 
 const mostObservations = 200;
@@ -191,7 +192,7 @@ async function claimsOf(reading: Reading, staff: RecordKey): Promise<ExplainFact
   if (!Array.isArray(assets)) return [];
   const claims: ExplainFacts["claims"] = [];
   for (const claim of assets) {
-    if (!isObject(claim)) continue;
+    if (!isJsonObject(claim)) continue;
     const { assetNumber, instanceId } = claim;
     if (typeof assetNumber === "string") claims.push({ claim: `asset number ${assetNumber}`, numbers: [assetNumber] });
     if (typeof instanceId !== "string") continue;

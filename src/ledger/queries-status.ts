@@ -7,7 +7,8 @@ import { holds, openStates, operations, spelled } from "./queries-journal.ts";
 import { absence } from "./queries-absence.ts";
 import { lastReads, runFacts } from "./queries-records.ts";
 import type { Reading } from "./query-base.ts";
-import { isObject, stored } from "./query-base.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
+import { stored } from "./query-base.ts";
 import { lastRunIds } from "./runs.ts";
 
 const shownOperations = 20;
@@ -79,7 +80,7 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
     ),
     notices: notices.map((row) => {
       const body = stored<Json>(row.body);
-      const summary = isObject(body) ? body["summary"] : undefined;
+      const summary = isJsonObject(body) ? body["summary"] : undefined;
       return { key: row.key, since: row.since, summary: typeof summary === "string" ? summary : "" };
     }),
   };

@@ -1,6 +1,6 @@
 import type { CompiledQuery, SqliteDatabase } from "kysely";
 import { Kysely, SqliteDialect } from "kysely";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { databaseProblem, isFatal, refused } from "./damage.ts";
 import type { Sqlite } from "./database.ts";
@@ -125,10 +125,6 @@ export function stored<T>(text: string, where = "a row of the ledger"): T {
 
 export function storedOrNull(text: string | null): Json {
   return text === null ? null : stored<Json>(text);
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export function keyOf(namespace: string | null, id: string | null): RecordKey | null {

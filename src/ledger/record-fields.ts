@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { isPrivateMarker } from "../operation/references.ts";
 import type { FieldFacts } from "../report/explain.ts";
-import { isObject } from "./query-base.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
 
 /**
  * The body of a canonical record as a flat list of fields, `instances[P1].nodes`. Elements of a list are named by their id, else by their code
@@ -14,7 +14,7 @@ export function fieldsOf(body: JsonObject): FieldFacts[] {
       fields.push({ name, private: true, mark: value.commitment });
     } else if (Array.isArray(value)) {
       value.forEach((item, index) => visit(`${name}[${elementName(item, index)}]`, item));
-    } else if (isObject(value)) {
+    } else if (isJsonObject(value)) {
       for (const key of Object.keys(value).sort()) visit(name === "" ? key : `${name}.${key}`, value[key] ?? null);
     } else {
       fields.push({ name, value });
@@ -25,7 +25,7 @@ export function fieldsOf(body: JsonObject): FieldFacts[] {
 }
 
 function elementName(item: Json, index: number): string {
-  if (!isObject(item)) return String(index);
+  if (!isJsonObject(item)) return String(index);
   const { id, code, parentId } = item;
   if (typeof id === "string") return id;
   if (typeof code !== "string") return String(index);

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { isReference } from "../operation/references.ts";
 import type { SentItem } from "../report/reconciliation-facts.ts";
-import { isObject } from "./query-base.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
 
 /** What an E5 carried, flat: each product and each package under each of its asset numbers. */
 interface SentOrder {
@@ -79,5 +79,5 @@ function textOf(value: Json | undefined): string {
 }
 
 function objects(value: Json | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return Array.isArray(value) ? value.filter((item) => isJsonObject(item)) : [];
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
 import { addStaffRequestSchema } from "../contract/member-center.ts";
@@ -135,7 +136,7 @@ function keyOf(operation: Operation, index: number): RecordKey {
 function sealedPassword(operation: Operation, index: number): { ref: string; version: number } | undefined {
   const list = operation.payload["userList"];
   const person = Array.isArray(list) ? list[index] : undefined;
-  if (typeof person !== "object" || person === null || Array.isArray(person)) return undefined;
+  if (!isJsonObject(person)) return undefined;
   const { password } = person;
   return isPrivateMarker(password) ? { ref: password.$private, version: password.version } : undefined;
 }
@@ -255,7 +256,7 @@ function clearNames(
   const people: { key: RecordKey; userName: string; name: string }[] = [];
   for (const [index, item] of list.entries()) {
     const person = context.staff[index];
-    if (typeof item !== "object" || item === null || Array.isArray(item) || person === undefined) return undefined;
+    if (!isJsonObject(item) || person === undefined) return undefined;
     const userName = reveal(item["userName"]);
     const name = reveal(item["name"]);
     if (userName === undefined || name === undefined) return undefined;

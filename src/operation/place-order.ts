@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { batchOrderRequestSchema } from "../contract/order-record.ts";
 import { matchBySequence } from "../contract/order-service.ts";
@@ -74,7 +75,7 @@ export const placeOrder: Kind = {
     const order = textAt(context, "channelOrderId") ?? textAt(payload, "channelOrderId") ?? "(not known)";
     const { records } = context;
     const numbers = (Array.isArray(records) ? records : []).flatMap((item) =>
-      typeof item === "object" && item !== null && !Array.isArray(item) ? listAt(item, "numbers") : [],
+      isJsonObject(item) ? listAt(item, "numbers") : [],
     );
     return {
       what: `an order with the channel order number ${order}, or one of its asset numbers: ${some(numbers)}`,

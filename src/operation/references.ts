@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 
 /** What a plan cannot know yet. `of` says which one: a licence type, a staff subject, an asset instance. */
@@ -17,14 +18,12 @@ export interface PrivateMarker {
 }
 
 export function isReference(value: Json | undefined): value is Reference & JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && typeof value["$ref"] === "string";
+  return isJsonObject(value) && typeof value["$ref"] === "string";
 }
 
 export function isPrivateMarker(value: Json | undefined): value is PrivateMarker & JsonObject {
   return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
+    isJsonObject(value) &&
     typeof value["$private"] === "string" &&
     typeof value["field"] === "string" &&
     typeof value["version"] === "number" &&

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Block } from "./block.ts";
@@ -172,9 +173,9 @@ function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void 
 }
 
 function plannedAssets(after: Json): { id: string; quantity: number }[] {
-  if (typeof after !== "object" || after === null || Array.isArray(after) || !Array.isArray(after["assets"])) return [];
+  if (!isJsonObject(after) || !Array.isArray(after["assets"])) return [];
   return after["assets"].flatMap((asset) => {
-    if (typeof asset !== "object" || asset === null || Array.isArray(asset)) return [];
+    if (!isJsonObject(asset)) return [];
     const { id, quantity } = asset;
     return typeof id === "string" && typeof quantity === "number" ? [{ id, quantity }] : [];
   });

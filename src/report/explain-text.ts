@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { ExplainFacts, FieldFacts, VersionFacts } from "./explain.ts";
 import { verdictOf } from "./explain-verdict.ts";
@@ -195,7 +196,7 @@ function shownLines(facts: ExplainFacts, now: string): string[] {
 
 /** What was shown, without what was not: members that are null are left out. */
 function shownText(body: Json): string {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return valueText(body);
+  if (!isJsonObject(body)) return valueText(body);
   return valueText(Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)));
 }
 

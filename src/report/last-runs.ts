@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
 import type { RunFacts } from "./facts.ts";
@@ -61,9 +62,9 @@ const verifyCounts = z.object({ findings: z.object({ counts: z.record(z.string()
 
 /** Customers that a run could not read or send to, from its summary: `customers.unreadable` of a sync, `failed` of a verify. */
 function unreachedIn(summary: Json): number {
-  if (typeof summary !== "object" || summary === null || Array.isArray(summary)) return 0;
+  if (!isJsonObject(summary)) return 0;
   const { customers, failed } = summary;
   if (typeof failed === "number") return failed;
-  if (typeof customers !== "object" || customers === null || Array.isArray(customers)) return 0;
+  if (!isJsonObject(customers)) return 0;
   return typeof customers["unreadable"] === "number" ? customers["unreadable"] : 0;
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
 import type { ReadFacts, RunFacts, RunStory } from "./facts.ts";
@@ -204,7 +205,7 @@ export function runText(story: RunStory, view: View = plainView): string {
 
 /** The kept summary of a run, one line for each of its parts; the readings stand in a table of their own. */
 function summaryLines(summary: Json): string[] {
-  if (typeof summary !== "object" || summary === null || Array.isArray(summary)) return [];
+  if (!isJsonObject(summary)) return [];
   return Object.keys(summary)
     .filter((key) => key !== "sources")
     .sort()

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import { spawn } from "node:child_process";
 import { request } from "undici";
 import type { Json } from "../base/canonical-json.ts";
@@ -185,7 +186,7 @@ function composed(changes: readonly Change[], instance: string, at: string): Not
 
 /** A state as it was kept. */
 export function fromBody(key: string, body: Json): Notice {
-  const fields = typeof body === "object" && body !== null && !Array.isArray(body) ? body : {};
+  const fields = isJsonObject(body) ? body : {};
   const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
   const { kind } = fields;
   return {

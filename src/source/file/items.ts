@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { BadRecord, SourceItem } from "../reader.ts";
 import type { FileRow } from "./row.ts";
@@ -7,7 +8,7 @@ export function toItem(
   { place, value }: FileRow,
   keyOf: ((value: JsonObject) => string | undefined) | undefined,
 ): SourceItem {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     return { bad: notAnObject(place) };
   }
   const key = keyOf?.(value);

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import { keyReader } from "../keys.ts";
@@ -103,7 +104,7 @@ async function* stage(
         continue;
       }
       const { place, value } = item.row;
-      if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      if (!isJsonObject(value)) {
         bad.push(notAnObject(place));
         continue;
       }
@@ -149,7 +150,7 @@ function join({ header, details }: JoinedRow, names: readonly string[], stream: 
 
 function parseStaged(text: string, stream: FileStream): JsonObject {
   const parsed = parseJson(text, stream.limits);
-  if (!parsed.ok || typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) {
+  if (!parsed.ok || !isJsonObject(parsed.value)) {
     throw new TypeError("the staging area gave back a row that was not put into it");
   }
   return parsed.value;

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import { keyReader } from "../keys.ts";
 import type { RecordLimits } from "../limits.ts";
@@ -40,8 +41,7 @@ export async function readTable(
       for (const item of next.value) {
         if ("bad" in item) throw wrong(item.bad.place, `has a row that cannot be used: ${item.bad.message}`);
         const { place, value } = item.row;
-        if (typeof value !== "object" || value === null || Array.isArray(value))
-          throw wrong(place, "has an element that is no object");
+        if (!isJsonObject(value)) throw wrong(place, "has an element that is no object");
         const key = keyOf(value);
         const found = valueOf(value);
         if (key === undefined) throw wrong(place, `has a row without ${settings.key}`);

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import { Agent } from "undici";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
@@ -258,8 +259,7 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
 
 function bodyText(method: "GET" | "POST", body: Json | undefined, parameters: JsonObject): string | undefined {
   if (method === "GET") return undefined;
-  if (typeof body === "object" && body !== null && !Array.isArray(body))
-    return JSON.stringify({ ...body, ...parameters });
+  if (isJsonObject(body)) return JSON.stringify({ ...body, ...parameters });
   return JSON.stringify(body ?? parameters);
 }
 

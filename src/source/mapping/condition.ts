@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { mistake } from "./context.ts";
 import type { KeyPath, MappingContext, ExpressionCompiler } from "./context.ts";
@@ -20,7 +21,7 @@ export function compileCondition(
 ): (scope: Scope) => boolean {
   const { context } = compiler;
   const never = (): boolean => false;
-  if (typeof spec !== "object" || spec === null || Array.isArray(spec)) {
+  if (!isJsonObject(spec)) {
     mistake(context, at, "expected a condition such as {path: …, equals: …}");
     return never;
   }

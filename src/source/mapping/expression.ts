@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { everyElement, mistake } from "./context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext, ScopeOrigin } from "./context.ts";
@@ -38,7 +39,7 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
     },
     expression(spec, at) {
       if (typeof spec === "string") return compiler.path(spec, at)?.read ?? (() => undefined);
-      if (typeof spec !== "object" || spec === null || Array.isArray(spec)) {
+      if (!isJsonObject(spec)) {
         return mistake(
           context,
           at,

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { coercionTo } from "./coerce.ts";
 import { mistake, refuse } from "./context.ts";
@@ -10,9 +11,6 @@ export interface CompiledFields {
   fields: ReadonlyMap<string, Evaluate>;
 }
 
-const isObject = (spec: Json | undefined): spec is JsonObject =>
-  typeof spec === "object" && spec !== null && !Array.isArray(spec);
-
 /** Compiles the fields of one object. `name` is the object's own place in the target: `""`, `instances[]`. */
 export function compileFields(
   spec: Json | undefined,
@@ -24,7 +22,7 @@ export function compileFields(
 ): CompiledFields {
   const { context } = compiler;
   const fields = new Map<string, Evaluate>();
-  if (!isObject(spec)) {
+  if (!isJsonObject(spec)) {
     return { evaluate: mistake(context, at, "expected an object: target field → expression"), fields };
   }
   for (const [field, expression] of Object.entries(spec)) {
@@ -72,7 +70,7 @@ function compileField(
       : compiler.expression(spec, at);
   checkConstant(spec, target, at, compiler);
   const dated =
-    target.kind === "instant" && isObject(spec) && spec["date"] !== undefined && spec["default"] === undefined;
+    target.kind === "instant" && isJsonObject(spec) && spec["date"] !== undefined && spec["default"] === undefined;
   const coerce = dated ? (value: Json) => value : coercionTo(target, context);
   return (scope) => {
     let value = inner(scope);
@@ -89,7 +87,7 @@ function compileField(
 
 /** A constant that no record could make fit is a mistake in the mapping. */
 function checkConstant(spec: Json | undefined, target: Target, at: KeyPath, compiler: ExpressionCompiler): void {
-  const constant = isObject(spec) ? (spec["value"] ?? spec["default"]) : undefined;
+  const constant = isJsonObject(spec) ? (spec["value"] ?? spec["default"]) : undefined;
   if (constant === undefined || target.kind === "list" || target.kind === "money") return;
   const { context } = compiler;
   coercionTo(target, context)(constant);

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { mistake, refuse } from "./context.ts";
 import type { Evaluate, KeyPath, ExpressionCompiler } from "./context.ts";
@@ -34,7 +35,7 @@ export function compileList(
   compileObject: CompileObject,
 ): Evaluate {
   const { context } = compiler;
-  const single = typeof spec === "object" && spec !== null && !Array.isArray(spec);
+  const single = isJsonObject(spec);
   const entries = single ? [spec] : spec;
   if (!Array.isArray(entries)) return mistake(context, at, "expected a list of {one: …} and {each: …, fields: …}");
   const appends = entries.map((entry, index) =>
@@ -64,7 +65,7 @@ function compileEntry(
 ): Append {
   const { context } = compiler;
   const nothing: Append = () => undefined;
-  if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
+  if (!isJsonObject(entry)) {
     mistake(context, at, "expected {one: …} or {each: …, fields: …}");
     return nothing;
   }
@@ -121,7 +122,7 @@ function withKind(build: Evaluate, variant: ObjectTarget): Evaluate {
   if (kind === undefined) return build;
   return (scope) => {
     const built = build(scope);
-    return typeof built === "object" && built !== null && !Array.isArray(built) ? { kind, ...built } : built;
+    return isJsonObject(built) ? { kind, ...built } : built;
   };
 }
 
@@ -146,7 +147,7 @@ function variantOf(
     return chosen;
   }
   if (kind !== undefined) mistake(compiler.context, [...at, "kind"], "unknown; elements of this list have no kind");
-  const names = typeof written === "object" && written !== null && !Array.isArray(written) ? Object.keys(written) : [];
+  const names = isJsonObject(written) ? Object.keys(written) : [];
   const fitting = variants.find((variant) => names.every((name) => variant.fields.has(name)));
   if (fitting === undefined && variants.length > 1) {
     const choices = variants.map((variant) => [...variant.fields.keys()].join(" + ")).join(", or ");

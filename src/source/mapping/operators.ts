@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { textOf } from "./coerce.ts";
 import { compileCondition, wordsOf } from "./condition.ts";
@@ -124,7 +125,7 @@ const lookup: Operator = {
   options: [],
   compile(operand, _spec, at, compiler) {
     const { context } = compiler;
-    if (typeof operand !== "object" || operand === null || Array.isArray(operand)) {
+    if (!isJsonObject(operand)) {
       return mistake(context, at, "expected {table: …, key: …}");
     }
     for (const key of Object.keys(operand)) {
@@ -160,7 +161,7 @@ const map: Operator = {
     const { context } = compiler;
     const inner = compiler.expression(operand, at);
     const { values, default: fallback } = spec;
-    if (typeof values !== "object" || values === null || Array.isArray(values)) {
+    if (!isJsonObject(values)) {
       return mistake(context, beside(at, "values"), "expected an object: found text → value");
     }
     const table = new Map(Object.entries(values));

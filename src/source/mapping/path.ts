@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { failed, ok } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
@@ -90,7 +91,7 @@ export function compilePath(path: Path): (scope: Scope) => Json | undefined {
   if (path.up > 0 || typeof only !== "string" || others.length > 0) return (scope) => valueAt(scope, path);
   return (scope) => {
     const { item } = scope;
-    if (typeof item !== "object" || item === null || Array.isArray(item)) return undefined;
+    if (!isJsonObject(item)) return undefined;
     return Object.hasOwn(item, only) ? item[only] : undefined;
   };
 }

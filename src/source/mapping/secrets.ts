@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { Stream } from "../../crm/model.ts";
 import { readsOf } from "./compile.ts";
@@ -19,7 +20,7 @@ export function blankSecrets(raw: JsonObject, paths: readonly string[]): JsonObj
   let blanked: JsonObject = raw;
   for (const path of paths) {
     const result = blankAt(blanked, parseRawPath(path), 0);
-    if (typeof result === "object" && result !== null && !Array.isArray(result)) blanked = result;
+    if (isJsonObject(result)) blanked = result;
   }
   return blanked;
 }
