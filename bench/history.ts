@@ -32,7 +32,10 @@ export interface History {
 const answerSchema = z.object({ records: z.int(), exitCode: z.literal(0).optional() });
 const statusSchema = z.looseObject({ audit: z.unknown() });
 
-/** Puts finished operations into a ledger, with everything that they leave: attempts, audit entries, records, links, orders, numbers, staff. */
+/**
+ * Puts finished operations into a ledger, with everything that they leave: attempts, audit entries, records, links,
+ * orders, numbers, staff.
+ */
 export async function fillWithHistory(path: string, operations: number): Promise<void> {
   const database = await openDatabase(path, { migrate: true });
   const customers = Math.floor(operations / kinds.length);

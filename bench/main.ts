@@ -11,8 +11,9 @@ import { measureRoad } from "./road.ts";
 import { historyFigures, partFigures, ratiosOf, roadFigures } from "./targets.ts";
 
 /**
- * Measures the program against the floor and against a plain script in one run, and prints figure, target and ratio. Exit code 0, also where a
- * target is not met; 1 where the measuring failed or the ratio to the floor lost more than 15 % against the kept one.
+ * Measures the program against the floor and against a plain script in one run, and prints figure, target and ratio.
+ * Exit code 0, also where a target is not met; 1 where the measuring failed or the ratio to the floor lost more than 15
+ * % against the kept one.
  */
 async function main(options: Options): Promise<number> {
   const started = performance.now();

@@ -23,7 +23,10 @@ export function benchPath(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-/** Runs one of the measured programs with `--name value` arguments to its end. Rejects when it fails or says something unexpected. */
+/**
+ * Runs one of the measured programs with `--name value` arguments to its end. Rejects when it fails or says something
+ * unexpected.
+ */
 export async function measure<Result>(
   script: string,
   options: Readonly<Record<string, string | number>>,

@@ -56,7 +56,9 @@ export function ratiosOf(road: Road): Ratios {
   };
 }
 
-/** Records a second that the lanes allow at most, given how long the server really held the calls that a customer needs. */
+/**
+ * Records a second that the lanes allow at most, given how long the server really held the calls that a customer needs.
+ */
 export function boundOf(passage: Passage): number {
   const heldPerRecord = passage.replay.heldMs / passage.records;
   return (lanes * 1_000) / heldPerRecord;

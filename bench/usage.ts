@@ -1,8 +1,8 @@
 import { readFileSync, writeSync } from "node:fs";
 
 /**
- * Loaded by `--import` before a measured program. When the process ends, it writes what the process used to file descriptor 3 as JSON:
- * `cpuSeconds` (user and system, all threads) and `peakMegabytes` (largest resident size).
+ * Loaded by `--import` before a measured program. When the process ends, it writes what the process used to file
+ * descriptor 3 as JSON: `cpuSeconds` (user and system, all threads) and `peakMegabytes` (largest resident size).
  */
 process.on("exit", () => {
   const { userCPUTime, systemCPUTime } = process.resourceUsage();
@@ -12,7 +12,10 @@ process.on("exit", () => {
   );
 });
 
-/** The kernel's own mark counts from the start of this program; `maxRSS` also counts the process that started it, so it comes second. */
+/**
+ * The kernel's own mark counts from the start of this program; `maxRSS` also counts the process that started it, so it
+ * comes second.
+ */
 function peakKilobytes(): number {
   try {
     const found = /^VmHWM:\s+(\d+) kB$/mu.exec(readFileSync("/proc/self/status", "utf8"))?.[1];

@@ -13,8 +13,8 @@ import type { PortalOrder } from "./make/portal-orders.ts";
 import { makeStaff } from "./make/staff.ts";
 
 /**
- * Makes the sample CRM export of the demo: `node demo/make-sample.ts` writes `demo/sample/` anew, the same every time. Everybody in it is
- * made up. What is wrong in it is wrong on purpose, each in its own way.
+ * Makes the sample CRM export of the demo: `node demo/make-sample.ts` writes `demo/sample/` anew, the same every time.
+ * Everybody in it is made up. What is wrong in it is wrong on purpose, each in its own way.
  */
 
 const customerCount = 240;

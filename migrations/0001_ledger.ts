@@ -4,7 +4,8 @@ import { sql } from "kysely";
 const statements = [
   `create table meta (key text primary key, value text not null) strict, without rowid`,
 
-  // Values that no other table may hold in clear. One row for each version of a record; \`sealed\` holds what needs the sealing key.
+  // Values that no other table may hold in clear. One row for each version of a record; \`sealed\` holds what needs the
+  // sealing key.
   `create table private_value (
     ref text not null, version integer not null, salt text, body text, sealed text,
     created_at text not null, wiped_at text,

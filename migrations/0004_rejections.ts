@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import type { Kysely } from "kysely";
 
 const statements = [
-  // What a service refused and what is not sent again as it was: one row for each record and operation that was refused. `version` is the record's,
-  // `settings` a fingerprint; `shared`: refused together with others, so that it is not known whose fault it was; `asked`: somebody, or a change of
-  // the settings, wants it tried once more.
+  // What a service refused and what is not sent again as it was: one row for each record and operation that was
+  // refused. `version` is the record's, `settings` a fingerprint; `shared`: refused together with others, so that it is
+  // not known whose fault it was; `asked`: somebody, or a change of the settings, wants it tried once more.
   `create table rejection (
     stream text not null, namespace text not null, record_id text not null, kind text not null, hash text not null,
     customer_namespace text not null, customer_id text not null, version integer not null, settings text not null,

@@ -4,7 +4,8 @@ import type { Kysely } from "kysely";
 const statements = [
   // When a record was first missing from a whole read of a run; it counts only while `missed` is not 0.
   `alter table record add column missed_since text`,
-  // Whether a complete read was not believed because it lost too much; and what it said about what is gone: 'judged', or why not.
+  // Whether a complete read was not believed because it lost too much; and what it said about what is gone: 'judged',
+  // or why not.
   `alter table source_read add column shrunk integer not null default 0`,
   `alter table source_read add column absence text`,
   `create index source_read_whole on source_read (source, stream, number) where complete = 1 and whole = 1`,

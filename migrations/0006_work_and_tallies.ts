@@ -10,7 +10,10 @@ const plus = (name: string): string =>
   `insert into tally (name, count) values ('${name}', 1) on conflict (name) do update set count = count + 1;`;
 const minus = (name: string): string => `update tally set count = count - 1 where name = '${name}';`;
 
-/** Keeps the number of the rows of a table for which something holds; `holds` reads the columns of the row that it is given the name of. */
+/**
+ * Keeps the number of the rows of a table for which something holds; `holds` reads the columns of the row that it is
+ * given the name of.
+ */
 function counted(name: string, table: string, column: string, holds: (row: string) => string): string[] {
   const label = name.replaceAll(/\W/gu, "_");
   return [
@@ -42,7 +45,8 @@ const statements = [
   `create index hold_by_customer on hold (customer_namespace, customer_id)`,
   `create index observation_read_by_time on observation_read (seen_at)`,
 
-  // Numbers that people ask for and limits are judged by: counted as rows come and go, so that nobody has to count them.
+  // Numbers that people ask for and limits are judged by: counted as rows come and go, so that nobody has to count
+  // them.
   `create table tally (name text primary key, count integer not null) strict, without rowid`,
   `create table record_tally (
      stream text not null, state text not null, count integer not null, pending integer not null, primary key (stream, state)

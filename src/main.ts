@@ -11,7 +11,8 @@ if (major < oldest) {
   );
   process.exitCode = 78 satisfies ExitCode;
 } else {
-  // Whatever is written is for the owner alone, whatever the shell says; where a group may read, it is given that right.
+  // Whatever is written is for the owner alone, whatever the shell says; where a group may read, it is given that
+  // right.
   process.umask(0o077);
   // Compiled code is kept in the system's temporary folder: a command starts in half the time.
   enableCompileCache();

@@ -34,8 +34,8 @@ const assetNumbers = "/asset/assetNums?";
 const virtualAssets = "/list?";
 
 /**
- * The recorded answer to a request: `target` is path and query, `body` the request's text. Nothing is validated. Undefined for a call that
- * was not recorded.
+ * The recorded answer to a request: `target` is path and query, `body` the request's text. Nothing is validated.
+ * Undefined for a call that was not recorded.
  */
 export function answerTo(
   target: string,

@@ -5,8 +5,9 @@ import type { Created, Replayed } from "./answers.ts";
 import { answerTo, replayed } from "./answers.ts";
 
 /**
- * The replay server, a process of its own: recorded answers over bare sockets (HTTP/1.1, keep-alive), nothing validated, each answer held for
- * `--latency` milliseconds. It tells its port to the process that started it, and answers "report" with what it has done.
+ * The replay server, a process of its own: recorded answers over bare sockets (HTTP/1.1, keep-alive), nothing
+ * validated, each answer held for `--latency` milliseconds. It tells its port to the process that started it, and
+ * answers "report" with what it has done.
  */
 
 const { values } = parseArgs({ options: { latency: { type: "string", default: "0" } } });

@@ -8,9 +8,9 @@ import { text } from "./arguments.ts";
 import { journalWork } from "./journal-work.ts";
 
 /**
- * What full durability costs: intents and outcomes a second through the ledger's own writer and tables, with nothing else going on. Grouped
- * commits at full durability, one commit each at full durability, and grouped commits at NORMAL, which loses what was committed last when
- * the power fails.
+ * What full durability costs: intents and outcomes a second through the ledger's own writer and tables, with nothing
+ * else going on. Grouped commits at full durability, one commit each at full durability, and grouped commits at NORMAL,
+ * which loses what was committed last when the power fails.
  */
 
 const { values } = parseArgs({

@@ -7,8 +7,9 @@ import type { CreateAnswer, LookUpAnswer } from "./row.ts";
 import { createBody, createPath, customerRows, lookUpPath, requestHeaders } from "./row.ts";
 
 /**
- * The floor: the same calls for each customer as a first run makes (E3, E2, E3) on bare undici lanes, its results written to SQLite in
- * batches. No journal, no checks, no audit; after a crash nothing is known. Nothing that does the work can be much faster.
+ * The floor: the same calls for each customer as a first run makes (E3, E2, E3) on bare undici lanes, its results
+ * written to SQLite in batches. No journal, no checks, no audit; after a crash nothing is known. Nothing that does the
+ * work can be much faster.
  */
 
 const { baseUrl, csv, directory, lanes } = subjectArguments();

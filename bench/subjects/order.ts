@@ -13,7 +13,9 @@ import type { PrivateMarker } from "../../src/operation/references.ts";
 import { markerKey } from "../../src/operation/references.ts";
 import { planOrders } from "../../src/plan/orders.ts";
 
-/** T5: what one order costs in this process, from its canonical form to the bytes of E5 and their hash, in microseconds. */
+/**
+ * T5: what one order costs in this process, from its canonical form to the bytes of E5 and their hash, in microseconds.
+ */
 
 const profile = parse(readFileSync(new URL("../../config/profiles/sandbox.yaml", import.meta.url), "utf8"));
 const settings = configSchema.parse({ ledger: { path: "not-used.db" }, sources: {}, ...profile }).assumptions;

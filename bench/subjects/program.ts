@@ -18,8 +18,9 @@ import { createSource } from "../../src/source/source.ts";
 import { subjectArguments, text } from "./arguments.ts";
 
 /**
- * The program itself: its real engine over the export, with all its safety on. `--job sync` is a run of the customers (a second one finds
- * nothing to do), `--job verify` reads everything back. `--group-size 1` commits each piece of work alone. The ledger stays in the folder.
+ * The program itself: its real engine over the export, with all its safety on. `--job sync` is a run of the customers
+ * (a second one finds nothing to do), `--job verify` reads everything back. `--group-size 1` commits each piece of work
+ * alone. The ledger stays in the folder.
  */
 
 const { baseUrl, csv, directory, lanes } = subjectArguments();

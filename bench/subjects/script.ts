@@ -8,8 +8,8 @@ import type { CreateAnswer, CustomerRow, LookUpAnswer } from "./row.ts";
 import { createBody, createPath, customerRows, lookUpPath, requestHeaders } from "./row.ts";
 
 /**
- * What one would write in an afternoon: p-limit and fetch, the same calls as the floor, one commit for each customer at SQLite's usual
- * durability. It promises nothing after a crash.
+ * What one would write in an afternoon: p-limit and fetch, the same calls as the floor, one commit for each customer at
+ * SQLite's usual durability. It promises nothing after a crash.
  */
 
 const { baseUrl, csv, directory, lanes } = subjectArguments();

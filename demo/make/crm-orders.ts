@@ -35,7 +35,10 @@ export const lineColumns = [
   "amount",
 ] as const;
 
-/** An asset number that one employee of the customer may hold: by the number that the CRM knows, or by the instance that gets one. */
+/**
+ * An asset number that one employee of the customer may hold: by the number that the CRM knows, or by the instance that
+ * gets one.
+ */
 export interface Seat {
   system: "crm" | "portal";
   customer: MadeCustomer;

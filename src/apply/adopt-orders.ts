@@ -41,10 +41,11 @@ interface Examination {
 }
 
 /**
- * Looks for the orders of an enterprise that somebody else made, so that none that is there is placed a second time. Before its first order every
- * asset it shows is read ((M6 ∪ E8) → M7), and what it shows is kept; an order that comes later is compared with that. An order counts as placed only
- * where all its products are shown under its channel order number; one that is shown in part is looked for anew in each pass and waits for a person,
- * and so does one that is not shown where that proves nothing (A43).
+ * Looks for the orders of an enterprise that somebody else made, so that none that is there is placed a second time.
+ * Before its first order every asset it shows is read ((M6 ∪ E8) → M7), and what it shows is kept; an order that comes
+ * later is compared with that. An order counts as placed only where all its products are shown under its channel order
+ * number; one that is shown in part is looked for anew in each pass and waits for a person, and so does one that is not
+ * shown where that proves nothing (A43).
  */
 export class OrderAdoption {
   readonly #deps: Pick<ApplyDependencies, "ledger" | "settings">;
@@ -88,7 +89,10 @@ export class OrderAdoption {
     };
   }
 
-  /** Reads everything that the enterprise shows, once in a pass, and keeps it; it counts as examined only where no asset is ambiguous. */
+  /**
+   * Reads everything that the enterprise shows, once in a pass, and keeps it; it counts as examined only where no asset
+   * is ambiguous.
+   */
   async #examine(loaded: Loaded, link: Link, signal: AbortSignal | undefined): Promise<void> {
     if (this.#examination !== undefined) return;
     const { customer } = loaded;
@@ -178,7 +182,9 @@ export class OrderAdoption {
     return maybeThere(order, { bareAssets: this.#examination?.bareAssets ?? [], hiddenType });
   }
 
-  /** A licence type that this very look showed is one that the platform shows, unless the settings name others (A43). */
+  /**
+   * A licence type that this very look showed is one that the platform shows, unless the settings name others (A43).
+   */
   #justShown(licenseType: string): boolean {
     return this.#deps.settings.visibleLicenseTypes === undefined && this.#examination?.types.has(licenseType) === true;
   }
@@ -194,7 +200,10 @@ function channelNumberOf(deps: Pick<ApplyDependencies, "settings">, order: Order
   return order.body.channelOrderId ?? fillTemplate(deps.settings.channelOrderIdTemplate, { id, namespace });
 }
 
-/** Takes an order for the one that is there, unless the ledger or another order has that number already: then it waits, and says so. */
+/**
+ * Takes an order for the one that is there, unless the ledger or another order has that number already: then it waits,
+ * and says so.
+ */
 async function adopt(
   deps: Pick<ApplyDependencies, "ledger" | "settings">,
   loaded: Loaded,

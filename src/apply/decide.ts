@@ -40,11 +40,11 @@ export interface Decision {
 }
 
 /**
- * A person's decision on an operation whose outcome is unknown or that waits for a person. The platform is read once more first, and the
- * decision has to agree with what it shows: nothing is called applied that would leave the ledger without its ids, and nothing is called not
- * applied that is there, or that may still land. Outcome, ledger changes, audit entry and the reason are committed together; the customer is
- * looked at again by the next run. Throws a Problem (exit code 64) where the decision cannot be taken, and a ReadFailure where the platform
- * cannot be read.
+ * A person's decision on an operation whose outcome is unknown or that waits for a person. The platform is read once
+ * more first, and the decision has to agree with what it shows: nothing is called applied that would leave the ledger
+ * without its ids, and nothing is called not applied that is there, or that may still land. Outcome, ledger changes,
+ * audit entry and the reason are committed together; the customer is looked at again by the next run. Throws a Problem
+ * (exit code 64) where the decision cannot be taken, and a ReadFailure where the platform cannot be read.
  */
 export async function decide(
   deps: DecisionDependencies,
@@ -177,7 +177,10 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
   };
 }
 
-/** A call without an answer may still land until its settle time is over; what is planned anew before that would be done twice. */
+/**
+ * A call without an answer may still land until its settle time is over; what is planned anew before that would be done
+ * twice.
+ */
 function refuseTooEarly(deps: DecisionDependencies, row: JournalRow, left: number): void {
   if (left === 0) return;
   throw refusal(

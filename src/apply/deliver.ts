@@ -47,8 +47,9 @@ interface Existing {
 }
 
 /**
- * Carries one operation out: numbers, binding, permit, intent, one attempt, outcome. `existing` sends an operation of the journal again; its payload
- * must bind to the very bytes of the intent, else nothing is sent and it is parked. `shownBefore` are the members that M5 showed (M1 only).
+ * Carries one operation out: numbers, binding, permit, intent, one attempt, outcome. `existing` sends an operation of
+ * the journal again; its payload must bind to the very bytes of the intent, else nothing is sent and it is parked.
+ * `shownBefore` are the members that M5 showed (M1 only).
  */
 export async function deliver(
   deps: ApplyDependencies,

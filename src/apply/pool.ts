@@ -15,7 +15,9 @@ import { sendOnce } from "./sending.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */
 export const poolOwner: RecordKey = { namespace: "", id: "" };
-/** So many E9 calls that came to nothing in a row end the asking: for an order, and for every other order of the run. */
+/**
+ * So many E9 calls that came to nothing in a row end the asking: for an order, and for every other order of the run.
+ */
 const mostRefills = 3;
 
 /** Why an order has no numbers yet. */
@@ -25,8 +27,9 @@ interface Unready {
 }
 
 /**
- * Asset numbers: taken from E9 in batches, kept in the ledger before use, fixed to an asset instance for good. An E9 whose answer was lost
- * has spent its numbers: the gap is recorded and a new call is made, never more than three in a row within a run, whose pool this is.
+ * Asset numbers: taken from E9 in batches, kept in the ledger before use, fixed to an asset instance for good. An E9
+ * whose answer was lost has spent its numbers: the gap is recorded and a new call is made, never more than three in a
+ * row within a run, whose pool this is.
  */
 export class NumberPool {
   readonly #deps: ApplyDependencies;
@@ -57,7 +60,8 @@ export class NumberPool {
     });
     const early = await this.#fixed(key, wanted);
     if (early.kind !== "lacking") return early.problem;
-    // Whoever refills the pool takes its own numbers before the next one's turn, so that nobody waits behind those who came later.
+    // Whoever refills the pool takes its own numbers before the next one's turn, so that nobody waits behind those who
+    // came later.
     return await this.#oneAtATime(async () => {
       let vain = 0;
       for (let before = Number.POSITIVE_INFINITY; ;) {

@@ -21,9 +21,9 @@ export type AfterRefusal =
   | { kind: "parked"; id: string; reason: string };
 
 /**
- * The contract does not say that a refused batch did nothing at all (A16). Before anything of an order is sent of which an E5 was refused, its
- * asset numbers and its channel order number are looked for: (M6 ∪ E8), then M7 of all that is not another order's of ours. Anything shown: the
- * refused operation waits for a person.
+ * The contract does not say that a refused batch did nothing at all (A16). Before anything of an order is sent of which
+ * an E5 was refused, its asset numbers and its channel order number are looked for: (M6 ∪ E8), then M7 of all that is
+ * not another order's of ours. Anything shown: the refused operation waits for a person.
  */
 export async function lookForRefusedOrder(
   deps: ApplyDependencies,
@@ -39,7 +39,9 @@ export async function lookForRefusedOrder(
 export const refusedJustNow =
   "an earlier E5 of this order was rejected a moment ago; what it may have done is looked for after the settle time";
 
-/** Orders that the CRM cancelled or dropped, that it has not been decided on since, and that are not known to be placed. */
+/**
+ * Orders that the CRM cancelled or dropped, that it has not been decided on since, and that are not known to be placed.
+ */
 export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" | "known">): RecordReference[] {
   return orders.flatMap(({ key, state, body, pending }) => {
     const wanted = state === "quarantined" || (state === "current" && !body.cancelled);
@@ -85,7 +87,10 @@ async function lookForRefused(
   return { kind: "clear" };
 }
 
-/** What the platform shows of a refused order, in words; undefined where it shows nothing. Rejects where it could not be read. */
+/**
+ * What the platform shows of a refused order, in words; undefined where it shows nothing. Rejects where it could not be
+ * read.
+ */
 async function lookFor(
   deps: ApplyDependencies,
   observer: SnapshotReader,
@@ -97,12 +102,14 @@ async function lookFor(
   const { customer } = row.operation;
   const channelNumbers = new Set([context.channelOrderId, channelOrderId]);
   const assets = await observer.allAssets(customer, context.enterpriseGlobalId, signal);
-  // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and nobody else's.
+  // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and
+  // nobody else's.
   const given = new Set(plannedOrder.parse(row.operation.after).assets.flatMap((asset) => asset.given));
   const own = new Set(context.records.flatMap((record) => record.numbers));
   for (const number of own)
     if (assets.has(number) && !given.has(number)) return `the platform shows its asset number ${number}`;
-  // Somebody may have placed it by hand since, under other numbers. What stands under the numbers of our other orders is theirs.
+  // Somebody may have placed it by hand since, under other numbers. What stands under the numbers of our other orders
+  // is theirs.
   const others = await deps.ledger.placedNumbers(customer);
   for (const number of others) if (!own.has(number)) assets.delete(number);
   for (const asset of assets.values()) {

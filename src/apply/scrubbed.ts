@@ -7,8 +7,8 @@ import type { Prepared } from "../operation/kind.ts";
 type Sent = Awaited<ReturnType<Prepared["send"]>>;
 
 /**
- * What a call came to, without anything private that is known of its customer, whatever the service wrote there: of the customer and of all its
- * staff, not only of those whom the call was about. What was sent is taken out by http already.
+ * What a call came to, without anything private that is known of its customer, whatever the service wrote there: of the
+ * customer and of all its staff, not only of those whom the call was about. What was sent is taken out by http already.
  */
 export async function scrubbed(
   { ledger }: Pick<ApplyDependencies, "ledger">,

@@ -4,9 +4,10 @@ import type { WriteCall } from "../platform/call.ts";
 export type Permit = Required<Pick<WriteCall, "beforeSending" | "recorded">>;
 
 /**
- * One attempt, in this order: permit (circuit, concurrency, rate, token), intent, first byte, outcome. `intend` commits the intent and gives its id.
- * `record` gets undefined for an id where no permit was given: then nothing was written down and nothing left. The permit is kept until the
- * outcome stands in the writer's queue, ahead of the next call's intent, so that what is `sending` on disk is never more than `callsAtOnce`.
+ * One attempt, in this order: permit (circuit, concurrency, rate, token), intent, first byte, outcome. `intend` commits
+ * the intent and gives its id. `record` gets undefined for an id where no permit was given: then nothing was written
+ * down and nothing left. The permit is kept until the outcome stands in the writer's queue, ahead of the next call's
+ * intent, so that what is `sending` on disk is never more than `callsAtOnce`.
  */
 export async function sendOnce<Sent, Recorded>(
   intend: () => Promise<string>,

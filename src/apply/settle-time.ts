@@ -4,7 +4,9 @@ import type { ApplyDependencies } from "./dependencies.ts";
 
 type Dependencies = Pick<ApplyDependencies, "ledger" | "clock" | "settle">;
 
-/** When each settle time is over on the monotonic clock of this process, by the operation or the subject that it is of. */
+/**
+ * When each settle time is over on the monotonic clock of this process, by the operation or the subject that it is of.
+ */
 const endsOf = new WeakMap<Ledger, Map<string, number>>();
 /** Ends that are kept; those beyond are found anew from the wall clock. */
 const mostEnds = 10_000;
@@ -25,10 +27,11 @@ export function settleTimeBegins(deps: Dependencies, ...keys: readonly string[])
 }
 
 /**
- * How many milliseconds what was sent may still land; 0 once its settle time is over. `since` is when the call ended by the wall clock (epoch
- * milliseconds), which counts for calls of an earlier process only: this one counts on its monotonic clock, from when it opened the ledger, so
- * that a wall clock that is set forward ends no settle time early. One that was set back makes `since` lie in the future: then the time counts
- * from when that was first seen, and not from a moment that may be years away.
+ * How many milliseconds what was sent may still land; 0 once its settle time is over. `since` is when the call ended by
+ * the wall clock (epoch milliseconds), which counts for calls of an earlier process only: this one counts on its
+ * monotonic clock, from when it opened the ledger, so that a wall clock that is set forward ends no settle time early.
+ * One that was set back makes `since` lie in the future: then the time counts from when that was first seen, and not
+ * from a moment that may be years away.
  */
 export async function settleTimeLeft(
   deps: Dependencies,
@@ -45,8 +48,8 @@ export async function settleTimeLeft(
 }
 
 /**
- * How long an operation in doubt may still land: from the end of its last attempt that may have left, over the settle time of now or over the one
- * that stood in the settings then, whichever is longer.
+ * How long an operation in doubt may still land: from the end of its last attempt that may have left, over the settle
+ * time of now or over the one that stood in the settings then, whichever is longer.
  */
 export async function settleTimeLeftOf(deps: Dependencies, row: JournalRow): Promise<number> {
   const attempts = await deps.ledger.attempts(row.id);

@@ -39,8 +39,9 @@ const mostSendings = 3;
 const cutOff = "the program ended while the call was on its way";
 
 /**
- * The readings of a journal row with one more. Each says after how many attempts it was made: an operation that is sent again is read anew, and
- * what it was sent again on stays with it. The oldest make room for new ones, but never the last one that showed something of it.
+ * The readings of a journal row with one more. Each says after how many attempts it was made: an operation that is sent
+ * again is read anew, and what it was sent again on stays with it. The oldest make room for new ones, but never the
+ * last one that showed something of it.
  */
 export function evidenceWith(
   row: JournalRow,
@@ -63,8 +64,9 @@ export function evidenceWith(
 }
 
 /**
- * Finds out what became of operations that are sending or unknown, by reading the platform. The same code serves after a crash and after a
- * lost answer: seen is proof, unseen is not; after `readings` unseen readings over the settle time each kind of operation has its own rule.
+ * Finds out what became of operations that are sending or unknown, by reading the platform. The same code serves after
+ * a crash and after a lost answer: seen is proof, unseen is not; after `readings` unseen readings over the settle time
+ * each kind of operation has its own rule.
  */
 export class Settling {
   readonly #deps: ApplyDependencies;
@@ -77,7 +79,10 @@ export class Settling {
     this.#pool = pool;
   }
 
-  /** Settles one operation as far as evidence goes now. One that waits for a person is done by itself once the platform shows it. */
+  /**
+   * Settles one operation as far as evidence goes now. One that waits for a person is done by itself once the platform
+   * shows it.
+   */
   async settle(row: JournalRow, runId: string | null, signal?: AbortSignal): Promise<Settled> {
     const { id, operation } = row;
     const kind = kindOf(operation);
@@ -123,8 +128,8 @@ export class Settling {
   }
 
   /**
-   * An operation found `sending` had its process killed. Its call may have been under way until a moment before that, so its settle time begins now
-   * and not with the attempt.
+   * An operation found `sending` had its process killed. Its call may have been under way until a moment before that,
+   * so its settle time begins now and not with the attempt.
    */
   async foundSending(row: JournalRow): Promise<void> {
     settleTimeBegins(this.#deps, row.id, row.operation.subject);
@@ -227,7 +232,10 @@ export class Settling {
     }
   }
 
-  /** How often what must not be done twice was sent for one of its records without a known outcome, in all runs since a person decided last. */
+  /**
+   * How often what must not be done twice was sent for one of its records without a known outcome, in all runs since a
+   * person decided last.
+   */
   async #sendings(row: JournalRow): Promise<number> {
     const { kind, records } = row.operation;
     if (!kindOf(row.operation).isSentSparingly) return 0;

@@ -5,8 +5,8 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json | undefined };
 
 /**
- * JSON with the members of every object in code-unit order, no white space and `undefined` members left out (after RFC 8785), so that
- * equal values have equal text and equal hashes. Throws a TypeError for a number that JSON cannot hold.
+ * JSON with the members of every object in code-unit order, no white space and `undefined` members left out (after RFC
+ * 8785), so that equal values have equal text and equal hashes. Throws a TypeError for a number that JSON cannot hold.
  */
 export function canonicalJson(value: Json): string {
   if (value === null || typeof value === "boolean") return String(value);

@@ -17,8 +17,8 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * Something a person has to know about: what happened, to which record, what it means (`message`), and what to do next (`cure`).
- * Printed without a stack trace. Neither text may hold personal data or a secret.
+ * Something a person has to know about: what happened, to which record, what it means (`message`), and what to do next
+ * (`cure`). Printed without a stack trace. Neither text may hold personal data or a secret.
  */
 export class Problem extends Error {
   override readonly name = "Problem";

@@ -3,7 +3,10 @@ import type { DestinationStream, Logger as PinoLogger } from "pino";
 
 export type Logger = PinoLogger;
 
-/** Keys whose values never reach a log line, at the top of the bound fields or one level down. The last line of defence: events pick their fields. */
+/**
+ * Keys whose values never reach a log line, at the top of the bound fields or one level down. The last line of defence:
+ * events pick their fields.
+ */
 const neverLogged = [
   "authorization",
   "Authorization",

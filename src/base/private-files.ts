@@ -15,7 +15,10 @@ const ownerFolder = 0o700;
 /** With the set-group bit, so that what is made inside belongs to the group too. */
 const groupFolder = 0o2750;
 
-/** Finds the group of `ledger.group` in /etc/group, or where else the system keeps its groups. Throws a Problem with exit code 78. */
+/**
+ * Finds the group of `ledger.group` in /etc/group, or where else the system keeps its groups. Throws a Problem with
+ * exit code 78.
+ */
 export function groupNamed(name: string): ReadingGroup {
   const isPlain = /^[A-Za-z0-9_.][A-Za-z0-9_.@-]*$/u.test(name);
   const id = isPlain ? (idIn(groupFileText(), name) ?? idIn(askedGroups(name), name)) : undefined;
@@ -48,14 +51,19 @@ function idIn(text: string, name: string): number | undefined {
   return id === undefined || !/^\d+$/u.test(id) ? undefined : Number(id);
 }
 
-/** Makes a folder and those above it that are missing, for the owner and the group alone. Folders that are there stay as they are. */
+/**
+ * Makes a folder and those above it that are missing, for the owner and the group alone. Folders that are there stay as
+ * they are.
+ */
 export function makePrivateFolder(path: string, group: ReadingGroup | undefined): void {
   const first = mkdirSync(path, { recursive: true, mode: ownerFolder });
   if (first === undefined || group === undefined) return;
   for (let made = path; made.length >= first.length; made = dirname(made)) giveTo(made, group, groupFolder);
 }
 
-/** Makes an empty file that nobody else may read, before anything is written into it. False where one is there already. */
+/**
+ * Makes an empty file that nobody else may read, before anything is written into it. False where one is there already.
+ */
 export function createPrivateFile(path: string): boolean {
   try {
     closeSync(openSync(path, "wx", ownerFile));
@@ -66,7 +74,10 @@ export function createPrivateFile(path: string): boolean {
   }
 }
 
-/** Lets the owner, and the group if there is one, read a file, and nobody else. Nothing is done to a file that is not there. */
+/**
+ * Lets the owner, and the group if there is one, read a file, and nobody else. Nothing is done to a file that is not
+ * there.
+ */
 export function keepPrivate(path: string, group: ReadingGroup | undefined): void {
   const now = statSync(path, { throwIfNoEntry: false });
   if (now === undefined || !now.isFile()) return;

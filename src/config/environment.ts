@@ -14,8 +14,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const prefix = "CRM_SYNC__";
 
 /**
- * Settings from the environment: `CRM_SYNC__orderService__baseUrl=https://…` sets `orderService.baseUrl`. The text is taken as it is where
- * the setting is text, so that `0012` stays `0012`; elsewhere it is read as YAML (`5`, `true`, `[a, b]`, `{floor: 5}`).
+ * Settings from the environment: `CRM_SYNC__orderService__baseUrl=https://…` sets `orderService.baseUrl`. The text is
+ * taken as it is where the setting is text, so that `0012` stays `0012`; elsewhere it is read as YAML (`5`, `true`,
+ * `[a, b]`, `{floor: 5}`).
  */
 export function readEnvironment(environment: Environment, schema: () => JsonSchema): Result<Layer, Problem[]> {
   const value: JsonObject = {};

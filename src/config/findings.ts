@@ -10,8 +10,8 @@ import { isSecretKey } from "./secrets.ts";
 type Issue = z.core.$ZodIssue;
 
 /**
- * What zod found, as problems for a person: file:line:column, the key path, what stands there, what is expected and what to do.
- * Ordered by place in the file. A value under a key that may hold a secret is never repeated.
+ * What zod found, as problems for a person: file:line:column, the key path, what stands there, what is expected and
+ * what to do. Ordered by place in the file. A value under a key that may hold a secret is never repeated.
  */
 export function explainIssues(issues: readonly Issue[], layer: Layer, schema: JsonSchema): Problem[] {
   return issues.flatMap((issue) => explain(issue, [], layer, schema));
@@ -103,7 +103,9 @@ function mergedTypes(issues: readonly Issue[]): readonly Issue[] {
     : [{ code: "custom", path: [], message: `expected ${types.join(" or ")}`, input: first.input }];
 }
 
-/** Keys for work that this version does not do yet, and that work. A file that has one expects what would not happen. */
+/**
+ * Keys for work that this version does not do yet, and that work. A file that has one expects what would not happen.
+ */
 const notUsedYet: Readonly<Record<string, string>> = {
   locale: "pages for people",
   "assumptions.amendmentOrderIdTemplate": "changing a placed order",

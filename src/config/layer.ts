@@ -47,8 +47,8 @@ export function valueAt(value: Json | undefined, path: Path): Json | undefined {
 }
 
 /**
- * `upper` over `lower`: maps are merged key by key, everything else is replaced whole. Two maps with a different `kind` are different
- * things and are not mixed; nor are two ways to get one token.
+ * `upper` over `lower`: maps are merged key by key, everything else is replaced whole. Two maps with a different `kind`
+ * are different things and are not mixed; nor are two ways to get one token.
  */
 export function mergeLayers(lower: Layer, upper: Layer): Layer {
   return {

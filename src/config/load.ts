@@ -63,8 +63,9 @@ export interface Loaded<Config> {
 }
 
 /**
- * Reads, merges and checks the configuration: profiles below the file, then the environment, then options. Everything that is wrong is
- * returned at once, in the order of the file, each with file:line:column (or the name of the variable), key, finding, expectation and cure.
+ * Reads, merges and checks the configuration: profiles below the file, then the environment, then options. Everything
+ * that is wrong is returned at once, in the order of the file, each with file:line:column (or the name of the
+ * variable), key, finding, expectation and cure.
  */
 export async function loadWith<Schema extends z.ZodType>(
   schema: Schema,

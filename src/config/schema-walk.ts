@@ -26,7 +26,10 @@ function referenced(reference: string, root: JsonSchema): Node {
   return name === undefined ? undefined : root.$defs?.[name];
 }
 
-/** Every schema that may stand at a path; where `value` is given, without the shapes of another `kind` than the one written there. */
+/**
+ * Every schema that may stand at a path; where `value` is given, without the shapes of another `kind` than the one
+ * written there.
+ */
 export function schemasAt(root: JsonSchema, path: Path, value?: Json): JsonSchema[] {
   let current = ofKind(alternatives(root, root), value);
   path.forEach((step, index) => {

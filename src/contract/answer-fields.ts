@@ -1,20 +1,29 @@
 import { z } from "zod";
 
-/** An identifier of the services. Some operations send it as text, others as a number (M1, M5, M7): here it is always text. */
+/**
+ * An identifier of the services. Some operations send it as text, others as a number (M1, M5, M7): here it is always
+ * text.
+ */
 export const identifierSchema = z.union([z.string(), z.int().transform(String)]);
 
 /** Longest id of the services that is believed; what they give has 19 digits. */
 const longestId = 128;
 const unfitInId = /[\p{C}\p{Z}/\\?#%]|\.\.|^\.$/u;
 
-/** What is wrong with an id of the services, without quoting it; undefined where it can stand in a path, a table and a message. */
+/**
+ * What is wrong with an id of the services, without quoting it; undefined where it can stand in a path, a table and a
+ * message.
+ */
 export function idFault(id: string): string | undefined {
   if (id === "") return "the id is empty";
   if (id.length > longestId) return `the id is longer than ${longestId} characters`;
   return unfitInId.test(id) ? "the id holds a blank, a control character or a character of a path" : undefined;
 }
 
-/** An id that crm-sync keeps and sends back (E1, E2, E3, E5, E8, M1, M5, M6, M8): believed only where `idFault` finds nothing. */
+/**
+ * An id that crm-sync keeps and sends back (E1, E2, E3, E5, E8, M1, M5, M6, M8): believed only where `idFault` finds
+ * nothing.
+ */
 export const idSchema = identifierSchema.superRefine((id, context) => {
   const fault = idFault(id);
   if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
@@ -42,8 +51,8 @@ export const nullableTextSchema = z
   .transform((value) => value ?? null);
 
 /**
- * A Long, Date or Integer time as it stands on the wire. Its unit is not part of the contract (A20): `decodeTime` reads it with the
- * configured codec.
+ * A Long, Date or Integer time as it stands on the wire. Its unit is not part of the contract (A20): `decodeTime` reads
+ * it with the configured codec.
  */
 export const wireTimeSchema = z.union([z.number(), z.string()]);
 export type WireTime = z.infer<typeof wireTimeSchema>;

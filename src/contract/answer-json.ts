@@ -12,8 +12,9 @@ const integer = /^-?\d+$/;
 export const mostLevels = 100;
 
 /**
- * Parses the text of an answer. Integers beyond 2^53 become text with every digit kept, so that no 64-bit id passes through a number. Throws a
- * SyntaxError for what is not JSON, and a RangeError for what is nested deeper than everything that goes through an answer afterwards can follow.
+ * Parses the text of an answer. Integers beyond 2^53 become text with every digit kept, so that no 64-bit id passes
+ * through a number. Throws a SyntaxError for what is not JSON, and a RangeError for what is nested deeper than
+ * everything that goes through an answer afterwards can follow.
  */
 export function parseAnswer(text: string): Json {
   const plain = parseJson(text);
@@ -25,7 +26,10 @@ export function parseAnswer(text: string): Json {
   });
 }
 
-/** Whether a value has more levels than an answer may have. Goes level by level, since one that has could not be gone through in any other way. */
+/**
+ * Whether a value has more levels than an answer may have. Goes level by level, since one that has could not be gone
+ * through in any other way.
+ */
 function isDeep(value: Json): boolean {
   let level: Json[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -72,7 +76,10 @@ export function readableMessage(message: string): string {
   return message.replaceAll(/\{\d+\}/g, "(a number that the service did not name)").trim();
 }
 
-/** What the service itself said of a failure, for people: its message and, where it says more, its cause. Empty where it said nothing. */
+/**
+ * What the service itself said of a failure, for people: its message and, where it says more, its cause. Empty where it
+ * said nothing.
+ */
 export function serviceWords(answer: Json): string {
   if (!isJsonObject(answer)) return "";
   const said = [answer["message"], answer["cause"]].map((text) =>

@@ -8,7 +8,10 @@ import {
   nullableWireTimeSchema,
 } from "./answer-fields.ts";
 
-/** A product under an asset or a package, as the platform shows it (M7). Its limit times are `…Time` where E5 sends `…Date`. */
+/**
+ * A product under an asset or a package, as the platform shows it (M7). Its limit times are `…Time` where E5 sends
+ * `…Date`.
+ */
 export const productInstanceSchema = z.looseObject({
   id: identifierSchema,
   licenseType: nullableTextSchema,
@@ -52,7 +55,9 @@ const productInstancesSchema = z
   .nullish()
   .transform((products) => products ?? []);
 
-/** A package under an asset (M7), with its products and lower packages; the nulls of the lowest level are read as []. */
+/**
+ * A package under an asset (M7), with its products and lower packages; the nulls of the lowest level are read as [].
+ */
 export interface MerchandiseNode {
   id: string;
   licenseType: string | null;
@@ -97,7 +102,10 @@ const merchandiseNodesSchema = z
   .nullish()
   .transform((nodes) => nodes ?? []);
 
-/** Data of M7: everything that belongs to one asset. Data with neither list is no answer, and never read as "holds nothing". */
+/**
+ * Data of M7: everything that belongs to one asset. Data with neither list is no answer, and never read as "holds
+ * nothing".
+ */
 export const assetContentsSchema = z
   .custom<unknown>(
     (data) => typeof data === "object" && data !== null && ("productInstanceList" in data || "children" in data),

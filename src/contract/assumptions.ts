@@ -2,7 +2,8 @@ import type { OperationId } from "./operations.ts";
 import { operationsThatNeed } from "./required.ts";
 
 /**
- * What the contracts leave open. An assumption is about the services and can be contradicted by reality; a choice is ours.
+ * What the contracts leave open. An assumption is about the services and can be contradicted by reality; a choice is
+ * ours.
  */
 export interface Assumption {
   /** `A1` to `A43`. */
@@ -11,7 +12,9 @@ export interface Assumption {
   title: string;
   /** What holds unless it is set otherwise. */
   default: string;
-  /** Where it is decided: a key of the settings, `fixed` in the program, or `not built yet` with what happens instead. */
+  /**
+   * Where it is decided: a key of the settings, `fixed` in the program, or `not built yet` with what happens instead.
+   */
   decidedBy: { setting: string } | "fixed" | { notBuiltYet: string };
   /** Operations that are blocked while a setting of this row has no value. */
   requiredBefore: OperationId[];

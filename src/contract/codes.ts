@@ -17,7 +17,10 @@ export interface CodeMeaning {
   meaning: string;
   /** What the operator does about it. */
   cure: string;
-  /** False for a code that the contract does not list for this operation; such a code counts toward opening the circuit (A2). */
+  /**
+   * False for a code that the contract does not list for this operation; such a code counts toward opening the circuit
+   * (A2).
+   */
   listed: boolean;
   /** True where a person has to be told at once. */
   alert: boolean;
@@ -246,8 +249,9 @@ for (const operation of operationIds) {
 }
 
 /**
- * What a business code means on an operation. A code that the contract does not list there is never guessed: it is `unknown` and not
- * `listed`. `tokenCodes` are codes that the configuration declares to be about the application token (A2).
+ * What a business code means on an operation. A code that the contract does not list there is never guessed: it is
+ * `unknown` and not `listed`. `tokenCodes` are codes that the configuration declares to be about the application token
+ * (A2).
  */
 export function meaningOf(code: string, operation: OperationId, tokenCodes: readonly string[] = []): CodeMeaning {
   const known = table.get(`${operation} ${code}`);

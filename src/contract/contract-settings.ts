@@ -48,8 +48,8 @@ const timeZone = z.string().refine(
 );
 
 /**
- * What the contracts leave open, as settings (A1–A43). Keys without a default stay absent until somebody knows the answer: `missingAssumptions`
- * says which operation needs them.
+ * What the contracts leave open, as settings (A1–A43). Keys without a default stay absent until somebody knows the
+ * answer: `missingAssumptions` says which operation needs them.
  */
 export const contractSettingsSchema = z.strictObject({
   channelCode: z

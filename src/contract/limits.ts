@@ -31,8 +31,8 @@ export interface StaffTextProblem {
 }
 
 /**
- * What M1 and M2 would refuse in the texts of a staff member: `userName` of letters and digits only and shorter than 63 with the enterprise
- * code, `name` of 1 to 30, `remark` of at most 200. Nothing is ever cut to fit.
+ * What M1 and M2 would refuse in the texts of a staff member: `userName` of letters and digits only and shorter than 63
+ * with the enterprise code, `name` of 1 to 30, `remark` of at most 200. Nothing is ever cut to fit.
  */
 export function checkStaffTexts(
   staff: { userName: string; name: string; remark?: string | undefined },
@@ -71,7 +71,9 @@ export function checkStaffTexts(
 /** The authorization types whose locks E6 and E7 take: the re-issuable ones. */
 const reissuableLicenseTypes: readonly LicenseType[] = ["normal_recover_usbkey", "normal_recover_lan_usbkey"];
 
-/** A lock that E6 or E7 is to switch. No field shows that a lock is a large-customer lock: whoever asks for it says so. */
+/**
+ * A lock that E6 or E7 is to switch. No field shows that a lock is a large-customer lock: whoever asks for it says so.
+ */
 export interface LockTarget {
   assetNum: string;
   licenseType: LicenseType;
@@ -84,7 +86,10 @@ export function lockProblem(lock: LockTarget): string | undefined {
   return `${lock.assetNum} is a lock of the type ${lock.licenseType}; only ${reissuableLicenseTypes.join(" and ")} and large-customer locks can be disabled and enabled`;
 }
 
-/** Why the strings of an E9 answer cannot be used, or undefined: as many as asked for, all distinct, exactly 10 digits, a known region (A25). */
+/**
+ * Why the strings of an E9 answer cannot be used, or undefined: as many as asked for, all distinct, exactly 10 digits,
+ * a known region (A25).
+ */
 export function assetDigitsProblem(
   digits: readonly string[],
   asked: number,

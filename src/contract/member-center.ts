@@ -17,13 +17,19 @@ const departmentIdSchema = wireIntegerSchema.refine((id) => BigInt(id) >= 0n && 
   message: "is no Long",
 });
 
-/** A department id as a payload holds it: a number where that keeps every digit, else the digits as text; `wireText` sends a number in both cases. */
+/**
+ * A department id as a payload holds it: a number where that keeps every digit, else the digits as text; `wireText`
+ * sends a number in both cases.
+ */
 export function wireLong(digits: string): number | string {
   const value = Number(digits);
   return Number.isSafeInteger(value) ? value : digits;
 }
 
-/** One staff member to add (M1). `userName` is bare: the service appends the enterprise code. `passwordMobile` is a security mobile. */
+/**
+ * One staff member to add (M1). `userName` is bare: the service appends the enterprise code. `passwordMobile` is a
+ * security mobile.
+ */
 export const newStaffSchema = z.strictObject({
   userName: z.string().regex(/^[A-Za-z0-9]+$/, "may contain only letters and digits"),
   password: text,

@@ -58,7 +58,9 @@ export interface ServiceOperation {
   /** True where sending the same value twice leaves what sending it once leaves: E4, E6, E7, M2 (A3). */
   setsState: boolean;
   hasBody: boolean;
-  /** Every required header. The order service wants Content-Type also without a body; the member-center only with one. */
+  /**
+   * Every required header. The order service wants Content-Type also without a body; the member-center only with one.
+   */
   headers: readonly HeaderName[];
   /** Query parameters that always go along, besides `g_nonce`. */
   query: readonly string[];
@@ -214,7 +216,10 @@ export const operations: Record<OperationId, ServiceOperation> = {
   }),
 };
 
-/** The path of an operation with the ids of its target filled in and percent-encoded. Throws a Problem for an id that is missing or would change the path. */
+/**
+ * The path of an operation with the ids of its target filled in and percent-encoded. Throws a Problem for an id that is
+ * missing or would change the path.
+ */
 export function operationPath(id: OperationId, target: PathTarget): string {
   const { path } = operations[id];
   if (!path.includes("{")) return path;

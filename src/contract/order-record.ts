@@ -3,7 +3,10 @@ import { z } from "zod";
 import { wireIntegerSchema, wireTimeSchema } from "./answer-fields.ts";
 import { customerTypes, licenseTypes, syncModes } from "./vocabulary.ts";
 
-/** The records of an E5 body. Times come encoded by the configured codec (A20); a field that does not apply holds its sentinel (A21). */
+/**
+ * The records of an E5 body. Times come encoded by the configured codec (A20); a field that does not apply holds its
+ * sentinel (A21).
+ */
 
 const text = z.string().min(1);
 const trialFlag = z.union([z.literal(0), z.literal(1)]);
@@ -22,7 +25,10 @@ export const featureRecordSchema = z.strictObject({
   trialEndDate: wireTimeSchema.nullable(),
 });
 
-/** Product of an asset or of a package (E5). `productUri` equals `gmsPid` or `appKey`; `trialEndDate` is a 32-bit Integer. */
+/**
+ * Product of an asset or of a package (E5). `productUri` equals `gmsPid` or `appKey`; `trialEndDate` is a 32-bit
+ * Integer.
+ */
 export const productRecordSchema = z
   .strictObject({
     /** CRM product instance. */
@@ -76,7 +82,10 @@ export type MerchandiseRecord = z.infer<typeof merchandiseRecordSchema>;
 
 export const assetExtendSchema = z.strictObject({ extendCode: text, extendValue: z.string() });
 
-/** Asset of a new_buy record (E5). `borrowedUsbKey` is a Boolean here (a lock number in M10); `transferedAssetNum` is spelt like this. */
+/**
+ * Asset of a new_buy record (E5). `borrowedUsbKey` is a Boolean here (a lock number in M10); `transferedAssetNum` is
+ * spelt like this.
+ */
 export const assetRecordSchema = z.strictObject({
   assetNos: z.array(text).min(1),
   assetExtendList: z.array(assetExtendSchema).optional(),
@@ -139,7 +148,10 @@ export const deleteAssetOrderSchema = z.strictObject({
   assets: z.array(z.strictObject({ assetNos: z.array(text).min(1) })).min(1),
 });
 
-/** Product to take away (E5). `strictMatchWhenDelete` is always true: false would delete by mnemonic, whatever the limits are. */
+/**
+ * Product to take away (E5). `strictMatchWhenDelete` is always true: false would delete by mnemonic, whatever the
+ * limits are.
+ */
 export const deletedProductSchema = z.strictObject({
   crmProductId: text,
   productUri: text,

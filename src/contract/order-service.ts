@@ -129,7 +129,10 @@ export const virtualAssetSchema = z.looseObject({
 export type VirtualAsset = z.infer<typeof virtualAssetSchema>;
 export const virtualAssetsSchema = z.array(virtualAssetSchema);
 
-/** Data of E9: strings of 10 digits, checked by `assetDigitsProblem`. A number would have lost the contract's type: it does not fit. */
+/**
+ * Data of E9: strings of 10 digits, checked by `assetDigitsProblem`. A number would have lost the contract's type: it
+ * does not fit.
+ */
 export const assetDigitsSchema = z.array(z.string());
 
 export interface MatchProblem {
@@ -139,8 +142,9 @@ export interface MatchProblem {
 }
 
 /**
- * Ties the results of E5 to the order records by `sequence`, never by position. Each sequence must come back exactly once, with the
- * customerId that was sent (delete records may not carry one) and, for a purchase, a licenseOrderId. All problems are named.
+ * Ties the results of E5 to the order records by `sequence`, never by position. Each sequence must come back exactly
+ * once, with the customerId that was sent (delete records may not carry one) and, for a purchase, a licenseOrderId. All
+ * problems are named.
  */
 export function matchBySequence(
   request: BatchOrderRequest,
@@ -199,7 +203,9 @@ export interface LockComparison {
   same: boolean;
 }
 
-/** Compares the locks that E6 or E7 answered for with the locks that were sent. The status of each lock is judged apart. */
+/**
+ * Compares the locks that E6 or E7 answered for with the locks that were sent. The status of each lock is judged apart.
+ */
 export function compareLocks(sent: readonly string[], results: readonly LockResult[]): LockComparison {
   const expected = new Set(sent);
   const seen = new Set<string>();

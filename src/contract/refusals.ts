@@ -40,7 +40,10 @@ export function refusalOf(code: string): Refusal {
   return Object.hasOwn(refusals, code) ? (refusals[code] ?? { scope: "record" }) : { scope: "record" };
 }
 
-/** Whether a code says no in words that an earlier, unseen success would explain: reading shows which, and the call itself changed nothing. */
+/**
+ * Whether a code says no in words that an earlier, unseen success would explain: reading shows which, and the call
+ * itself changed nothing.
+ */
 export function refusedUnlessThere(code: string | null, operation: OperationId): boolean {
   return code !== null && meaningOf(code, operation).effect === "settle";
 }

@@ -131,8 +131,8 @@ const requirements: readonly Requirement[] = [
 ];
 
 /**
- * The settings that an operation needs and that have no value. `uses` says what its payload holds; without it every use counts, as for a check
- * before anything is planned. The operation is blocked until the list is empty, nothing else is.
+ * The settings that an operation needs and that have no value. `uses` says what its payload holds; without it every use
+ * counts, as for a check before anything is planned. The operation is blocked until the list is empty, nothing else is.
  */
 export function missingAssumptions(
   settings: ContractSettings,

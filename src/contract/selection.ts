@@ -5,7 +5,10 @@ import type { ContractSettings } from "./contract-settings.ts";
 import { fillTemplate } from "./template.ts";
 import type { LicenseType } from "./vocabulary.ts";
 
-/** The customer of an enterprise that takes an order of a licence type (A12). Not exactly one hit fails with the number of hits. */
+/**
+ * The customer of an enterprise that takes an order of a licence type (A12). Not exactly one hit fails with the number
+ * of hits.
+ */
 export function selectCustomer(
   customers: readonly PlatformCustomer[],
   licenseType: LicenseType,

@@ -20,8 +20,9 @@ export function parseTerm(expression: string): Result<Term, string> {
 }
 
 /**
- * Compares the three ways in which a product says how long it lasts: the expression, unit × quantity, and start to end (A22). Says what
- * disagrees; the end may be the last day of the term or the first one after it, on any clock of the world. A term of nothing (0-0-0) agrees with everything.
+ * Compares the three ways in which a product says how long it lasts: the expression, unit × quantity, and start to end
+ * (A22). Says what disagrees; the end may be the last day of the term or the first one after it, on any clock of the
+ * world. A term of nothing (0-0-0) agrees with everything.
  */
 export function termDisagreement(stated: {
   term: Term;
@@ -51,8 +52,9 @@ function sameLength(term: Term, unit: Exclude<TermUnit, "none">, quantity: numbe
 const hourMs = 3_600_000;
 
 /**
- * Whether the end lies a term after the start on some clock of the world. A limit is midnight somewhere, and counted on another clock a month
- * may begin a day earlier and be up to three days shorter. Zones and inclusive ends move the end by up to a day.
+ * Whether the end lies a term after the start on some clock of the world. A limit is midnight somewhere, and counted on
+ * another clock a month may begin a day earlier and be up to three days shorter. Zones and inclusive ends move the end
+ * by up to a day.
  */
 function somewhereAgrees(term: Term, limitStart: string, limitEnd: string): boolean {
   const end = Date.parse(limitEnd);

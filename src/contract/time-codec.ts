@@ -6,7 +6,9 @@ import type { WireTime } from "./answer-fields.ts";
 export const timeCodecs = ["epoch_ms", "epoch_s", "yyyymmdd", "iso"] as const;
 export type TimeCodec = (typeof timeCodecs)[number];
 
-/** The contract's type of a time field: Long (limits), Integer (trial end of a product), Date (trial end of a feature). */
+/**
+ * The contract's type of a time field: Long (limits), Integer (trial end of a product), Date (trial end of a feature).
+ */
 export type TimeWidth = "long" | "integer" | "date";
 
 /** The codecs that a field of a width can hold. A 32-bit Integer cannot hold epoch milliseconds. */
@@ -30,8 +32,8 @@ function dateInZone(instant: string, zone: string): number {
 }
 
 /**
- * Writes an ISO instant as the wire holds it. `zone` is used for `yyyymmdd`, which keeps only the day. Fails with a sentence for what is no
- * instant, lies outside 2000–2100, or does not fit the field.
+ * Writes an ISO instant as the wire holds it. `zone` is used for `yyyymmdd`, which keeps only the day. Fails with a
+ * sentence for what is no instant, lies outside 2000–2100, or does not fit the field.
  */
 export function encodeTime(
   codec: TimeCodec,
@@ -65,8 +67,8 @@ export function encodeTime(
 }
 
 /**
- * Reads a time from the wire as an ISO instant in UTC; a day of `yyyymmdd` is its start in `zone`. Fails for what the codec cannot have written
- * and for what lies outside 2000–2100, which is how a wrong unit shows itself.
+ * Reads a time from the wire as an ISO instant in UTC; a day of `yyyymmdd` is its start in `zone`. Fails for what the
+ * codec cannot have written and for what lies outside 2000–2100, which is how a wrong unit shows itself.
  */
 export function decodeTime(codec: TimeCodec, value: WireTime, zone = "UTC"): Result<string, string> {
   if (codec === "iso") {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * The paths of fields that data holds and a schema does not know, such as `members[].level`, each once. They are kept in the data; this is for
- * reporting them (A38). Only the first elements of a list are looked at.
+ * The paths of fields that data holds and a schema does not know, such as `members[].level`, each once. They are kept
+ * in the data; this is for reporting them (A38). Only the first elements of a list are looked at.
  */
 export function unknownFields(schema: z.core.$ZodType, data: unknown, sample = 5): string[] {
   const found = new Set<string>();

@@ -1,6 +1,9 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 
-/** Fields that are a Long in a request (M1, M2, E5): digits beyond 2^53 stand as text in a payload, and as a JSON number on the wire. */
+/**
+ * Fields that are a Long in a request (M1, M2, E5): digits beyond 2^53 stand as text in a payload, and as a JSON number
+ * on the wire.
+ */
 const longFields: ReadonlySet<string> = new Set(["departmentId", "limitTimeDuration"]);
 
 /** Digits as a JSON number, whatever their size (ECMAScript: JSON.rawJSON). */

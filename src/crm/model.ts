@@ -42,7 +42,10 @@ export type LicenseType = (typeof licenseTypes)[number];
 
 const keyFields = { namespace: namespace.default("crm"), id: identifier };
 
-/** A customer of ours: what becomes an enterprise on the platform. `address` may be missing: such a customer exists but cannot be ordered for yet. */
+/**
+ * A customer of ours: what becomes an enterprise on the platform. `address` may be missing: such a customer exists but
+ * cannot be ordered for yet.
+ */
 export const customerSchema = z.strictObject({
   ...keyFields,
   name: text,
@@ -117,8 +120,9 @@ const productFields = {
 };
 
 /**
- * A CRM product instance as the CRM keeps it: flat, with the id of its parent. Assets have no parent; packages hang under an asset or a package;
- * products under an asset or a package; features under a product; extensions under an asset.
+ * A CRM product instance as the CRM keeps it: flat, with the id of its parent. Assets have no parent; packages hang
+ * under an asset or a package; products under an asset or a package; features under a product; extensions under an
+ * asset.
  */
 export const instanceSchema = z.discriminatedUnion("kind", [
   z.strictObject({
@@ -153,7 +157,9 @@ export const orderSchema = z.strictObject({
 });
 export type Order = z.infer<typeof orderSchema>;
 
-/** Which asset a staff member should hold: by its number, or by the CRM id of the asset instance that an order brought. */
+/**
+ * Which asset a staff member should hold: by its number, or by the CRM id of the asset instance that an order brought.
+ */
 export const assetClaimSchema = z.union([
   z.strictObject({ assetNumber: identifier }),
   z.strictObject({ instanceId: identifier }),
@@ -182,7 +188,10 @@ export type CanonicalRecord =
 
 export const recordSchemas = { customers: customerSchema, orders: orderSchema, staff: staffSchema } as const;
 
-/** Fields that hold personal data: everywhere but in the ledger's private table they stand as a reference with a commitment. */
+/**
+ * Fields that hold personal data: everywhere but in the ledger's private table they stand as a reference with a
+ * commitment.
+ */
 export const privateFields: Record<Stream, readonly string[]> = {
   customers: [
     "name",
@@ -198,7 +207,10 @@ export const privateFields: Record<Stream, readonly string[]> = {
   staff: ["userName", "name", "remark", "mobile"],
 };
 
-/** Fields that hold secrets: sealed with the configured key before they are stored at all. `instances[].passwords` are licence passwords. */
+/**
+ * Fields that hold secrets: sealed with the configured key before they are stored at all. `instances[].passwords` are
+ * licence passwords.
+ */
 export const secretFields: Record<Stream, readonly string[]> = {
   customers: [],
   orders: ["instances[].passwords"],

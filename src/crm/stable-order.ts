@@ -1,6 +1,7 @@
 /**
- * The order in which the lists of a canonical record stand. Sources deliver rows in any order; sorted, equal records have equal hashes, and a
- * record whose rows came in another order is no changed record. Asset numbers keep their order: it says which slot each one fills.
+ * The order in which the lists of a canonical record stand. Sources deliver rows in any order; sorted, equal records
+ * have equal hashes, and a record whose rows came in another order is no changed record. Asset numbers keep their
+ * order: it says which slot each one fills.
  */
 
 interface InstanceLike {

@@ -17,8 +17,8 @@ export interface TreeFault {
 }
 
 /**
- * How deep packages may hang below each other. Real ones are a few levels deep; what is checked, bound and sent stays far from the depth
- * at which a recursion over the payload would end the program.
+ * How deep packages may hang below each other. Real ones are a few levels deep; what is checked, bound and sent stays
+ * far from the depth at which a recursion over the payload would end the program.
  */
 export const maxPackageDepth = 100;
 
@@ -35,10 +35,11 @@ const byCode = (left: { code: string }, right: { code: string }): number =>
   left.code < right.code ? -1 : left.code > right.code ? 1 : 0;
 
 /**
- * Turns the flat CRM instances of one order into assets with products and packages of any depth, every list sorted by id so that equal
- * orders have equal hashes. All faults are reported, not only the first: duplicate ids, orphans, cycles, a parent of the wrong kind, a
- * package whose parent number disagrees with its parent's number, packages more than `maxPackageDepth` deep, an asset number that is named
- * twice. Nothing here recurses: any depth and any width is taken, and named where it is too much. The tree is usable only without faults.
+ * Turns the flat CRM instances of one order into assets with products and packages of any depth, every list sorted by
+ * id so that equal orders have equal hashes. All faults are reported, not only the first: duplicate ids, orphans,
+ * cycles, a parent of the wrong kind, a package whose parent number disagrees with its parent's number, packages more
+ * than `maxPackageDepth` deep, an asset number that is named twice. Nothing here recurses: any depth and any width is
+ * taken, and named where it is too much. The tree is usable only without faults.
  */
 export function buildAssets<Passwords = string[]>(
   instances: readonly InstanceWith<Passwords>[],
@@ -278,7 +279,10 @@ function cyclesOf(packages: ReadonlyMap<string, PackageInstance>): TreeFault[] {
   return faults;
 }
 
-/** The package at which an asset's tree becomes too deep, by the smallest id of that level. A cycle hangs under no asset and is not met here. */
+/**
+ * The package at which an asset's tree becomes too deep, by the smallest id of that level. A cycle hangs under no asset
+ * and is not met here.
+ */
 function firstTooDeep<Passwords>(asset: Asset<Passwords>): TreeFault | undefined {
   let level = asset.packages;
   for (let depth = 1; level.length > 0; depth += 1) {

@@ -18,8 +18,9 @@ export class AbsenceTables {
   }
 
   /**
-   * What a whole, complete read lacks was missed once more, and is absent once it was missed so often and so long as `rule` says. Without a rule (a
-   * plan) nothing counts, nor while a row of the read has no readable id: it may be any record that is missing. The read says which it was.
+   * What a whole, complete read lacks was missed once more, and is absent once it was missed so often and so long as
+   * `rule` says. Without a rule (a plan) nothing counts, nor while a row of the read has no readable id: it may be any
+   * record that is missing. The read says which it was.
    */
   judge(
     source: string,

@@ -20,7 +20,10 @@ import { messageOf } from "../base/errors.ts";
 import type { AuditHead } from "./audit.ts";
 import { refused } from "./damage.ts";
 
-/** How far a ledger is: how many groups of work it has committed, and the last entry of its audit chain (0 and "" before the first). */
+/**
+ * How far a ledger is: how many groups of work it has committed, and the last entry of its audit chain (0 and "" before
+ * the first).
+ */
 export interface LedgerMark extends AuditHead {
   commit: number;
 }
@@ -35,7 +38,9 @@ const headLine = z
   })
   .refine((line) => (line.sequence === 0) === (line.hash === ""));
 
-/** After so many audit entries or groups the file is flushed to the disk, and looked at whether it has become too long. */
+/**
+ * After so many audit entries or groups the file is flushed to the disk, and looked at whether it has become too long.
+ */
 const flushEvery = 200;
 /** From this size on the file is made shorter. */
 const longBytes = 512 * 1024;
@@ -43,16 +48,16 @@ const longBytes = 512 * 1024;
 const newestKept = 500;
 
 /**
- * The file beside the ledger that keeps how far the ledger is, one JSON line for each group of commits. A ledger that is behind it is an older
- * copy. Copies of it elsewhere make a cut of the chain visible.
+ * The file beside the ledger that keeps how far the ledger is, one JSON line for each group of commits. A ledger that
+ * is behind it is an older copy. Copies of it elsewhere make a cut of the chain visible.
  */
 export function headsPath(ledgerPath: string): string {
   return `${ledgerPath}.heads`;
 }
 
 /**
- * Writes the file of heads. A line is one write at the end of the file, so that several programs may do it at once, and begins with the end of the
- * line before it, so that one which a crash left half-written takes no other with it.
+ * Writes the file of heads. A line is one write at the end of the file, so that several programs may do it at once, and
+ * begins with the end of the line before it, so that one which a crash left half-written takes no other with it.
  */
 export class KeptHeads {
   readonly #path: string;
@@ -65,8 +70,8 @@ export class KeptHeads {
   }
 
   /**
-   * Keeps how far a ledger is that has committed this; true where the file was flushed with it. Throws a Problem with exit code 65 where the file
-   * cannot be written.
+   * Keeps how far a ledger is that has committed this; true where the file was flushed with it. Throws a Problem with
+   * exit code 65 where the file cannot be written.
    */
   keep(mark: LedgerMark, at: string): boolean {
     this.#tried(() => {
@@ -91,8 +96,8 @@ export class KeptHeads {
   }
 
   /**
-   * Makes a long file shorter: all of the newest lines stay, and every other one of those before. For the holder of the run lock alone; others may
-   * write lines meanwhile.
+   * Makes a long file shorter: all of the newest lines stay, and every other one of those before. For the holder of the
+   * run lock alone; others may write lines meanwhile.
    */
   shorten(): void {
     this.#tried(() => {
@@ -145,7 +150,8 @@ export class KeptHeads {
       writeFileSync(fresh, thinned(readFileSync(old, "utf8")));
       fsyncSync(fresh);
       renameSync(short, this.#path);
-      // Another program may have written into the old file since it was read; whoever writes from now on sees that it is not the one any more.
+      // Another program may have written into the old file since it was read; whoever writes from now on sees that it
+      // is not the one any more.
       const late = readFileSync(old, "utf8");
       if (late !== "") writeFileSync(fresh, late);
       fsyncSync(fresh);
@@ -186,7 +192,10 @@ function thinned(text: string): string {
   return lines.filter((_line, index) => index >= older || index % 2 === 0).join("\n");
 }
 
-/** Everything kept so far, oldest first. A line that a crash left half-written is passed over: nothing was sent after it. */
+/**
+ * Everything kept so far, oldest first. A line that a crash left half-written is passed over: nothing was sent after
+ * it.
+ */
 function readMarks(path: string): (LedgerMark & { at: string })[] {
   if (!existsSync(path)) return [];
   const marks: (LedgerMark & { at: string })[] = [];
@@ -209,7 +218,10 @@ export function readKeptHeads(path: string): AuditHead[] {
     .map(({ sequence, hash }) => ({ sequence, hash }));
 }
 
-/** How far the ledger was as far as its file of heads says. Two programs that write at once may write their lines in any order. */
+/**
+ * How far the ledger was as far as its file of heads says. Two programs that write at once may write their lines in any
+ * order.
+ */
 function lastMark(path: string): (LedgerMark & { at: string }) | undefined {
   return readMarks(path).reduce<(LedgerMark & { at: string }) | undefined>(
     (last, mark) => (last === undefined || mark.commit >= last.commit ? mark : last),
@@ -231,8 +243,9 @@ export function refuseLostLedger(ledgerPath: string): void {
 }
 
 /**
- * Refuses a ledger that lacks what its file of heads says it had, with exit code 65: an older copy that was put back. What it no longer knows
- * would be done twice. The file is read before the ledger is asked, so that what another program commits meanwhile is no contradiction.
+ * Refuses a ledger that lacks what its file of heads says it had, with exit code 65: an older copy that was put back.
+ * What it no longer knows would be done twice. The file is read before the ledger is asked, so that what another
+ * program commits meanwhile is no contradiction.
  */
 export function refuseOlderLedger(
   ledgerPath: string,

@@ -21,7 +21,10 @@ export interface AuditHead {
 
 const format = 1;
 
-/** The hash of an entry: SHA-256 over the JSON array of its fields and the hash before it. A JSON array cannot be read in two ways. */
+/**
+ * The hash of an entry: SHA-256 over the JSON array of its fields and the hash before it. A JSON array cannot be read
+ * in two ways.
+ */
 export function auditHash(row: Omit<AuditRow, "hash">): string {
   return sha256(JSON.stringify([row.format, row.sequence, row.at, row.kind, row.subject, row.body, row.previous]));
 }
@@ -70,8 +73,9 @@ export type AuditVerdict =
   | { good: false; entries: number; firstBad: number; why: string };
 
 /**
- * Walks the whole chain and compares it with the heads that were kept outside the database. Finds every edit, insert, deletion, swap, and
- * every cut up to the last kept head; the first bad entry is named. A cut after the last kept head cannot be seen by anyone.
+ * Walks the whole chain and compares it with the heads that were kept outside the database. Finds every edit, insert,
+ * deletion, swap, and every cut up to the last kept head; the first bad entry is named. A cut after the last kept head
+ * cannot be seen by anyone.
  */
 export function verifyChain(rows: Iterable<AuditRow>, keptHeads: readonly AuditHead[]): AuditVerdict {
   const kept = new Map<number, Set<string>>();

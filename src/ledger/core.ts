@@ -62,7 +62,10 @@ interface Tables {
   open: OpenTables;
 }
 
-/** What every business method of the ledger stands on: the database with its one writer, the tables, the run lock, and the end of it all. */
+/**
+ * What every business method of the ledger stands on: the database with its one writer, the tables, the run lock, and
+ * the end of it all.
+ */
 export class LedgerCore {
   readonly path: string;
   protected readonly database: Sqlite;
@@ -151,8 +154,8 @@ export class LedgerCore {
   }
 
   /**
-   * Epoch milliseconds by the wall clock, but no later than what has really passed since the ledger was opened accounts for: a wall clock that is
-   * set forward meanwhile ends no wait.
+   * Epoch milliseconds by the wall clock, but no later than what has really passed since the ledger was opened accounts
+   * for: a wall clock that is set forward meanwhile ends no wait.
    */
   get surelyNow(): number {
     const { now, monotonic } = this.#opened;
@@ -228,8 +231,9 @@ export class LedgerCore {
   // The run lock
 
   /**
-   * Takes the lock of the run, or throws a Problem with exit code 75 at once. A ledger that lacks what the last kept head says it had (an older
-   * copy, put back) is refused with exit code 65: what it no longer knows would be done twice.
+   * Takes the lock of the run, or throws a Problem with exit code 75 at once. A ledger that lacks what the last kept
+   * head says it had (an older copy, put back) is refused with exit code 65: what it no longer knows would be done
+   * twice.
    */
   takeRunLock(): void {
     requireNewest(this.database, this.path);
@@ -261,7 +265,10 @@ export class LedgerCore {
     this.#heads.close();
   }
 
-  /** Has on the disk what the file of heads says so far: at the start of a run, and at its end. The holder of the run lock keeps it short. */
+  /**
+   * Has on the disk what the file of heads says so far: at the start of a run, and at its end. The holder of the run
+   * lock keeps it short.
+   */
   protected flushHeads(): void {
     this.#heads.flush();
     if (this.#lock !== undefined) this.#heads.shorten();

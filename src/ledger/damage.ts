@@ -6,7 +6,10 @@ export function refused(code: string, path: string, message: string, cure: strin
   return new Problem({ code, message, cure, place: path, exitCode: exitCodes.ledgerRefused, cause });
 }
 
-/** A row that this program cannot have written as it stands now: the ledger is refused, the row is named, nothing is repaired. */
+/**
+ * A row that this program cannot have written as it stands now: the ledger is refused, the row is named, nothing is
+ * repaired.
+ */
 export function unreadableRow(table: string, id: string, column: string, cause?: unknown): Problem {
   return refused(
     "ledger.damaged",
@@ -81,7 +84,9 @@ const belongsToOne: Record<string, string> = {
   "placed_order.channel_order_id": "its channel order number belongs to another order already",
 };
 
-/** Two things that the ledger cannot both hold, such as one enterprise for two customers; any other error as it came. */
+/**
+ * Two things that the ledger cannot both hold, such as one enterprise for two customers; any other error as it came.
+ */
 export function contradictionIn(error: unknown, what: string): unknown {
   if (!(error instanceof Database.SqliteError) || !error.code.startsWith("SQLITE_CONSTRAINT")) return error;
   const said = Object.entries(belongsToOne).find(([column]) => error.message.includes(column))?.[1] ?? error.message;

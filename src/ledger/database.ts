@@ -84,7 +84,9 @@ export function kyselyOn<Tables>(database: Sqlite): Kysely<Tables> {
 /** The key under which `meta` counts the groups of work that were committed. */
 const commitsKey = "commits";
 
-/** Refuses an older copy of the ledger that was put back; also one from before the count of commits, by its audit chain. */
+/**
+ * Refuses an older copy of the ledger that was put back; also one from before the count of commits, by its audit chain.
+ */
 export function requireNewest(database: Sqlite, path: string): void {
   refuseOlderLedger(path, {
     commits: () => Number(database.prepare("select value from meta where key = ?").pluck().get(commitsKey) ?? 0),
@@ -109,9 +111,9 @@ export interface OpenOptions {
 }
 
 /**
- * Opens the ledger's database for writing, in WAL mode at full durability, and brings it to this program's version when `migrate` is set.
- * Throws a Problem with exit code 65 for a file that is not a ledger, is newer than the program, is damaged, or cannot be made durable, and with
- * exit code 78 where this user may not write.
+ * Opens the ledger's database for writing, in WAL mode at full durability, and brings it to this program's version when
+ * `migrate` is set. Throws a Problem with exit code 65 for a file that is not a ledger, is newer than the program, is
+ * damaged, or cannot be made durable, and with exit code 78 where this user may not write.
  */
 export async function openDatabase(path: string, options: OpenOptions): Promise<Sqlite> {
   prepareLedgerFile(path);
@@ -136,8 +138,8 @@ export async function openDatabase(path: string, options: OpenOptions): Promise<
 }
 
 /**
- * Opens the ledger's database for reading. It needs no right to write and writes nothing beside the ledger: see `openForReading`.
- * Throws a Problem with exit code 65 where there is no ledger of this version.
+ * Opens the ledger's database for reading. It needs no right to write and writes nothing beside the ledger: see
+ * `openForReading`. Throws a Problem with exit code 65 where there is no ledger of this version.
  */
 export function openReadOnly(path: string): Sqlite {
   requireThere(path);
@@ -154,8 +156,9 @@ export function openReadOnly(path: string): Sqlite {
 }
 
 /**
- * Closes the connection that writes, with the log emptied into the ledger. A connection that only reads closes after it: so the last one to close
- * takes away neither the log nor its index, which readers without the right to write need and cannot make.
+ * Closes the connection that writes, with the log emptied into the ledger. A connection that only reads closes after
+ * it: so the last one to close takes away neither the log nor its index, which readers without the right to write need
+ * and cannot make.
  */
 export function closeDatabase(database: Sqlite, isSound: boolean): void {
   if (!database.open) return;
@@ -176,7 +179,10 @@ export function closeDatabase(database: Sqlite, isSound: boolean): void {
   }
 }
 
-/** Ledgers up to this size are looked through whole each time they are opened; in larger ones damage is found where it is read. */
+/**
+ * Ledgers up to this size are looked through whole each time they are opened; in larger ones damage is found where it
+ * is read.
+ */
 const checkedWholeBytes = 16 * 1024 * 1024;
 
 function requireSound(database: Sqlite, path: string): void {
@@ -228,7 +234,8 @@ function makeDurable(database: Sqlite, path: string): void {
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = full");
   database.pragma("foreign_keys = on");
-  // What a savepoint may have to undo is kept in memory: a group of work is small, and files for it cost more writes than the work itself.
+  // What a savepoint may have to undo is kept in memory: a group of work is small, and files for it cost more writes
+  // than the work itself.
   database.pragma("temp_store = memory");
   database.pragma("wal_autocheckpoint = 1000");
   database.pragma("journal_size_limit = 67108864");
@@ -246,7 +253,10 @@ function makeDurable(database: Sqlite, path: string): void {
 
 const provider: MigrationProvider = { getMigrations: async () => migrations };
 
-/** Applies the migrations that are missing, all in one transaction: one that fails leaves the ledger as it was. Writes nothing where none is. */
+/**
+ * Applies the migrations that are missing, all in one transaction: one that fails leaves the ledger as it was. Writes
+ * nothing where none is.
+ */
 export async function migrate(
   database: Sqlite,
   path: string,
@@ -255,7 +265,8 @@ export async function migrate(
   requireKnownVersion(database, path);
   const applied = appliedMigrations(database);
   if (Object.keys(await provide.getMigrations()).every((name) => applied.includes(name))) return [];
-  // Before the first migration: a program that ends between the two leaves an empty ledger of ours, not a foreign database.
+  // Before the first migration: a program that ends between the two leaves an empty ledger of ours, not a foreign
+  // database.
   if (database.pragma("application_id", { simple: true }) === 0) database.pragma(`application_id = ${applicationId}`);
   const db = kyselyOn<unknown>(database);
   const { error, results } = await new Migrator({ db, provider: provide }).migrateToLatest();

@@ -18,8 +18,8 @@ export class EnterpriseTables {
   }
 
   /**
-   * What the references of one payload stand for. Numbers and members are looked up one by one, so that an operation costs the same for a customer
-   * with many orders.
+   * What the references of one payload stand for. Numbers and members are looked up one by one, so that an operation
+   * costs the same for a customer with many orders.
    */
   payloadFacts(customer: RecordKey): PayloadFacts {
     const run = this.#statements;

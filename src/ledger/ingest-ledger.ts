@@ -25,7 +25,10 @@ export interface EarlierRead extends Pick<SourceReadRow, "rows" | "details"> {
   name: string;
 }
 
-/** The ledger's business with records: taking them up, what is to be done about them, and what one customer is planned from. */
+/**
+ * The ledger's business with records: taking them up, what is to be done about them, and what one customer is planned
+ * from.
+ */
 export class IngestLedger extends LedgerCore {
   // Taking records up
 
@@ -69,7 +72,10 @@ export class IngestLedger extends LedgerCore {
     });
   }
 
-  /** A random text of this ledger that raw forms are hashed with; it lives in the private table, and erasing it makes the hashes say nothing. */
+  /**
+   * A random text of this ledger that raw forms are hashed with; it lives in the private table, and erasing it makes
+   * the hashes say nothing.
+   */
   async rawSalt(): Promise<string> {
     const find = this.database.prepare<[], { salt: string }>(
       "select salt from private_value where ref = 'raw-salt' and version = 1",
@@ -106,8 +112,9 @@ export class IngestLedger extends LedgerCore {
   }
 
   /**
-   * What a reading must not have lost too much of: the last whole read of a run, and the newest of all where that is a plan's: what it has read stands
-   * in the ledger too, but by itself it makes nothing smaller. Where none was ever whole, what others have brought.
+   * What a reading must not have lost too much of: the last whole read of a run, and the newest of all where that is a
+   * plan's: what it has read stands in the ledger too, but by itself it makes nothing smaller. Where none was ever
+   * whole, what others have brought.
    */
   async readsToCompare(source: string, stream: Stream): Promise<EarlierRead[]> {
     return this.read(() => {
@@ -142,7 +149,9 @@ export class IngestLedger extends LedgerCore {
     return this.read(() => this.tables.retry.waiting(id));
   }
 
-  /** Takes up what a row of the quarantine maps to now, because a person asked for it. False: it does not wait any more. */
+  /**
+   * Takes up what a row of the quarantine maps to now, because a person asked for it. False: it does not wait any more.
+   */
   async settleRetry(
     id: string,
     item: { record: IngestedRecord } | { rejection: IngestedRejection },
@@ -187,12 +196,18 @@ export class IngestLedger extends LedgerCore {
     await this.write(() => this.tables.rejections.ask(scope));
   }
 
-  /** What was refused under other settings than these is tried once more. Answers how many records are looked at again for it. */
+  /**
+   * What was refused under other settings than these is tried once more. Answers how many records are looked at again
+   * for it.
+   */
   async wakeRejected(settings: string): Promise<number> {
     return await this.write(() => this.tables.rejections.wake(settings));
   }
 
-  /** What was refused in words that may pass is tried once more, some times. Answers how many records are looked at again for it. */
+  /**
+   * What was refused in words that may pass is tried once more, some times. Answers how many records are looked at
+   * again for it.
+   */
   async tryRejectedAgain(): Promise<number> {
     return await this.write(() => this.tables.rejections.tryAgain());
   }
@@ -233,9 +248,10 @@ export class IngestLedger extends LedgerCore {
   }
 
   /**
-   * Records what a run came to with these records. Those of `unfinished` are looked at again by the next run, planned or not: in one transaction,
-   * so that no crash makes a record that is planned and was not carried out look finished. Where a person has approved `hold` by now, under which
-   * they were worked on, the customer is looked at again too: what was approved is carried out by the next run.
+   * Records what a run came to with these records. Those of `unfinished` are looked at again by the next run, planned
+   * or not: in one transaction, so that no crash makes a record that is planned and was not carried out look finished.
+   * Where a person has approved `hold` by now, under which they were worked on, the customer is looked at again too:
+   * what was approved is carried out by the next run.
    */
   async recordOutcomes(
     run: string,
@@ -258,7 +274,10 @@ export class IngestLedger extends LedgerCore {
     if (waiting.length > 0) await this.write(() => this.tables.work.noteDeferrals(waiting, this.now));
   }
 
-  /** Defers records that are pending and have no outcome in this run yet: those of one customer, or all that this run changed. */
+  /**
+   * Defers records that are pending and have no outcome in this run yet: those of one customer, or all that this run
+   * changed.
+   */
   async deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string): Promise<number> {
     return await this.write(() => this.tables.work.deferPending(run, customer, code, reason, this.now));
   }

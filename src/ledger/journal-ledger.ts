@@ -47,8 +47,9 @@ export class JournalLedger extends IngestLedger {
   readonly #confirmed = new Set<string>();
 
   /**
-   * Records the intent to send: the operation (new, or planned before), one attempt with nonce and payload hash, state `sending`. Secrets
-   * that the payload needs for the first time are sealed in the same transaction. Resolves after the commit; only then may a byte leave.
+   * Records the intent to send: the operation (new, or planned before), one attempt with nonce and payload hash, state
+   * `sending`. Secrets that the payload needs for the first time are sealed in the same transaction. Resolves after the
+   * commit; only then may a byte leave.
    */
   async intend(entry: {
     operation: Operation;
@@ -89,8 +90,8 @@ export class JournalLedger extends IngestLedger {
   }
 
   /**
-   * Records what became of an operation: outcome, ledger changes and audit entry in one transaction. Throws a Problem `ledger.contradiction`
-   * where the changes cannot stand beside what the ledger knows; nothing is recorded then.
+   * Records what became of an operation: outcome, ledger changes and audit entry in one transaction. Throws a Problem
+   * `ledger.contradiction` where the changes cannot stand beside what the ledger knows; nothing is recorded then.
    */
   async conclude(id: string, conclusion: Conclusion): Promise<void> {
     try {
@@ -155,7 +156,10 @@ export class JournalLedger extends IngestLedger {
     });
   }
 
-  /** Keeps what a reading showed about an operation that is not settled by it; what is concluded by now keeps what it was concluded on. */
+  /**
+   * Keeps what a reading showed about an operation that is not settled by it; what is concluded by now keeps what it
+   * was concluded on.
+   */
   async noteEvidence(id: string, evidence: Json): Promise<void> {
     await this.write(() => this.tables.journal.noteEvidence(id, evidence));
   }
@@ -197,7 +201,10 @@ export class JournalLedger extends IngestLedger {
     });
   }
 
-  /** How many attempts of a kind may have left for a record and have no known outcome, since a person decided on one last. */
+  /**
+   * How many attempts of a kind may have left for a record and have no known outcome, since a person decided on one
+   * last.
+   */
   async sendingsInDoubt(record: RecordReference, kind: OperationKind): Promise<number> {
     return this.read(() => this.tables.journal.sendingsInDoubt(record, kind));
   }
@@ -280,7 +287,10 @@ export class JournalLedger extends IngestLedger {
     });
   }
 
-  /** Gives up operations that have not begun: one of them by its hash, or all of the customer, those that are held included or not. */
+  /**
+   * Gives up operations that have not begun: one of them by its hash, or all of the customer, those that are held
+   * included or not.
+   */
   async dropPlanned(customer: RecordKey, why: string, which: { hash?: string; held: boolean }): Promise<number> {
     return await this.write(() => this.tables.journal.drop(customer, this.now, why, which));
   }
@@ -296,8 +306,8 @@ export class JournalLedger extends IngestLedger {
   }
 
   /**
-   * When a time of ours that lies in the future was first met: the clock was set back since, and what was to be counted from that time is counted
-   * from here. Epoch milliseconds. Kept, so that the next process goes on counting.
+   * When a time of ours that lies in the future was first met: the clock was set back since, and what was to be counted
+   * from that time is counted from here. Epoch milliseconds. Kept, so that the next process goes on counting.
    */
   async noticed(key: string, future: number): Promise<number> {
     const name = `clock-set-back ${key}`;

@@ -100,7 +100,10 @@ export interface AttemptRow {
   detail: string | null;
 }
 
-/** The journal row of a table row. Throws a Problem (exit code 65) that names row and column where a column is not what was written. */
+/**
+ * The journal row of a table row. Throws a Problem (exit code 65) that names row and column where a column is not what
+ * was written.
+ */
 export function journalRow(row: OperationRow): JournalRow {
   const { kind, endpoint, stage } = row;
   if (!isKind(kind)) throw unreadableRow("operation", row.id, "kind");

@@ -232,7 +232,10 @@ export class JournalTables {
     return this.#statements.refusedOrders.all(order.namespace, order.id).map(journalRow);
   }
 
-  /** How many attempts of a kind may have left for a record and have no known outcome, since a person decided on one last. */
+  /**
+   * How many attempts of a kind may have left for a record and have no known outcome, since a person decided on one
+   * last.
+   */
   sendingsInDoubt(record: RecordReference, kind: OperationKind): number {
     const { stream, namespace, id } = record;
     return this.#statements.sendings.get({ stream, namespace, id, kind })?.count ?? 0;

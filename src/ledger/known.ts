@@ -48,7 +48,10 @@ export class KnownTables {
     this.#seal = seal;
   }
 
-  /** Everything the ledger holds about one customer, without what the platform shows. Bodies of placed, unchanged orders are left out. */
+  /**
+   * Everything the ledger holds about one customer, without what the platform shows. Bodies of placed, unchanged orders
+   * are left out.
+   */
   load(customer: RecordKey): Omit<CustomerInput, "observed" | "rejections"> {
     const { namespace, id } = customer;
     const rows = this.#statements.desired.all(namespace, id);
@@ -75,7 +78,10 @@ export class KnownTables {
     };
   }
 
-  /** An order that the CRM has changed since it was placed comes with its form of then, so that what changed can be told. */
+  /**
+   * An order that the CRM has changed since it was placed comes with its form of then, so that what changed can be
+   * told.
+   */
   #withPlacedBodies(known: Known, orders: readonly Desired<DesiredOrder>[]): Known {
     const changed = new Map<string, PlacedOrder>();
     for (const { key, bodyHash } of orders) {
@@ -199,7 +205,10 @@ export class KnownTables {
     return this.#statements.placedUnder.get(channelOrderId) !== undefined;
   }
 
-  /** The value behind a marker, with secrets opened, or undefined where it was erased or wiped, or does not fit its commitment. */
+  /**
+   * The value behind a marker, with secrets opened, or undefined where it was erased or wiped, or does not fit its
+   * commitment.
+   */
   privateValue(marker: PrivateMarker): JsonObject[string] {
     const row = this.#statements.privateBody.get(marker.$private, marker.version);
     if (row === undefined || row.salt === null) return undefined;
@@ -225,7 +234,10 @@ function desired<Body>(row: DesiredRow): Desired<Body> {
   };
 }
 
-/** A row of a source that was taken out of the configuration blocks nothing. Before a run has said what is configured, every row does. */
+/**
+ * A row of a source that was taken out of the configuration blocks nothing. Before a run has said what is configured,
+ * every row does.
+ */
 const configured = `(not exists (select 1 from source_stream)
   or exists (select 1 from source_stream s where s.source = q.source and s.stream = q.stream))`;
 
@@ -278,7 +290,8 @@ function prepareStatements(database: Sqlite) {
          where r.customer_namespace = +@namespace and r.customer_id = +@id and r.state = 'quarantined' and q.state <> 'resolved'
            and ${configured})`,
       ),
-    // A source of this customer's staff, or of people who hold assets here, that gave a row of which nobody can tell whose it is.
+    // A source of this customer's staff, or of people who hold assets here, that gave a row of which nobody can tell
+    // whose it is.
     stray: () =>
       database.prepare<[{ namespace: string; id: string }], { source: string; row: string }>(
         `select own.source, q.id as row from (

@@ -37,7 +37,10 @@ export function closeToOthers(path: string, group: ReadingGroup | undefined): vo
   for (const suffix of [...openSuffixes, ".heads", ".lock"]) keepPrivate(path + suffix, group);
 }
 
-/** A ledger path that this user may not write is a mistake of the configuration, exit code 78; other failures keep their exit code 65. */
+/**
+ * A ledger path that this user may not write is a mistake of the configuration, exit code 78; other failures keep their
+ * exit code 65.
+ */
 export function notWritable(path: string, error: unknown): Problem {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (!/^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/u.test(code)) {
@@ -92,8 +95,9 @@ function notReadable(path: string, error: unknown): Problem {
 }
 
 /**
- * Looks through a connection that only reads whether a file that is no SQLite database stands there, before one that writes is opened. The file is
- * never opened by hand: closing it again would drop the locks of every other connection of this process.
+ * Looks through a connection that only reads whether a file that is no SQLite database stands there, before one that
+ * writes is opened. The file is never opened by hand: closing it again would drop the locks of every other connection
+ * of this process.
  */
 export function requireLedgerFile(path: string): void {
   const reader = connect(path, { readonly: true });
@@ -129,11 +133,11 @@ export function connect(path: string, options: Database.Options): Sqlite {
 }
 
 /**
- * A connection that only reads, also for a user who may not write. SQLite reads a ledger in WAL mode through `-wal` and `-shm`, which it makes where
- * they are missing: measured, a user who may read but not write gets on with the two files there (a run on, none on, or after a kill), and fails
- * where one is missing. The program therefore leaves both there when it ends; where they are missing all the same (a backup that was
- * put back), a copy in this user's own temporary folder is read. A user who is not the owner never makes files beside the ledger: the owner could
- * not write them.
+ * A connection that only reads, also for a user who may not write. SQLite reads a ledger in WAL mode through `-wal` and
+ * `-shm`, which it makes where they are missing: measured, a user who may read but not write gets on with the two files
+ * there (a run on, none on, or after a kill), and fails where one is missing. The program therefore leaves both there
+ * when it ends; where they are missing all the same (a backup that was put back), a copy in this user's own temporary
+ * folder is read. A user who is not the owner never makes files beside the ledger: the owner could not write them.
  */
 export function openForReading(path: string): Sqlite {
   if (readsWhereItLies(path)) {
@@ -158,7 +162,10 @@ function readsWhereItLies(path: string): boolean {
 
 const mostCopies = 5;
 
-/** A copy of the ledger and its log in a folder that nobody else may enter; its names are taken away at once, so that nothing of it is left. */
+/**
+ * A copy of the ledger and its log in a folder that nobody else may enter; its names are taken away at once, so that
+ * nothing of it is left.
+ */
 function openCopy(path: string): Sqlite {
   const folder = mkdtempSync(join(tmpdir(), "crm-sync-reading-"));
   try {

@@ -29,8 +29,9 @@ const mostBatches = 200;
 export const anySandbox = "the sandbox";
 
 /**
- * The ledger: what the CRM said, what we did, what the platform showed, and the proof of it. All business methods are async; writing ones
- * resolve after their commit at full durability. They stand in three layers: records, operations, and here holds, runs, schedule and audit.
+ * The ledger: what the CRM said, what we did, what the platform showed, and the proof of it. All business methods are
+ * async; writing ones resolve after their commit at full durability. They stand in three layers: records, operations,
+ * and here holds, runs, schedule and audit.
  */
 export class Ledger extends JournalLedger {
   /** Opens the ledger, or throws a Problem with exit code 65 (not a ledger, newer, damaged, gone, not durable). */
@@ -48,7 +49,7 @@ export class Ledger extends JournalLedger {
 
   // Holds
 
-  /** Opens a hold, or answers the one of exactly this set that a person was asked about already: still open, approved or rejected by now. */
+  /** Opens a hold, or answers the one of exactly this set that a person was asked about already, whatever its state. */
   async openHold(hold: Omit<HoldRow, "id" | "state" | "createdAt" | "decidedAt" | "reason">): Promise<HoldRow> {
     return await this.write(() => {
       const current = this.tables.holds.holdOf(hold.customer);
@@ -240,9 +241,9 @@ export class Ledger extends JournalLedger {
   }
 
   /**
-   * Ties the ledger to the services it speaks of, the first time, and refuses any others ever after: what was done on one platform would be
-   * taken for done on the other. `accept` changes the tie by a person's word. The head is kept, so that a ledger that is lost during its first
-   * run already is missed.
+   * Ties the ledger to the services it speaks of, the first time, and refuses any others ever after: what was done on
+   * one platform would be taken for done on the other. `accept` changes the tie by a person's word. The head is kept,
+   * so that a ledger that is lost during its first run already is missed.
    */
   async requirePlatform(platform: string, accept?: { by: string }): Promise<void> {
     const known = this.meta("platform");
@@ -271,7 +272,7 @@ export class Ledger extends JournalLedger {
     this.flushHeads();
   }
 
-  /** Records that a slot fired. False when it has fired already, or a later one has since the last rewinding: slots only move forward. */
+  /** Records that a slot fired. False when it, or a later one since the last rewinding, has fired already. */
   async claimSlot(job: string, slot: string): Promise<boolean> {
     return await this.write(() => this.tables.slots.claimSlot(job, slot, this.now));
   }
@@ -325,8 +326,8 @@ export class Ledger extends JournalLedger {
   }
 
   /**
-   * Thins the history that ended before these instants, in short pieces of work, at most so much in one go that a run is not held up. Gives what was
-   * thinned, as the audit entry says it; nothing is recorded where it was nothing.
+   * Thins the history that ended before these instants, in short pieces of work, at most so much in one go that a run
+   * is not held up. Gives what was thinned, as the audit entry says it; nothing is recorded where it was nothing.
    */
   async thinHistory(
     until: Readonly<Partial<Record<keyof RetentionSettings, string>>>,

@@ -4,7 +4,10 @@ import { createPrivateFile } from "../base/private-files.ts";
 import { databaseProblem } from "./damage.ts";
 import type { Sqlite } from "./database.ts";
 
-/** The lock of the run: an exclusive transaction on a file beside the ledger. The system frees it when the process dies, however it dies. */
+/**
+ * The lock of the run: an exclusive transaction on a file beside the ledger. The system frees it when the process dies,
+ * however it dies.
+ */
 export interface RunLock {
   /** Which taking of the lock this is; checked in every group the writer commits. */
   readonly epoch: number;
@@ -12,8 +15,8 @@ export interface RunLock {
 }
 
 /**
- * Takes the run lock or throws a Problem with exit code 75 at once. The epoch is raised inside the ledger, so that a process that was
- * paused while another took over can no longer write.
+ * Takes the run lock or throws a Problem with exit code 75 at once. The epoch is raised inside the ledger, so that a
+ * process that was paused while another took over can no longer write.
  */
 export function takeRunLock(ledgerPath: string, ledger: Sqlite): RunLock {
   const held = lockSideFile(ledgerPath);

@@ -2,7 +2,10 @@ import type { RecordKey } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
 import { statements } from "./statements.ts";
 
-/** The asset instances of an order that need numbers; `given` are those the CRM has, `wireNumber` makes a number from digits of the pool. */
+/**
+ * The asset instances of an order that need numbers; `given` are those the CRM has, `wireNumber` makes a number from
+ * digits of the pool.
+ */
 export interface WantedNumbers {
   instanceId: string;
   quantity: number;
@@ -19,8 +22,8 @@ export class NumberTables {
   }
 
   /**
-   * Fixes numbers to the slots of instances that have none yet: those the CRM gave, else free ones of the pool. Returns how many are lacking
-   * (0: all fixed) and which given numbers belong to another instance already.
+   * Fixes numbers to the slots of instances that have none yet: those the CRM gave, else free ones of the pool. Returns
+   * how many are lacking (0: all fixed) and which given numbers belong to another instance already.
    */
   fixNumbers(order: RecordKey, wanted: readonly WantedNumbers[], at: string): { lacking: number; clashing: string[] } {
     const run = this.#statements;

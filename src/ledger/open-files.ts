@@ -14,8 +14,9 @@ function isSame(known: OpenFile): boolean {
 }
 
 /**
- * The files of an open ledger, as they were when it was opened. SQLite goes on writing into a file that was deleted or moved away, where no later
- * start would read it; so each group of commits begins with a look whether the names still lead to the same files.
+ * The files of an open ledger, as they were when it was opened. SQLite goes on writing into a file that was deleted or
+ * moved away, where no later start would read it; so each group of commits begins with a look whether the names still
+ * lead to the same files.
  */
 export class OpenFiles {
   readonly #path: string;

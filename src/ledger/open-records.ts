@@ -30,8 +30,9 @@ interface OpenRow {
 }
 
 /**
- * Every record that is not done, once, whoever claims it, by how it stands and why. It looks at what is open through partial indexes and never at
- * what is finished. What a record with several quarantine rows waits for is the oldest of them.
+ * Every record that is not done, once, whoever claims it, by how it stands and why. It looks at what is open through
+ * partial indexes and never at what is finished. What a record with several quarantine rows waits for is the oldest of
+ * them.
  */
 const statement = `
   with mine(source) as (select value from json_each(@sources)), streams(stream) as (select value from json_each(@streams)),
@@ -67,7 +68,10 @@ const statement = `
     json_group_array(json_object('record', record, 'reason', reason, 'since', since)) filter (where number <= 3) as examples
   from numbered group by standing, stream, code, cause order by count desc, standing, stream, code, cause`;
 
-/** The one question about what is not done. `all` runs the statement with its named parameters on a connection to the ledger. */
+/**
+ * The one question about what is not done. `all` runs the statement with its named parameters on a connection to the
+ * ledger.
+ */
 export function openRecords(
   all: (statement: string, parameters: OpenParameters) => readonly unknown[],
   scope: OpenScope = {},

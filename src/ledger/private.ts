@@ -29,8 +29,8 @@ const scryptCost = { N: 16_384, r: 8, p: 1 };
 let derived: { secret: string; salt: string; key: Buffer } | undefined;
 
 /**
- * The key is derived from the configured text and the ledger's salt by scrypt, when it is first needed. Values sealed by the first version (`v1:`,
- * a key by SHA-256, bound to nothing) still open.
+ * The key is derived from the configured text and the ledger's salt by scrypt, when it is first needed. Values sealed
+ * by the first version (`v1:`, a key by SHA-256, bound to nothing) still open.
  */
 export function sealingKey(secret: string, salt: SealingSalt): SealingKey {
   if (secret.length < 16) {
@@ -85,7 +85,10 @@ function firstKey(secret: string): Buffer {
   return createHash("sha256").update("crm-sync sealing key\u0000").update(secret).digest();
 }
 
-/** Salted commitment to one private value: 128 bits of SHA-256, so that equal values of one record compare without being shown. */
+/**
+ * Salted commitment to one private value: 128 bits of SHA-256, so that equal values of one record compare without being
+ * shown.
+ */
 export function commitmentTo(salt: string, field: string, value: Json): string {
   return sha256(`${salt}\u0000${field}\u0000${canonicalJson(value)}`).slice(0, 32);
 }

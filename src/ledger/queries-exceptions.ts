@@ -7,8 +7,8 @@ import type { OperationTable } from "./tables.ts";
 import { kindsWhere } from "../operation/registry.ts";
 
 /**
- * Everything that did not go its way in a time (`from` belongs to it, `to` does not): what was open at some moment of it, and what ended badly
- * in it. Kind by kind, each in the order of time.
+ * Everything that did not go its way in a time (`from` belongs to it, `to` does not): what was open at some moment of
+ * it, and what ended badly in it. Kind by kind, each in the order of time.
  */
 export async function* exceptions(
   reading: Reading,

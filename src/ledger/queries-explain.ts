@@ -218,7 +218,10 @@ async function unusableOf(reading: Reading, customer: RecordKey): Promise<Quaran
   return [...rows.values()].slice(0, most.waiting);
 }
 
-/** Records that may have been meant: the same id in another stream or namespace, or an order with this channel order number. */
+/**
+ * Records that may have been meant: the same id in another stream or namespace, or an order with this channel order
+ * number.
+ */
 export async function similarTo(reading: Reading, stream: Stream, key: RecordKey): Promise<ExplainFacts["similar"]> {
   const { rows } = await sql<{ stream: Stream; namespace: string; id: string }>`
     select stream, namespace, id from record where id = ${key.id} and not (stream = ${stream} and namespace = ${key.namespace})

@@ -18,8 +18,9 @@ const most = 10;
 const names: Partial<Record<Stream, readonly string[]>> = { customers: ["name"], staff: ["name", "userName"] };
 
 /**
- * Finds the records of a stream that a text may mean: an id in any namespace, a number of the platform, an asset number (its order, the customer
- * of that, or the person who holds it), and last a name. Names are private values: they are compared here, and only keys leave.
+ * Finds the records of a stream that a text may mean: an id in any namespace, a number of the platform, an asset number
+ * (its order, the customer of that, or the person who holds it), and last a name. Names are private values: they are
+ * compared here, and only keys leave.
  */
 export async function find(reading: Reading, stream: Stream, text: string): Promise<Found[]> {
   const found = new Map<string, Found>();

@@ -22,7 +22,9 @@ export interface OperationFilter {
   limit?: number;
 }
 
-/** Values as they stand in the condition of an index: it is not used for a statement that is handed them as parameters. */
+/**
+ * Values as they stand in the condition of an index: it is not used for a statement that is handed them as parameters.
+ */
 export function spelled<Value extends string>(values: readonly Value[]): RawBuilder<Value>[] {
   return values.map((value) => sql.lit(value));
 }

@@ -245,7 +245,10 @@ function assignmentFacts(row: AssignmentTable): AssignmentFacts {
   };
 }
 
-/** Observations that concern the record: its enterprise; its products and assets; its member and the assets it holds or should hold. */
+/**
+ * Observations that concern the record: its enterprise; its products and assets; its member and the assets it holds or
+ * should hold.
+ */
 async function observationsOf(
   reading: Reading,
   stream: Stream,

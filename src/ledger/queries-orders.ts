@@ -35,8 +35,9 @@ interface EventRow {
 }
 
 /**
- * What was given and taken away in a time (`from` belongs to it, `to` does not), in the order of time. By CRM date an order stands in the time
- * that its own date names; orders without a date, grants and revokes stand in the time in which they happened.
+ * What was given and taken away in a time (`from` belongs to it, `to` does not), in the order of time. By CRM date an
+ * order stands in the time that its own date names; orders without a date, grants and revokes stand in the time in
+ * which they happened.
  */
 export async function* orderEvents(
   reading: Reading,

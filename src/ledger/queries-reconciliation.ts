@@ -216,7 +216,10 @@ const levelOf: Record<Stream, CustomerCase["unusable"][number]["level"]> = {
   staff: "staff",
 };
 
-/** Records in quarantine that never had a usable form. Those whose id or customer could not be read stand in the exceptions only. */
+/**
+ * Records in quarantine that never had a usable form. Those whose id or customer could not be read stand in the
+ * exceptions only.
+ */
 async function unusableOf(reading: Reading, customer: RecordKey): Promise<CustomerCase["unusable"]> {
   const { rows } = await sql<{ stream: Stream; namespace: string; record_id: string; message: string }>`
     select q.stream, q.namespace, q.record_id, q.message from quarantine q

@@ -9,7 +9,7 @@ import { lastReads, runFacts } from "./queries-records.ts";
 import type { Reading } from "./query-base.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import { stored } from "./query-base.ts";
-import { lastRunIds } from "./runs.ts";
+import { lastRunIds } from "./run-statements.ts";
 
 const shownOperations = 20;
 /** States of operations that are not at their end, in the order of the index over them. */

@@ -32,8 +32,8 @@ import { Reading } from "./query-base.ts";
 const auditPage = 500;
 
 /**
- * Questions to the ledger, on a connection of their own that can only read, so that they can be asked while a run is on. Rows are streamed;
- * no private value is read, but by `rawForm` and `keptAnswer`, which a person has to ask for.
+ * Questions to the ledger, on a connection of their own that can only read, so that they can be asked while a run is
+ * on. Rows are streamed; no private value is read, but by `rawForm` and `keptAnswer`, which a person has to ask for.
  */
 export class Queries {
   readonly path: string;
@@ -58,7 +58,10 @@ export class Queries {
     return await this.snapshot(() => explain(this.#reading, stream, key));
   }
 
-  /** Records of a stream that a text may mean: an id without its namespace, an asset number, a name. Names are compared, and never answered. */
+  /**
+   * Records of a stream that a text may mean: an id without its namespace, an asset number, a name. Names are compared,
+   * and never answered.
+   */
   async find(stream: Stream, text: string): Promise<Found[]> {
     return await this.snapshot(() => find(this.#reading, stream, text));
   }
@@ -132,8 +135,8 @@ export class Queries {
   }
 
   /**
-   * A report as chunks of text, all of one state of the ledger: the same ledger and request give the same bytes. Throws a Problem for a format
-   * that is not built.
+   * A report as chunks of text, all of one state of the ledger: the same ledger and request give the same bytes. Throws
+   * a Problem for a format that is not built.
    */
   async *report(request: ReportRequest, format: string): AsyncGenerator<string, void, void> {
     const built = requireFormat(format);
@@ -145,7 +148,9 @@ export class Queries {
     return await this.snapshot(() => agreement(this.#reading));
   }
 
-  /** What was placed, added or given and is not shown, differs, or is shown twice, as the customers were last read back. */
+  /**
+   * What was placed, added or given and is not shown, differs, or is shown twice, as the customers were last read back.
+   */
   async *findings(): AsyncGenerator<FoundDifference, void, void> {
     yield* this.#reading.oneState(findings(this.#reading));
   }
@@ -184,7 +189,10 @@ export class Queries {
   }
 }
 
-/** Opens the ledger for reading. Throws a Problem with exit code 65 where there is none, or it is older or newer than the program. */
+/**
+ * Opens the ledger for reading. Throws a Problem with exit code 65 where there is none, or it is older or newer than
+ * the program.
+ */
 export async function openQueries(path: string): Promise<Queries> {
   return new Queries(path, openReadOnly(path));
 }

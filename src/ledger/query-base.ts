@@ -24,8 +24,8 @@ export class Reading {
   }
 
   /**
-   * Runs `work` on one state of the ledger, whatever a run writes meanwhile. May be nested. Rows that are being streamed keep the connection on
-   * one state by themselves, and SQLite takes no transaction statement meanwhile.
+   * Runs `work` on one state of the ledger, whatever a run writes meanwhile. May be nested. Rows that are being
+   * streamed keep the connection on one state by themselves, and SQLite takes no transaction statement meanwhile.
    */
   async snapshot<T>(work: () => Promise<T>): Promise<T> {
     if (this.#streams === 0 && !this.#database.inTransaction) this.#database.exec("begin");

@@ -4,8 +4,9 @@ import type { FieldFacts } from "../report/explain.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 
 /**
- * The body of a canonical record as a flat list of fields, `instances[P1].nodes`. Elements of a list are named by their id, else by their code
- * behind their parent's id, else by their position. What is private stands as a marker in the ledger already and is only named here.
+ * The body of a canonical record as a flat list of fields, `instances[P1].nodes`. Elements of a list are named by their
+ * id, else by their code behind their parent's id, else by their position. What is private stands as a marker in the
+ * ledger already and is only named here.
  */
 export function fieldsOf(body: JsonObject): FieldFacts[] {
   const fields: FieldFacts[] = [];

@@ -13,8 +13,8 @@ export interface RecordRow {
 }
 
 /**
- * Everything that is asked of and written into the records and the quarantine. Where the planner would take the records of a whole stream, the index
- * of those that are meant is named.
+ * Everything that is asked of and written into the records and the quarantine. Where the planner would take the records
+ * of a whole stream, the index of those that are meant is named.
  */
 export function recordStatements(database: Sqlite) {
   return statements.onUse({

@@ -53,8 +53,9 @@ export class RecordTables {
   }
 
   /**
-   * Marks the records whose raw form is as it was, and returns which of `hashes` are known. A hash of an open quarantine row counts as
-   * quarantined again, and the record it blocks is there, not missed; one that waits for a retry counts as unknown, so that it is mapped anew.
+   * Marks the records whose raw form is as it was, and returns which of `hashes` are known. A hash of an open
+   * quarantine row counts as quarantined again, and the record it blocks is there, not missed; one that waits for a
+   * retry counts as unknown, so that it is mapped anew.
    */
   markSeen(
     source: string,
@@ -74,8 +75,9 @@ export class RecordTables {
   }
 
   /**
-   * Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks stays blocked. `retried`: it is not
-   * read now, so that another form of it in the same read was the one that is mapped anew.
+   * Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks
+   * stays blocked. `retried`: it is not read now, so that another form of it in the same read was the one that is
+   * mapped anew.
    */
   ingest(
     source: string,
@@ -220,8 +222,8 @@ export class RecordTables {
   }
 
   /**
-   * Puts a record into quarantine. A good record of the same key stays as it was last, but is blocked. The row belongs to the customer that the raw
-   * form names, or to that of the last good form.
+   * Puts a record into quarantine. A good record of the same key stays as it was last, but is blocked. The row belongs
+   * to the customer that the raw form names, or to that of the last good form.
    */
   reject(source: string, stream: Stream, read: number, item: IngestedRejection): void {
     const now = toInstant(this.#now());
@@ -260,9 +262,10 @@ export class RecordTables {
   }
 
   /**
-   * After a whole, complete read: what was not in it is missed, and absent where `rule` says so; a claim of another source to it is then looked at
-   * again. Quarantine rows that were not seen again are resolved, and a record they blocked goes on.
-   * Returns how many records became absent now, and how many that came in this read as blocked ones are released: `run` has changed them.
+   * After a whole, complete read: what was not in it is missed, and absent where `rule` says so; a claim of another
+   * source to it is then looked at again. Quarantine rows that were not seen again are resolved, and a record they
+   * blocked goes on. Returns how many records became absent now, and how many that came in this read as blocked ones
+   * are released: `run` has changed them.
    */
   closeWholeRead(
     source: string,

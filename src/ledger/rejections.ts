@@ -4,7 +4,9 @@ import type { Rejection } from "../plan/input.ts";
 import type { Sqlite } from "./database.ts";
 import { statements } from "./statements.ts";
 
-/** So often at most somebody whom M1 refused in words alone, without a code (60027), is sent by itself: once in a run. */
+/**
+ * So often at most somebody whom M1 refused in words alone, without a code (60027), is sent by itself: once in a run.
+ */
 const mostTries = 3;
 
 /** A refusal as it is written down: of one operation, for each record that it is about. */
@@ -75,7 +77,10 @@ export class RejectionTables {
     }
   }
 
-  /** Forgets what was refused of these records, because an operation of that kind went through; not of those whom it refused. */
+  /**
+   * Forgets what was refused of these records, because an operation of that kind went through; not of those whom it
+   * refused.
+   */
   forget(kind: OperationKind, records: readonly RecordReference[], refused: NewRejections["parts"] = []): void {
     for (const { stream, namespace, id } of records) {
       const again = refused.some(({ record }) => record.namespace === namespace && record.id === id);
@@ -83,7 +88,10 @@ export class RejectionTables {
     }
   }
 
-  /** What was refused in words that may pass, and not too often yet, is tried once more: its records are looked at again by this run. */
+  /**
+   * What was refused in words that may pass, and not too often yet, is tried once more: its records are looked at again
+   * by this run.
+   */
   tryAgain(): number {
     if (this.#statements.passing.get(mostTries) === undefined) return 0;
     const woken = this.#statements.wakePassing.run(mostTries).changes;

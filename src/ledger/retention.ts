@@ -9,7 +9,10 @@ export interface RetentionSettings {
   runDays: number | null;
 }
 
-/** What was thinned: raw forms of records and of what was in quarantine, observations, reads of sources, particulars of runs. */
+/**
+ * What was thinned: raw forms of records and of what was in quarantine, observations, reads of sources, particulars of
+ * runs.
+ */
 export const historyKinds = ["rawForms", "quarantineForms", "observations", "reads", "runs"] as const;
 export type HistoryKind = (typeof historyKinds)[number];
 
@@ -43,9 +46,10 @@ export interface Batch {
 const readsKept = 10;
 
 /**
- * Thins history by its age. It never touches what a promise or a report needs: the audit chain, the journal, what is known of the platform, versions
- * of records and who they belong to, the raw form of the newest version and of what is in quarantine, what the platform shows now, the newest reads
- * of a stream and its last complete ones, and the last run of a job. Every method runs inside the writer's transaction.
+ * Thins history by its age. It never touches what a promise or a report needs: the audit chain, the journal, what is
+ * known of the platform, versions of records and who they belong to, the raw form of the newest version and of what is
+ * in quarantine, what the platform shows now, the newest reads of a stream and its last complete ones, and the last run
+ * of a job. Every method runs inside the writer's transaction.
  */
 export class RetentionTables {
   readonly #sweeps: Readonly<Record<HistoryKind, Sweep>>;
@@ -126,7 +130,10 @@ function quarantineForms(database: Sqlite): Sweep {
   };
 }
 
-/** Observations of what the platform showed once and has shown otherwise since. Which licence types it ever showed is kept for reports. */
+/**
+ * Observations of what the platform showed once and has shown otherwise since. Which licence types it ever showed is
+ * kept for reports.
+ */
 function observations(database: Sqlite): Sweep {
   const key = "to_at, customer_namespace, customer_id, kind, subject, from_at";
   const page = database
@@ -152,7 +159,10 @@ function observations(database: Sqlite): Sweep {
   };
 }
 
-/** Reads of sources that came to their end, but the newest ones of each stream and its last whole one. Reports name the others. */
+/**
+ * Reads of sources that came to their end, but the newest ones of each stream and its last whole one. Reports name the
+ * others.
+ */
 function reads(database: Sqlite): Sweep {
   interface Read {
     number: number;
@@ -194,7 +204,10 @@ function reads(database: Sqlite): Sweep {
   };
 }
 
-/** What runs said in particular: their settings and their summary. That they were, how they ended and their balance stays. */
+/**
+ * What runs said in particular: their settings and their summary. That they were, how they ended and their balance
+ * stays.
+ */
 function runs(database: Sqlite): Sweep {
   const page = database
     .prepare<unknown[], [string, string]>(

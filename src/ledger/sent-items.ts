@@ -10,8 +10,8 @@ interface SentOrder {
 }
 
 /**
- * Reads the unbound payload of an E5. `numberOf` gives the number that a slot was bound to; a slot without one was never sent. Values that the
- * contract does not let anybody read back stay in `fields`; licence passwords do not.
+ * Reads the unbound payload of an E5. `numberOf` gives the number that a slot was bound to; a slot without one was
+ * never sent. Values that the contract does not let anybody read back stay in `fields`; licence passwords do not.
  */
 export function sentItems(payload: JsonObject, numberOf: (slot: string) => string | undefined): SentOrder {
   const sent: SentOrder = { products: [], packages: [] };

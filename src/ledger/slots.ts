@@ -6,7 +6,10 @@ import { statements } from "./statements.ts";
 /** How far back fired slots are remembered one by one, in milliseconds: 400 days. */
 const firedKeptMs = 400 * 86_400_000;
 
-/** The open circuit of a service. Instants are ISO text; `probeAt` is when one call tries it again, by the clock of its process. */
+/**
+ * The open circuit of a service. Instants are ISO text; `probeAt` is when one call tries it again, by the clock of its
+ * process.
+ */
 export interface OpenCircuit {
   service: string;
   since: string;

@@ -22,15 +22,18 @@ const schema = `
   ) strict;
 `;
 
-/** Made when the first question is asked: sorting once is several times faster than keeping the order while rows come in. */
+/**
+ * Made when the first question is asked: sorting once is several times faster than keeping the order while rows come
+ * in.
+ */
 const byKey = "create index if not exists row_by_key on row (part, key, id)";
 
 /** Rows of one page of orphans or duplicates. */
 const page = 1_000;
 
 /**
- * Header and detail rows of one reading, joined on disk. Each area is a temporary SQLite database that the system removes when it is closed or the process ends; it
- * holds raw CRM rows and is never part of the ledger file.
+ * Header and detail rows of one reading, joined on disk. Each area is a temporary SQLite database that the system
+ * removes when it is closed or the process ends; it holds raw CRM rows and is never part of the ledger file.
  */
 export function createStaging(): { open(): StagingArea } {
   return { open: () => new StagingArea() };
@@ -59,7 +62,10 @@ class StagingArea {
     this.#put(part, rows);
   }
 
-  /** Headers whose key stands once, in the order in which they were put, with the rows of every other part, `batch` at a time. */
+  /**
+   * Headers whose key stands once, in the order in which they were put, with the rows of every other part, `batch` at a
+   * time.
+   */
   *joined(headerPart: string, batch: number): Generator<JoinedRow[], void, void> {
     this.#database.exec(byKey);
     // The sign before `part` keeps the planner on the order of ids, which it would otherwise sort for every page.

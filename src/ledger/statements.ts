@@ -3,7 +3,10 @@ export type Prepared<M extends Makers> = { readonly [Name in keyof M]: ReturnTyp
 
 /** The statements of a group of tables. */
 export const statements = {
-  /** Each is prepared once, when it is first used: a command asks for few of them, and preparing all takes longer than most of its work. */
+  /**
+   * Each is prepared once, when it is first used: a command asks for few of them, and preparing all takes longer than
+   * most of its work.
+   */
   onUse: <M extends Makers>(makers: M): Prepared<M> => {
     const prepared: Partial<Prepared<M>> = {};
     for (const name of Object.keys(makers) as (keyof M)[]) {

@@ -39,7 +39,10 @@ export interface LedgerTables {
   record_tally: { stream: Stream; state: RecordTable["state"]; count: number; pending: number };
 }
 
-/** Values that no other table may hold in clear, raw records and kept answers. Read here by explicit request of a person only. */
+/**
+ * Values that no other table may hold in clear, raw records and kept answers. Read here by explicit request of a person
+ * only.
+ */
 export interface PrivateValueTable {
   ref: string;
   version: number;

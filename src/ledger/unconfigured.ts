@@ -15,7 +15,10 @@ export class UnconfiguredTables {
     return this.#statements.configured.get(source, stream)?.configured !== 0;
   }
 
-  /** Their rows in quarantine are resolved; what they blocked goes on, and whoever else claimed their records is read anew. */
+  /**
+   * Their rows in quarantine are resolved; what they blocked goes on, and whoever else claimed their records is read
+   * anew.
+   */
   forget(now: string): void {
     this.#statements.resolve.run(now);
     this.#statements.wake.run();

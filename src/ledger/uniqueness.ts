@@ -19,8 +19,9 @@ interface Owner {
 }
 
 /**
- * What an intent claims for itself alone, checked in the transaction that records it: an order is placed once, whoever the CRM says it belongs to
- * now; one channel order number is one order's; one channel customer number is one customer's (A10).
+ * What an intent claims for itself alone, checked in the transaction that records it: an order is placed once, whoever
+ * the CRM says it belongs to now; one channel order number is one order's; one channel customer number is one
+ * customer's (A10).
  */
 export class UniquenessChecks {
   readonly #placed;

@@ -6,7 +6,10 @@ import { statements } from "./statements.ts";
 export interface RecordOutcome {
   stream: Stream;
   key: RecordKey;
-  /** A `rejected` record was refused by a service: it waits until the record, the settings or a person changed something. */
+  /**
+   * A `rejected` record was refused by a service: it waits until the record, the settings or a person changed
+   * something.
+   */
   outcome: "planned" | "deferred" | "rejected";
   /** For a deferral or a rejection: a dotted code and the reason in words. */
   code?: string;
@@ -23,7 +26,9 @@ export class WorkTables {
     this.#statements = prepareStatements(database);
   }
 
-  /** Customers with something to do, in key order after `after`: pending records, or operations whose outcome is open. */
+  /**
+   * Customers with something to do, in key order after `after`: pending records, or operations whose outcome is open.
+   */
   pendingCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
     return this.#statements.pendingCustomers
       .all({ namespace: after?.namespace ?? "", id: after?.id ?? "", limit })

@@ -14,10 +14,11 @@ const fullEnough = 12;
 const mostTurns = 3;
 
 /**
- * The one writer of the ledger. Each piece of work is a synchronous function; the writer runs a group of them (at most `groupSize`) in one
- * BEGIN IMMEDIATE with a SAVEPOINT each, and answers after COMMIT, so that full durability costs one flush a group. Work that throws is
- * undone alone. When the ledger itself fails (commit, full disk, damage), or what it committed cannot be kept outside it as well, every piece of the group fails and the writer accepts nothing more:
- * what is on disk is then only known to the next start.
+ * The one writer of the ledger. Each piece of work is a synchronous function; the writer runs a group of them (at most
+ * `groupSize`) in one BEGIN IMMEDIATE with a SAVEPOINT each, and answers after COMMIT, so that full durability costs
+ * one flush a group. Work that throws is undone alone. When the ledger itself fails (commit, full disk, damage), or
+ * what it committed cannot be kept outside it as well, every piece of the group fails and the writer accepts nothing
+ * more: what is on disk is then only known to the next start.
  */
 export class Writer {
   readonly #database: Sqlite;
@@ -34,7 +35,9 @@ export class Writer {
   readonly #failed = new AbortController();
   #closed = false;
 
-  /** `counted` runs at the end of each transaction; what it returns is run after the commit, before anybody is answered. */
+  /**
+   * `counted` runs at the end of each transaction; what it returns is run after the commit, before anybody is answered.
+   */
   constructor(database: Sqlite, options: { groupSize?: number; guard?: () => void; counted?: () => () => void } = {}) {
     this.#database = database;
     this.#groupSize = options.groupSize ?? 64;

@@ -14,7 +14,10 @@ import { matchAddedStaff } from "./staff-match.ts";
 import type { StaffMatch } from "./staff-match.ts";
 import type { Known, StateChange } from "./state.ts";
 
-/** M1 adds members of staff, some at once. One who is refused alone is told of; those who were refused together are sent in parts. */
+/**
+ * M1 adds members of staff, some at once. One who is refused alone is told of; those who were refused together are sent
+ * in parts.
+ */
 export const addStaff: Kind = {
   ...plainKind,
   endpoint: "M1",
@@ -171,7 +174,10 @@ function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffM
   };
 }
 
-/** A29: new rows of M5 with the name that was sent and an account name that is the one sent plus one suffix common to all. */
+/**
+ * A29: new rows of M5 with the name that was sent and an account name that is the one sent plus one suffix common to
+ * all.
+ */
 async function readStaff(
   facts: SettleFacts,
   reader: SnapshotReader,

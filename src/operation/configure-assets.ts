@@ -77,7 +77,9 @@ async function readAssets(
   return { kind: "not-found", detail, partEffect: granted.length + revoked.length === 0 ? undefined : effect };
 }
 
-/** What the two directions of M9 have in common: a call about one member of staff that gives and takes asset numbers. */
+/**
+ * What the two directions of M9 have in common: a call about one member of staff that gives and takes asset numbers.
+ */
 export const configureAssets: Omit<Kind, "stage" | "granted" | "lookFor"> = {
   ...plainKind,
   endpoint: "M9",

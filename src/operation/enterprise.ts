@@ -29,12 +29,18 @@ const enterpriseContext = z.object({
 });
 export type EnterpriseContext = z.infer<typeof enterpriseContext>;
 
-/** Which templates tie a CRM customer to its channel number: confirmed once E3 showed an enterprise that an E2 of this ledger made (A8). */
+/**
+ * Which templates tie a CRM customer to its channel number: confirmed once E3 showed an enterprise that an E2 of this
+ * ledger made (A8).
+ */
 export function correlationOf(settings: ContractSettings): string {
   return correlation(settings, settings.channelCustomerIdTemplate);
 }
 
-/** What E3 has to have shown for a customer to be believed absent: its template, or, where the CRM gave a number of its own, that very number. */
+/**
+ * What E3 has to have shown for a customer to be believed absent: its template, or, where the CRM gave a number of its
+ * own, that very number.
+ */
 export function correlationFor(settings: ContractSettings, customer: RecordKey, channelCustomerId: string): string {
   const { id, namespace } = customer;
   const made = fillTemplate(settings.channelCustomerIdTemplate, { id, namespace });
@@ -110,7 +116,8 @@ async function readEnterprise(
       detail,
     };
   }
-  // E2 makes members together with the enterprise; whoever is in one that E1 bound was there before or came by somebody's hand.
+  // E2 makes members together with the enterprise; whoever is in one that E1 bound was there before or came by
+  // somebody's hand.
   const members = origin === "created" ? await reader.members(customer, only.enterpriseGlobalId, signal) : [];
   const effect = enterpriseMade(customer, context, {
     enterpriseGlobalId: only.enterpriseGlobalId,

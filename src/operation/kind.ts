@@ -67,8 +67,8 @@ export type Evidence =
   /** The platform does not show it. That alone proves nothing. `partEffect` is what it does show of it. */
   | { kind: "not-found"; detail: JsonObject; partEffect?: Effect | undefined }
   /**
-   * Something only a person can judge, such as an order that is shown in part; `effect` is what it would mean if it was applied. `says: "nothing"`
-   * where the answer cannot be believed, so that it shows nothing of the operation either.
+   * Something only a person can judge, such as an order that is shown in part; `effect` is what it would mean if it was
+   * applied. `says: "nothing"` where the answer cannot be believed, so that it shows nothing of the operation either.
    */
   | {
       kind: "ambiguous";
@@ -125,15 +125,21 @@ export interface Kind {
   readonly endpoint: Endpoint;
   readonly stage: Stage;
   /**
-   * What finds out about an unknown outcome: a reading; nothing, since the call sets a state and the same value is sent again; or nothing at all,
-   * since what it brought is lost with its answer.
+   * What finds out about an unknown outcome: a reading; nothing, since the call sets a state and the same value is sent
+   * again; or nothing at all, since what it brought is lost with its answer.
    */
   readonly whenUnknown: "read" | "send-again" | "lost";
   /** It must not be done twice: sent three times at most without a known outcome, then a person decides. */
   readonly isSentSparingly: boolean;
-  /** A call that was refused may have done something all the same: nothing of it is sent again before the platform was read (A16). */
+  /**
+   * A call that was refused may have done something all the same: nothing of it is sent again before the platform was
+   * read (A16).
+   */
   readonly mayHoldAfterRefusal: boolean;
-  /** What a person has to do first where something of it is shown that cannot be called not applied; undefined where it can. */
+  /**
+   * What a person has to do first where something of it is shown that cannot be called not applied; undefined where it
+   * can.
+   */
   readonly cureOfPart: string | undefined;
   /** Checks a bound payload against the contract and makes its call, its context, and what its success means. */
   prepare(bound: Bound): Prepared | NotSendable;
@@ -144,7 +150,10 @@ export interface Kind {
   /** What `uniqueness` is about, for the query that looks for another operation of it. */
   readonly claims: Uniqueness["what"] | undefined;
   uniqueness(operation: Pick<Operation, "customer" | "target" | "payload" | "records">): Uniqueness | undefined;
-  /** For each record the part of the payload that is refused or goes through by itself; undefined where it is all of one piece. */
+  /**
+   * For each record the part of the payload that is refused or goes through by itself; undefined where it is all of one
+   * piece.
+   */
   parts(operation: Operation): { record: RecordReference; part: Json }[] | undefined;
   /** Assets that need a number each before the payload can be bound. */
   assets(operation: Operation): PlannedAsset[];

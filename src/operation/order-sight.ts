@@ -2,7 +2,10 @@ import type { RecordKey } from "../crm/model.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { OrderContext } from "./order-context.ts";
 
-/** How much of an order the platform shows: for each order record how many of its products, and the licence order they name. */
+/**
+ * How much of an order the platform shows: for each order record how many of its products, and the licence order they
+ * name.
+ */
 export interface OrderSight {
   records: { sequence: number; seen: number; wanted: number; numbersSeen: number; numbers: number }[];
   licenceOrders: Map<number, string>;

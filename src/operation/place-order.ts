@@ -13,7 +13,10 @@ import type { OrderContext } from "./order-context.ts";
 import { isWhole, sightOrder } from "./order-sight.ts";
 import type { StateChange } from "./state.ts";
 
-/** E5 places one CRM order: one licence order for each licence type. Nothing takes it back, and nothing may place it twice. */
+/**
+ * E5 places one CRM order: one licence order for each licence type. Nothing takes it back, and nothing may place it
+ * twice.
+ */
 export const placeOrder: Kind = {
   ...plainKind,
   endpoint: "E5",
@@ -86,8 +89,8 @@ export const placeOrder: Kind = {
 };
 
 /**
- * E5 placed the order; `licenceOrders` by sequence. An order record whose licence order is not known gets no row: an empty number would one
- * day name all orders of the customer.
+ * E5 placed the order; `licenceOrders` by sequence. An order record whose licence order is not known gets no row: an
+ * empty number would one day name all orders of the customer.
  */
 function orderPlaced(
   operationId: string,
@@ -166,7 +169,8 @@ async function readOrder(
   }
   if (sight.records.some((record) => record.seen > 0))
     return { kind: "ambiguous", reason: "the platform shows only a part of the order", detail, effect };
-  // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and nobody else's.
+  // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and
+  // nobody else's.
   const given = new Set(plannedOrder.parse(entry.operation.after).assets.flatMap((asset) => asset.given));
   const ours = sight.shown.find((number) => !given.has(number));
   if (ours !== undefined) {
@@ -181,7 +185,10 @@ async function readOrder(
   return { kind: "not-found", detail };
 }
 
-/** Not seeing an order proves nothing: it is sent again only where the configuration says that the platform shows what is there. */
+/**
+ * Not seeing an order proves nothing: it is sent again only where the configuration says that the platform shows what
+ * is there.
+ */
 async function notFound(entry: JournalEntry, facts: SettleFacts): Promise<WhenNotFound> {
   if (facts.ordersUnseen !== "resend") {
     return {
@@ -189,7 +196,8 @@ async function notFound(entry: JournalEntry, facts: SettleFacts): Promise<WhenNo
       reason: "the platform does not show the order, which proves nothing; a person decides (orders.unseen: ask)",
     };
   }
-  // Before what the CRM wants now: an order that may be there unseen is not taken for one that is not, whatever became of its record.
+  // Before what the CRM wants now: an order that may be there unseen is not taken for one that is not, whatever became
+  // of its record.
   for (const { licenseType } of orderContext.parse(entry.context).records) {
     if (await facts.isShown(licenseType)) continue;
     return {
@@ -211,8 +219,8 @@ async function notFound(entry: JournalEntry, facts: SettleFacts): Promise<WhenNo
 }
 
 /**
- * Whether the CRM still wants the very order of an intent. Where it was cancelled, changed or moved since, the intent is not sent again: what the
- * CRM wants now is planned anew.
+ * Whether the CRM still wants the very order of an intent. Where it was cancelled, changed or moved since, the intent
+ * is not sent again: what the CRM wants now is planned anew.
  */
 async function wishOf(entry: JournalEntry, facts: SettleFacts): Promise<"the same" | "gone" | "unreadable"> {
   const context = orderContext.parse(entry.context);

@@ -9,7 +9,10 @@ export type Reference =
   | { $ref: "memberGlobalId"; of: string }
   | { $ref: "licenseOrderId"; of: string };
 
-/** A value that lives in the ledger's private table: which record, which version of it, which field, and the salted commitment to it. */
+/**
+ * A value that lives in the ledger's private table: which record, which version of it, which field, and the salted
+ * commitment to it.
+ */
 export interface PrivateMarker {
   $private: string;
   field: string;

@@ -47,7 +47,9 @@ export function kindNames(holds: (kind: Kind) => boolean): string {
     .join(", ");
 }
 
-/** Fills in endpoint, stage and hash of an operation. The hash covers what is done to whom, not the words of the reason. */
+/**
+ * Fills in endpoint, stage and hash of an operation. The hash covers what is done to whom, not the words of the reason.
+ */
 export function operation(
   kind: OperationKind,
   fields: Omit<Operation, "kind" | "endpoint" | "stage" | "hash" | "takesAway"> & { takesAway?: number },

@@ -11,8 +11,9 @@ export interface StaffMatch {
 }
 
 /**
- * Ties the rows of M1's answer to the staff that were sent. The service appends the enterprise code: it must be one suffix common to all rows,
- * and every person sent must come back exactly once, added or refused. Undefined where that does not work out: then the staff list decides.
+ * Ties the rows of M1's answer to the staff that were sent. The service appends the enterprise code: it must be one
+ * suffix common to all rows, and every person sent must come back exactly once, added or refused. Undefined where that
+ * does not work out: then the staff list decides.
  */
 export function matchAddedStaff(
   sent: readonly { key: RecordKey; userName: string }[],
@@ -48,7 +49,9 @@ export function matchAddedStaff(
   return seen.size === bySentName.size ? match : undefined;
 }
 
-/** The one suffix that turns every shown account name into one of the sent names, or undefined (none, or more than one). */
+/**
+ * The one suffix that turns every shown account name into one of the sent names, or undefined (none, or more than one).
+ */
 export function commonSuffix(
   sent: readonly string[],
   shown: readonly string[],

@@ -35,7 +35,10 @@ export interface FixedNumber {
   slot: number;
 }
 
-/** Commitments to what the CRM said of a staff member when the account was made or adopted; `null` where it said nothing. */
+/**
+ * Commitments to what the CRM said of a staff member when the account was made or adopted; `null` where it said
+ * nothing.
+ */
 export interface StaffProfile {
   userName: string;
   name: string;
@@ -61,7 +64,10 @@ export interface Assignment {
 /** What the ledger says we did for one customer. */
 export interface Known {
   link: Link | undefined;
-  /** An earlier answer was believed that gave the enterprise an id which cannot be used: it counts as not linked, and is never made again. */
+  /**
+   * An earlier answer was believed that gave the enterprise an id which cannot be used: it counts as not linked, and is
+   * never made again.
+   */
   linkUnusable?: boolean | undefined;
   platformCustomers: PlatformCustomer[];
   /** Commitments of the fields that the platform acknowledged last by E2 or E4. */

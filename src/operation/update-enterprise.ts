@@ -7,7 +7,10 @@ import { orderDesk, withinEnterprise } from "./look-for.ts";
 
 const updateContext = z.object({ acknowledged });
 
-/** E4 sets name, branch and address. No call reads them back, so one with an unknown outcome is sent again with the same values. */
+/**
+ * E4 sets name, branch and address. No call reads them back, so one with an unknown outcome is sent again with the same
+ * values.
+ */
 export const updateEnterprise: Kind = {
   ...plainKind,
   endpoint: "E4",

@@ -16,8 +16,8 @@ export interface ShownOrder {
 const mostNamed = 5;
 
 /**
- * The products of an order that the platform does not show under its channel order number, each in words; [] where it shows all of them: every
- * product of the tree, packages included, under as many asset numbers as its asset counts.
+ * The products of an order that the platform does not show under its channel order number, each in words; [] where it
+ * shows all of them: every product of the tree, packages included, under as many asset numbers as its asset counts.
  */
 export function notShown(order: Desired<DesiredOrder>, shown: ShownOrder): string[] {
   const { assets, faults } = buildAssets(order.body.instances);

@@ -29,8 +29,9 @@ const notRead: Block = {
 };
 
 /**
- * Compares what each staff member should hold with what M6 shows: revokes first, then grants (A33). Only what we granted or adopted is ever
- * revoked. `revokesBlocked` says why nothing may be taken away now; what needs such a revoke waits with it.
+ * Compares what each staff member should hold with what M6 shows: revokes first, then grants (A33). Only what we
+ * granted or adopted is ever revoked. `revokesBlocked` says why nothing may be taken away now; what needs such a revoke
+ * waits with it.
  */
 export function planPrivileges(
   input: CustomerInput,
@@ -80,7 +81,10 @@ export function planPrivileges(
   return into;
 }
 
-/** `after` names the number where it is known, else the slot; the payload names the slot of an instance in either case, so that its hash is stable. */
+/**
+ * `after` names the number where it is known, else the slot; the payload names the slot of an instance in either case,
+ * so that its hash is stable.
+ */
 function grant(input: CustomerInput, staff: Desired<DesiredStaff>, grants: readonly Claimed[]): Operation {
   return operation("grant-assets", {
     customer: input.customer,

@@ -15,8 +15,8 @@ export type Bound =
   | { ok: false; missing: (Reference | { $private: string; field: string; version: number })[] };
 
 /**
- * Makes the wire payload of an operation: every reference and every private marker is replaced by its value. Nothing is dropped and nothing
- * is invented: one missing value makes the whole payload unusable, and all missing ones are named.
+ * Makes the wire payload of an operation: every reference and every private marker is replaced by its value. Nothing is
+ * dropped and nothing is invented: one missing value makes the whole payload unusable, and all missing ones are named.
  */
 export function bind(payload: JsonObject, bindings: Bindings): Bound {
   const missing: (Reference | { $private: string; field: string; version: number })[] = [];

@@ -1,4 +1,7 @@
-/** A reason for which something is not done, with a dotted code; `again` says whether it is looked at in each run or only when the record changes. */
+/**
+ * A reason for which something is not done, with a dotted code; `again` says whether it is looked at in each run or
+ * only when the record changes.
+ */
 export interface Block {
   code: string;
   reason: string;

@@ -11,8 +11,8 @@ import { operation } from "../operation/registry.ts";
 import type { Block } from "./block.ts";
 
 /**
- * What the enterprise stage comes to: operations, what is learned by looking, or why the customer has to wait. A `note` concerns the
- * customer's own record and stops nothing.
+ * What the enterprise stage comes to: operations, what is learned by looking, or why the customer has to wait. A `note`
+ * concerns the customer's own record and stops nothing.
  */
 export type EnterpriseStage =
   | { kind: "ready"; operations: Operation[]; learned: StateChange[]; note?: Block | undefined }
@@ -29,8 +29,9 @@ export function needsLookUp(input: Omit<CustomerInput, "observed">): boolean {
 }
 
 /**
- * Create, adopt or update the enterprise of a customer (E3, then E2 or E1; E4). One enterprise found under the channel number is adopted,
- * more than one blocks. An adopted one gets an E4, because nothing reads its branch and address back.
+ * Create, adopt or update the enterprise of a customer (E3, then E2 or E1; E4). One enterprise found under the channel
+ * number is adopted, more than one blocks. An adopted one gets an E4, because nothing reads its branch and address
+ * back.
  */
 export function planEnterprise(input: CustomerInput, settings: ContractSettings): EnterpriseStage {
   const desired = input.desiredCustomer;
@@ -133,7 +134,10 @@ export function planEnterprise(input: CustomerInput, settings: ContractSettings)
   return { kind: "ready", operations: [update(input, desired.body, settings, reason)], learned: [], note };
 }
 
-/** E1 carried the name and the branch: a change of theirs has no way to the platform while a bound customer gets no E4 (A11). The address had none before. */
+/**
+ * E1 carried the name and the branch: a change of theirs has no way to the platform while a bound customer gets no E4
+ * (A11). The address had none before.
+ */
 function boundNote(changed: readonly string[]): Block | undefined {
   const lost = changed.filter((field) => field !== "address");
   if (lost.length === 0) return undefined;

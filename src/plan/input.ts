@@ -45,7 +45,10 @@ export interface CustomerInput {
   customerInQuarantine?: boolean | undefined;
   /** Quarantined records that belong to this customer and block deletes in its scope. */
   quarantinedInScope: number;
-  /** A source of this customer's people that gave a row of which nobody can tell whose it is: it blocks deletes wherever the source's people are. */
+  /**
+   * A source of this customer's people that gave a row of which nobody can tell whose it is: it blocks deletes wherever
+   * the source's people are.
+   */
   sourceWithStrayRecord: { source: string; row: string } | undefined;
   /** What was refused for this customer and its records, and stands while nothing has changed. */
   rejections: readonly Rejection[];

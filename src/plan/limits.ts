@@ -34,7 +34,10 @@ export interface Verdict {
   explanation?: string;
 }
 
-/** Decimal places to which a share of a count is exact: far below one thing, far above the noise of a product such as 0.29 × 100. */
+/**
+ * Decimal places to which a share of a count is exact: far below one thing, far above the noise of a product such as
+ * 0.29 × 100.
+ */
 const places = 6;
 
 export function allowedBy(limit: DeletionLimit, live: number): number {
@@ -42,8 +45,9 @@ export function allowedBy(limit: DeletionLimit, live: number): number {
 }
 
 /**
- * Judges all destructive plans of a run at once, before the first one is carried out. An enterprise over its limit is held; a sum over the
- * limit of the run, in which the held ones count too, holds all of them. What a person approved is not counted again.
+ * Judges all destructive plans of a run at once, before the first one is carried out. An enterprise over its limit is
+ * held; a sum over the limit of the run, in which the held ones count too, holds all of them. What a person approved is
+ * not counted again.
  */
 export function judgeLimits(items: readonly Destruction[], limits: DeletionLimits, liveInAll: number): Verdict[] {
   const counted = items.filter((item) => !item.approved);
@@ -85,8 +89,8 @@ function sentence(count: number, live: number, allowed: number, limit: DeletionL
 }
 
 /**
- * What of a customer's plan goes on while its revokes are held: everything but the revokes and the grants of a number that one of them would
- * free, whether the grant names the number or the slot of an instance.
+ * What of a customer's plan goes on while its revokes are held: everything but the revokes and the grants of a number
+ * that one of them would free, whether the grant names the number or the slot of an instance.
  */
 export function withoutHeld(operations: readonly Operation[]): Operation[] {
   const held = new Set(

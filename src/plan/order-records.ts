@@ -138,7 +138,10 @@ export function productRecord(build: PayloadBuild, product: PlannedProduct, pare
   return record;
 }
 
-/** A package with its products and lower packages as E5 wants it; `children` is null on the lowest level. A tree without faults bounds the depth. */
+/**
+ * A package with its products and lower packages as E5 wants it; `children` is null on the lowest level. A tree without
+ * faults bounds the depth.
+ */
 export function merchandiseRecord(build: PayloadBuild, item: PlannedPackage, parentId: string): JsonObject {
   build.uses.add("package");
   return {
@@ -228,7 +231,10 @@ export const orderableFields = [
   "purchaserMobile",
 ] as const;
 
-/** The order records of one new purchase: one for each licence type, numbered from the sequence base, assets in the order of their ids (E5). */
+/**
+ * The order records of one new purchase: one for each licence type, numbered from the sequence base, assets in the
+ * order of their ids (E5).
+ */
 export function newBuyRecords(
   build: PayloadBuild,
   input: { order: RecordKey; customer: RecordKey; body: DesiredCustomer; assets: readonly PlannedAsset[] },

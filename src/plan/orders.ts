@@ -30,8 +30,8 @@ const amendment = (what: string): Block => ({
 });
 
 /**
- * Decides each pending order of a customer: place it (E5), leave it, or say why it waits. An order whose record waits in quarantine is not
- * decided at all: nothing of it is sent, and its last good form stands for nothing.
+ * Decides each pending order of a customer: place it (E5), leave it, or say why it waits. An order whose record waits
+ * in quarantine is not decided at all: nothing of it is sent, and its last good form stands for nothing.
  */
 export function planOrders(input: CustomerInput, settings: ContractSettings): OrderDecision[] {
   const owners = new Map<string, string>();
@@ -173,7 +173,9 @@ function placement(input: CustomerInput, order: Desired<DesiredOrder>, settings:
   });
 }
 
-/** Blocks an order whose customers on the platform are known and do not give exactly one hit for a licence type (A12). */
+/**
+ * Blocks an order whose customers on the platform are known and do not give exactly one hit for a licence type (A12).
+ */
 function selectionBlock(
   known: Known,
   types: readonly Parameters<typeof selectCustomer>[1][],

@@ -1,7 +1,13 @@
-/** Who can end what keeps a record from being done: the people of the CRM, of the configuration, of the platform, or the program by itself. */
+/**
+ * Who can end what keeps a record from being done: the people of the CRM, of the configuration, of the platform, or the
+ * program by itself.
+ */
 export type Owner = "crm" | "configuration" | "platform" | "program";
 
-/** Owners by the code of what stops a record. A code that ends in a dot stands for all that begin with it; a longer one outranks it. */
+/**
+ * Owners by the code of what stops a record. A code that ends in a dot stands for all that begin with it; a longer one
+ * outranks it.
+ */
 const owners: Record<string, Owner> = {
   "amendment.not-enabled": "program",
   "asset.": "crm",
@@ -52,10 +58,16 @@ const owners: Record<string, Owner> = {
   "staff.protected": "configuration",
 };
 
-/** Codes under which nothing is left undone: a person decided so, or there is nothing to do. They are shown and never counted. */
+/**
+ * Codes under which nothing is left undone: a person decided so, or there is nothing to do. They are shown and never
+ * counted.
+ */
 const settled = new Set(["customer.gone", "revokes.rejected"]);
 
-/** Codes of records that the next run takes up by itself, because a person stopped this one or asked it for something else. */
+/**
+ * Codes of records that the next run takes up by itself, because a person stopped this one or asked it for something
+ * else.
+ */
 const leftToNextRun = new Set(["run.scope", "run.stopped"]);
 
 /** The owner of a code, or undefined where the table does not name it. */
@@ -73,7 +85,10 @@ export function ownerOfQuarantine(code: string): Owner {
   return owners[code] ?? "crm";
 }
 
-/** Whether a record with this code is work that is not done: it counts in exit codes, `status`, `/healthz` and alerts as long as it has it. */
+/**
+ * Whether a record with this code is work that is not done: it counts in exit codes, `status`, `/healthz` and alerts as
+ * long as it has it.
+ */
 export function counts(code: string): boolean {
   return !settled.has(code) && !leftToNextRun.has(code);
 }

@@ -54,7 +54,10 @@ export interface Needs {
   orders: boolean;
 }
 
-/** Decides what has to be read (E3; M5 and M6; the assets of an adopted enterprise). `thorough` reads staff even where nothing changed. */
+/**
+ * Decides what has to be read (E3; M5 and M6; the assets of an adopted enterprise). `thorough` reads staff even where
+ * nothing changed.
+ */
 export function needsOf(input: Omit<CustomerInput, "observed">, thorough: boolean): Needs {
   const { link } = input.known;
   const staffMatters =
@@ -155,12 +158,18 @@ function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): Pla
   return { stream, key, outcome: rejected === true ? "rejected" : "deferred", code, reason, again };
 }
 
-/** Whether nothing else can be done for a customer before its enterprise is made. A change of one that is there (E4) stops nothing. */
+/**
+ * Whether nothing else can be done for a customer before its enterprise is made. A change of one that is there (E4)
+ * stops nothing.
+ */
 function needsEnterprise(input: CustomerInput, stage: Extract<EnterpriseStage, { kind: "ready" }>): boolean {
   return input.known.link === undefined && stage.learned.length === 0;
 }
 
-/** What waits for its customer. What is as the CRM wants it waits for nothing, nor does what is gone and was never on the platform. */
+/**
+ * What waits for its customer. What is as the CRM wants it waits for nothing, nor does what is gone and was never on
+ * the platform.
+ */
 function blockedRecords(
   input: CustomerInput,
   own: Block,
@@ -189,7 +198,10 @@ function blockedRecords(
   return records;
 }
 
-/** Orders and people of an enterprise that is there for whom nothing would be done, learned or said, if their customer did not have to wait. */
+/**
+ * Orders and people of an enterprise that is there for whom nothing would be done, learned or said, if their customer
+ * did not have to wait.
+ */
 function idleRecords(
   input: CustomerInput,
   options: PlanOptions & { rejections: StandingRejections },

@@ -37,8 +37,9 @@ export function block(blocks: Map<string, Block>, key: string, found: Block): vo
 }
 
 /**
- * Which number each claim means. Claims of a number go first, since nothing else satisfies them; claims of an instance take what is left: the
- * number that the person holds already, else the first free one. What a quarantined record holds is nobody else's.
+ * Which number each claim means. Claims of a number go first, since nothing else satisfies them; claims of an instance
+ * take what is left: the number that the person holds already, else the first free one. What a quarantined record holds
+ * is nobody else's.
  */
 export function allocate(input: CustomerInput, orderOperations: readonly Operation[]): Allocation {
   const slots = slotsOf(input, orderOperations);
@@ -102,7 +103,9 @@ export function allocate(input: CustomerInput, orderOperations: readonly Operati
   return { claims, blocks, waiting };
 }
 
-/** A claim of an instance with one number, by a person who claims that very number too, asks for the same thing twice. */
+/**
+ * A claim of an instance with one number, by a person who claims that very number too, asks for the same thing twice.
+ */
 function isNamedByItself(entry: Entry, claims: ReadonlyMap<string, Claimed[]>): boolean {
   const [only, ...others] = entry.candidates;
   if (only === undefined || others.length > 0 || entry.byNumber) return false;
@@ -137,7 +140,10 @@ function entriesOf(
   return entries;
 }
 
-/** The slots of each asset instance, by namespace and instance id: those of placed orders and those that this plan places. */
+/**
+ * The slots of each asset instance, by namespace and instance id: those of placed orders and those that this plan
+ * places.
+ */
 function slotsOf(input: CustomerInput, orderOperations: readonly Operation[]): Map<string, Claimed[]> {
   const slots = new Map<string, Claimed[]>();
   const planned = new Set(orderOperations.map((item) => item.subject));

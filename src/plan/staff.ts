@@ -35,8 +35,8 @@ function clear(input: CustomerInput, value: PrivateMarker): string | undefined {
 }
 
 /**
- * Finds each staff record on the platform: by its link, else by its account name, bare or with the enterprise code (A28); two hits block.
- * Whoever is not there is added, at most 100 in one M1.
+ * Finds each staff record on the platform: by its link, else by its account name, bare or with the enterprise code
+ * (A28); two hits block. Whoever is not there is added, at most 100 in one M1.
  */
 export function planStaff(
   input: CustomerInput,
@@ -243,7 +243,10 @@ function identify(
   return { kind: "member", memberGlobalId: hit.globalId, origin: "adopted" };
 }
 
-/** Whoever has this person's name and an account name that begins like the one that would be sent may be that person: no second account is made. */
+/**
+ * Whoever has this person's name and an account name that begins like the one that would be sent may be that person: no
+ * second account is made.
+ */
 const otherEnding: Block = {
   code: "staff.other-ending",
   reason:
@@ -251,7 +254,10 @@ const otherEnding: Block = {
   again: true,
 };
 
-/** Whether a member is neither linked to a staff record, nor made with the enterprise, nor the account of another record of this customer. */
+/**
+ * Whether a member is neither linked to a staff record, nor made with the enterprise, nor the account of another record
+ * of this customer.
+ */
 function isNobodys(input: CustomerInput, member: ObservedMember, names: ReadonlyMap<string, number>): boolean {
   const { staffLinks, protectedMembers, enterpriseCode } = input.known;
   if (protectedMembers.has(member.globalId)) return false;
@@ -288,8 +294,8 @@ function additions(input: CustomerInput, toAdd: readonly Candidate[]): Operation
 }
 
 /**
- * At most 100 people in one M1. People who were refused together go in two halves, each a call of its own, until the one at fault is alone; who
- * was never refused is not put beside them.
+ * At most 100 people in one M1. People who were refused together go in two halves, each a call of its own, until the
+ * one at fault is alone; who was never refused is not put beside them.
  */
 function batches(toAdd: readonly Candidate[]): (readonly Candidate[])[] {
   const groups = new Map<string | undefined, Candidate[]>();

@@ -13,8 +13,8 @@ export interface ValidationFault {
 }
 
 /**
- * The checks that a record has to pass beyond its shape: an order's instances make a tree and their terms agree (A22), a staff member's texts
- * fit what M1 takes (lengths, letters and digits; A29, A31). The first fault decides.
+ * The checks that a record has to pass beyond its shape: an order's instances make a tree and their terms agree (A22),
+ * a staff member's texts fit what M1 takes (lengths, letters and digits; A29, A31). The first fault decides.
  */
 export function validate(item: CanonicalRecord, settings: ContractSettings): ValidationFault | undefined {
   if (item.stream === "orders") return validateOrder(item.record, settings);
@@ -38,8 +38,9 @@ function validateOrder(order: Order, settings: ContractSettings): ValidationFaul
 }
 
 /**
- * The first fault of an order's instances themselves, whatever tree they make: words that the configured lists do not have, terms that
- * disagree, trials without an end. The lists may have been set or cut after a record was taken up, so an order is checked before it is placed too.
+ * The first fault of an order's instances themselves, whatever tree they make: words that the configured lists do not
+ * have, terms that disagree, trials without an end. The lists may have been set or cut after a record was taken up, so
+ * an order is checked before it is placed too.
  */
 export function instancesFault(
   instances: readonly InstanceWith<unknown>[],

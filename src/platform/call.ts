@@ -11,7 +11,10 @@ export interface WriteCall extends Call {
   nonce: string;
   /** Stops the call as long as it is not sent; afterwards it runs to its end. */
   signal?: AbortSignal | undefined;
-  /** Awaited once the call has its permit and before its first byte: the intent is committed here. What it throws stops the call and is thrown. */
+  /**
+   * Awaited once the call has its permit and before its first byte: the intent is committed here. What it throws stops
+   * the call and is thrown.
+   */
   beforeSending?: (() => Promise<void>) | undefined;
   /** The permit is kept until this resolves: until the outcome is on its way into the ledger. */
   recorded?: Promise<void> | undefined;

@@ -43,14 +43,23 @@ export interface AssetReading {
   asset: ObservedAsset;
   products: ProductInstance[];
   packages: MerchandiseNode[];
-  /** Neither a product nor a package came, only empty lists or null, and the settings do not say that this means an empty asset (A43). */
+  /**
+   * Neither a product nor a package came, only empty lists or null, and the settings do not say that this means an
+   * empty asset (A43).
+   */
   bare: boolean;
 }
 
-/** An answer that has the contract's form and cannot be believed: it proves neither that something is there nor that it is not. */
+/**
+ * An answer that has the contract's form and cannot be believed: it proves neither that something is there nor that it
+ * is not.
+ */
 export class AmbiguousReading extends Problem {}
 
-/** Readings of the platform for one customer. Every one of them rejects where the platform gave nothing: a failed read is never "none". */
+/**
+ * Readings of the platform for one customer. Every one of them rejects where the platform gave nothing: a failed read
+ * is never "none".
+ */
 export class SnapshotReader {
   readonly #platform: Platform;
   readonly #settings: ContractSettings;
@@ -61,9 +70,9 @@ export class SnapshotReader {
   }
 
   /**
-   * E3 over all configured channel codes, and those that were configured when `alsoUnder` was written: the enterprises under a channel customer
-   * number, each with its customers. Throws an AmbiguousReading where one row is not exactly what was asked for, and where null or no data came
-   * and the settings do not say that this means none (A13).
+   * E3 over all configured channel codes, and those that were configured when `alsoUnder` was written: the enterprises
+   * under a channel customer number, each with its customers. Throws an AmbiguousReading where one row is not exactly
+   * what was asked for, and where null or no data came and the settings do not say that this means none (A13).
    */
   async enterprises(
     customer: RecordKey,

@@ -2,7 +2,8 @@ import type { RecordKey } from "../crm/model.ts";
 import type { CrmStanding, CustomerCase } from "./reconciliation-facts.ts";
 
 /**
- * - `matched`: the CRM wants it, it was sent or given, and the platform shows it; every sent field that M7 shows is equal.
+ * - `matched`: the CRM wants it, it was sent or given, and the platform shows it; every sent field that M7 shows is
+ *   equal.
  * - `missing`: wanted or sent, and not there.
  * - `extra`: there, and not wanted or not ours.
  * - `different`: there, with other values than were sent, or sent with other values than the CRM has now.
@@ -14,8 +15,8 @@ export const levels = ["enterprise", "order", "product", "package", "staff", "as
 export type Level = (typeof levels)[number];
 
 /**
- * What `verify` tells of: something that was placed, added or given is not shown, is shown with other values than were sent, or is shown twice.
- * What only the CRM changed since is none.
+ * What `verify` tells of: something that was placed, added or given is not shown, is shown with other values than were
+ * sent, or is shown twice. What only the CRM changed since is none.
  */
 export type Finding = "not-shown" | "differs" | "shown-twice";
 

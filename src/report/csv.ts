@@ -5,8 +5,9 @@ import type { ReportCell } from "./document.ts";
 const formulaStart = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * A text as a spreadsheet may open it: one that would be taken for a formula begins with an apostrophe. Numbers are written as they are. Every
- * text is quoted, so that a separator of another country inside it does not begin a new cell.
+ * A text as a spreadsheet may open it: one that would be taken for a formula begins with an apostrophe. Numbers are
+ * written as they are. Every text is quoted, so that a separator of another country inside it does not begin a new
+ * cell.
  */
 function neutralised(text: string): string {
   return formulaStart.test(text) ? `'${text}` : text;

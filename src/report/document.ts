@@ -10,7 +10,10 @@ export type ReportKind = (typeof reportKinds)[number];
 export const reportFormats = ["csv", "json"] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** The time a report is about: `from` belongs to it and `to` does not (ISO instants in UTC); `label` is what was asked for, such as `2026-10`. */
+/**
+ * The time a report is about: `from` belongs to it and `to` does not (ISO instants in UTC); `label` is what was asked
+ * for, such as `2026-10`.
+ */
 export interface ReportPeriod {
   label: string;
   zone: string;
@@ -65,8 +68,9 @@ export function requireFormat(format: string): ReportFormat {
 }
 
 /**
- * A report as chunks of text. CSV: a line of column names, the rows, and a last line that begins with `#end` and says what the report was made
- * from and how many rows it has. JSON: one document with the header on its first line, one row a line, and the totals on its last.
+ * A report as chunks of text. CSV: a line of column names, the rows, and a last line that begins with `#end` and says
+ * what the report was made from and how many rows it has. JSON: one document with the header on its first line, one row
+ * a line, and the totals on its last.
  */
 export async function* renderReport(
   format: ReportFormat,

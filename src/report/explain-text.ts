@@ -22,7 +22,10 @@ import { attemptText, stateText } from "./waiting.ts";
 const mostFields = 60;
 const mostChanges = 20;
 
-/** The whole story of one record for people: how it stands, why, what to do, and then everything that is known. `now` gives the ages. */
+/**
+ * The whole story of one record for people: how it stands, why, what to do, and then everything that is known. `now`
+ * gives the ages.
+ */
 export function explainText(facts: ExplainFacts, now: string, view: View = plainView): string {
   const verdict = verdictOf(facts, view);
   const lines = [printable(verdict.headline)];

@@ -132,7 +132,9 @@ export interface ExplainFacts {
   dependents: { stream: Stream; state: string; code: string | null; count: number }[];
   /** For a customer: its orders and staff that wait, at most 20. */
   waiting: RecordFacts[];
-  /** For a customer: what of it cannot be used and waits in quarantine, also records that were never usable; at most 20. */
+  /**
+   * For a customer: what of it cannot be used and waits in quarantine, also records that were never usable; at most 20.
+   */
   unusable: QuarantineFacts[];
   /** Records that may have been meant: the same id elsewhere, or an order with this channel number. */
   similar: { stream: Stream; key: RecordKey }[];

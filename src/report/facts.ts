@@ -1,7 +1,10 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 
-/** Rows of the ledger as reports and people get them. Instants are ISO text in UTC; no private value stands in any of them. */
+/**
+ * Rows of the ledger as reports and people get them. Instants are ISO text in UTC; no private value stands in any of
+ * them.
+ */
 
 export interface AuditHeadFacts {
   sequence: number;
@@ -38,7 +41,10 @@ export interface QuarantineFacts {
   rawRef: string;
 }
 
-/** One attempt to send an operation. `outcome` is null while the call is on its way, or where the program ended during it. */
+/**
+ * One attempt to send an operation. `outcome` is null while the call is on its way, or where the program ended during
+ * it.
+ */
 export interface AttemptFacts {
   number: number;
   nonce: string;
@@ -57,7 +63,10 @@ export interface EvidenceFacts {
   detail: Json;
 }
 
-/** An operation of the journal with its attempts. Target and payload stand in the unbound form: references and markers, no values. */
+/**
+ * An operation of the journal with its attempts. Target and payload stand in the unbound form: references and markers,
+ * no values.
+ */
 export interface OperationFacts {
   id: string;
   kind: string;

@@ -7,7 +7,9 @@ export interface Envelope {
   licenseType: string;
 }
 
-/** The fields of a product that M7 shows: how E5 names them and how M7 does. What else E5 carries, no endpoint shows. */
+/**
+ * The fields of a product that M7 shows: how E5 names them and how M7 does. What else E5 carries, no endpoint shows.
+ */
 const productFields: readonly (readonly [sent: string, shown: string])[] = [
   ["crmProductId", "crmProductId"],
   ["productUri", "productUri"],
@@ -30,7 +32,10 @@ const packageFields: readonly (readonly [sent: string, shown: string])[] = [
   ["parentMerchandiseNum", "parentMerchandiseNum"],
 ];
 
-/** Every field that was sent and that M7 shows otherwise. A trial end that does not apply was sent as a sentinel and is not compared. */
+/**
+ * Every field that was sent and that M7 shows otherwise. A trial end that does not apply was sent as a sentinel and is
+ * not compared.
+ */
 export function differences(sent: JsonObject, envelope: Envelope, shown: JsonObject): string[] {
   const trial = textOf(sent["trial"]) === "1";
   const compared = productFields.filter(([name]) => name !== "trialEndDate" || trial);

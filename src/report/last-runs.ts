@@ -19,8 +19,8 @@ export function byHand(run: Pick<RunFacts, "kind" | "job">): boolean {
 }
 
 /**
- * What is wrong by the last run of a job, the same for `status`, `/healthz` and alerts. What a run that was stopped on purpose did not reach is no
- * trouble: the next run does.
+ * What is wrong by the last run of a job, the same for `status`, `/healthz` and alerts. What a run that was stopped on
+ * purpose did not reach is no trouble: the next run does.
  */
 export function troubleOf(run: LastRun): RunTrouble[] {
   const troubles: RunTrouble[] = [];
@@ -60,7 +60,10 @@ function differencesIn(summary: Json): number {
 
 const verifyCounts = z.object({ findings: z.object({ counts: z.record(z.string(), z.int()) }) });
 
-/** Customers that a run could not read or send to, from its summary: `customers.unreadable` of a sync, `failed` of a verify. */
+/**
+ * Customers that a run could not read or send to, from its summary: `customers.unreadable` of a sync, `failed` of a
+ * verify.
+ */
 function unreachedIn(summary: Json): number {
   if (!isJsonObject(summary)) return 0;
   const { customers, failed } = summary;

@@ -12,7 +12,10 @@ export interface OpenRecords {
   cause: string;
   /** Who can end it: `crm`, `configuration`, `platform` or `program`. */
   owner: string;
-  /** Work that is not done: counts in exit codes, `status`, `/healthz` and alerts. false: a person decided so, or nothing is left to do. */
+  /**
+   * Work that is not done: counts in exit codes, `status`, `/healthz` and alerts. false: a person decided so, or
+   * nothing is left to do.
+   */
   counts: boolean;
   /** A person stopped the run or asked it for something else: the next one takes them up, and nothing is wrong. */
   nextRun: boolean;
@@ -49,7 +52,10 @@ export function openWhat(group: OpenRecords): string {
   return `${counted(group.count, one, many)} ${group.count === 1 ? "is" : "are"} ${how} (${openCode(group)})`;
 }
 
-/** `62 customers are deferred (assumption.missing; the configuration): crm/C1, crm/C2, crm/C3 and 59 more`. Ids only: no private value, no reason. */
+/**
+ * `62 customers are deferred (assumption.missing; the configuration): crm/C1, crm/C2, crm/C3 and 59 more`. Ids only: no
+ * private value, no reason.
+ */
 export function openNamed(group: OpenRecords): string {
   const named = group.examples
     .slice(0, mostExamples)
@@ -74,7 +80,10 @@ export function nextForOpen(group: OpenRecords): string {
   return group.standing === "quarantined" ? nextForQuarantine() : nextForDeferral(group.cause);
 }
 
-/** What is not done, in one line: `476 records are not done: 414 orders are deferred (customer.blocked), …`. Undefined where all is done. */
+/**
+ * What is not done, in one line: `476 records are not done: 414 orders are deferred (customer.blocked), …`. Undefined
+ * where all is done.
+ */
 export function notDone(open: readonly OpenRecords[]): string | undefined {
   const groups = open.filter((group) => group.counts);
   const count = openCount(groups);

@@ -2,8 +2,9 @@ import type { Money, RecordKey } from "../crm/model.ts";
 import type { ReportRow, ReportShape } from "./document.ts";
 
 /**
- * Something that was given to a customer or taken away: an order was placed by us or found on the platform (`adopted`), a person was granted an
- * asset number or it was taken away. An assignment that was found gone on the platform, without an operation of ours, is `found-gone`.
+ * Something that was given to a customer or taken away: an order was placed by us or found on the platform (`adopted`),
+ * a person was granted an asset number or it was taken away. An assignment that was found gone on the platform, without
+ * an operation of ours, is `found-gone`.
  */
 export interface OrderEvent {
   at: string;

@@ -8,7 +8,10 @@ export interface CrmStanding {
   waits: string | null;
 }
 
-/** A product or package of an order as the CRM has it now, under one asset number; `assetNumber` is null until a number is fixed. */
+/**
+ * A product or package of an order as the CRM has it now, under one asset number; `assetNumber` is null until a number
+ * is fixed.
+ */
 export interface WantedItem {
   id: string;
   instanceId: string;

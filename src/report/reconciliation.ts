@@ -191,8 +191,8 @@ export function reconciliationRow(item: CustomerCase, row: Comparison, asOf: str
 }
 
 /**
- * Whether a comparison belongs to a period: by when it was sent or given, or by the date of its order in the CRM. What has no such date (never
- * sent, or not ours) belongs to every period, so that nothing is left out of all of them.
+ * Whether a comparison belongs to a period: by when it was sent or given, or by the date of its order in the CRM. What
+ * has no such date (never sent, or not ours) belongs to every period, so that nothing is left out of all of them.
  */
 export function inPeriod(
   row: Comparison,

@@ -89,7 +89,10 @@ const balanceSchema = z.object({
 });
 type BalanceFigures = z.infer<typeof balanceSchema>;
 
-/** Reads the balance that the ledger keeps of a run; undefined where a run has none (verify, reports, one that was cut off). */
+/**
+ * Reads the balance that the ledger keeps of a run; undefined where a run has none (verify, reports, one that was cut
+ * off).
+ */
 function balanceFigures(balance: Json): BalanceFigures | undefined {
   const parsed = balanceSchema.safeParse(balance);
   return parsed.success ? parsed.data : undefined;

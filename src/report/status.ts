@@ -41,7 +41,10 @@ export interface StatusFacts {
   known: { enterprises: number; orders: number; staff: number; assignments: number };
   /** Customers read back by verify; `oldest` is the reading that is the longest ago. */
   verified: { customers: number; incomplete: number; oldest: string | null; newest: string | null };
-  /** Open circuits of services. `probeAt` is when the process that opened it tries the service again, as long as that process lives. */
+  /**
+   * Open circuits of services. `probeAt` is when the process that opened it tries the service again, as long as that
+   * process lives.
+   */
   openCircuits: { service: string; since: string; reason: string; probeAt: string }[];
   notices: { key: string; since: string; summary: string }[];
 }
@@ -146,8 +149,8 @@ function verifiedLine(facts: StatusFacts, now: string): string {
 }
 
 /**
- * Calls are made by runs alone, so an open circuit is tried again by the run that is on, or else by the next one: also where the process that
- * opened it is gone.
+ * Calls are made by runs alone, so an open circuit is tried again by the run that is on, or else by the next one: also
+ * where the process that opened it is gone.
  */
 function openCircuitLines(facts: StatusFacts, now: string, view: View): string[] {
   return facts.openCircuits.map((circuit) => {

@@ -31,8 +31,9 @@ const noBox = {
 const narrowest = 16;
 
 /**
- * Rows as a table for people. On a terminal it is boxed and its last column is wrapped so that the table fits the width; elsewhere columns are
- * only padded, so that the text can be searched and cut. Wide (CJK) characters count as two. What could disturb a terminal is written out.
+ * Rows as a table for people. On a terminal it is boxed and its last column is wrapped so that the table fits the
+ * width; elsewhere columns are only padded, so that the text can be searched and cut. Wide (CJK) characters count as
+ * two. What could disturb a terminal is written out.
  */
 export function renderTable(
   columns: readonly Column[],

@@ -1,6 +1,8 @@
 import type { RecordKey, Stream } from "../crm/model.ts";
 
-/** How a text for people is laid out. `width` is that of the terminal; without a terminal nothing is boxed or wrapped. */
+/**
+ * How a text for people is laid out. `width` is that of the terminal; without a terminal nothing is boxed or wrapped.
+ */
 export interface View {
   terminal: boolean;
   width?: number | undefined;
@@ -15,7 +17,10 @@ const unprintable =
   // oxlint-disable-next-line no-control-regex -- what is looked for are control characters
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** A text from outside as a terminal may show it: on one line, with what could move the cursor or turn the line around written out. */
+/**
+ * A text from outside as a terminal may show it: on one line, with what could move the cursor or turn the line around
+ * written out.
+ */
 export function printable(text: string): string {
   return text.replaceAll(unprintable, (character) => {
     if (character === "\n") return "⏎";
@@ -64,7 +69,10 @@ export function section(heading: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ["", heading, ...lines.map((line) => (line === "" ? "" : `  ${line}`))];
 }
 
-/** Lines broken at spaces so that they fit a terminal; what is broken off stands two columns deeper. Nothing is broken elsewhere. */
+/**
+ * Lines broken at spaces so that they fit a terminal; what is broken off stands two columns deeper. Nothing is broken
+ * elsewhere.
+ */
 export function wrapped(lines: readonly string[], view: View): string[] {
   const { width } = view;
   if (!view.terminal || width === undefined || width < 40) return [...lines];

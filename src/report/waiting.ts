@@ -83,7 +83,10 @@ export function unsettledText(rows: readonly OperationFacts[], view: View = plai
   );
 }
 
-/** One operation with everything that a person needs to settle it: attempts, nonces, evidence, and the payload in its unbound form. */
+/**
+ * One operation with everything that a person needs to settle it: attempts, nonces, evidence, and the payload in its
+ * unbound form.
+ */
 export function operationText(row: OperationFacts, view: View = plainView): string {
   const lines = [
     `operation  ${row.id}`,

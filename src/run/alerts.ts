@@ -54,7 +54,10 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
 
 const recordKinds: readonly Notice["kind"][] = ["deferred", "rejected", "quarantine"];
 
-/** After a run that was stopped on purpose: what was told of records stands, as it did not come to them, and more is told, not less. */
+/**
+ * After a run that was stopped on purpose: what was told of records stands, as it did not come to them, and more is
+ * told, not less.
+ */
 function asTold(records: readonly Notice[], told: ReadonlyMap<string, Notice>): Notice[] {
   const kept = new Map(records.map((notice) => [notice.key, notice]));
   for (const [key, notice] of told) {
@@ -86,8 +89,8 @@ async function recordNotices(ledger: Ledger, told: ReadonlySet<Notice["kind"]>):
 const endedByWholeRun: readonly RunTrouble["kind"][] = ["run-failed", "not-as-placed", "service-down"];
 
 /**
- * What the last run of each job came to. What a person did by hand told its outcome already. Of what a run did not look at, what was told before
- * stands.
+ * What the last run of each job came to. What a person did by hand told its outcome already. Of what a run did not look
+ * at, what was told before stands.
  */
 async function runNotices(ledger: Ledger, told: ReadonlyMap<string, Notice>): Promise<Notice[]> {
   const notices: Notice[] = [];

@@ -4,7 +4,10 @@ import { streams } from "../crm/model.ts";
 import type { RunCounts } from "../ledger/runs.ts";
 import type { StreamTally } from "./ingest.ts";
 
-/** The balance of one stream in canonical records: extracted + taken up again = unchanged + planned + quarantined + deferred + rejected. */
+/**
+ * The balance of one stream in canonical records: extracted + taken up again = unchanged + planned + quarantined +
+ * deferred + rejected.
+ */
 export interface StreamBalance {
   stream: Stream;
   extracted: number;
@@ -36,8 +39,9 @@ export interface Balance {
 }
 
 /**
- * Ties what was read (counted by the reader), what was taken up (counted by the ledger while it took records up) and what became of it (counted
- * in the tables at the end). A record that was changed and has no outcome, or an operation in no final state, does not balance.
+ * Ties what was read (counted by the reader), what was taken up (counted by the ledger while it took records up) and
+ * what became of it (counted in the tables at the end). A record that was changed and has no outcome, or an operation
+ * in no final state, does not balance.
  */
 export function balanceOf(
   tallies: readonly StreamTally[],

@@ -10,8 +10,9 @@ import type { NumberPool } from "../apply/pool.ts";
 import type { Settling } from "../apply/settle.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Block } from "../plan/block.ts";
-import type { Observed } from "../plan/input.ts";
+import type { CustomerInput, Observed } from "../plan/input.ts";
 import type { Operation } from "../operation/operation.ts";
+import { planCustomer } from "../plan/plan.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 
 /** What a pass over one customer has to know about its run. */
@@ -27,16 +28,16 @@ export interface Pass {
   /** The hold under which revokes, and grants that need them, are left alone. */
   hold: string | undefined;
   /**
-   * Apply only this saved plan: when the customer's plan of now differs, nothing is done. Where this run has `begun` to carry it out, what is left
-   * must be a part of it.
+   * Apply only this saved plan: when the customer's plan of now differs, nothing is done. Where this run has `begun` to
+   * carry it out, what is left must be a part of it.
    */
   expected?: { fingerprint: string; hashes: readonly string[]; begun: boolean } | undefined;
 }
 
 export type CustomerAttemptResult =
   /**
-   * `lacking`: the platform gave too little to do everything, such as no asset numbers; the rest waits for the next run. `refused`: a service
-   * refused something of it; the record that it was for is rejected.
+   * `lacking`: the platform gave too little to do everything, such as no asset numbers; the rest waits for the next
+   * run. `refused`: a service refused something of it; the record that it was for is rejected.
    */
   | { kind: "finished"; operations: number; lacking: boolean; refused: boolean }
   /** Something is taken away: the limits have to be judged over the whole run first. */
@@ -71,7 +72,9 @@ export function destructionOf(operations: readonly Operation[]): { count: number
   };
 }
 
-/** Whether an earlier change of the same thing, whose outcome was unknown, may still land after one that is sent now. */
+/**
+ * Whether an earlier change of the same thing, whose outcome was unknown, may still land after one that is sent now.
+ */
 export async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
   if (kindOf(operation).whenUnknown !== "send-again") return false;
   const since = await deps.ledger.lastUncertain(operation.subject);
@@ -86,6 +89,21 @@ export function isStale(plan: CustomerPlan, expected: Pass["expected"]): boolean
   return plan.fingerprint !== expected.fingerprint || hashes.join() !== [...expected.hashes].sort().join();
 }
 
+/** Why nothing may be taken away of a customer: for all of this run, or because a person rejected exactly this. */
+export async function revokesBlockedOf(
+  { ledger, settings }: Pick<ReconcileDependencies, "ledger" | "settings">,
+  loaded: Omit<CustomerInput, "observed">,
+  observed: Observed,
+  pass: Pick<Pass, "revokesBlocked">,
+): Promise<Block | undefined> {
+  if (pass.revokesBlocked !== undefined) return pass.revokesBlocked;
+  if (loaded.known.assignments.length === 0) return undefined;
+  const options = { settings, canSeal: ledger.canSeal, revokesBlocked: undefined };
+  const { count, setHash } = destructionOf(planCustomer({ ...loaded, observed }, options).operations);
+  if (count === 0 || !(await ledger.holdRejected(loaded.customer, setHash))) return undefined;
+  return { code: "revokes.rejected", reason: "a person rejected taking these assets away", again: false };
+}
+
 /** What a run may carry out once the limits released a customer's revokes. */
 export function revokeHashes(operations: readonly Operation[]): ReadonlySet<string> {
   return new Set(operations.filter((operation) => operation.takesAway > 0).map((operation) => operation.hash));
@@ -96,7 +114,10 @@ export function isReleased(operations: readonly Operation[], released: ReadonlyS
   return released !== undefined && operations.every(({ takesAway, hash }) => takesAway === 0 || released.has(hash));
 }
 
-/** A hold lapses where M6 was read, nothing waits for a reason, and nothing is to be taken away any more: it would ask a person for nothing. */
+/**
+ * A hold lapses where M6 was read, nothing waits for a reason, and nothing is to be taken away any more: it would ask a
+ * person for nothing.
+ */
 export async function lapseNeedlessHold(ledger: Ledger, plan: CustomerPlan, observed: Observed): Promise<void> {
   if (observed.assets === undefined || destructionOf(plan.operations).count > 0) return;
   if (plan.waits === true || plan.records.some((record) => record.outcome !== "planned")) return;

@@ -16,7 +16,10 @@ import { needsOf } from "../plan/plan.ts";
 
 /** E2 makes a default and an industry customer. */
 const customersOfE2 = 2;
-/** An enterprise that was linked no longer ago than so many settle times is read as often as anything is that has to settle. */
+/**
+ * An enterprise that was linked no longer ago than so many settle times is read as often as anything is that has to
+ * settle.
+ */
 const settleTimesYoung = 10;
 /** How often E3 was read by this process for the customers of an enterprise that it did not show yet. */
 const countsOf = new WeakMap<Ledger, Map<string, number>>();
@@ -39,7 +42,10 @@ export interface CustomersAwaited {
   reason: string;
 }
 
-/** What was read from the platform for one customer in this pass, and what has to be read again after a stage did something. */
+/**
+ * What was read from the platform for one customer in this pass, and what has to be read again after a stage did
+ * something.
+ */
 export class CustomerSnapshot {
   readonly #deps: ApplyDependencies & { observer: SnapshotReader };
   readonly #customer: RecordKey;
@@ -64,12 +70,18 @@ export class CustomerSnapshot {
     return this.#observed;
   }
 
-  /** Set where E3 is to be read again because it shows too few customers for the orders that wait; then nothing is placed or blocked on it now. */
+  /**
+   * Set where E3 is to be read again because it shows too few customers for the orders that wait; then nothing is
+   * placed or blocked on it now.
+   */
   get awaited(): CustomersAwaited | undefined {
     return this.#awaited;
   }
 
-  /** Reads what the customer's plan depends on and was not read yet. What E3 shows of a linked enterprise becomes known by it. */
+  /**
+   * Reads what the customer's plan depends on and was not read yet. What E3 shows of a linked enterprise becomes known
+   * by it.
+   */
   async read(loaded: Omit<CustomerInput, "observed">): Promise<void> {
     const { observer, ledger, settings } = this.#deps;
     const needs = needsOf(loaded, this.#thorough);
@@ -111,7 +123,10 @@ export class CustomerSnapshot {
     if (stage === "orders" || stage === "revokes" || stage === "grants") this.#observed.assets = undefined;
   }
 
-  /** When E3 is read again, while it may show more customers of the enterprise than now; undefined once its settle time is over. */
+  /**
+   * When E3 is read again, while it may show more customers of the enterprise than now; undefined once its settle time
+   * is over.
+   */
   async #settles(link: Link): Promise<CustomersAwaited | undefined> {
     const { clock, settle } = this.#deps;
     const since = link.since === undefined ? clock.now() : Date.parse(link.since);
@@ -125,7 +140,9 @@ export class CustomerSnapshot {
     return { until, reason };
   }
 
-  /** E3 after E2: the customers of the enterprise. What it shows of an enterprise we made confirms the correlation (A8). */
+  /**
+   * E3 after E2: the customers of the enterprise. What it shows of an enterprise we made confirms the correlation (A8).
+   */
   async #lookUpCustomers({ enterpriseGlobalId, channelCustomerId, origin }: Link): Promise<void> {
     const { observer, ledger, settings } = this.#deps;
     const found = await observer.enterprises(this.#customer, channelCustomerId, this.#signal);
@@ -140,8 +157,8 @@ export class CustomerSnapshot {
 }
 
 /**
- * Whether E3 has shown too few customers of the enterprise to place the orders that wait, or to say that they cannot be placed: none at all, fewer
- * than E2 makes, or not exactly one that takes an order's licence type (A12).
+ * Whether E3 has shown too few customers of the enterprise to place the orders that wait, or to say that they cannot be
+ * placed: none at all, fewer than E2 makes, or not exactly one that takes an order's licence type (A12).
  */
 function customersLacking({ known, orders }: Omit<CustomerInput, "observed">, settings: ContractSettings): boolean {
   const { link, platformCustomers } = known;

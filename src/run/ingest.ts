@@ -64,8 +64,8 @@ export interface IngestDependencies {
 }
 
 /**
- * Reads one stream of a source into the ledger: what is as it was is only marked as seen; the rest is mapped, checked and taken up, or put into
- * quarantine. What is gone is believed only from a whole, complete read that did not shrink.
+ * Reads one stream of a source into the ledger: what is as it was is only marked as seen; the rest is mapped, checked
+ * and taken up, or put into quarantine. What is gone is believed only from a whole, complete read that did not shrink.
  */
 export async function ingestStream(
   deps: IngestDependencies,
@@ -163,7 +163,10 @@ export async function ingestStream(
   }
 }
 
-/** A source with fewer rows than `few` may lose `believedOfFew` of them whatever their share: of five, one is 20 %. It never may lose all. */
+/**
+ * A source with fewer rows than `few` may lose `believedOfFew` of them whatever their share: of five, one is 20 %. It
+ * never may lose all.
+ */
 const few = 20;
 const believedOfFew = 2;
 function stoppedReading(source: string, stream: Stream): Problem {
@@ -198,7 +201,10 @@ function shrinkage(
   return `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since ${earlier.name}; ${most} is believed`;
 }
 
-/** The same for rows that are joined, each set of files for itself: without its detail rows a record looks shorter, and without header rows they are records that nobody can use. */
+/**
+ * The same for rows that are joined, each set of files for itself: without its detail rows a record looks shorter, and
+ * without header rows they are records that nobody can use.
+ */
 function detailShrinkage(
   details: Readonly<Record<string, number>>,
   earlier: EarlierRead,
@@ -251,7 +257,10 @@ async function ingestBatch(
   tally.quarantined += taken.quarantined;
 }
 
-/** The hash by which a raw form is known again. Salted by the ledger, because raw forms hold private values and may hold secrets. */
+/**
+ * The hash by which a raw form is known again. Salted by the ledger, because raw forms hold private values and may hold
+ * secrets.
+ */
 function hashOfItem(item: SourceItem, fingerprint: string): string {
   if ("raw" in item) return sha256(`${fingerprint}\n${canonicalJson(item.raw.value)}`);
   return sha256(

@@ -1,7 +1,10 @@
 import { exitCodes } from "../base/errors.ts";
 import type { RunDependencies } from "./request.ts";
 
-/** Runs whose process died are ended with the state `cut-off`; what they left open is settled by the run that found them. */
+/**
+ * Runs whose process died are ended with the state `cut-off`; what they left open is settled by the run that found
+ * them.
+ */
 export async function endCutOffRuns(deps: RunDependencies): Promise<string[]> {
   const runs = await deps.ledger.cutOffRuns();
   for (const run of runs) {

@@ -60,8 +60,8 @@ export interface JobsConfig {
 }
 
 /**
- * The jobs that ship with the program as the configuration changes them, then those of its own. A job reads every source that has one of
- * its streams unless the configuration names some.
+ * The jobs that ship with the program as the configuration changes them, then those of its own. A job reads every
+ * source that has one of its streams unless the configuration names some.
  */
 export function bindJobs(shipped: readonly Job[], config: JobsConfig): Result<BoundJob[], Problem[]> {
   const problems: Problem[] = [];

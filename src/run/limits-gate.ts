@@ -44,7 +44,10 @@ export class LimitsGate {
     if (this.#judged.has(key)) this.#again.add(key);
   }
 
-  /** A customer is attempted anew: what was to be taken away of it is found anew. Gives what the limits said of it before. */
+  /**
+   * A customer is attempted anew: what was to be taken away of it is found anew. Gives what the limits said of it
+   * before.
+   */
   attemptedAnew(customer: RecordKey): Partial<Pass> {
     const key = formatKey(customer);
     this.#destructive.delete(key);
@@ -52,8 +55,8 @@ export class LimitsGate {
   }
 
   /**
-   * Judges everything that would be taken away and was not judged yet, over the sum of the whole run, what was judged before in it included; then
-   * releases or holds each customer.
+   * Judges everything that would be taken away and was not judged yet, over the sum of the whole run, what was judged
+   * before in it included; then releases or holds each customer.
    */
   async judge(): Promise<void> {
     if (this.#destructive.size === 0 || this.#deps.stopped()) return;
@@ -126,7 +129,10 @@ export class LimitsGate {
     );
   }
 
-  /** Judges what came up while the run waited. Who was judged in it already is left to the next run: nobody is judged twice in one. */
+  /**
+   * Judges what came up while the run waited. Who was judged in it already is left to the next run: nobody is judged
+   * twice in one.
+   */
   async judgeLate(due: readonly RecordKey[]): Promise<void> {
     if (!due.some((customer) => this.#destructive.has(formatKey(customer)))) return;
     await this.judge();

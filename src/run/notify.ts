@@ -77,9 +77,9 @@ interface Change {
 const mostNamed = 3;
 
 /**
- * Tells people what has changed since the last call: states in `now` that were not there or have grown, and states that are there no longer, one
- * message for each kind. What could not be delivered is logged and tried again by the next call. Never rejects because of a delivery. Answers the
- * messages that were delivered.
+ * Tells people what has changed since the last call: states in `now` that were not there or have grown, and states that
+ * are there no longer, one message for each kind. What could not be delivered is logged and tried again by the next
+ * call. Never rejects because of a delivery. Answers the messages that were delivered.
  */
 export async function notifyChanges(now: readonly Notice[], deps: NotifyDependencies): Promise<NoticeMessage[]> {
   const at = toInstant(deps.clock.now());
@@ -97,7 +97,10 @@ export async function notifyChanges(now: readonly Notice[], deps: NotifyDependen
   return delivered;
 }
 
-/** Compares the states of now with those of the last look. A state that nobody was told of and that is gone is dropped without a word. */
+/**
+ * Compares the states of now with those of the last look. A state that nobody was told of and that is gone is dropped
+ * without a word.
+ */
 async function changesSince(now: readonly Notice[], store: NoticeStore, at: string): Promise<Change[]> {
   const before = await store.notices();
   const changes: Change[] = [];

@@ -7,9 +7,10 @@ import type { CircuitState } from "../http/circuit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /**
- * Keeps in the ledger which circuits of a run are open, so that another process can show it. Only the holder of the run lock does: what a short
- * command beside it meets says nothing about the run. A service that answers is looked up once in each run, since a run of another process may have
- * opened its circuit. That it could not be kept stops nothing; a ledger that is broken says so itself.
+ * Keeps in the ledger which circuits of a run are open, so that another process can show it. Only the holder of the run
+ * lock does: what a short command beside it meets says nothing about the run. A service that answers is looked up once
+ * in each run, since a run of another process may have opened its circuit. That it could not be kept stops nothing; a
+ * ledger that is broken says so itself.
  */
 export function keepOpenCircuits(deps: {
   ledger: () => Ledger | undefined;

@@ -36,8 +36,9 @@ export interface PlanSummary {
 }
 
 /**
- * Reads the sources and plans every customer with something to do, in key order, without a writing call and without an intent. What the
- * platform shows is read where the plan depends on it. `save` keeps the plan before the run ends, so that what fails there is its outcome too.
+ * Reads the sources and plans every customer with something to do, in key order, without a writing call and without an
+ * intent. What the platform shows is read where the plan depends on it. `save` keeps the plan before the run ends, so
+ * that what fails there is its outcome too.
  */
 export async function planRun(
   deps: RunDependencies,
@@ -134,7 +135,8 @@ async function planOne(
     const nothing: Observed = { enterprises: undefined, members: undefined, assets: undefined };
     let observed = await observe(deps, observer, loaded, nothing, signal);
     let plan = planCustomer({ ...loaded, observed }, options);
-    // An enterprise that would be adopted is planned as if it were: its staff and its orders are read, and nothing is kept.
+    // An enterprise that would be adopted is planned as if it were: its staff and its orders are read, and nothing is
+    // kept.
     const adopted = plan.learned.find((change) => change.type === "linked");
     if (adopted !== undefined && adopted.type === "linked") {
       await requireFreeEnterprise(deps.ledger, plan);
@@ -154,7 +156,10 @@ async function planOne(
   }
 }
 
-/** The placed orders as they are known once these were adopted: in the order in which the ledger gives them, for the fingerprint's sake. */
+/**
+ * The placed orders as they are known once these were adopted: in the order in which the ledger gives them, for the
+ * fingerprint's sake.
+ */
 function withAdopted(loaded: Omit<CustomerInput, "observed">, adopted: Sought["adopted"]): Known["placedOrders"] {
   const { placedOrders } = loaded.known;
   if (adopted.length === 0) return placedOrders;

@@ -3,8 +3,9 @@ import type { ConfiguredStream, SourceReadRow } from "../ledger/runs.ts";
 import type { Block } from "../plan/block.ts";
 
 /**
- * Why nothing may be taken away now: the last read of a configured stream, whichever job made it, did not reach its end, shrank, was cut off, or never
- * happened. What that source would have said may be what keeps the thing. A finished read of changes only is no doubt.
+ * Why nothing may be taken away now: the last read of a configured stream, whichever job made it, did not reach its
+ * end, shrank, was cut off, or never happened. What that source would have said may be what keeps the thing. A finished
+ * read of changes only is no doubt.
  */
 export async function revokesBlockedBy(
   ledger: Pick<Ledger, "lastRead">,

@@ -7,8 +7,6 @@ import type { Delivery } from "../apply/deliver.ts";
 import { OrderAdoption } from "../apply/adopt-orders.ts";
 import { refusedPersonReason } from "../apply/refusal.ts";
 import { lookForRefusedOrder, lookForUnwanted, refusedJustNow, unwantedOrders } from "../apply/refused-orders.ts";
-import type { Block } from "../plan/block.ts";
-import type { CustomerInput } from "../plan/input.ts";
 import { withoutHeld } from "../plan/limits.ts";
 import type { Operation, RecordReference } from "../operation/operation.ts";
 import { stages } from "../operation/operation.ts";
@@ -22,6 +20,7 @@ import {
   earlierMayStillLand,
   isReleased,
   isStale,
+  revokesBlockedOf,
   lapseNeedlessHold,
   requireFreeEnterprise,
   serviceOf,
@@ -34,9 +33,10 @@ import type { Pass, CustomerAttemptResult, ReconcileDependencies } from "./custo
 const mostRounds = 24;
 
 /**
- * The unit of work: makes one customer's enterprise, orders, staff and privileges agree with the CRM, stage by stage, in order. What is open
- * is settled first. After each stage that did something, what the next one depends on is read again and the rest is planned anew, so that no
- * operation rests on what no longer holds. A failure stops this customer and no other.
+ * The unit of work: makes one customer's enterprise, orders, staff and privileges agree with the CRM, stage by stage,
+ * in order. What is open is settled first. After each stage that did something, what the next one depends on is read
+ * again and the rest is planned anew, so that no operation rests on what no longer holds. A failure stops this customer
+ * and no other.
  */
 export async function reconcile(
   deps: ReconcileDependencies,
@@ -173,7 +173,11 @@ class CustomerAttemptRun {
     this.#look.unclear(sought.unclear);
     const plan = planCustomer(
       { ...loaded, observed: this.#look.observed },
-      { settings: this.#deps.settings, canSeal: ledger.canSeal, revokesBlocked: await this.#revokesBlocked(loaded) },
+      {
+        settings: this.#deps.settings,
+        canSeal: ledger.canSeal,
+        revokesBlocked: await revokesBlockedOf(this.#deps, loaded, this.#look.observed, this.#pass),
+      },
     );
     if (plan.learned.length === 0) return plan;
     const adopted = plan.learned.map((change) => change.type);
@@ -185,18 +189,6 @@ class CustomerAttemptRun {
     });
     this.#deps.logger.info({ customer: formatKey(this.#customer), adopted }, "learned from the platform");
     return "again";
-  }
-
-  async #revokesBlocked(loaded: Omit<CustomerInput, "observed">): Promise<Block | undefined> {
-    if (this.#pass.revokesBlocked !== undefined) return this.#pass.revokesBlocked;
-    if (loaded.known.assignments.length === 0) return undefined;
-    const trial = planCustomer(
-      { ...loaded, observed: this.#look.observed },
-      { settings: this.#deps.settings, canSeal: this.#deps.ledger.canSeal, revokesBlocked: undefined },
-    );
-    const { count, setHash } = destructionOf(trial.operations);
-    if (count === 0 || !(await this.#deps.ledger.holdRejected(this.#customer, setHash))) return undefined;
-    return { code: "revokes.rejected", reason: "a person rejected taking these assets away", again: false };
   }
 
   async #judge(plan: CustomerPlan): Promise<CustomerAttemptResult | undefined> {
@@ -293,7 +285,10 @@ class CustomerAttemptRun {
     }
   }
 
-  /** Why an operation of the plan is not sent now: its service refuses this application, or what an E5 that was refused before did is not known. */
+  /**
+   * Why an operation of the plan is not sent now: its service refuses this application, or what an E5 that was refused
+   * before did is not known.
+   */
   async #withhold(operation: Operation): Promise<"parked" | { code: string; reason: string } | undefined> {
     const refusing = this.#deps.refusing.get(serviceOf(operation));
     if (refusing !== undefined) return { code: "service.refused", reason: refusing };
@@ -305,8 +300,9 @@ class CustomerAttemptRun {
   }
 
   /**
-   * A refusal stops only what needs what was refused: the next plan of this pass leaves it out. People who were refused together are not at fault
-   * yet: they are sent in parts. Where the service refuses this application, no record is at fault, and this run sends it nothing more.
+   * A refusal stops only what needs what was refused: the next plan of this pass leaves it out. People who were refused
+   * together are not at fault yet: they are sent in parts. Where the service refuses this application, no record is at
+   * fault, and this run sends it nothing more.
    */
   #noteRefusal(operation: Operation, refused: Extract<Delivery, { kind: "rejected" }>): "rejected" | undefined {
     if (refused.scope === "service") {
@@ -372,7 +368,7 @@ class CustomerAttemptRun {
     return { kind: "stopped", reason };
   }
 
-  /** Operations that were announced and not carried out stand in the journal as dropped, with the reason: none leaves without a trace. */
+  /** Operations that were announced and not carried out stand in the journal as dropped, with the reason. */
   async #dropLeft(why: string): Promise<void> {
     const { ledger } = this.#deps;
     const left = this.#left;
@@ -383,7 +379,10 @@ class CustomerAttemptRun {
     for (const operation of left) this.#delivered.add(operation.hash);
   }
 
-  /** A judged pass that ends early leaves none of the operations that were stored for it as planned: the next run plans anew. */
+  /**
+   * A judged pass that ends early leaves none of the operations that were stored for it as planned: the next run plans
+   * anew.
+   */
   async #dropStored(why: string): Promise<void> {
     await this.#dropLeft(why);
     if (this.#judged) await this.#deps.ledger.dropPlanned(this.#customer, why, { held: false });

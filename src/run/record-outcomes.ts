@@ -34,7 +34,10 @@ export class Outcomes {
     return this.all.filter((item) => item.outcome === "planned").map(({ stream, key }) => ({ stream, key }));
   }
 
-  /** What an attempt came to (`final`) stands: a later plan of the pass, which still holds the operation, does not make it "planned" again. */
+  /**
+   * What an attempt came to (`final`) stands: a later plan of the pass, which still holds the operation, does not make
+   * it "planned" again.
+   */
   note(outcome: RecordOutcome, final = false): void {
     const key = `${outcome.stream} ${formatKey(outcome.key)}`;
     if (!final && this.#final.has(key)) return;
@@ -43,8 +46,8 @@ export class Outcomes {
   }
 
   /**
-   * The records that an operation is a matter of. What somebody holds here who belongs elsewhere now, and of whom this pass decides nothing, is the
-   * matter of the customer here: the record waits with its own customer.
+   * The records that an operation is a matter of. What somebody holds here who belongs elsewhere now, and of whom this
+   * pass decides nothing, is the matter of the customer here: the record waits with its own customer.
    */
   mattersOf({ customer, records }: Pick<Operation, "customer" | "records">): RecordReference[] {
     return records.map((record) =>
@@ -57,7 +60,10 @@ export class Outcomes {
       this.note({ stream, key: { namespace, id }, outcome: "deferred", code, reason, again }, true);
   }
 
-  /** What a service keeps from being sent is not done, and counts as such until it is. What was deferred or refused already stays so. */
+  /**
+   * What a service keeps from being sent is not done, and counts as such until it is. What was deferred or refused
+   * already stays so.
+   */
   deferUnsent(operations: readonly Operation[], code: string, reason: string): void {
     for (const operation of operations) {
       const { endpoint } = operation;

@@ -14,8 +14,8 @@ export interface ThinnableLedger {
 const day = 86_400_000;
 
 /**
- * Thins the history that is older than the configuration keeps, after a run and under its lock, in batches that other programs can write between.
- * What was thinned is an audit entry and a line in the log.
+ * Thins the history that is older than the configuration keeps, after a run and under its lock, in batches that other
+ * programs can write between. What was thinned is an audit entry and a line in the log.
  */
 export async function thinHistory(
   deps: { ledger: ThinnableLedger; settings: RetentionSettings; clock: Clock; logger: Logger },

@@ -17,7 +17,10 @@ export type Retried =
   | { kind: "waits-for-source"; id: string; why: string }
   | { kind: "unknown"; id: string };
 
-/** Maps rows of the quarantine anew from their stored raw form, with the mapping and the settings of now; their sources are not asked. */
+/**
+ * Maps rows of the quarantine anew from their stored raw form, with the mapping and the settings of now; their sources
+ * are not asked.
+ */
 export class QuarantineRetries {
   readonly #ledger: Ledger;
   readonly #sources: readonly Source[];

@@ -63,7 +63,9 @@ export const limitsSettingsSchema = z
   })
   .prefault({});
 
-/** What a job says otherwise. What it leaves out it has from the limits of the configuration, never from the defaults. */
+/**
+ * What a job says otherwise. What it leaves out it has from the limits of the configuration, never from the defaults.
+ */
 const limitsOfJobSchema = z.strictObject({
   revokes: z
     .strictObject({

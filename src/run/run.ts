@@ -34,7 +34,9 @@ async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Pr
   });
 }
 
-/** One execution of a sync job: the whole road, from reading the sources to the balance. The caller holds the run lock. */
+/**
+ * One execution of a sync job: the whole road, from reading the sources to the balance. The caller holds the run lock.
+ */
 export async function runSync(deps: RunDependencies, request: RunRequest): Promise<RunSummary> {
   const { ledger, logger } = deps;
   const cutOff = await endCutOffRuns(deps);
@@ -50,7 +52,8 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     .map((row) => row.id);
   if (carriedIn.length > 0) logger.info({ run, operations: carriedIn.length }, "operations in doubt are taken up");
   let planned = 0;
-  // A ledger that fails, or whose lock another run has taken, stops the calls that wait for their permit, those that read included.
+  // A ledger that fails, or whose lock another run has taken, stops the calls that wait for their permit, those that
+  // read included.
   const stop = request.signal === undefined ? ledger.failed : AbortSignal.any([request.signal, ledger.failed]);
   const work = new SyncRun(deps, { ...request, signal: stop }, run, () => {
     planned += 1;

@@ -24,8 +24,8 @@ export interface SlotStore {
   /** Claimed slots that are not finished, the oldest first. */
   unfinished(job: string): Promise<string[]>;
   /**
-   * Sets the last slot back after the clock was set back a long way. Slots that fired stay refused by `claim`. Without it a job waits until the
-   * clock is past its last slot again.
+   * Sets the last slot back after the clock was set back a long way. Slots that fired stay refused by `claim`. Without
+   * it a job waits until the clock is past its last slot again.
    */
   rewind?(job: string, slot: string): Promise<void>;
 }
@@ -40,8 +40,8 @@ export interface SlotRun {
 }
 
 /**
- * `busy`: somebody else holds the run lock; the slot is tried again with each tick. `unfinished`: the run failed or was stopped; it runs again
- * after the next start.
+ * `busy`: somebody else holds the run lock; the slot is tried again with each tick. `unfinished`: the run failed or was
+ * stopped; it runs again after the next start.
  */
 export type SlotOutcome = "done" | "busy" | "unfinished";
 
@@ -65,7 +65,10 @@ export interface ScheduleDependencies {
   clock: Clock;
   logger: Logger;
   ticker: Ticker;
-  /** Runs a job, and finishes its slot in the store while it holds the run lock; may reject, which is logged and leaves the schedule going. */
+  /**
+   * Runs a job, and finishes its slot in the store while it holds the run lock; may reject, which is logged and leaves
+   * the schedule going.
+   */
   execute(run: SlotRun): Promise<SlotOutcome>;
 }
 
@@ -78,8 +81,8 @@ interface Due {
 }
 
 /**
- * Runs jobs at their slots, one at a time. A slot is claimed in the store before its run begins, so that it fires once whatever the clock
- * does and however many programs run; what passed unused is treated by the job's misfire policy.
+ * Runs jobs at their slots, one at a time. A slot is claimed in the store before its run begins, so that it fires once
+ * whatever the clock does and however many programs run; what passed unused is treated by the job's misfire policy.
  */
 export class Schedule {
   readonly #deps: ScheduleDependencies;
@@ -214,8 +217,8 @@ export class Schedule {
   }
 
   /**
-   * Claims the slot, or, where it fired before the clock was set back, the last one before it that did not. Undefined when another program
-   * was faster or nothing is left.
+   * Claims the slot, or, where it fired before the clock was set back, the last one before it that did not. Undefined
+   * when another program was faster or nothing is left.
    */
   async #claim(due: Due): Promise<number | undefined> {
     const { store } = this.#deps;
@@ -261,8 +264,9 @@ export class Schedule {
   }
 
   /**
-   * A slot of an earlier process whose run did not come to its end, by the job's misfire policy: the newest one for all of them, each one, or none.
-   * The slot itself is run again, once after the start, so that a report is about its own month.
+   * A slot of an earlier process whose run did not come to its end, by the job's misfire policy: the newest one for all
+   * of them, each one, or none. The slot itself is run again, once after the start, so that a report is about its own
+   * month.
    */
   async #interrupted(job: BoundJob): Promise<Due | undefined> {
     const { store, logger } = this.#deps;

@@ -14,13 +14,14 @@ interface Stretch {
 /**
  * The slots of a schedule in (from, to], epoch milliseconds, ascending.
  *
- * A named time of day (`30 2 * * *`) comes once a day: when the clocks skip it, at the first moment after the gap; when they repeat it, the
- * first time. A schedule with `*` as hour runs on at its interval through both.
+ * A named time of day (`30 2 * * *`) comes once a day: when the clocks skip it, at the first moment after the gap; when
+ * they repeat it, the first time. A schedule with `*` as hour runs on at its interval through both.
  */
 export function* dueSlots(cron: Cron, zone: string, from: number, to: number): Generator<number> {
   if (!(to > from)) return;
   let last = from;
-  // Around a change of clocks a slot of one day may lie beside those of the next, so two neighbouring days are looked at together.
+  // Around a change of clocks a slot of one day may lie beside those of the next, so two neighbouring days are looked
+  // at together.
   let carried: number[] = [];
   const end = startOfUtcDay(to) + 2 * day;
   for (let midnight = startOfUtcDay(from) - 2 * day; midnight <= end; midnight += day) {
@@ -61,7 +62,9 @@ export function latestSlot(cron: Cron, zone: string, from: number, to: number): 
   return best;
 }
 
-/** The next slot after a moment, or undefined when there is none within eight years (29 February may be that far away). */
+/**
+ * The next slot after a moment, or undefined when there is none within eight years (29 February may be that far away).
+ */
 export function nextSlot(cron: Cron, zone: string, after: number): number | undefined {
   for (const slot of dueSlots(cron, zone, after, after + (8 * 366 + 1) * day)) return slot;
   return undefined;

@@ -26,7 +26,10 @@ export class SourceReading {
     this.#countsAbsence = options.countsAbsence;
   }
 
-  /** Reads the job's streams of every source: customers first, then what depends on them. A source that fails stops no other. */
+  /**
+   * Reads the job's streams of every source: customers first, then what depends on them. A source that fails stops no
+   * other.
+   */
   async read(): Promise<void> {
     const { ledger, logger } = this.#deps;
     await ledger.configureStreams(this.#deps.streams);
@@ -66,8 +69,9 @@ export class SourceReading {
   }
 
   /**
-   * From when on changes are asked for; undefined: for everything. A run asks for everything when no run did for the time that the source says. What a
-   * person asks for reaches back at least to where the last reading ended: what lies between would never be read.
+   * From when on changes are asked for; undefined: for everything. A run asks for everything when no run did for the
+   * time that the source says. What a person asks for reaches back at least to where the last reading ended: what lies
+   * between would never be read.
    */
   async #sinceOf(source: Source, stream: Stream): Promise<string | undefined> {
     const { ledger, clock } = this.#deps;

@@ -68,8 +68,8 @@ export class SyncRun {
   }
 
   /**
-   * What an earlier program was sending when it ended is in doubt from now on, whatever becomes of this run. Numbers whose E9 answer was lost are
-   * spent: the gap is recorded, nothing waits for it.
+   * What an earlier program was sending when it ended is in doubt from now on, whatever becomes of this run. Numbers
+   * whose E9 answer was lost are spent: the gap is recorded, nothing waits for it.
    */
   async markInterrupted(): Promise<void> {
     for (const row of await this.#deps.ledger.openOperations()) {
@@ -147,7 +147,10 @@ export class SyncRun {
     }
   }
 
-  /** Waits for settle times that are due soon, and settles what they were for; the rest stays for the next run or for a person. */
+  /**
+   * Waits for settle times that are due soon, and settles what they were for; the rest stays for the next run or for a
+   * person.
+   */
   async waitForSettling(): Promise<void> {
     const { clock, settle } = this.#deps;
     const limit = pLimit(this.#deps.concurrency);

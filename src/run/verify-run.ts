@@ -30,15 +30,18 @@ export interface VerifySummary {
   assets: number;
   products: number;
   members: number;
-  /** What was placed, added or given and is not shown, differs, or is shown twice: how many of each, and the first few. */
+  /**
+   * What was placed, added or given and is not shown, differs, or is shown twice: how many of each, and the first few.
+   */
   findings: { counts: Record<Finding, number>; first: string[] };
   /** Every record of the job's streams that is not done. */
   open: OpenRecords[];
 }
 
 /**
- * The verify job: reads back what the platform shows of every linked customer, keeps it, and compares it with what was sent (`findings`, asked once
- * everything is kept). No writing call is made. Ends with 3 where something is not as it was placed.
+ * The verify job: reads back what the platform shows of every linked customer, keeps it, and compares it with what was
+ * sent (`findings`, asked once everything is kept). No writing call is made. Ends with 3 where something is not as it
+ * was placed.
  */
 export async function runVerify(
   deps: RunDependencies,

@@ -22,8 +22,8 @@ export interface Controls {
 export const controlPrefix = "/_sandbox/";
 
 /**
- * Answers a request below `/_sandbox/`, which is ours and no part of the services: GET state, identity, counts, duplicates, e5, faults, health;
- * POST faults, reset, expire-tokens, drop-orders, refuse; DELETE faults.
+ * Answers a request below `/_sandbox/`, which is ours and no part of the services: GET state, identity, counts,
+ * duplicates, e5, faults, health; POST faults, reset, expire-tokens, drop-orders, refuse; DELETE faults.
  */
 export function controlReply(
   controls: Controls,

@@ -14,7 +14,10 @@ export interface Deferred {
   stop(): void;
 }
 
-/** `work` runs in the transaction that takes the note away. A Refusal from it is final: the work is given up and `refused` is told. */
+/**
+ * `work` runs in the transaction that takes the note away. A Refusal from it is final: the work is given up and
+ * `refused` is told.
+ */
 export function createDeferred(
   store: Store,
   clock: Clock,

@@ -95,7 +95,9 @@ export function createRemoval(platform: Platform): (order: Deletion, scope: Scop
   };
 }
 
-/** What takes back the orders of a channel order number without a call, as a person on the platform's own pages could. */
+/**
+ * What takes back the orders of a channel order number without a call, as a person on the platform's own pages could.
+ */
 export function createDropping(platform: Platform): (channelOrderId: string) => number {
   const { store } = platform;
   const findOrders = store.prepare<[string], { id: number }>(

@@ -13,8 +13,8 @@ export type Door = (
 ) => void;
 
 /**
- * Order service: Authorization and Content-Type on every call (R6), g_nonce (R5). Member-center: Authorization, clientToken and userToken
- * on every call, Content-Type with a body, g_nonce.
+ * Order service: Authorization and Content-Type on every call (R6), g_nonce (R5). Member-center: Authorization,
+ * clientToken and userToken on every call, Content-Type with a body, g_nonce.
  */
 export function createDoor(tokens: Tokens): Door {
   const seen = { order: createNonces(choices.noncesRemembered), member: createNonces(choices.noncesRemembered) };

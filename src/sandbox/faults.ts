@@ -36,7 +36,9 @@ const faultKinds = {
   wrongShape: { applied: true },
   /** The token is called expired: HTTP 401, 60000, or `code`. */
   expiredToken: { applied: false },
-  /** E3, M5, M6: `drop` rows are missing, the last or the first ones; `shrinkTotal` makes M5's total agree with that. */
+  /**
+   * E3, M5, M6: `drop` rows are missing, the last or the first ones; `shrinkTotal` makes M5's total agree with that.
+   */
   shortPage: { applied: true },
   /** Code 0, and `value` in `field` wherever the data hold that field, or in one place of them (`row`). */
   oddField: { applied: true },
@@ -56,7 +58,10 @@ const faultKinds = {
 
 export type FaultKind = keyof typeof faultKinds;
 
-/** Which calls a rule means: one operation, all of a service, all that read or write, the token call, or every operation (`*`). */
+/**
+ * Which calls a rule means: one operation, all of a service, all that read or write, the token call, or every operation
+ * (`*`).
+ */
 const targets = [...operationIds, "*", "reads", "writes", "order", "member", "token"] as const;
 
 export const faultRuleSchema = z.strictObject({
@@ -102,7 +107,9 @@ interface Entry {
   fired: number;
 }
 
-/** The rules and what decides about a call; `values` stand in its path and query. `fraction` gives numbers in [0, 1). */
+/**
+ * The rules and what decides about a call; `values` stand in its path and query. `fraction` gives numbers in [0, 1).
+ */
 export function createFaults(
   fraction: () => number,
 ): Faults & { decide(target: OperationId | "token", values?: readonly string[]): Fault | undefined } {

@@ -20,7 +20,10 @@ const prefixes = {
 
 export type IdentifierKind = keyof typeof prefixes;
 
-/** The public identifier of a row: 19 digits, above 2^53 and below 2^63, so that a reader who takes it for a JavaScript number loses digits. */
+/**
+ * The public identifier of a row: 19 digits, above 2^53 and below 2^63, so that a reader who takes it for a JavaScript
+ * number loses digits.
+ */
 export function identifierOf(kind: IdentifierKind, row: number): string {
   return prefixes[kind] + String(row).padStart(17, "0");
 }

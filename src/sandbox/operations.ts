@@ -10,7 +10,10 @@ export interface Platform {
   now(): number;
   /** The code that is appended to the user names of an enterprise, by its row. */
   enterpriseCode(row: number): string;
-  /** Has `payload` worked off after `delayMs`, also when the process is killed in between. Committed with the surrounding transaction. */
+  /**
+   * Has `payload` worked off after `delayMs`, also when the process is killed in between. Committed with the
+   * surrounding transaction.
+   */
   defer(kind: "call" | "orders", payload: string, delayMs: number): void;
 }
 

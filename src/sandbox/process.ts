@@ -6,8 +6,8 @@ import { startSandbox } from "./sandbox.ts";
 import { sandboxSettingsSchema } from "./sandbox-settings.ts";
 
 /**
- * Runs the sandbox until SIGTERM or SIGINT. `--port N` (0), `--host H`, `--store FILE` (:memory:), `--latency MS` (0), `--seed N`,
- * `--settings JSON`, `--fault JSON` (as often as wanted).
+ * Runs the sandbox until SIGTERM or SIGINT. `--port N` (0), `--host H`, `--store FILE` (:memory:), `--latency MS` (0),
+ * `--seed N`, `--settings JSON`, `--fault JSON` (as often as wanted).
  */
 export async function runSandbox(argv: string[]): Promise<void> {
   const { values } = parseArgs({

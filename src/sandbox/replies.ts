@@ -16,7 +16,9 @@ export interface Reply {
 
 export const jsonType = "application/json;charset=UTF-8";
 
-/** An answer on the wire: success with 200, a bad token of the order service with 401, other errors with `errorStatus`. */
+/**
+ * An answer on the wire: success with 200, a bad token of the order service with 401, other errors with `errorStatus`.
+ */
 export function replyOf(answer: Answer, errorStatus: number): Reply {
   const status = answer.code === 0 ? 200 : answer.code === "401" ? 401 : errorStatus;
   return { status, type: jsonType, body: JSON.stringify(answer) };
@@ -30,8 +32,8 @@ export function send(response: ServerResponse, reply: Reply): void {
 }
 
 /**
- * The reply that a fault puts in the place of the true one; undefined where the fault leaves the reply as it is. `truth` is the answer of
- * the call when it was applied.
+ * The reply that a fault puts in the place of the true one; undefined where the fault leaves the reply as it is.
+ * `truth` is the answer of the call when it was applied.
  */
 export function faultyReply(
   fault: Fault,

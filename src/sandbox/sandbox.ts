@@ -68,7 +68,9 @@ export interface SandboxCounts {
 /** Both remote services, running. */
 export interface Sandbox {
   readonly url: string;
-  /** Random, kept with the state and new after a reset: who remembers what it holds can tell it from another sandbox. */
+  /**
+   * Random, kept with the state and new after a reset: who remembers what it holds can tell it from another sandbox.
+   */
   readonly identity: () => string;
   readonly port: number;
   /** The order service is at `${orderServiceBaseUrl}/order/api/order/v1`. */
@@ -87,7 +89,10 @@ export interface Sandbox {
   readonly reset: () => void;
   /** Every token that the token call gave so far stops being good. */
   readonly expireTokens: () => void;
-  /** Takes back what the orders of this number brought, as if somebody had done it on the platform itself; answers how many orders. */
+  /**
+   * Takes back what the orders of this number brought, as if somebody had done it on the platform itself; answers how
+   * many orders.
+   */
   readonly dropOrders: (channelOrderId: string) => number;
   /** Stops listening and cuts all connections: callers get ECONNREFUSED. */
   readonly refuseConnections: () => Promise<void>;
@@ -96,8 +101,8 @@ export interface Sandbox {
 }
 
 /**
- * Starts the order service (E1–E9), the member-center (M1–M10) and a token call on one port, written from the contracts alone. Throws a
- * Problem when the port cannot be had.
+ * Starts the order service (E1–E9), the member-center (M1–M10) and a token call on one port, written from the contracts
+ * alone. Throws a Problem when the port cannot be had.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { clock } = options;

@@ -97,8 +97,8 @@ export function createServices(platform: Platform): Services {
 }
 
 /**
- * The body as JSON with integers beyond 2^53 kept as their digits, a departmentId as a bigint, since M1 and M2 refuse it as text; undefined for no
- * body and for text that is no JSON.
+ * The body as JSON with integers beyond 2^53 kept as their digits, a departmentId as a bigint, since M1 and M2 refuse
+ * it as text; undefined for no body and for text that is no JSON.
  */
 export function parseBody(text: string): unknown {
   if (text === "") return undefined;

@@ -72,8 +72,9 @@ const tableNames = [
 ] as const;
 
 /**
- * Opens the sandbox's state, `:memory:` or a file. A commit in the file outlives a SIGKILL of this process (WAL, synchronous NORMAL); it
- * may be lost when the machine itself stops. One process has the file; throws a Problem for a second one and for a file that is no state.
+ * Opens the sandbox's state, `:memory:` or a file. A commit in the file outlives a SIGKILL of this process (WAL,
+ * synchronous NORMAL); it may be lost when the machine itself stops. One process has the file; throws a Problem for a
+ * second one and for a file that is no state.
  */
 export function openStore(path: string): Store {
   if (path !== ":memory:") makeStore(path);

@@ -1,8 +1,8 @@
 import type { Given } from "./store.ts";
 
 /**
- * A time as some caller sent it, as epoch milliseconds: yyyymmdd as midnight UTC, smaller numbers than 1e11 as seconds, ISO text. Null for
- * nothing and for text that is no time.
+ * A time as some caller sent it, as epoch milliseconds: yyyymmdd as midnight UTC, smaller numbers than 1e11 as seconds,
+ * ISO text. Null for nothing and for text that is no time.
  */
 export function epochMs(given: Given | undefined): number | null {
   if (given === null || given === undefined) return null;

@@ -3,7 +3,10 @@ import type { Randomness } from "../base/ids.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { Store } from "./store.ts";
 
-/** An application token opens the order service and the member-center; a user token is the third header of the member-center. */
+/**
+ * An application token opens the order service and the member-center; a user token is the third header of the
+ * member-center.
+ */
 export type TokenKind = "app" | "user";
 
 /** Tokens that never expire, for callers that need no token call. */
@@ -19,7 +22,10 @@ export interface Tokens {
   restore(): void;
 }
 
-/** Tokens carry their kind, epoch and end, and a hash over these with a secret of the store: they stay good over a restart. */
+/**
+ * Tokens carry their kind, epoch and end, and a hash over these with a secret of the store: they stay good over a
+ * restart.
+ */
 export function createTokens(store: Store, settings: SandboxSettings, now: () => number, random: Randomness): Tokens {
   const read = store.prepare<[string], { value: string }>("SELECT value FROM meta WHERE key = ?");
   const write = store.prepare<[string, string]>(

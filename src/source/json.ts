@@ -13,9 +13,9 @@ export interface JsonFault {
 const delicateNumber = /\d[\d.]{15}|\d[eE][+-]?\d+\s*(?:[,}\]]|$)/;
 
 /**
- * Parses JSON from outside. Numbers that a JavaScript number would change (beyond 2^53, more than 15 digits, 1e400) stay text, exactly as they were written.
- * Refuses what is nested deeper or is wider than the limits, and objects with a member that stands twice, which readers understand
- * differently.
+ * Parses JSON from outside. Numbers that a JavaScript number would change (beyond 2^53, more than 15 digits, 1e400)
+ * stay text, exactly as they were written. Refuses what is nested deeper or is wider than the limits, and objects with
+ * a member that stands twice, which readers understand differently.
  */
 export function parseJson(text: string, limits: RecordLimits): Result<Json, JsonFault> {
   let value: Json;
@@ -34,7 +34,9 @@ export function parseJson(text: string, limits: RecordLimits): Result<Json, Json
   return ok(value);
 }
 
-/** JSON.parse with its numbers as JavaScript has them, for what is too deep to be gone through. Throws a SyntaxError. */
+/**
+ * JSON.parse with its numbers as JavaScript has them, for what is too deep to be gone through. Throws a SyntaxError.
+ */
 export function parseInexact(text: string): Json {
   return parse(text);
 }
@@ -44,8 +46,8 @@ const parse: (text: string, reviver?: (key: string, value: Json, ...context: { s
   JSON.parse;
 
 /**
- * Parses JSON with every number as it was written, and nothing else checked. Throws a SyntaxError for what is no JSON, a RangeError for what is nested too deep to be
- * gone through.
+ * Parses JSON with every number as it was written, and nothing else checked. Throws a SyntaxError for what is no JSON,
+ * a RangeError for what is nested too deep to be gone through.
  */
 export function parseExact(text: string): Json {
   const plain = parse(text);

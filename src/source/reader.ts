@@ -30,7 +30,10 @@ export const headerRows = "#headers";
 
 /** How a reading ended. */
 export interface ReadOutcome {
-  /** Everything the source holds for the question asked was read. Only a reading that is `complete` and `full` may show that a record is gone. */
+  /**
+   * Everything the source holds for the question asked was read. Only a reading that is `complete` and `full` may show
+   * that a record is gone.
+   */
   complete: boolean;
   /** The question was "everything", not "what changed since". */
   full: boolean;
@@ -38,11 +41,16 @@ export interface ReadOutcome {
   rows: number;
   /** What to pass as `since` next time, where the source reads incrementally. Given only by a complete reading. */
   cursor?: string;
-  /** Rows of each set of files, by its name, where records are joined from several; those of the header files under `headerRows`. */
+  /**
+   * Rows of each set of files, by its name, where records are joined from several; those of the header files under
+   * `headerRows`.
+   */
   details?: Readonly<Record<string, number>>;
   /** Why no record was yielded although everything was read: the answer of `ReadOptions.distrust`. */
   shrunk?: string;
-  /** Why the reading is not complete: `source.missing-file`, `source.half-read`, `source.down`, `source.wrong-password`… */
+  /**
+   * Why the reading is not complete: `source.missing-file`, `source.half-read`, `source.down`, `source.wrong-password`…
+   */
   problem?: Problem;
 }
 
@@ -53,16 +61,16 @@ export interface ReadOptions {
   /** Largest number of items in one batch; 500 by default. */
   batchSize?: number;
   /**
-   * Says why so few rows are not believed. Asked before the first joined record is yielded, because a record whose detail rows were lost looks like one that
-   * was changed.
+   * Says why so few rows are not believed. Asked before the first joined record is yielded, because a record whose
+   * detail rows were lost looks like one that was changed.
    */
   distrust?: (details: Readonly<Record<string, number>>) => string | undefined;
 }
 
 export interface SourceReader {
   /**
-   * The records of a stream in batches, in a stable order; the generator's return value says how the reading ended. A source that cannot
-   * be read is an outcome with a problem and never an exception; an aborted signal is thrown.
+   * The records of a stream in batches, in a stable order; the generator's return value says how the reading ended. A
+   * source that cannot be read is an outcome with a problem and never an exception; an aborted signal is thrown.
    */
   read(stream: Stream, options: ReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void>;
 }

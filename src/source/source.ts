@@ -21,7 +21,10 @@ export interface StreamMapping {
   map: MapRecord;
   /** Places of a raw record that hold secrets; blank them with `blankSecrets` in everything that is kept. */
   secretPaths: readonly string[];
-  /** Changes when the mapping or one of its tables does: as long as it stays, a raw record that is the same maps to the same. */
+  /**
+   * Changes when the mapping or one of its tables does: as long as it stays, a raw record that is the same maps to the
+   * same.
+   */
   fingerprint: string;
 }
 
@@ -30,7 +33,10 @@ export interface Source extends SourceReader {
   readonly name: string;
   /** The streams it has, in the order in which they depend on each other. */
   readonly streams: readonly Stream[];
-  /** Whether the source can be read: its files are there, or its service answers. Reads as little as it can and changes nothing. */
+  /**
+   * Whether the source can be read: its files are there, or its service answers. Reads as little as it can and changes
+   * nothing.
+   */
   check(signal?: AbortSignal): Promise<Problem | undefined>;
   /** Compiles the mapping of a stream and reads its tables. Throws a Problem when a table cannot be read whole. */
   mapping(stream: Stream, signal?: AbortSignal): Promise<StreamMapping>;
@@ -49,7 +55,10 @@ export interface SourceDeps {
   baseDirectory: string;
 }
 
-/** Opens a configured source. Nothing is read before the first call. Throws a Problem (`config.mapping`) for a mapping that cannot be compiled. */
+/**
+ * Opens a configured source. Nothing is read before the first call. Throws a Problem (`config.mapping`) for a mapping
+ * that cannot be compiled.
+ */
 export function createSource(name: string, settings: SourceSettings, deps: SourceDeps): Source {
   const directory = settings.directory ?? ".";
   const from = isAbsolute(directory) ? directory : resolve(deps.baseDirectory, directory);

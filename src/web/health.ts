@@ -6,8 +6,9 @@ import { messageOf, Problem } from "../base/errors.ts";
 import type { Health, HealthDependencies, HealthServer } from "../app/health.ts";
 
 /**
- * `/livez`: 200 as long as the program answers. `/healthz`: 200 when the ledger can be read and every circuit is closed, else 503; `wrong` in the
- * body says what is wrong, also work that is not done. What waits for a person does not make the program ill: that alone is no 503.
+ * `/livez`: 200 as long as the program answers. `/healthz`: 200 when the ledger can be read and every circuit is
+ * closed, else 503; `wrong` in the body says what is wrong, also work that is not done. What waits for a person does
+ * not make the program ill: that alone is no 503.
  */
 export function healthRoutes(deps: HealthDependencies): Hono {
   const app = new Hono();

@@ -53,7 +53,10 @@ export class JumpClock implements Clock {
 
 export const settleMs = 60_000;
 
-/** What a service made by a test does before anything else, as http does: the call has its permit, so its intent is committed. */
+/**
+ * What a service made by a test does before anything else, as http does: the call has its permit, so its intent is
+ * committed.
+ */
 export async function permitted<Call extends WriteCall>(call: Call): Promise<Call> {
   await call.beforeSending?.();
   return { ...call, beforeSending: undefined };
@@ -106,7 +109,10 @@ export function customerRecord(fields: Partial<Customer> = {}): Customer {
   };
 }
 
-/** An order with one asset record for each licence type: two products, one of them with a licence password, and a package with one. */
+/**
+ * An order with one asset record for each licence type: two products, one of them with a licence password, and a
+ * package with one.
+ */
 export function orderRecord(
   id: string,
   licenseTypes: ("cloud_account" | "normal_recover_usbkey")[] = ["cloud_account"],
@@ -385,7 +391,10 @@ async function openAt(path: string, clock: Clock): Promise<Ledger> {
   return ledger;
 }
 
-/** Ledgers of these tests have one salt, and with it one key, which is slow to derive. What a salt is for is tried in test/ledger/private.test.ts. */
+/**
+ * Ledgers of these tests have one salt, and with it one key, which is slow to derive. What a salt is for is tried in
+ * test/ledger/private.test.ts.
+ */
 function giveSalt(path: string): void {
   const database = new Database(path);
   database.prepare("insert or ignore into meta (key, value) values ('seal-salt', ?)").run("00".repeat(16));

@@ -12,7 +12,10 @@ export interface ImportFound {
   line: number;
 }
 
-/** Text without comments, strings and regular expressions kept as they are; line ends stay, so that lines can be counted. */
+/**
+ * Text without comments, strings and regular expressions kept as they are; line ends stay, so that lines can be
+ * counted.
+ */
 export function withoutComments(text: string): string {
   const pattern =
     /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[=(,:[!&|?{};\n]\s*)\/(?![/*])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*)|\/\/[^\n]*|\/\*[\s\S]*?\*\//gu;
@@ -41,7 +44,9 @@ export function importsOf(text: string): ImportFound[] {
   return found.sort((a, b) => a.line - b.line);
 }
 
-/** The rooms from left to right. A room imports from rooms of a lower level, never from one of its own level or above. */
+/**
+ * The rooms from left to right. A room imports from rooms of a lower level, never from one of its own level or above.
+ */
 const levels: Record<string, number> = {
   base: 0,
   crm: 1,
@@ -62,7 +67,8 @@ const levels: Record<string, number> = {
 
 /** What a room may import besides the rooms to its left. */
 const permitted: Record<string, (target: string, path: string) => boolean> = {
-  // The configuration is composed of the settings that every room exports, and resolves secrets by the one rule for them.
+  // The configuration is composed of the settings that every room exports, and resolves secrets by the one rule for
+  // them.
   config: (target, path) =>
     target === "base" ||
     target === "crm" ||
@@ -104,7 +110,10 @@ export type LongFiles = Readonly<Record<string, string>>;
 
 const kind = `["'\`](?:${Object.keys(kinds).join("|")})["'\`]`;
 
-/** What a kind of operation is stands in its own file: elsewhere it may be made by its planning rule, and by the pool, and never be compared with. */
+/**
+ * What a kind of operation is stands in its own file: elsewhere it may be made by its planning rule, and by the pool,
+ * and never be compared with.
+ */
 function kindNames(room: string): { pattern: RegExp; what: string }[] {
   const compared = {
     pattern: new RegExp(`(?:[=!]==\\s*|case\\s+)${kind}`, "u"),
@@ -157,6 +166,9 @@ function breachesOf(file: SourceFile, longFiles: LongFiles): string[] {
   const base = file.path.split("/").at(-1) ?? "";
   if (vagueFile.test(base.replace(/\.(?:test\.)?ts$/u, "")))
     report(1, "the name of the file says nothing; use a word of the field");
+  for (const [index, line] of file.text.split("\n").entries())
+    if (line.length > 120 && /^\s*(?:\/\*\*|\*|\/\/) /u.test(line) && !line.includes("oxlint-disable"))
+      report(index + 1, "a comment beyond 120 columns");
   if (file.path.startsWith("src/")) {
     const lines = file.text.split("\n").length - 1;
     const reason = longFiles[file.path];

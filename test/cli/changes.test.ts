@@ -11,7 +11,9 @@ async function synchronised(): Promise<World> {
   return w;
 }
 
-/** The assets that the platform shows (M6) of a customer's enterprise, with their holders, in order of their numbers. */
+/**
+ * The assets that the platform shows (M6) of a customer's enterprise, with their holders, in order of their numbers.
+ */
 async function shown(w: World, customer: string): Promise<{ assetNum: string; holder: string | null }[]> {
   const [link] = w.rows<{ id: string }>(
     "select enterprise_global_id as id from link where to_at is null and customer_id = ?",

@@ -51,7 +51,8 @@ it.each([
     const does = commandsOn(w, {});
     expect(await does("run", "everything")).toMatchObject({ code: 0, sent: 4 });
 
-    // Two are changed within the same millisecond, and only one of them is visible when the first reading of changes comes.
+    // Two are changed within the same millisecond, and only one of them is visible when the first reading of changes
+    // comes.
     const [first, second, third] = staff;
     if (first === undefined || second === undefined || third === undefined) throw new Error("the company is too small");
     time += 60_000;

@@ -17,7 +17,10 @@ async function runs(w: World, code: number): Promise<void> {
   expect(ended.code, ended.stdout + ended.stderr).toBe(code);
 }
 
-/** A run that has opened the circuit of the order service and waits for the member-center: its process is stopped there, so that it can be looked at. */
+/**
+ * A run that has opened the circuit of the order service and waits for the member-center: its process is stopped there,
+ * so that it can be looked at.
+ */
 async function runThatLeavesTheOrderService(w: World) {
   await runs(w, 0);
   const { customers, orders, staff } = company(2, 2);

@@ -4,7 +4,9 @@ import { company } from "../support/cli-records.ts";
 import { document, documents, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
-/** One customer whose order was sent and never answered, and which the platform does not show: it waits for a person. */
+/**
+ * One customer whose order was sent and never answered, and which the platform does not show: it waits for a person.
+ */
 async function inDoubt(): Promise<{ w: World; id: string }> {
   const w = await world({ records: { ...company(1, 1), staff: [] } });
   w.extra = "orders: { unseen: ask }\n";

@@ -82,7 +82,8 @@ describe("what is not done", () => {
     expect((await says(w, statusCommand)).last).toBe("nothing waits for a person");
     expect(await health(w)).toMatchObject({ status: 200, healthy: true, wrong: [] });
 
-    // A placed order that is cancelled is never "all is well": not in this run, and not in the next one without a change.
+    // A placed order that is cancelled is never "all is well": not in this run, and not in the next one without a
+    // change.
     w.orders = w.orders.map((row) => (row.id === "O2" ? { ...row, cancelled: true } : row));
     w.write();
     for (let run = 0; run < 2; run += 1) {

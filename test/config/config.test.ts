@@ -122,7 +122,8 @@ describe("the reference of the configuration", () => {
       required: false,
     });
     expect(rows.find((row) => row.key === "ledger.path")).toMatchObject({ required: true, default: undefined });
-    // Rooms that describe their own keys are held to it; keys of the http source and single keys of A12, A25 and A27 explain themselves by name.
+    // Rooms that describe their own keys are held to it; keys of the http source and single keys of A12, A25 and A27
+    // explain themselves by name.
     const own = rows.filter((row) => !/^(?:sources|orderService|memberCenter|assumptions)\b./u.test(row.key));
     expect(own.filter((row) => row.description === undefined).map((row) => row.key)).toEqual([]);
     const described = rows.filter((row) => row.description !== undefined);

@@ -26,8 +26,8 @@ const nothingKnown: Known = {
 const sandboxBatch = createBatchSchema(true);
 
 /**
- * The E5 bodies of orders (and those orders), planned as if nothing had been sent yet and accepted by the contract and by the sandbox; and why the others
- * wait, as `namespace/id code`.
+ * The E5 bodies of orders (and those orders), planned as if nothing had been sent yet and accepted by the contract and
+ * by the sandbox; and why the others wait, as `namespace/id code`.
  */
 export function ordersOf(
   records: { customers: readonly Customer[]; orders: readonly Order[] },

@@ -65,8 +65,8 @@ function addInline(value: unknown, key: string, add: (key: string, value: unknow
 }
 
 /**
- * One name for settings that are the same thing in several places: a token of any header, a set of files, the limits of a job, a stream. Names that
- * one gives oneself become `*`. Undefined for what lies below a map of free keys.
+ * One name for settings that are the same thing in several places: a token of any header, a set of files, the limits of
+ * a job, a stream. Names that one gives oneself become `*`. Undefined for what lies below a map of free keys.
  */
 export function sameSetting(key: string): string | undefined {
   const name = key

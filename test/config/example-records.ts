@@ -68,7 +68,10 @@ export async function readExample({ config, directory }: Loaded<Config>): Promis
   return records;
 }
 
-/** What orders hold: instances of each kind, and what they come to when each asset number holds everything that its asset does. */
+/**
+ * What orders hold: instances of each kind, and what they come to when each asset number holds everything that its
+ * asset does.
+ */
 export function contentsOf(orders: readonly Order[]): Record<string, number> {
   const counts: Record<string, number> = {};
   const add = (what: string, number: number): void => {

@@ -32,9 +32,9 @@ import {
 import type { Change } from "../support/small-world.ts";
 
 /**
- * Each cell ends the program with SIGKILL at one exact point of one operation, starts the same command again, and looks at everything. The points
- * are reached from outside the program (test/support/kill-points.ts); a point that is not reached fails its cell, because the process then ends by
- * itself.
+ * Each cell ends the program with SIGKILL at one exact point of one operation, starts the same command again, and looks
+ * at everything. The points are reached from outside the program (test/support/kill-points.ts); a point that is not
+ * reached fails its cell, because the process then ends by itself.
  */
 const preload = join(import.meta.dirname, "../support/kill-points.ts");
 
@@ -134,7 +134,10 @@ class Cell {
   }
 }
 
-/** What the kill has to have left behind in this cell. In a move the grant comes after the revoke, and both are planned before either is sent. */
+/**
+ * What the kill has to have left behind in this cell. In a move the grant comes after the revoke, and both are planned
+ * before either is sent.
+ */
 function expectedAt(point: KillPoint, cell: Cell): { journal: string | undefined; effects: number } {
   const { journal, effects } = leftBehind[point];
   const planned = cell.change.judged === true && point === "in the intent transaction";

@@ -30,8 +30,9 @@ import {
 } from "../support/small-world.ts";
 
 /**
- * Two programs are started on one ledger at the same moment, each with a door of its own to the platform, so that every call tells whose it is. The
- * first call that comes is held at its door until the other program has said that it has to stand back; the winner then goes on, or is killed.
+ * Two programs are started on one ledger at the same moment, each with a door of its own to the platform, so that every
+ * call tells whose it is. The first call that comes is held at its door until the other program has said that it has to
+ * stand back; the winner then goes on, or is killed.
  */
 const schedule = '{ kind: sync, streams: [customers, orders, staff], schedule: "* * * * *" }';
 const environment = {
@@ -227,7 +228,9 @@ async function inRace(number: number, holdAt: number, work: (race: Race) => Prom
 
 const slotLine = z.object({ event: z.literal("schedule.slot"), job: z.string(), slot: z.string() });
 
-/** Nothing twice: no slot fired twice, no two runs at one time, everything on the platform once, and nothing left to do. */
+/**
+ * Nothing twice: no slot fired twice, no two runs at one time, everything on the platform once, and nothing left to do.
+ */
 async function everythingOnce(race: Race): Promise<void> {
   const fired = race.output
     .flatMap((text) => text.split("\n"))
@@ -255,7 +258,9 @@ async function everythingOnce(race: Race): Promise<void> {
   ).toEqual([]);
 }
 
-/** Resolves once it has said that another program has the run: `run` by its exit code, `serve` by its log, living on. */
+/**
+ * Resolves once it has said that another program has the run: `run` by its exit code, `serve` by its log, living on.
+ */
 async function standsBack(racer: Racer): Promise<void> {
   if (racer.command === "serve") {
     expect(await racer.program.says('"event":"schedule.busy"'), "serve ended instead of waiting").toBe(true);

@@ -14,8 +14,8 @@ import { changes, notSentYet, writeWorld } from "../support/small-world.ts";
 import type { Change } from "../support/small-world.ts";
 
 /**
- * Every code of the two contracts is answered to every operation that may answer it, in HTTP 299: the run balances, nothing is sent twice by the
- * same run, what the table of codes says happens, and the next runs end right.
+ * Every code of the two contracts is answered to every operation that may answer it, in HTTP 299: the run balances,
+ * nothing is sent twice by the same run, what the table of codes says happens, and the next runs end right.
  */
 const cells = new Cells();
 
@@ -164,7 +164,8 @@ describe("a read that is answered with a code", () => {
       expect(first).toMatchObject({ exit: 5, writingCalls: 0, balance: { adds: true } });
       expect(sandbox.counts().writingCalls).toBe(0);
       const { effect } = meaningOf(code, read);
-      // One that is about the service's own trouble is repeated; one that refuses is not, and a fixed token has no other to be tried.
+      // One that is about the service's own trouble is repeated; one that refuses is not, and a fixed token has no
+      // other to be tried.
       if (effect === "unknown") expect(cell.calls(read)).toBeGreaterThan(1);
       else expect(cell.calls(read)).toBe(1);
       sandbox.faults.clear();

@@ -28,8 +28,9 @@ interface Person {
 const branches = ["North", "South", "East", "West"];
 
 /**
- * A CRM that keeps changing: seeded edits bring new customers, orders and people, other branches, grants and revokes. Nothing ever leaves it, so
- * that what the platform has to hold can be counted at any time. Its records have the form of the small world.
+ * A CRM that keeps changing: seeded edits bring new customers, orders and people, other branches, grants and revokes.
+ * Nothing ever leaves it, so that what the platform has to hold can be counted at any time. Its records have the form
+ * of the small world.
  */
 export class GrowingCrm {
   readonly #draws: Draws;
@@ -157,7 +158,10 @@ export class GrowingCrm {
     };
   }
 
-  /** What the store of a sandbox holds otherwise than this CRM: the branch of each customer, and who holds which product. */
+  /**
+   * What the store of a sandbox holds otherwise than this CRM: the branch of each customer, and who holds which
+   * product.
+   */
   differences(store: string): string[] {
     const database = new Database(store, { readonly: true, timeout: 10_000 });
     try {

@@ -1,9 +1,15 @@
-/** Records that nobody should ever send, by class. Each class says what becomes of its records: quarantine, or the platform holds exactly what stands in them. */
+/**
+ * Records that nobody should ever send, by class. Each class says what becomes of its records: quarantine, or the
+ * platform holds exactly what stands in them.
+ */
 
 export type Row = Record<string, unknown>;
 export type HostileStream = "customers" | "orders" | "staff";
 
-/** What the platform has to hold of a record: id and name of a customer; login, name and remark of a person; id, name and nodes of a product. */
+/**
+ * What the platform has to hold of a record: id and name of a customer; login, name and remark of a person; id, name
+ * and nodes of a product.
+ */
 export type Held = readonly (string | number | null)[];
 
 export interface HostileClass {

@@ -29,8 +29,9 @@ import { customerMapping } from "./source-world.ts";
 import type { Held, HostileClass, HostileStream, Row } from "./hostile-classes.ts";
 
 /**
- * Hostile records stand between clean ones in a real file. The clean ones are synchronised, each hostile one is synchronised exactly or waits alone in
- * quarantine with its place and reason, nothing that is printed disturbs a terminal, and a second run has nothing to send.
+ * Hostile records stand between clean ones in a real file. The clean ones are synchronised, each hostile one is
+ * synchronised exactly or waits alone in quarantine with its place and reason, nothing that is printed disturbs a
+ * terminal, and a second run has nothing to send.
  */
 
 const folder = temporaryFolder();
@@ -352,7 +353,8 @@ describe("an answer of the platform that is nested ten thousand deep", () => {
 });
 
 describe("what a hostile record costs", () => {
-  // Deep and wide records are all structure: a clean record of their size with one long text in it is no measure for them.
+  // Deep and wide records are all structure: a clean record of their size with one long text in it is no measure for
+  // them.
   const measured = isFull
     ? cases.filter(([name]) => !/^(?:names of 64000000|10,000|lists of|objects of)/u.test(name))
     : [];

@@ -1,6 +1,7 @@
 /**
- * Brings the ledger named by the first argument to a version that ends the process with SIGKILL in the middle of its last migration: the first one
- * of all (`first`), or one that comes after all others and touches what is there (`next`).
+ * Brings the ledger named by the first argument to a version that ends the process with SIGKILL in the middle of its
+ * last migration: the first one of all (`first`), or one that comes after all others and touches what is there
+ * (`next`).
  */
 import { sql } from "kysely";
 import type { Kysely } from "kysely";

@@ -25,13 +25,19 @@ import { GrowingCrm } from "./growing-crm.ts";
 const editsPerKill = 10;
 /** Time of each call of the platform, half of it before its effect. */
 const latencyMs = 20;
-/** How long a platform takes at most to show an effect, and the settle time that goes with it: longer than that, and than a kill and a new start. */
+/**
+ * How long a platform takes at most to show an effect, and the settle time that goes with it: longer than that, and
+ * than a kill and a new start.
+ */
 const platforms = {
   prompt: { faults: [], settleMs: 2000 },
   /** Some writing calls have their effect only when their caller is dead. */
   late: { faults: [{ operation: "writes", fault: "appliedLate", probability: 0.2, delayMs: 3000 }], settleMs: 8000 },
 } as const satisfies Record<string, { faults: FaultRule[]; settleMs: number }>;
-/** When kills come: so many in the first moments of a process, the others soon or not so soon after its first writing call. */
+/**
+ * When kills come: so many in the first moments of a process, the others soon or not so soon after its first writing
+ * call.
+ */
 const moments = { early: 0.12, late: 0.25, longestStartMs: 600, longestWorkMs: 250, longestLateMs: 1000 };
 
 const open = z.object({
@@ -83,8 +89,8 @@ class Tally {
 }
 
 /**
- * A program that is killed again and again, its CRM that keeps changing, and its platform. The seed decides what changes and when kills come; what
- * a kill meets is up to the machine.
+ * A program that is killed again and again, its CRM that keeps changing, and its platform. The seed decides what
+ * changes and when kills come; what a kill meets is up to the machine.
  */
 export class KilledWorld {
   readonly tally = new Tally();
@@ -212,8 +218,8 @@ export class KilledWorld {
   }
 
   /**
-   * What waits for a person: only an E2 that was cut off before any E2 of this ledger was found again by E3 (A8), so that not seeing it proves
-   * nothing. The person looks, and says that it was not applied.
+   * What waits for a person: only an E2 that was cut off before any E2 of this ledger was found again by E3 (A8), so
+   * that not seeing it proves nothing. The person looks, and says that it was not applied.
    */
   async #decideWhatIsParked(): Promise<string[]> {
     const ledger = new LedgerView(ledgerOf(this.#folder));
@@ -231,8 +237,8 @@ export class KilledWorld {
   }
 
   /**
-   * Nothing is killed any more: two runs bring everything to its end, and the third has nothing to send. The first may leave to the second what still
-   * waits for a settle time, and says so.
+   * Nothing is killed any more: two runs bring everything to its end, and the third has nothing to send. The first may
+   * leave to the second what still waits for a settle time, and says so.
    */
   async comeToTheEnd(): Promise<string[]> {
     await request(`${this.#sandbox.url}/_sandbox/faults`, { method: "DELETE" });

@@ -48,7 +48,10 @@ import type { SmallWorld } from "../support/small-world.ts";
 import { dumpOf, dumpsDiffer, framesOf, imageOf } from "../support/ledger-bytes.ts";
 import type { Dump, Frame } from "../support/ledger-bytes.ts";
 
-/** What happens to the files of a ledger from outside: taken away while a run is on, torn, flipped. No fault here may bring a call about. */
+/**
+ * What happens to the files of a ledger from outside: taken away while a run is on, torn, flipped. No fault here may
+ * bring a call about.
+ */
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 let worlds = 0;
@@ -237,7 +240,10 @@ function changedWorld(): SmallWorld {
 }
 const changedWished = { enterprises: 2, orders: 2, products: 4, addedStaff: 3, assignments: 2 };
 
-/** What was there when the write-ahead log had this many bytes: a crash then leaves a log of at most these, this platform and these heads. */
+/**
+ * What was there when the write-ahead log had this many bytes: a crash then leaves a log of at most these, this
+ * platform and these heads.
+ */
 interface Moment {
   logBytes: number;
   platform: readonly { suffix: string; bytes: Buffer }[];
@@ -294,7 +300,10 @@ describe("a write-ahead log that is torn", () => {
     for (const { suffix, bytes } of moment.platform) writeFileSync(platformOf(path) + suffix, bytes);
   }
 
-  /** Ways to damage the log in one frame. Each takes that frame away, and all after it; a cut behind the frame only those after it. */
+  /**
+   * Ways to damage the log in one frame. Each takes that frame away, and all after it; a cut behind the frame only
+   * those after it.
+   */
   const ways: Record<string, { keeps: boolean; tear: (bytes: Buffer, frame: Frame) => Buffer }> = {
     "cut behind": { keeps: true, tear: (bytes, frame) => bytes.subarray(0, frame.end) },
     "cut in the head of": { keeps: false, tear: (bytes, frame) => bytes.subarray(0, frame.start + 11) },
@@ -475,7 +484,8 @@ describe("a flipped bit in a page of the ledger", () => {
           const told: readonly (number | null)[] = [exitCodes.ok, exitCodes.recordsRejected, exitCodes.doesNotBalance];
           if (!told.includes(ended.code)) wrong.push(`${name}: exit ${ended.code} ${ended.stdout}${ended.stderr}`);
           if (now === undefined) {
-            // The head of one row: SQLite's look at the structure passes over it, and whoever reads the row is refused. This run did not.
+            // The head of one row: SQLite's look at the structure passes over it, and whoever reads the row is refused.
+            // This run did not.
             tally.unread += 1;
             continue;
           }

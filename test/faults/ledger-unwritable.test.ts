@@ -31,7 +31,10 @@ import {
 } from "../support/small-world.ts";
 import type { Change } from "../support/small-world.ts";
 
-/** A ledger that is whole and cannot be written: the program says so and sends nothing more, and the next run goes on once it can be. */
+/**
+ * A ledger that is whole and cannot be written: the program says so and sends nothing more, and the next run goes on
+ * once it can be.
+ */
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 let worlds = 0;
@@ -45,7 +48,10 @@ interface World {
   change: Change;
 }
 
-/** A world whose base is synchronised and whose export then has an order more; `prepare` may put a file system where the ledger will lie. */
+/**
+ * A world whose base is synchronised and whose export then has an order more; `prepare` may put a file system where the
+ * ledger will lie.
+ */
 async function inWorld(prepare: (disk: string) => void, work: (world: World) => Promise<void>): Promise<void> {
   const change = changes["E5 places an order"];
   if (change === undefined) throw new Error("the small world has no order to place");

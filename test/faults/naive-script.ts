@@ -1,6 +1,7 @@
 /**
- * What a script of an afternoon does, to compare with: reads the orders, places each with E5 over 16 lanes, writes down each that was answered, and
- * goes on after a kill with those not written down. An answer that is lost is asked for again.
+ * What a script of an afternoon does, to compare with: reads the orders, places each with E5 over 16 lanes, writes down
+ * each that was answered, and goes on after a kill with those not written down. An answer that is lost is asked for
+ * again.
  *
  * node naive-script.ts SANDBOX_URL ORDERS.ndjson ENTERPRISES.json PROGRESS_FILE
  */

@@ -13,9 +13,9 @@ import { changes, ledgerOf, writeWorld } from "../support/small-world.ts";
 import type { Change } from "../support/small-world.ts";
 
 /**
- * Every reading operation meets every fault of the network in every situation in which something is concluded from it: for good during a whole run,
- * then once in the next one. A reading that failed is never "none": while it fails nothing is sent that rests on it, and afterwards everything ends
- * right and once.
+ * Every reading operation meets every fault of the network in every situation in which something is concluded from it:
+ * for good during a whole run, then once in the next one. A reading that failed is never "none": while it fails nothing
+ * is sent that rests on it, and afterwards everything ends right and once.
  */
 type Fault = Omit<FaultRule, "operation">;
 type Read = "E3" | "E8" | "M5" | "M6" | "M7";
@@ -259,7 +259,10 @@ async function meets(cell: Cell, situation: Situation, read: Read, met: Met): Pr
 }
 
 let adopted: Promise<number> | undefined;
-/** How a first synchronisation of the enterprise that is there ends without faults: what it adopted lacks what the CRM names. */
+/**
+ * How a first synchronisation of the enterprise that is there ends without faults: what it adopted lacks what the CRM
+ * names.
+ */
 async function adoptedExit(): Promise<number> {
   adopted ??= (async () => {
     let exit = -1;

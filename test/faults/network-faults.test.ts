@@ -28,8 +28,8 @@ import {
 import type { Change } from "../support/small-world.ts";
 
 /**
- * Every fault meets the one call of an operation, once. Whatever the program made of it, two more runs without a fault end in the right state, with
- * every effect once, and the run after them has nothing to send.
+ * Every fault meets the one call of an operation, once. Whatever the program made of it, two more runs without a fault
+ * end in the right state, with every effect once, and the run after them has nothing to send.
  */
 type Fault = Omit<FaultRule, "operation">;
 
@@ -177,7 +177,8 @@ describe.concurrent.each(sampled(Object.entries(changes), 2))("while %s,", (_, c
       sandbox.faults.add({ operation: change.endpoint, fault: "status299", code });
       const first = runResultOf(await run(path, sandbox, change.environment));
       expect(first.balance.adds).toBe(true);
-      // A pool that is not filled is the service's trouble, not the record's: the order is tried again with the next run.
+      // A pool that is not filled is the service's trouble, not the record's: the order is tried again with the next
+      // run.
       const isPool = change.kind === "take-asset-numbers";
       expect(first.exit).toBe(isPool ? 7 : 3);
       const before = sandbox.counts().writingCalls;

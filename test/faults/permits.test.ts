@@ -12,7 +12,9 @@ import { goodRunOf, startProgram } from "../support/program.ts";
 import { base, configOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
 import type { SmallWorld } from "../support/small-world.ts";
 
-/** More work than calls are allowed at once: half of the customers have a new order, the others a new member of staff. */
+/**
+ * More work than calls are allowed at once: half of the customers have a new order, the others a new member of staff.
+ */
 const customers = 16;
 const callsAtOnce = 3;
 const settings = {

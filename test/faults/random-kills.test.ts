@@ -17,8 +17,8 @@ import { sizes } from "../support/sizes.ts";
 import { KilledWorld } from "./killed-world.ts";
 
 /**
- * The program is killed with SIGKILL at random moments, again and again, while its CRM keeps changing. Each world is independent: its own seed,
- * CRM, ledger, and a platform in a process of its own.
+ * The program is killed with SIGKILL at random moments, again and again, while its CRM keeps changing. Each world is
+ * independent: its own seed, CRM, ledger, and a platform in a process of its own.
  */
 const kills = Number(process.env["KILLS"] ?? sizes.kills);
 const killsPerWorld = 25;
@@ -76,7 +76,10 @@ describe("the same kills, at a naive script that writes down what was answered,"
       const folder = temporaryFolder();
       const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
       const draws = new Draws(seed);
-      /** After so many answers of this process the platform is silent; the kill comes when so many calls are done there and not answered. */
+      /**
+       * After so many answers of this process the platform is silent; the kill comes when so many calls are done there
+       * and not answered.
+       */
       let answers = Infinity;
       let unanswered = 0;
       let kill = (): void => {};

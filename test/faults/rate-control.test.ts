@@ -10,8 +10,8 @@ import { complaint, RateWorld } from "./rate-world.ts";
 import type { RateOptions, Sent, Weather } from "./rate-world.ts";
 
 /**
- * How often the services are called while they are in trouble, through all layers of the program (client, reconciling, settling, run), with the
- * settings of production, in virtual time.
+ * How often the services are called while they are in trouble, through all layers of the program (client, reconciling,
+ * settling, run), with the settings of production, in virtual time.
  */
 const folder = simulationFolder();
 afterAll(() => folder.remove());
@@ -140,7 +140,8 @@ describe('a service that says "500"', () => {
         }
         world.weather = (called) => (called === operation ? complaint : undefined);
         const each = counts(await world.runs(4), operation);
-        // What the platform proved absent over its settle time may be sent anew while a slow run still lasts: half of them at most.
+        // What the platform proved absent over its settle time may be sent anew while a slow run still lasts: half of
+        // them at most.
         const most = operation === "E9" ? 3 : customers * 1.5;
         expect(Math.max(...each), each.join(", ")).toBeLessThanOrEqual(most);
         expect(each[0]).toBeGreaterThan(0);

@@ -65,8 +65,8 @@ class StillLedger extends Ledger {
 }
 
 /**
- * A daemon of the program over the simulated services, with the settings of production, in virtual time: many customers, each with an order and
- * a person who is to hold its asset.
+ * A daemon of the program over the simulated services, with the settings of production, in virtual time: many
+ * customers, each with an order and a person who is to hold its asset.
  */
 export class RateWorld {
   readonly timeline: Timeline;
@@ -229,7 +229,10 @@ export interface RateOptions {
   service?: Record<string, unknown>;
 }
 
-/** Puts customers, each with an order of one asset and a person who is to hold it, in the place of those that were drawn. */
+/**
+ * Puts customers, each with an order of one asset and a person who is to hold it, in the place of those that were
+ * drawn.
+ */
 export function fillCompany(company: Company, count: number): void {
   const { customers, orders, staff } = company;
   customers.length = 0;

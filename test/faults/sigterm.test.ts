@@ -10,17 +10,20 @@ import { signalled, StoppedWorld, stopNote, untilThere } from "./stopped-world.t
 import type { Way } from "./stopped-world.ts";
 
 /**
- * The program is asked to stop by SIGTERM. What is on its way comes to its end and is written down; nothing else begins; the run says that it was
- * stopped, and the next one goes on from there.
+ * The program is asked to stop by SIGTERM. What is on its way comes to its end and is written down; nothing else
+ * begins; the run says that it was stopped, and the next one goes on from there.
  */
 const promiseMs = 5000;
 /** Time of each call. */
 const latencyMs = 400;
-/** An intent that was being committed when the signal came may still be sent; a call after the answer to another one begins later than this. */
+/**
+ * An intent that was being committed when the signal came may still be sent; a call after the answer to another one
+ * begins later than this.
+ */
 const allowanceMs = 200;
 /**
- * When the stops of one world come: at the first M9, which is the last stage and takes several calls for one customer; in the first moments of a
- * process; at any time of its work; while any writing call is on its way.
+ * When the stops of one world come: at the first M9, which is the last stage and takes several calls for one customer;
+ * in the first moments of a process; at any time of its work; while any writing call is on its way.
  */
 const moments = ["grant", "start", "call", "any", "call"] as const;
 const stops = sampled(moments, 2);
@@ -169,7 +172,10 @@ describe.concurrent("a second signal while it stops", () => {
   );
 });
 
-/** Waits until no call has come for a second: far longer than the time after which an answer is given up, so only a settle time is waited for. */
+/**
+ * Waits until no call has come for a second: far longer than the time after which an answer is given up, so only a
+ * settle time is waited for.
+ */
 async function untilQuiet(sandbox: Sandbox): Promise<void> {
   const all = (): number => Object.values(sandbox.counts().calls).reduce((sum, calls) => sum + calls, 0);
   for (let before = -1; before !== all();) {

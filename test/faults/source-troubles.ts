@@ -35,7 +35,10 @@ export const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
 export const shrank =
   /source crm\/staff: the source lost \d+ of 20 records \(\d+\.0 %\).+staff\.\w+|source crm\/staff: the source lost/u;
 
-/** Appends whole rows, or cuts the last one off, each time the event loop comes round: a reading comes round several times. */
+/**
+ * Appends whole rows, or cuts the last one off, each time the event loop comes round: a reading comes round several
+ * times.
+ */
 function restless(change: (path: string) => void): NonNullable<Trouble["during"]> {
   return (path) => {
     let on = true;

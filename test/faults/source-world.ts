@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { stringify } from "csv-stringify/sync";
 
 /**
- * Four customers with an order of five assets each, and twenty people of whom everybody holds one asset: as many as the limits of one run would let go, so
- * that nothing but the doubt about a source keeps them.
+ * Four customers with an order of five assets each, and twenty people of whom everybody holds one asset: as many as the
+ * limits of one run would let go, so that nothing but the doubt about a source keeps them.
  */
 
 type Row = Record<string, string>;
@@ -17,7 +17,10 @@ export interface Export {
   staff: Row[];
 }
 
-/** How an export is written: `joined` is CSV whose people hold what a second file says; `http` is files for all but the people. */
+/**
+ * How an export is written: `joined` is CSV whose people hold what a second file says; `http` is files for all but the
+ * people.
+ */
 export const formats = ["csv", "joined", "ndjson", "json", "http"] as const;
 export type Format = (typeof formats)[number];
 

@@ -25,8 +25,9 @@ import { latin1, lines, people, shrank, tables } from "./source-troubles.ts";
 import type { People, Trouble } from "./source-troubles.ts";
 
 /**
- * A source that is not what it should be takes nothing away: the platform is as it was, judged by itself, the run balances and says which source, which
- * file and what to do; what else changed is done. When the source is whole again the next run ends well, and the one after it has nothing to send.
+ * A source that is not what it should be takes nothing away: the platform is as it was, judged by itself, the run
+ * balances and says which source, which file and what to do; what else changed is done. When the source is whole again
+ * the next run ends well, and the one after it has nothing to send.
  */
 
 const folder = temporaryFolder();
@@ -404,7 +405,8 @@ describe.concurrent("an export that was cut", () => {
         const names = Object.keys(whole);
         let unnoticed = 0;
         for (let cut = 0; cut < cuts(format); cut += 1) {
-          // Every second cut meets what people hold; a third of them falls into the last rows, where no share is lost that anybody would notice.
+          // Every second cut meets what people hold; a third of them falls into the last rows, where no share is lost
+          // that anybody would notice.
           const file = cut % 2 === 0 ? (names.at(-1) ?? "") : (names[Math.floor(fraction() * names.length)] ?? "");
           const bytes = Buffer.from(whole[file] ?? "");
           const from = cut % 3 === 0 ? bytes.length - 150 : 0;

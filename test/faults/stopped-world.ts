@@ -162,8 +162,8 @@ export class StoppedWorld {
   }
 
   /**
-   * A further run that nobody stops, and the check of everything. A revoke that settling finds unsent is judged, and sent, by the run after that: where
-   * something was left in doubt, it takes two.
+   * A further run that nobody stops, and the check of everything. A revoke that settling finds unsent is judged, and
+   * sent, by the run after that: where something was left in doubt, it takes two.
    */
   async finish(runs: 1 | 2 = 1): Promise<string[]> {
     const sandbox = await this.platform(0);

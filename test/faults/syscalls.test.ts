@@ -29,11 +29,12 @@ import {
 } from "../support/small-world.ts";
 
 /**
- * The n-th system call of a kind fails, or the program is killed as it makes it, in a first run that begins with an empty folder and ends with
- * five writing calls: so it meets the making of the ledger, its migrations, every commit, every request and the closing. Whatever came of it, the
- * next plain run ends well, everything is there once, and the run after that has nothing to send. Node and SQLite write to the ledger by
- * pwrite64 and fsync, to the file of kept heads by write and fsync, to a service by writev (a call with a body) and write (one without, and
- * wake-ups between threads), and drop files by ftruncate and unlink.
+ * The n-th system call of a kind fails, or the program is killed as it makes it, in a first run that begins with an
+ * empty folder and ends with five writing calls: so it meets the making of the ledger, its migrations, every commit,
+ * every request and the closing. Whatever came of it, the next plain run ends well, everything is there once, and the
+ * run after that has nothing to send. Node and SQLite write to the ledger by pwrite64 and fsync, to the file of kept
+ * heads by write and fsync, to a service by writev (a call with a body) and write (one without, and wake-ups between
+ * threads), and drop files by ftruncate and unlink.
  */
 interface Row {
   call: "fsync" | "pwrite64" | "write" | "writev" | "ftruncate" | "unlink";
@@ -157,8 +158,8 @@ function commandIn(world: World): Parameters<typeof settleNotApplied>[0] {
 }
 
 /**
- * The next plain run. The very first E2 of a ledger waits for a person where it is in doubt and the platform shows nothing of it: that E3 would show
- * it is not proven yet. That person says so here, and runs again.
+ * The next plain run. The very first E2 of a ledger waits for a person where it is in doubt and the platform shows
+ * nothing of it: that E3 would show it is not proven yet. That person says so here, and runs again.
  */
 async function nextRun(world: World): Promise<Ended> {
   const ended = await plainRun(world);

@@ -26,7 +26,9 @@ import { temporaryFolder } from "../support/northwind.ts";
 import { sampled } from "../support/sizes.ts";
 import { fillCompany } from "./rate-world.ts";
 
-/** Tokens of the sandbox's token endpoint, through the real client over real HTTP: 64 customers are worked on at once. */
+/**
+ * Tokens of the sandbox's token endpoint, through the real client over real HTTP: 64 customers are worked on at once.
+ */
 const customers = 64;
 const folder = temporaryFolder();
 afterAll(() => folder.remove());

@@ -215,8 +215,8 @@ function rewriteFrom(rows: AuditRow[], from: number): void {
 const heads = new Set([7, 23, 41, 60]);
 
 /**
- * One tampering that a person could do to the rows; `bad` is the first entry that does not fit. An entry that was forged together with its hash
- * is given away by the head that was kept of it, else by the entry after it.
+ * One tampering that a person could do to the rows; `bad` is the first entry that does not fit. An entry that was
+ * forged together with its hash is given away by the head that was kept of it, else by the entry after it.
  */
 function tamper(rows: AuditRow[], roll: (below: number) => number): { what: string; bad: number } {
   const place = roll(rows.length);

@@ -8,7 +8,10 @@ import { canary, collect, customerRecord, key, LedgerWorld, orderRecord, shownOf
 
 const now = "2026-10-05T08:00:00.000Z";
 
-/** A customer with a placed order, one whose outcome is unknown, one that is deferred, staff with an asset, and a record in quarantine. */
+/**
+ * A customer with a placed order, one whose outcome is unknown, one that is deferred, staff with an asset, and a record
+ * in quarantine.
+ */
 async function livelyWorld(): Promise<LedgerWorld> {
   const world = await LedgerWorld.open();
   await world.read("customers", [{ customers: customerRecord("C1") }]);

@@ -31,7 +31,9 @@ export async function reportJson(queries: Queries, wanted: ReportRequest): Promi
   return JSON.parse(await reportText(queries, wanted, "json")) as ReportJson;
 }
 
-/** A customer whose one order is placed, whose one person holds its asset, and all of which the platform shows as sent. */
+/**
+ * A customer whose one order is placed, whose one person holds its asset, and all of which the platform shows as sent.
+ */
 export async function agreedWorld(): Promise<{
   world: LedgerWorld;
   operation: Operation;

@@ -12,7 +12,10 @@ import type { Reply, Seen } from "../http/world.ts";
 
 export const nonce = "00112233445566778899aabbccddeeff";
 
-/** A platform client before a server that answers as told; both services stand behind one address, as their paths differ. */
+/**
+ * A platform client before a server that answers as told; both services stand behind one address, as their paths
+ * differ.
+ */
 export async function startPlatform(
   answer: (seen: Seen, count: number) => Reply = () => success(null),
   assumptions: Record<string, unknown> = {},

@@ -4,7 +4,10 @@ import { TwoCustomers } from "../support/two-customers.ts";
 
 const whole = { E2: 2, E5: 2, M1: 2, M9: 2 };
 
-/** What was there is adopted and nothing is made twice. Who holds an asset of an adopted order still waits: its numbers are not known. */
+/**
+ * What was there is adopted and nothing is made twice. Who holds an asset of an adopted order still waits: its numbers
+ * are not known.
+ */
 async function recovers(company: TwoCustomers): Promise<void> {
   const { calls } = await company.runBoth();
   for (const call of ["E2", "E5", "M1"]) expect(calls).not.toHaveProperty(call);

@@ -279,7 +279,8 @@ describe("what a service refuses as a whole", () => {
     const waiting = (record: string, pending: number): object => {
       return { record: `staff ${record}`, outcome: "deferred", code: "service.refused", pending };
     };
-    // The other customer's people were not sent and go on by themselves; those that were refused wait for somebody's word.
+    // The other customer's people were not sent and go on by themselves; those that were refused wait for somebody's
+    // word.
     expect(company.open).toMatchObject([waiting("S1", 0), waiting("S2", 0), waiting("S3", 1)]);
     expect(await company.run()).toMatchObject({ adds: true, calls: { M1: 1 } });
     expect(await company.run()).toEqual(nothing);
@@ -292,7 +293,8 @@ describe("people who are to be sent in parts", () => {
   it("count as not done where the service refuses the application before all parts were sent", async () => {
     const staff = ["S1", "S2", "S3", "S4"].map((id) => person(id, id === "S1" ? { mobile: "no number 77" } : {}));
     const company = await Company.open({ ...twoCustomers, staff });
-    // All four and the half with the wrong mobile are refused for its sake; the other half meets a service that lets nobody in.
+    // All four and the half with the wrong mobile are refused for its sake; the other half meets a service that lets
+    // nobody in.
     company.fault({ operation: "M1", fault: "status299", code: "70001", nth: 3 });
     expect(await company.run()).toMatchObject({ exit: 3, adds: true, calls: { M1: 3 } });
     expect(company.open.map(({ record, code, pending }) => `${record} ${code} ${pending}`)).toEqual([

@@ -4,7 +4,10 @@ import { join } from "node:path";
 /** Root of the project. */
 export const project = join(import.meta.dirname, "../..");
 
-/** One deliberate break of the program: a piece of its text, what stands there instead, and the test that has to turn red for it. */
+/**
+ * One deliberate break of the program: a piece of its text, what stands there instead, and the test that has to turn
+ * red for it.
+ */
 export interface Break {
   /** From the root of the project. */
   file: string;

@@ -13,8 +13,8 @@ import { verdictsSchema } from "./verdicts.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /**
- * A test that cannot fail proves nothing. Here the program is broken on purpose, in one place at a time and in memory only, and for each break a
- * test that is named has to turn red; see vitest.config.ts beside this file.
+ * A test that cannot fail proves nothing. Here the program is broken on purpose, in one place at a time and in memory
+ * only, and for each break a test that is named has to turn red; see vitest.config.ts beside this file.
  */
 
 type Ran = Verdict["ran"][number];
@@ -83,7 +83,8 @@ describe("a program that is broken on purpose", () => {
     expect(broken, `with this break, "${title}" of test/${test} was not run\n${missing(name)}`).toBeDefined();
     expect(broken?.state, `no test finds this break: "${title}" of test/${test} stays green`).toBe("failed");
     const [error] = broken?.errors ?? [];
-    // Red for another reason than what the test looks at is no proof: the break does not run, or the test waited in vain.
+    // Red for another reason than what the test looks at is no proof: the break does not run, or the test waited in
+    // vain.
     expect(["ReferenceError", "SyntaxError", "TypeError"]).not.toContain(error?.name);
     expect(error?.message).not.toContain("timed out");
   });

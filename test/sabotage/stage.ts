@@ -5,7 +5,10 @@ import { control } from "./stage-names.ts";
 
 const numbers = new Map(Object.keys(breaks).map((name, index) => [name, index]));
 
-/** Puts the tests of a file under a group of its own; a file that cannot be loaded is a test that fails under another name. */
+/**
+ * Puts the tests of a file under a group of its own; a file that cannot be loaded is a test that fails under another
+ * name.
+ */
 function show(group: string, load: () => Promise<unknown>): void {
   describe(group, async () => {
     try {
@@ -18,7 +21,10 @@ function show(group: string, load: () => Promise<unknown>): void {
   });
 }
 
-/** Loads the file of each row's test once more, with the program broken as the row says; see `sabotage` in vitest.config.ts. */
+/**
+ * Loads the file of each row's test once more, with the program broken as the row says; see `sabotage` in
+ * vitest.config.ts.
+ */
 export function stage(rows: Breaks): void {
   for (const [name, row] of Object.entries(rows)) {
     if (!Object.hasOwn(triedBreaks, name)) continue;

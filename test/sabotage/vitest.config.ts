@@ -7,15 +7,16 @@ import { control } from "./stage-names.ts";
 import { VerdictReporter } from "./verdicts.ts";
 
 /**
- * Runs, for each break, the test that has to turn red for it, with the program broken in that one place; and all those tests with the program as
- * it is. By hand: `vitest run --config test/sabotage/vitest.config.ts -t "the settle time is skipped"`.
+ * Runs, for each break, the test that has to turn red for it, with the program broken in that one place; and all those
+ * tests with the program as it is. By hand: `vitest run --config test/sabotage/vitest.config.ts -t "the settle time is
+ * skipped"`.
  */
 
 const rows = Object.values(breaks);
 
 /**
- * A module `file.ts?break=7` is the one of row 7: the broken file itself, and every file through which the test reaches it. All others are
- * shared. So each row has a program of its own within one process, and no file is touched.
+ * A module `file.ts?break=7` is the one of row 7: the broken file itself, and every file through which the test reaches
+ * it. All others are shared. So each row has a program of its own within one process, and no file is touched.
  */
 function sabotage(): Plugin {
   const reach = reachOf();

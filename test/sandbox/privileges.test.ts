@@ -3,7 +3,9 @@ import { asset, batch, newBuy, product } from "./bodies.ts";
 import { addStaff, assetIds, createEnterprise, started } from "./caller.ts";
 import type { Parsed } from "./caller.ts";
 
-/** An enterprise with the assets and the borrowed locks L-1, L-2, and two staff; another enterprise with B-1. */
+/**
+ * An enterprise with the assets A-1, A-2 and the borrowed locks L-1, L-2, and two staff; another enterprise with B-1.
+ */
 async function ready() {
   const caller = await started();
   const enterprise = await createEnterprise(caller);

@@ -8,9 +8,10 @@ import { expectDecent, temporaryFolder, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
 /**
- * A ledger with the sandbox it belongs to, as the version before the third migration left them when it was killed: three calls in progress (E2, E5 and
- * M1, each for one of C3, C4 and C5), an order parked (C2), six revokes held (C7), an M9 that was refused (C6), an order and a person in quarantine
- * (C1), initial passwords sealed with the first format.
+ * A ledger with the sandbox it belongs to, as the version before the third migration left them when it was killed:
+ * three calls in progress (E2, E5 and M1, each for one of C3, C4 and C5), an order parked (C2), six revokes held (C7),
+ * an M9 that was refused (C6), an order and a person in quarantine (C1), initial passwords sealed with the first
+ * format.
  */
 const earlier = join(import.meta.dirname, "../ledger/earlier");
 
@@ -76,7 +77,8 @@ it("a ledger that an earlier version was killed with is migrated unchanged, sett
   expect(status).toContain("6 held, 1 parked, 3 sending");
   expect(status).toContain("1 order is in quarantine (does-not-fit), owner: the CRM: crm/O1b");
 
-  // What was in progress is settled by reading: the enterprise and the person are made, an order that is not shown waits for a person.
+  // What was in progress is settled by reading: the enterprise and the person are made, an order that is not shown
+  // waits for a person.
   const settled = await does(5, "run", "everything");
   expect(settled.stdout).toContain("found cut off, and taken up");
   // What was refused then is tried once by the rules of now, and has no fault any more.

@@ -12,7 +12,10 @@ import { base, configOf, ledgerOf, smallEnvironment, writeWorld } from "../suppo
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-/** One customer with so many orders of one asset each, two jobs over it, and two runs: how often everything that is known of it is read. */
+/**
+ * One customer with so many orders of one asset each, two jobs over it, and two runs: how often everything that is
+ * known of it is read.
+ */
 async function readings(orders: number): Promise<number[]> {
   const world = join(folder.path, `of-${orders}`);
   const rows = Array.from({ length: orders }, (_, index) => ({

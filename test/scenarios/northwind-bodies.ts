@@ -1,6 +1,6 @@
 /**
- * Three E5 bodies, written by hand from the contract (E5, "Batch-order input records") and from Northwind's own rows. What the platform hands out
- * (customer, enterprise, asset number) is given.
+ * Three E5 bodies, written by hand from the contract (E5, "Batch-order input records") and from Northwind's own rows.
+ * What the platform hands out (customer, enterprise, asset number) is given.
  */
 export interface HandedOut {
   customerId: string;

@@ -26,8 +26,8 @@ const moments = [1, 50, 200, 500, 800];
 const counted = z.object({ done: z.int(), young: z.int() });
 
 /**
- * Waits until so many orders are done and another one is on its way: its request left less than half a call ago, so that its answer cannot be
- * there before the kill is.
+ * Waits until so many orders are done and another one is on its way: its request left less than half a call ago, so
+ * that its answer cannot be there before the kill is.
  */
 async function untilOrdersAreDone(path: string, done: number): Promise<void> {
   for (;;) {

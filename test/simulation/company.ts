@@ -311,8 +311,8 @@ export class Company {
   }
 
   /**
-   * Whether a record cannot be done because of what a service refuses: its own, or what it needs or what its holder keeps. `lastRead` says what
-   * somebody held when that could be read last.
+   * Whether a record cannot be done because of what a service refuses: its own, or what it needs or what its holder
+   * keeps. `lastRead` says what somebody held when that could be read last.
    */
   needsRefused(stream: Stream, id: string, lastRead: (login: string) => readonly string[]): boolean {
     if (this.isRefused(stream, id)) return true;

@@ -9,11 +9,17 @@ import type { Source } from "../../src/source/source.ts";
 import type { Company } from "./company.ts";
 import { Truth } from "./truth.ts";
 
-/** How a reading goes: whole, cut off in the middle, without most of its rows or all of them as after a failed export, or not at all. */
+/**
+ * How a reading goes: whole, cut off in the middle, without most of its rows or all of them as after a failed export,
+ * or not at all.
+ */
 export const readingMoods = ["whole", "cut", "shrunk", "empty", "down"] as const;
 export type ReadingMood = (typeof readingMoods)[number];
 
-/** Streams of the CRM as a source in memory. `mood` says how each of them is read; `truth` is told what each reading said. */
+/**
+ * Streams of the CRM as a source in memory. `mood` says how each of them is read; `truth` is told what each reading
+ * said.
+ */
 export function companySource(
   company: Company,
   truth: Truth,

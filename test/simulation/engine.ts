@@ -94,7 +94,10 @@ export class ProgramDied extends Error {
 /** A promise of its own for each that waits: one for all would keep whatever ever waited for it. */
 const never = (): Promise<never> => new Promise<never>(() => {});
 
-/** Whether the program lives. It dies at one drawn step: what it has not committed is lost, and nothing of it ever goes on. */
+/**
+ * Whether the program lives. It dies at one drawn step: what it has not committed is lost, and nothing of it ever goes
+ * on.
+ */
 export class Life {
   /** Steps that were taken: commits, calls and sleeps, each before and after. */
   steps = 0;

@@ -9,7 +9,10 @@ import { assumptions } from "./engine.ts";
 import type { Engine } from "./engine.ts";
 import type { SimulatedServices } from "./services.ts";
 
-/** Whether the platform itself holds what an operation meant: only a person can find this out. Undefined where reading shows it anyhow. */
+/**
+ * Whether the platform itself holds what an operation meant: only a person can find this out. Undefined where reading
+ * shows it anyhow.
+ */
 function isThere(row: JournalRow, services: SimulatedServices): boolean | undefined {
   const { kind, payload } = row.operation;
   const channelOrderId = payload["channelOrderId"];
@@ -25,7 +28,10 @@ function isThere(row: JournalRow, services: SimulatedServices): boolean | undefi
 
 /** What the CRM corrects, so that nobody has to ask for it. */
 const correctedInTheCrm = "'rejected.10004', 'rejected.13004'";
-/** What a service refused for its own reasons is not sent again by itself: somebody has the customer worked on again, as `resync --customer` does. */
+/**
+ * What a service refused for its own reasons is not sent again by itself: somebody has the customer worked on again, as
+ * `resync --customer` does.
+ */
 export async function askForRefused(
   engine: Engine,
   ledgerPath: string,
@@ -50,7 +56,10 @@ export async function askForRefused(
   }
 }
 
-/** A person who decides what waits for one, after a look at the platform, and approves what is held. Gives how many decisions were taken. */
+/**
+ * A person who decides what waits for one, after a look at the platform, and approves what is held. Gives how many
+ * decisions were taken.
+ */
 export async function decideAll(
   engine: Engine,
   services: SimulatedServices,

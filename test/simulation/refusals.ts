@@ -19,7 +19,10 @@ interface Asked {
   customer: string;
 }
 
-/** Rejections that last: what a service refused is not to be sent again before its record changed or a person asked for it. */
+/**
+ * Rejections that last: what a service refused is not to be sent again before its record changed or a person asked for
+ * it.
+ */
 export class Refusals {
   readonly #company: Company;
   readonly #services: SimulatedServices;
@@ -61,8 +64,8 @@ export class Refusals {
   }
 
   /**
-   * A run has ended well and has read all records as they stand: it knows what it was told, and for what. One that was killed may have to find out
-   * again.
+   * A run has ended well and has read all records as they stand: it knows what it was told, and for what. One that was
+   * killed may have to find out again.
    */
   runEnded(well: boolean): void {
     if (well)

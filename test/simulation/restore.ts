@@ -26,8 +26,9 @@ export class Backup {
   }
 
   /**
-   * Puts the copy in the place of the ledger, which no program has open, and tries to begin with it; then the ledger is put back, as a person does
-   * who was told. Answers what was wrong: a copy that lacks something has to be refused, and one that lacks nothing has not.
+   * Puts the copy in the place of the ledger, which no program has open, and tries to begin with it; then the ledger is
+   * put back, as a person does who was told. Answers what was wrong: a copy that lacks something has to be refused, and
+   * one that lacks nothing has not.
    */
   async putBack(): Promise<string | undefined> {
     const lacksSomething = this.#length() > (this.#heads ?? 0);

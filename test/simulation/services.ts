@@ -87,7 +87,10 @@ export class SimulatedServices {
   readonly #door: ReturnType<typeof createDoor>;
   readonly #deferred: ReturnType<typeof createDeferred>;
   readonly #errorStatus: 200 | 299;
-  /** M6 has no total: that a row is missing can be seen in no way but by reading again. So it is short once, and only where readings are many. */
+  /**
+   * M6 has no total: that a row is missing can be seen in no way but by reading again. So it is short once, and only
+   * where readings are many.
+   */
   #hasLied: boolean;
   readonly #shortM6: boolean;
 
@@ -261,7 +264,8 @@ export class SimulatedServices {
     const fault = faultRuleSchema.parse(make(this.#draws));
     count(fault.fault);
     if (operation === "M6" && fault.fault === "shortPage") this.#hasLied = true;
-    // Two lists that are short at the same time without a trace cannot be told from a person who holds nothing any more.
+    // Two lists that are short at the same time without a trace cannot be told from a person who holds nothing any
+    // more.
     if (operation === "M5" && this.#shortM6) return { ...fault, shrinkTotal: false };
     return fault;
   }
@@ -271,7 +275,10 @@ function onWire(reply: { status: number; headers?: Record<string, string>; body:
   return { status: reply.status, retryAfter: reply.headers?.["retry-after"], text: reply.body };
 }
 
-/** The transport of one engine: `gate` lets nothing through once the engine is dead, and then nobody hears what is still answered. */
+/**
+ * The transport of one engine: `gate` lets nothing through once the engine is dead, and then nobody hears what is still
+ * answered.
+ */
 export function transportTo(
   services: SimulatedServices,
   gate: <T>(work: () => Promise<T>) => Promise<T>,

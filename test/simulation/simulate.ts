@@ -59,7 +59,9 @@ export interface SeedResult {
   story: string[];
 }
 
-/** Where ledgers lie: in memory where the machine has such a place, since a kill here loses nothing that was committed. */
+/**
+ * Where ledgers lie: in memory where the machine has such a place, since a kill here loses nothing that was committed.
+ */
 export function simulationFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "crm-sync-simulation-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
@@ -292,7 +294,10 @@ class Simulation {
     if (problem !== undefined) this.#wrong.push(problem);
   }
 
-  /** No more faults, but what the services refuse stays as it is: everything that does not need it goes on, and only it is told of. */
+  /**
+   * No more faults, but what the services refuse stays as it is: everything that does not need it goes on, and only it
+   * is told of.
+   */
   async #lastingTimes(): Promise<void> {
     if (!this.#company.hasRefused) return;
     this.#company.mendReading();
@@ -325,8 +330,8 @@ class Simulation {
   }
 
   /**
-   * No more faults: where nothing is open, two runs reach what is wished and the third makes no writing call. What waits for settle times or
-   * for a person may take some runs more; they end with one that makes no writing call.
+   * No more faults: where nothing is open, two runs reach what is wished and the third makes no writing call. What
+   * waits for settle times or for a person may take some runs more; they end with one that makes no writing call.
    */
   async #quietTimes(): Promise<void> {
     this.#company.mend();
@@ -393,8 +398,9 @@ class Simulation {
     if (engine === undefined || engine.life.dead || engine.life.doomed || this.#draws.chance(0.6) || isFated(fate)) {
       engine?.close();
       if (this.#services.faultRate > 0 && this.#draws.chance(0.2)) this.#jump();
-      // A process that begins knows of the time before it only what the wall clock says. One that was set forward while a call was on its way
-      // makes it believe that the settle time is over; this is the one thing that nothing here can find out.
+      // A process that begins knows of the time before it only what the wall clock says. One that was set forward while
+      // a call was on its way makes it believe that the settle time is over; this is the one thing that nothing here
+      // can find out.
       if (this.#setForward) await this.#timeline.pass(latestEffectMs);
       this.#setForward = false;
       engine = await this.#start(fate, stop);

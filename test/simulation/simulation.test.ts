@@ -5,8 +5,8 @@ import { faultsOf, simulate, simulationFolder } from "./simulate.ts";
 /** Seeds of every test run. */
 const seeds = { from: 1, to: sizes.seeds, each: 10 };
 /**
- * Seeds that fail when the program is broken in one place, by what then happens; found by breaking it there. A change of what the simulation draws
- * makes them seeds like any other.
+ * Seeds that fail when the program is broken in one place, by what then happens; found by breaking it there. A change
+ * of what the simulation draws makes them seeds like any other.
  */
 const remembered = {
   "an order that is blocked for want of numbers is taken for placed": [4, 8],

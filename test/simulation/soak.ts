@@ -6,9 +6,10 @@ import { messageOf } from "../../src/base/errors.ts";
 import { faultsOf, simulate, simulationFolder } from "./simulate.ts";
 
 /*
- * The simulation for as many seeds as time allows: `npm run soak -- --seeds N [--from S] [--workers N] [--story]`. Prints each seed that fails,
- * and at the end what was run; exits 0 only where nothing was done twice, nothing was lost and nothing else was wrong. Every hundredth seed is
- * run a second time, and has to go exactly as before. `--story` tells everything that happens in the first seed.
+ * The simulation for as many seeds as time allows: `npm run soak -- --seeds N [--from S] [--workers N] [--story]`.
+ * Prints each seed that fails, and at the end what was run; exits 0 only where nothing was done twice, nothing was lost
+ * and nothing else was wrong. Every hundredth seed is run a second time, and has to go exactly as before. `--story`
+ * tells everything that happens in the first seed.
  */
 
 const share = z.strictObject({ from: z.int(), to: z.int(), step: z.int() });

@@ -55,7 +55,10 @@ export class Undonenesses {
     };
   }
 
-  /** Whether anybody holds something at a customer that the CRM does not give them there, also somebody who is gone from the CRM. */
+  /**
+   * Whether anybody holds something at a customer that the CRM does not give them there, also somebody who is gone from
+   * the CRM.
+   */
   stillHeldAt(customer: string): boolean {
     return this.#statements.heldAt
       .all(customer)
@@ -105,7 +108,8 @@ export class Undonenesses {
       for (const row of this.#statements.held.all(person.login)) {
         if (row.customer === person.customer) continue;
         const why = `${row.instance} is still held by ${person.id}`;
-        // What somebody who moved still holds elsewhere is the matter of the customer there, once it could be read that they moved.
+        // What somebody who moved still holds elsewhere is the matter of the customer there, once it could be read that
+        // they moved.
         if (this.#canBeReadToHaveLeft(person.id, row.customer))
           note("customers", row.customer, row.customer, why, "staff");
         else note("staff", person.id, row.customer, why);
@@ -114,7 +118,9 @@ export class Undonenesses {
     return found;
   }
 
-  /** Not where the record cannot be read since before the move: as far as anybody can tell, the person is still there. */
+  /**
+   * Not where the record cannot be read since before the move: as far as anybody can tell, the person is still there.
+   */
   #canBeReadToHaveLeft(id: string, customer: string): boolean {
     return !this.#company.broken.has(`staff ${id}`) || this.#truth.lastCustomer("staff", id) !== customer;
   }
@@ -200,7 +206,8 @@ export async function judgeTelling(options: {
         const id = record.slice(record.indexOf("/") + 1);
         const isOpen =
           options.undone.some((item) => item.stream === group.stream && item.id === id) ||
-          // The customer answers for what somebody holds there who is no person of it any more, wherever they went since.
+          // The customer answers for what somebody holds there who is no person of it any more, wherever they went
+          // since.
           (group.stream === "customers" && group.code === "revokes.blocked" && options.stillHeldAt(id));
         if (!isOpen && !company.broken.has(`${group.stream} ${id}`) && isThere(company, group.stream, id))
           silent.push(`${group.stream} ${id} is done and told of: ${group.code}`);

@@ -52,7 +52,10 @@ export const beginning = Date.UTC(2026, 2, 28, 22, 0, 0);
 const quietTurns = 2;
 const mostMoves = 200_000;
 
-/** Virtual time. It stands still while anything happens, and moves on to the next thing that is due when everything waits. */
+/**
+ * Virtual time. It stands still while anything happens, and moves on to the next thing that is due when everything
+ * waits.
+ */
 export class Timeline {
   #elapsed = 0;
   #order = 0;

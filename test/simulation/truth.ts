@@ -6,7 +6,10 @@ import type { ReadingMood } from "./crm-source.ts";
 /** A list that lost at most so many rows is believed where it is short; a reading that is to be noticed loses more. */
 const believedOfFew = 2;
 
-/** What the CRM really said at the last readings, and how these went: what may be taken away, and what a run has to know. */
+/**
+ * What the CRM really said at the last readings, and how these went: what may be taken away, and what a run has to
+ * know.
+ */
 export class Truth {
   /** The readings are those of a run; what the readings of a plan lack is not missed. */
   counts = true;

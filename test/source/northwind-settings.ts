@@ -1,6 +1,7 @@
 /**
- * Northwind's CSV files as a source, as the configuration writes it. What Northwind does not have is a constant: `customerType`, the branch, the licence type and
- * the licence terms of products. Its orders date from 1996, so their dates are no limits.
+ * Northwind's CSV files as a source, as the configuration writes it. What Northwind does not have is a constant:
+ * `customerType`, the branch, the licence type and the licence terms of products. Its orders date from 1996, so their
+ * dates are no limits.
  */
 export const northwindSettings = {
   kind: "file",

@@ -147,7 +147,10 @@ export function staffLine(person: Person): object {
   return { mobile: canary.mobile, assets: [], ...person };
 }
 
-/** `count` customers C1…, each with one order O1… of `assets` assets (O1-A1…) and as many people (S1-1…) who hold one each. */
+/**
+ * `count` customers C1…, each with one order O1… of `assets` assets (O1-A1…) and as many people (S1-1…) who hold one
+ * each.
+ */
 export function company(count: number, assets: number): Records {
   const numbers = (length: number): number[] => Array.from({ length }, (_, index) => index + 1);
   return {

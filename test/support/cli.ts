@@ -72,7 +72,10 @@ export interface World extends Records {
   rows<Row>(sql: string, ...parameters: unknown[]): Row[];
   /** Carries out a statement in the ledger as somebody with the file at hand could. */
   tamper(sql: string): void;
-  /** From now on the sandbox answers at once, whatever its latency: for what comes after the moment that the latency is there for. */
+  /**
+   * From now on the sandbox answers at once, whatever its latency: for what comes after the moment that the latency is
+   * there for.
+   */
   answerAtOnce(): void;
   /** Writing calls that the sandbox got while `work` was on, by operation. */
   writes<T>(work: () => Promise<T>): Promise<{ result: T; calls: Record<string, number> }>;
@@ -151,8 +154,8 @@ export function startCli(
 }
 
 /**
- * What holds for every command line, whatever it did: nothing private, no stack trace, no terminal codes in a pipe, every line of stderr that
- * looks like a log line is one, and with `--json` stdout is JSON on every line.
+ * What holds for every command line, whatever it did: nothing private, no stack trace, no terminal codes in a pipe,
+ * every line of stderr that looks like a log line is one, and with `--json` stdout is JSON on every line.
  */
 export function expectDecent(words: readonly string[], ended: Pick<Ended, "stdout" | "stderr">): void {
   const said = `${ended.stdout}\n${ended.stderr}`;
@@ -210,7 +213,10 @@ function clockUntil(prompt: AbortSignal): Clock {
   return { ...systemClock, sleep: (ms, signal) => systemClock.sleep(prompt.aborted ? 0 : ms, signal) };
 }
 
-/** Makes a world: by default two customers with one order of two assets each, and two people each. `isNew`: without a ledger. */
+/**
+ * Makes a world: by default two customers with one order of two assets each, and two people each. `isNew`: without a
+ * ledger.
+ */
 export async function world(
   options: { records?: Records; sandbox?: Partial<SandboxOptions>; isNew?: true } = {},
 ): Promise<World> {

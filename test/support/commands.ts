@@ -9,7 +9,10 @@ import type { World } from "./cli.ts";
 import { inProcess } from "./in-process.ts";
 import type { Ended } from "./program.ts";
 
-/** A command as a person types it, without a process of its own: how it ended, what it printed, and the writing calls it made. */
+/**
+ * A command as a person types it, without a process of its own: how it ended, what it printed, and the writing calls it
+ * made.
+ */
 export type Does = (...words: string[]) => Promise<Ended & { calls: Record<string, number>; sent: number }>;
 
 /** Commands on a world; `sent` counts M9. The environment is read at each command. */

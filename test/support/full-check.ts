@@ -48,9 +48,9 @@ const numberRow = z.object({
 const auditBody = z.looseObject({ operation: z.string().optional(), state: z.string().optional() });
 
 /**
- * Looks at everything that has to be true when nothing is under way: the platform holds each wished thing exactly once, the ledger says the same,
- * the audit chain is whole and has one end for each operation, the last run balances, nothing is open, and nothing private is where it may not be.
- * Gives what is wrong, in words; nothing wrong is an empty list.
+ * Looks at everything that has to be true when nothing is under way: the platform holds each wished thing exactly once,
+ * the ledger says the same, the audit chain is whole and has one end for each operation, the last run balances, nothing
+ * is open, and nothing private is where it may not be. Gives what is wrong, in words; nothing wrong is an empty list.
  */
 export async function fullCheck(check: FullCheck): Promise<string[]> {
   const ledger = new LedgerView(check.ledger);
@@ -203,7 +203,10 @@ function nothingIsOpen(ledger: LedgerView): string[] {
   ];
 }
 
-/** What is wrong with the audit chain and with what it says about the ends of operations; holds at any moment, after a kill too. */
+/**
+ * What is wrong with the audit chain and with what it says about the ends of operations; holds at any moment, after a
+ * kill too.
+ */
 export function auditIsWhole(ledger: LedgerView, path: string): string[] {
   const rows = ledger.auditEntries();
   const wrong: string[] = [];

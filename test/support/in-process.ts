@@ -10,7 +10,10 @@ type Options = Omit<ProgramOptions, "words" | "preload" | "under"> & {
   json?: boolean;
 };
 
-/** `crm-sync --json run JOB` without a process of its own: for tests of many runs. What it logs is not kept; the level is `silent`. */
+/**
+ * `crm-sync --json run JOB` without a process of its own: for tests of many runs. What it logs is not kept; the level
+ * is `silent`.
+ */
 export async function runInProcess(options: Options & { job: string }): Promise<Ended> {
   return await inProcess(options, (invocation) => runCommand(invocation, options.job, []));
 }

@@ -1,8 +1,10 @@
 /**
- * Loaded before the program (`node --import`), it ends the process with SIGKILL at one exact point in the life of one operation. The program knows
- * nothing of it: it looks at the statements that reach SQLite and at the bytes that pass the sockets.
+ * Loaded before the program (`node --import`), it ends the process with SIGKILL at one exact point in the life of one
+ * operation. The program knows nothing of it: it looks at the statements that reach SQLite and at the bytes that pass
+ * the sockets.
  *
- * KILL_POINT: a point of `killPoints`; KILL_KIND: the kind of the operation; KILL_OPERATION: its id, where the journal holds it already.
+ * KILL_POINT: a point of `killPoints`; KILL_KIND: the kind of the operation; KILL_OPERATION: its id, where the journal
+ * holds it already.
  */
 /* oxlint-disable typescript/unbound-method, typescript/no-unnecessary-type-assertion -- methods of prototypes are replaced here on purpose, and called with the `this` they were called with */
 import { Socket } from "node:net";
@@ -50,7 +52,10 @@ Database.prototype.prepare = function watchedPrepare(this: Database.Database, sq
   return statement;
 } as typeof prepare;
 
-/** What is to be done before a statement of the journal runs, and what it gives is to be done after it; undefined for all others. */
+/**
+ * What is to be done before a statement of the journal runs, and what it gives is to be done after it; undefined for
+ * all others.
+ */
 function watcherOf(sql: string): ((values: unknown[]) => (() => void) | undefined) | undefined {
   const known = (value: unknown): value is string => typeof value === "string" && watched.has(value);
   if (sql.startsWith("insert into operation (")) {

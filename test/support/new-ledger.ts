@@ -27,8 +27,8 @@ export default async function setup(project: TestProject): Promise<() => void> {
 }
 
 /**
- * Puts a copy of it where there is no ledger yet. That the program makes its own, with a salt of its own, is tried in test/ledger, test/faults and
- * test/scenarios.
+ * Puts a copy of it where there is no ledger yet. That the program makes its own, with a salt of its own, is tried in
+ * test/ledger, test/faults and test/scenarios.
  */
 export function putNewLedger(path: string): void {
   const made = inject("newLedger");

@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import { request } from "undici";
 import { z } from "zod";
 
-/** What a test sees of the platform: the two services through their own calls, and what the sandbox tells about itself. */
+/**
+ * What a test sees of the platform: the two services through their own calls, and what the sandbox tells about itself.
+ */
 
 const orderState = z.object({
   calls: z.int(),

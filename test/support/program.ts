@@ -92,7 +92,10 @@ export function startProgram(options: ProgramOptions): Program {
   };
 }
 
-/** Runs `crm-sync --json WORDS` to its end: in a process of its own where something is put under or before it, otherwise in one that is kept. */
+/**
+ * Runs `crm-sync --json WORDS` to its end: in a process of its own where something is put under or before it, otherwise
+ * in one that is kept.
+ */
 export async function runProgram(options: ProgramOptions): Promise<Ended> {
   if (options.preload !== undefined || options.under !== undefined) return await startProgram(options).ended;
   const said = await carryOut(wordsOf(options), { folder: project, environment: environmentOf(options) });

@@ -11,7 +11,9 @@ interface Proxy {
   close: () => Promise<void>;
 }
 
-/** Passes every call on to a platform, and its answer through `change`, which gives undefined for what stays as it is. */
+/**
+ * Passes every call on to a platform, and its answer through `change`, which gives undefined for what stays as it is.
+ */
 export async function startChangingProxy(
   platform: string,
   change: (url: string, text: string) => string | undefined,
@@ -50,7 +52,10 @@ export async function startChangingProxy(
   };
 }
 
-/** Passes every call on to a platform, and turns the list that E5 answers round; `reversed` says how many answers were turned. */
+/**
+ * Passes every call on to a platform, and turns the list that E5 answers round; `reversed` says how many answers were
+ * turned.
+ */
 export async function startReversingProxy(platform: string): Promise<Proxy & { reversed: () => number }> {
   let reversed = 0;
   const proxy = await startChangingProxy(platform, (url, text) => {

@@ -15,7 +15,10 @@ export interface SandboxProcess {
   close(): Promise<void>;
 }
 
-/** Starts the sandbox on a free port. `latencyMs` is the time of each call, half of it before its effect; the faults are on from the start. */
+/**
+ * Starts the sandbox on a free port. `latencyMs` is the time of each call, half of it before its effect; the faults are
+ * on from the start.
+ */
 export async function startSandboxProcess(options: {
   store: string;
   latencyMs?: number;

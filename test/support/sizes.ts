@@ -1,6 +1,7 @@
 /**
- * How much of the fault matrix is run. `npm test` tries one sample of each row of it, `npm run test:faults` what fits into a quarter of an hour, and
- * `npm run test:full` the whole sizes. The same files and the same checks; only the numbers differ.
+ * How much of the fault matrix is run. `npm test` tries one sample of each row of it, `npm run test:faults` what fits
+ * into a quarter of an hour, and `npm run test:full` the whole sizes. The same files and the same checks; only the
+ * numbers differ.
  */
 type Level = "sample" | "faults" | "full";
 
@@ -95,7 +96,8 @@ export function sampled<Case>(cases: readonly Case[], count = 1): Case[] {
 }
 
 /**
- * The rows of a matrix, each with its columns. Where only a sample is run, each column comes once, with the rows in turn.
+ * The rows of a matrix, each with its columns. Where only a sample is run, each column comes once, with the rows in
+ * turn.
  */
 export function cellsOf<Row, Column>(
   rows: Readonly<Record<string, Row>>,

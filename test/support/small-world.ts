@@ -2,7 +2,10 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Wished } from "./full-check.ts";
 
-/** One customer with an order of two assets and two members of staff, of whom the first holds the first asset: small, and whole. */
+/**
+ * One customer with an order of two assets and two members of staff, of whom the first holds the first asset: small,
+ * and whole.
+ */
 
 type Row = Record<string, unknown>;
 
@@ -154,7 +157,10 @@ export interface Change {
   environment?: Record<string, string>;
   /** How many calls of the endpoint it takes; 1 where it is not said. */
   calls?: number;
-  /** Something is taken away: the operations are written as planned first, and limits are judged before the first of them is sent. */
+  /**
+   * Something is taken away: the operations are written as planned first, and limits are judged before the first of
+   * them is sent.
+   */
   judged?: boolean;
   /** A call of this kind that is repeated does no harm, because it sets a state or only uses numbers up. */
   repeatable?: boolean;

@@ -112,8 +112,8 @@ function lookUp(wanted: string, options: unknown, answer: (...found: unknown[]) 
 }
 
 /**
- * Leads to the platform; the call that would be the `nth`, counted from 0, meets the fault in its place. One road at a time: the name is looked up
- * for all of this process.
+ * Leads to the platform; the call that would be the `nth`, counted from 0, meets the fault in its place. One road at a
+ * time: the name is looked up for all of this process.
  */
 export async function startTlsRoad(
   platform: string,

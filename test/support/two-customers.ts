@@ -21,7 +21,10 @@ import type { SmallWorld } from "./small-world.ts";
 
 type Row = Record<string, unknown>;
 
-/** C1 with the order O1 and two people, and C2 with the order O9 and one person; the first person of each holds an asset. */
+/**
+ * C1 with the order O1 and two people, and C2 with the order O9 and one person; the first person of each holds an
+ * asset.
+ */
 export function twoCustomers(): SmallWorld {
   const texts = JSON.stringify(base);
   const second = JSON.parse(

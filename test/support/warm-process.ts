@@ -1,6 +1,7 @@
 /**
- * A process of the program that is kept: it carries one command line out after the other, each in the folder and with the environment that comes
- * with it, as `src/main.ts` does for one. A command line is over when nothing of it keeps the process alive.
+ * A process of the program that is kept: it carries one command line out after the other, each in the folder and with
+ * the environment that comes with it, as `src/main.ts` does for one. A command line is over when nothing of it keeps
+ * the process alive.
  */
 import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";

@@ -93,8 +93,8 @@ class Warm {
 const idle: Warm[] = [];
 
 /**
- * Carries out a command line of the program in a process that was started before, in this folder and with this environment. For what kills,
- * signals or a start of its own are the point of, there are `startCli` and `startProgram`.
+ * Carries out a command line of the program in a process that was started before, in this folder and with this
+ * environment. For what kills, signals or a start of its own are the point of, there are `startCli` and `startProgram`.
  */
 export async function carryOut(
   words: readonly string[],

@@ -18,7 +18,10 @@ import type { OfEnterprise, ReadCall, WriteCall, WriteOutcome } from "../call.ts
 import { sending } from "../sending.ts";
 import { listStaff } from "./staff-list.ts";
 
-/** The member-center. Writes make one attempt and say what became of it; reads give data or reject with ReadFailure, never an empty list. */
+/**
+ * The member-center. Writes make one attempt and say what became of it; reads give data or reject with ReadFailure,
+ * never an empty list.
+ */
 export interface MemberCenter {
   /** M1: adds at most 100 staff. `partial` (60027) says who was added and who was not. */
   addStaff(enterpriseGlobalId: string, body: AddStaffRequest, call: WriteCall): Promise<WriteOutcome<StaffAdded>>;

@@ -8,9 +8,9 @@ import { ReadFailure } from "../call.ts";
 const mostPages = 10_000;
 
 /**
- * Reads every page of M5 and proves that they are the whole list: each page is the one asked for, the total stays the same, and the rows are
- * as many as the total and as many as the distinct globalIds (A27). Anything else rejects with an `incomplete` ReadFailure: a short list would
- * look like staff that left.
+ * Reads every page of M5 and proves that they are the whole list: each page is the one asked for, the total stays the
+ * same, and the rows are as many as the total and as many as the distinct globalIds (A27). Anything else rejects with
+ * an `incomplete` ReadFailure: a short list would look like staff that left.
  */
 export async function listStaff(
   client: ServiceClient,

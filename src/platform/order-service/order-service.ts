@@ -30,9 +30,15 @@ import { sending } from "../sending.ts";
 export interface OrderService {
   /** E1: binds a customer to an enterprise. Not idempotent: E3 first (A10). */
   bindEnterprise(body: BindEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<PlatformCustomer>>;
-  /** E2: creates an enterprise, its default and its industry customer, an administrator and a staff member. It gives no customerId: E3 does. */
+  /**
+   * E2: creates an enterprise, its default and its industry customer, an administrator and a staff member. It gives no
+   * customerId: E3 does.
+   */
   createEnterprise(body: CreateEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<EnterpriseCreated>>;
-  /** E3: the customers of a channel customer number; `Y` shows the default ones only. [] means that there is none; what null means is a setting (A13). */
+  /**
+   * E3: the customers of a channel customer number; `Y` shows the default ones only. [] means that there is none; what
+   * null means is a setting (A13).
+   */
   findCustomers(
     channelCode: string,
     channelCustomerId: string,
@@ -41,9 +47,14 @@ export interface OrderService {
   ): Promise<PlatformCustomer[] | null>;
   /** E4: sets name, branch and address. Nothing reads them back (A14). */
   updateEnterprise(body: UpdateEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<null>>;
-  /** E5: places the order records of one call. The results are tied to them by `matchBySequence`, which is the caller's. */
+  /**
+   * E5: places the order records of one call. The results are tied to them by `matchBySequence`, which is the caller's.
+   */
   placeOrders(body: BatchOrderRequest, call: WriteCall): Promise<WriteOutcome<BatchOrderResult[]>>;
-  /** E6: disables locks. `done` says that each lock has its own status, see `compareLocks`. Not sent where one of them is not eligible. */
+  /**
+   * E6: disables locks. `done` says that each lock has its own status, see `compareLocks`. Not sent where one of them
+   * is not eligible.
+   */
   lockAssets(
     locks: readonly LockTarget[],
     operatorIdentity: string,
@@ -57,7 +68,9 @@ export interface OrderService {
   ): Promise<WriteOutcome<LockResult[]>>;
   /** E8: the virtual (cloud) assets of an enterprise; physical ones are not shown. */
   listVirtualAssets(enterpriseGlobalId: string, call: ReadCall, extendCode?: string): Promise<VirtualAsset[]>;
-  /** E9: takes asset numbers for good: as many as asked for, distinct, of 10 digits, or the outcome is unknown (A25). */
+  /**
+   * E9: takes asset numbers for good: as many as asked for, distinct, of 10 digits, or the outcome is unknown (A25).
+   */
   takeAssetNumbers(size: number, call: WriteCall): Promise<WriteOutcome<string[]>>;
 }
 

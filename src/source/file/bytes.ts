@@ -29,8 +29,9 @@ async function stateOf(path: string): Promise<FileState> {
 }
 
 /**
- * The bytes of a file as UTF-8 without a byte order mark. Throws a Problem at the end when the file was changed meanwhile, and in the middle for a byte that the
- * declared encoding does not have; bytes of a UTF-8 file are passed on unchecked.
+ * The bytes of a file as UTF-8 without a byte order mark. Throws a Problem at the end when the file was changed
+ * meanwhile, and in the middle for a byte that the declared encoding does not have; bytes of a UTF-8 file are passed on
+ * unchecked.
  */
 export async function* readUtf8(file: OpenedFile, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
   const before = await stateOf(file.path);

@@ -3,7 +3,10 @@ import { parsePath } from "../mapping/path.ts";
 import type { Stream } from "../../crm/model.ts";
 import type { FileStream } from "../source-settings.ts";
 
-/** The columns that the files of a stream need, if they are CSV: those of its own rows, and those of its details by their name. */
+/**
+ * The columns that the files of a stream need, if they are CSV: those of its own rows, and those of its details by
+ * their name.
+ */
 export interface NeededColumns {
   own: readonly string[];
   details: Readonly<Record<string, readonly string[]>>;

@@ -21,9 +21,11 @@ interface CsvRow {
 }
 
 /**
- * The rows of a CSV file as objects of texts, named by the header. Rows with another number of fields, with bytes that are no UTF-8 or with a quote in the wrong
- * place are bad records; where a broken quote may have swallowed rows, the file also counts as not read whole. So it does when its last line does not end: half a
- * field looks like a whole one, so that row is kept back. Without one of `columns`, which somebody reads, no row is yielded: a field that is gone would look empty.
+ * The rows of a CSV file as objects of texts, named by the header. Rows with another number of fields, with bytes that
+ * are no UTF-8 or with a quote in the wrong place are bad records; where a broken quote may have swallowed rows, the
+ * file also counts as not read whole. So it does when its last line does not end: half a field looks like a whole one,
+ * so that row is kept back. Without one of `columns`, which somebody reads, no row is yielded: a field that is gone
+ * would look empty.
  */
 export async function* readCsv(
   file: OpenedFile,

@@ -21,8 +21,9 @@ import { readFiles } from "./rows.ts";
 import type { FileSet } from "./file-source-settings.ts";
 
 /**
- * Header rows with their detail rows, as records that hold each list of details under its name. Everything is staged first; where any of the files was not read whole,
- * no record is yielded at all, because a record with a part of its lines would look like a change. Nor is one where so many detail rows are gone that they are not believed.
+ * Header rows with their detail rows, as records that hold each list of details under its name. Everything is staged
+ * first; where any of the files was not read whole, no record is yielded at all, because a record with a part of its
+ * lines would look like a change. Nor is one where so many detail rows are gone that they are not believed.
  */
 export async function* readJoined(
   stream: FileStream,
@@ -72,7 +73,10 @@ export async function* readJoined(
   }
 }
 
-/** Puts the rows of one set of files into the area; yields what is bad in them, returns their number and why they were not read whole. */
+/**
+ * Puts the rows of one set of files into the area; yields what is bad in them, returns their number and why they were
+ * not read whole.
+ */
 async function* stage(
   part: string,
   set: FileSet,

@@ -9,8 +9,9 @@ import type { OpenedFile } from "./bytes.ts";
 import type { FileItem, FormatReader } from "./row.ts";
 
 /**
- * The elements of a list in a JSON file, one at a time, so that the file may be larger than memory. `steps` leads to the list; none means that the file is the list. Elements
- * that cannot be used are bad records; a document that breaks off or has no such list was not read whole.
+ * The elements of a list in a JSON file, one at a time, so that the file may be larger than memory. `steps` leads to
+ * the list; none means that the file is the list. Elements that cannot be used are bad records; a document that breaks
+ * off or has no such list was not read whole.
  */
 export async function* readJsonList(
   file: OpenedFile,
@@ -35,7 +36,10 @@ interface Frame {
   at: string | number;
 }
 
-/** Splits a list into its elements, whatever the elements are worth. Finds the bytes of each element with a tokenizer and parses them on their own. */
+/**
+ * Splits a list into its elements, whatever the elements are worth. Finds the bytes of each element with a tokenizer
+ * and parses them on their own.
+ */
 export class JsonListScanner {
   readonly #name: string;
   readonly #place: string;

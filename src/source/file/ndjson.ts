@@ -19,8 +19,9 @@ interface Line {
 }
 
 /**
- * The lines of an NDJSON file. With `count`, the last line is a trailer whose member at that path says how many lines come before it; without the trailer, or with
- * another number, the file was not read whole. So it is when the last line has no newline and is no JSON.
+ * The lines of an NDJSON file. With `count`, the last line is a trailer whose member at that path says how many lines
+ * come before it; without the trailer, or with another number, the file was not read whole. So it is when the last line
+ * has no newline and is no JSON.
  */
 export async function* readNdjson(
   file: OpenedFile,

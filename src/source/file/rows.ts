@@ -20,8 +20,8 @@ export interface ReadFilesOptions {
 }
 
 /**
- * The rows of a set of files, one after the other in order of their names, in batches of about `batchSize`. A file that fails does not keep the others from being
- * read; the first problem is returned.
+ * The rows of a set of files, one after the other in order of their names, in batches of about `batchSize`. A file that
+ * fails does not keep the others from being read; the first problem is returned.
  */
 export async function* readFiles(
   set: FileSet,

@@ -11,8 +11,8 @@ import type { TableSettings } from "./file-source-settings.ts";
 const mostEntries = 1_000_000;
 
 /**
- * Reads a look-up table. Throws a Problem when it cannot be read whole, has a row that cannot be used, or a key twice with different values: a table that is half there would
- * change records that are right.
+ * Reads a look-up table. Throws a Problem when it cannot be read whole, has a row that cannot be used, or a key twice
+ * with different values: a table that is half there would change records that are right.
  */
 export async function readTable(
   name: string,

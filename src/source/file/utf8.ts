@@ -27,7 +27,10 @@ export class Utf8Watch {
     this.#rest = Buffer.from(bytes.subarray(end));
   }
 
-  /** Halves the piece until little is left, then goes through it character by character. A piece is cut only where a character begins. */
+  /**
+   * Halves the piece until little is left, then goes through it character by character. A piece is cut only where a
+   * character begins.
+   */
   #locate(bytes: Buffer, offset: number): void {
     if (bytes.length <= 64) {
       for (let position = 0; position < bytes.length;) {

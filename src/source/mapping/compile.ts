@@ -122,8 +122,8 @@ export function findMistakes(
 }
 
 /**
- * Compiles a declared mapping. Throws a Problem (`config.mapping`) that names the first mistake with its key path: an unknown target field, a required one that
- * is missing, an unknown expression, a path that cannot be read.
+ * Compiles a declared mapping. Throws a Problem (`config.mapping`) that names the first mistake with its key path: an
+ * unknown target field, a required one that is missing, an unknown expression, a path that cannot be read.
  */
 export function compileMapping(stream: Stream, spec: MappingSpec, options: MappingOptions = {}): MapRecord {
   const { evaluate, identity, context } = compile(stream, spec, options);

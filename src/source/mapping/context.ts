@@ -24,7 +24,10 @@ export interface Fault {
   expected: string;
 }
 
-/** A raw place that a mapping reads, as steps from the top of the record; `"*"` in an array position stands for every element. */
+/**
+ * A raw place that a mapping reads, as steps from the top of the record; `"*"` in an array position stands for every
+ * element.
+ */
 export interface ReadPath {
   steps: readonly (string | number)[];
   secret: boolean;

@@ -96,7 +96,10 @@ function checkConstant(spec: Json | undefined, target: Target, at: KeyPath, comp
   context.fault = undefined;
 }
 
-/** A secret is copied from one place and nothing else, so that this place can be blanked in what is kept of the raw record. */
+/**
+ * A secret is copied from one place and nothing else, so that this place can be blanked in what is kept of the raw
+ * record.
+ */
 function compileSecret(spec: Json | undefined, at: KeyPath, compiler: ExpressionCompiler): Evaluate {
   if (typeof spec !== "string") return mistake(compiler.context, at, "is a secret; expected a plain path");
   const path = compiler.path(spec, at, true);

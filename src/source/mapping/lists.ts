@@ -21,9 +21,9 @@ export type CompileObject = (
 ) => { evaluate: Evaluate };
 
 /**
- * Compiles a list of objects. It is written as entries that follow each other: `{one: {fields}}` makes one object, `{each: path, fields: {…}}` one for every
- * element there (a single object counts as a list of one); `kind` chooses the variant, `when` leaves elements out. Inside `each` a path starts at the
- * element, and `^.` goes to the item around it.
+ * Compiles a list of objects. It is written as entries that follow each other: `{one: {fields}}` makes one object,
+ * `{each: path, fields: {…}}` one for every element there (a single object counts as a list of one); `kind` chooses the
+ * variant, `when` leaves elements out. Inside `each` a path starts at the element, and `^.` goes to the item around it.
  */
 export function compileList(
   spec: Json | undefined,

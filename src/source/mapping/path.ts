@@ -16,8 +16,8 @@ export interface Path {
 }
 
 /**
- * Parses a path: `companyName`, `a.b[0].c`, `["odd.name"].x`; `^.` in front goes to the item around this one, as often as it stands;
- * `.` is the item itself. The error says what is wrong at which character.
+ * Parses a path: `companyName`, `a.b[0].c`, `["odd.name"].x`; `^.` in front goes to the item around this one, as often
+ * as it stands; `.` is the item itself. The error says what is wrong at which character.
  */
 export function parsePath(text: string): Result<Path, string> {
   let position = 0;

@@ -15,7 +15,10 @@ export function secretPaths(stream: Stream, spec: MappingSpec): string[] {
   return [...new Set(secrets.map((read) => formatRawPath(read.steps)))].sort();
 }
 
-/** A copy of a raw record in which everything at `paths` is blanked. What is not there stays away; the record given is not changed. */
+/**
+ * A copy of a raw record in which everything at `paths` is blanked. What is not there stays away; the record given is
+ * not changed.
+ */
 export function blankSecrets(raw: JsonObject, paths: readonly string[]): JsonObject {
   let blanked: JsonObject = raw;
   for (const path of paths) {

@@ -1,8 +1,9 @@
 import { main } from "../../../src/cli/program.ts";
 
 /**
- * Runs command lines one after the other as a user without rights of its own, in one process: `as-user.ts '{uid, gid, groups, lines}'`. Prints
- * `end EXIT` on a line of its own after each of them; what one of them says on stderr stands among it.
+ * Runs command lines one after the other as a user without rights of its own, in one process: `as-user.ts '{uid, gid,
+ * groups, lines}'`. Prints `end EXIT` on a line of its own after each of them; what one of them says on stderr stands
+ * among it.
  */
 interface Wanted {
   uid: number;

@@ -1,5 +1,5 @@
-// Writes intents and their conclusions in groups to the ledger named by the first argument, and says each id on stdout once its commit was
-// answered, until it is killed.
+// Writes intents and their conclusions in groups to the ledger named by the first argument, and says each id on stdout
+// once its commit was answered, until it is killed.
 import { writeSync } from "node:fs";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../../src/base/ids.ts";
