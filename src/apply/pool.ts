@@ -6,7 +6,7 @@ import { licenseTypes } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { AttemptEnd } from "../ledger/ledger.ts";
 import type { WantedNumbers } from "../ledger/numbers.ts";
-import { operation } from "../operation/registry.ts";
+import { operation } from "../operation/new-operation.ts";
 import type { WriteOutcome } from "../platform/call.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { attemptEnd, keptAnswer } from "./attempt-end.ts";

@@ -10,7 +10,8 @@ import type { OrderNow } from "./known.ts";
 import type { WantedNumbers } from "./numbers.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
 import type { IngestedRecord, IngestedRejection } from "./records.ts";
-import type { ConfiguredStream, RunTables, SourceReadRow } from "./runs.ts";
+import type { ConfiguredStream, RunTables } from "./runs.ts";
+import type { SourceReadRow } from "./run-statements.ts";
 import type { RecordOutcome, WorkTables } from "./work.ts";
 
 interface IngestResult {

@@ -15,7 +15,8 @@ import type { OpenScope } from "./open-records.ts";
 import type { OpenRecords } from "../report/open.ts";
 import { countsOf, daysOf, historyKinds } from "./retention.ts";
 import type { Batch, Place, RetentionSettings } from "./retention.ts";
-import type { RunCounts, RunRow, RunState, SourceReadRow } from "./runs.ts";
+import type { RunCounts, RunRow } from "./runs.ts";
+import type { RunState, SourceReadRow } from "./run-statements.ts";
 import type { OpenCircuit } from "./slots.ts";
 
 export type { LedgerOptions } from "./core.ts";

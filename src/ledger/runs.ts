@@ -4,9 +4,7 @@ import { sortedAfter } from "../base/ids.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
 import { runStatements } from "./run-statements.ts";
-import type { RunTableRow } from "./run-statements.ts";
-
-export type RunState = "running" | "done" | "stopped" | "failed" | "cut-off";
+import type { RunState, RunTableRow, SourceReadRow } from "./run-statements.ts";
 
 export interface RunRow {
   id: string;
@@ -21,24 +19,6 @@ export interface RunRow {
   balance: Json;
   summary: Json;
   header: JsonObject;
-}
-
-export interface SourceReadRow {
-  number: number;
-  source: string;
-  stream: Stream;
-  started_at: string;
-  finished_at: string | null;
-  complete: number;
-  whole: number;
-  rows: number;
-  bad: number;
-  cursor: string | null;
-  problem: string | null;
-  /** JSON: rows of each set of files that are joined, by its name. */
-  details: string | null;
-  /** The read was complete and not believed, because it lost too much. */
-  shrunk: number;
 }
 
 /** A stream of a source as the configuration has it, with the job that reads it. */

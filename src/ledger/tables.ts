@@ -1,10 +1,11 @@
 import type { Stream } from "../crm/model.ts";
 import type { Link, PlacedOrder, StaffLink } from "../operation/state.ts";
 import type { RecordState } from "../operation/desired.ts";
-import type { Endpoint, OperationKind, Stage } from "../operation/operation.ts";
+import type { Endpoint, Stage } from "../operation/operation.ts";
+import type { OperationKind } from "../operation/registry.ts";
 import type { OperationState } from "./journal.ts";
 import type { HoldRow } from "./holds.ts";
-import type { RunState } from "./runs.ts";
+import type { RunState } from "./run-statements.ts";
 
 /** The tables of the ledger as they are read: instants are ISO text in UTC, flags are 0 or 1, bodies are JSON text. */
 export interface LedgerTables {

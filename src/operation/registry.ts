@@ -1,10 +1,8 @@
-import { hashOf } from "../base/canonical-json.ts";
 import { addStaff } from "./add-staff.ts";
 import { bindEnterprise } from "./bind-enterprise.ts";
 import { createEnterprise } from "./create-enterprise.ts";
 import { grantAssets } from "./grant-assets.ts";
 import type { Kind } from "./kind.ts";
-import type { Operation, OperationKind } from "./operation.ts";
 import { placeOrder } from "./place-order.ts";
 import { revokeAssets } from "./revoke-assets.ts";
 import { takeAssetNumbers } from "./take-asset-numbers.ts";
@@ -22,7 +20,9 @@ export const kinds = {
   "take-asset-numbers": takeAssetNumbers,
 } as const satisfies Readonly<Record<string, Kind>>;
 
-export function kindOf({ kind }: Pick<Operation, "kind">): Kind {
+export type OperationKind = keyof typeof kinds;
+
+export function kindOf({ kind }: { kind: OperationKind }): Kind {
   return kinds[kind];
 }
 
@@ -45,23 +45,4 @@ export function kindNames(holds: (kind: Kind) => boolean): string {
   return kindsWhere(holds)
     .map((name) => `'${name}'`)
     .join(", ");
-}
-
-/**
- * Fills in endpoint, stage and hash of an operation. The hash covers what is done to whom, not the words of the reason.
- */
-export function operation(
-  kind: OperationKind,
-  fields: Omit<Operation, "kind" | "endpoint" | "stage" | "hash" | "takesAway"> & { takesAway?: number },
-): Operation {
-  const { endpoint, stage } = kinds[kind];
-  const hash = hashOf({
-    kind,
-    customer: [fields.customer.namespace, fields.customer.id],
-    subject: fields.subject,
-    target: fields.target,
-    payload: fields.payload,
-    before: fields.before,
-  });
-  return { takesAway: 0, ...fields, kind, endpoint, stage, hash };
 }

@@ -9,7 +9,7 @@ import type { CustomerInput } from "./input.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import { staffReference } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
-import { operation } from "../operation/registry.ts";
+import { operation } from "../operation/new-operation.ts";
 import type { StandingRejections } from "./rejections.ts";
 import type { Membership } from "./staff.ts";
 

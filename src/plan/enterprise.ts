@@ -7,7 +7,7 @@ import type { CustomerInput } from "./input.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
 import { customerNumbers, marker } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
-import { operation } from "../operation/registry.ts";
+import { operation } from "../operation/new-operation.ts";
 import type { Block } from "./block.ts";
 
 /**

@@ -14,7 +14,7 @@ import type { Desired, DesiredOrder } from "../operation/desired.ts";
 import type { Known } from "../operation/state.ts";
 import { customerNumbers, newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
-import { operation } from "../operation/registry.ts";
+import { operation } from "../operation/new-operation.ts";
 
 /** What became of one pending order in the plan. */
 export interface OrderDecision {

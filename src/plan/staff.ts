@@ -12,7 +12,7 @@ import { marker } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import { markerKey } from "../operation/references.ts";
-import { operation } from "../operation/registry.ts";
+import { operation } from "../operation/new-operation.ts";
 import { personHash } from "./rejections.ts";
 import type { StandingRejections } from "./rejections.ts";
 

@@ -1,5 +1,7 @@
 import { stringify } from "csv-stringify/sync";
-import type { ReportCell } from "./document.ts";
+
+/** Lists stand as lists in JSON, and with `; ` between their members in CSV. */
+export type ReportCell = string | number | boolean | null | readonly string[];
 
 /** What a spreadsheet takes for the beginning of a formula, in both widths. */
 const formulaStart = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;

@@ -2,6 +2,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { csvLines } from "./csv.ts";
+import type { ReportCell } from "./csv.ts";
 import type { AuditHeadFacts } from "./facts.ts";
 
 export const reportKinds = ["orders", "reconciliation", "exceptions"] as const;
@@ -36,9 +37,6 @@ export interface ReportHeader extends ReportRequest {
   /** When the ledger last learned something: ages are counted from here. */
   asOf: string | null;
 }
-
-/** Lists stand as lists in JSON, and with `; ` between their members in CSV. */
-export type ReportCell = string | number | boolean | null | readonly string[];
 
 /** One row: its columns by name. */
 export type ReportRow = Readonly<Record<string, ReportCell>>;

@@ -1,5 +1,6 @@
 import type { Ledger } from "../ledger/ledger.ts";
-import type { ConfiguredStream, SourceReadRow } from "../ledger/runs.ts";
+import type { ConfiguredStream } from "../ledger/runs.ts";
+import type { SourceReadRow } from "../ledger/run-statements.ts";
 import type { Block } from "../plan/block.ts";
 
 /**

@@ -3,7 +3,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenScope } from "../ledger/open-records.ts";
-import type { RunState } from "../ledger/runs.ts";
+import type { RunState } from "../ledger/run-statements.ts";
 import { balanceJson, balanceOf } from "./balance.ts";
 import { endCutOffRuns } from "./interrupted.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";

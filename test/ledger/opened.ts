@@ -11,7 +11,7 @@ import type { Randomness } from "../../src/base/ids.ts";
 import type { RecordKey } from "../../src/crm/model.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
-import { operation } from "../../src/operation/registry.ts";
+import { operation } from "../../src/operation/new-operation.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 
 export const sealSecret = "a sealing key of some length";

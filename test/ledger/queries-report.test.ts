@@ -319,7 +319,7 @@ describe("the report of exceptions", () => {
 
   it("counts asset numbers that were lost, and operations that were in doubt and are settled", async () => {
     const { world } = await agreedWorld();
-    const { operation } = await import("../../src/operation/registry.ts");
+    const { operation } = await import("../../src/operation/new-operation.ts");
     const take = operation("take-asset-numbers", {
       customer: { namespace: "", id: "" },
       subject: "pool",

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
-import { operation } from "../../src/operation/registry.ts";
+import { operation } from "../../src/operation/new-operation.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { resyncInProcess, runInProcess } from "../support/in-process.ts";

@@ -4,7 +4,7 @@ import { writeSync } from "node:fs";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../../src/base/ids.ts";
 import { Ledger } from "../../../src/ledger/ledger.ts";
-import { operation } from "../../../src/operation/registry.ts";
+import { operation } from "../../../src/operation/new-operation.ts";
 
 const [path = "", prefix = ""] = process.argv.slice(2);
 const ledger = await Ledger.open({

@@ -236,7 +236,7 @@ export const planning: Breaks = {
     title: "binding a payload > names everything that is missing, and gives no payload at all",
   },
   "a plan that was approved for one state is carried out in another": {
-    file: "src/operation/registry.ts",
+    file: "src/operation/new-operation.ts",
     find: `payload: fields.payload,
     before: fields.before,`,
     replace: "payload: fields.payload,",
