@@ -49,7 +49,8 @@ export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: s
       throw new TokenFailure(`${reader.place} still gives the token that the service refused`);
     }
     const life = reading.lifeMs ?? Number.POSITIVE_INFINITY;
-    const ahead = Math.min(reader.refreshAheadMs, life / 10);
+    // A token whose life nobody told is kept until it is refused.
+    const ahead = Number.isFinite(life) ? Math.min(reader.refreshAheadMs, life / 10) : 0;
     held = { token: reading.token, renewAt: askedAt + life - ahead, expiresAt: askedAt + life };
     refused = undefined;
     failure = undefined;

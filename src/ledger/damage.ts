@@ -23,10 +23,13 @@ export function unreadableRow(table: string, id: string, column: string, cause?:
 /** SQLite results after which nothing that is written or read can be relied on. */
 const fatal = /^SQLITE_(?:FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PERM|NOMEM|BUSY|PROTOCOL)/u;
 
+/** A ledger of this version that lacks a part of its schema was damaged by somebody. */
+const lacks = /^no such (?:table|column|index):/u;
+
 /** Whether an error concerns the ledger as a whole, and not only the piece of work that met it. */
 export function isFatal(error: unknown): boolean {
   if (error instanceof Problem) return error.exitCode === exitCodes.ledgerRefused;
-  return error instanceof Database.SqliteError && fatal.test(error.code);
+  return error instanceof Database.SqliteError && (fatal.test(error.code) || lacks.test(error.message));
 }
 
 /** What the system refused about a file beside the ledger, as SQLite would say it of the ledger itself. */

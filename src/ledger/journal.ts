@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { kindNames } from "../operation/registry.ts";
+import { kindIn } from "../operation/registry.ts";
 import type { Operation, RecordReference } from "../operation/operation.ts";
 import type { OperationKind } from "../operation/registry.ts";
 import type { Sqlite } from "./database.ts";
@@ -55,7 +55,7 @@ export class JournalTables {
       refusedOrders: () =>
         database.prepare<[string, string], OperationRow>(
           `select ${operationColumns} from operation_record i join operation o on o.id = i.operation_id
-         where i.stream = 'orders' and i.namespace = +? and i.record_id = +? and o.kind in (${kindNames((kind) => kind.mayHoldAfterRefusal)}) and o.state = 'rejected'
+         where i.stream = 'orders' and i.namespace = +? and i.record_id = +? and ${kindIn("o.kind", (kind) => kind.mayHoldAfterRefusal)} and o.state = 'rejected'
          order by o.created_at desc, o.id desc`,
         ),
       sendings: () =>

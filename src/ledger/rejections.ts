@@ -113,6 +113,7 @@ export class RejectionTables {
     const changed = this.#statements.changed.get(settings);
     if (changed === undefined) return 0;
     const woken = this.#statements.wake.run(settings).changes;
+    this.#statements.wakeCustomers.run(settings);
     this.#statements.askChanged.run(settings);
     return woken;
   }
@@ -170,6 +171,12 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
          (select stream, namespace, record_id from rejection indexed by rejection_standing where settings <> ? and asked = 0)`,
+      ),
+    // What was refused of somebody who has moved is the matter of the customer where it was.
+    wakeCustomers: () =>
+      database.prepare(
+        `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
+         (select 'customers', customer_namespace, customer_id from rejection indexed by rejection_standing where settings <> ? and asked = 0)`,
       ),
     passing: () =>
       database.prepare<[number], { found: number }>(

@@ -2,7 +2,7 @@ import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Uniqueness } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindNames, kindOf } from "../operation/registry.ts";
+import { kindIn, kindOf } from "../operation/registry.ts";
 import type { Sqlite } from "./database.ts";
 
 /** Why an intent is not taken: what it wants for itself alone is somebody else's. */
@@ -39,12 +39,12 @@ export class UniquenessChecks {
     );
     this.#openOrder = database.prepare<[Owner & { number: string; operation: string }], Owner & { operation: string }>(
       `select r.namespace, r.record_id as id, o.id as operation from operation o join operation_record r on r.operation_id = o.id
-       where o.state in ('sending', 'unknown', 'parked') and o.kind in (${kindNames((kind) => kind.claims === "order")}) and o.id <> +@operation
+       where o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")} and o.id <> +@operation
          and json_extract(o.payload, '$.channelOrderId') = +@number
        union all
        select r.namespace, r.record_id, o.id from operation_record r cross join operation o on o.id = r.operation_id
        where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
-         and o.state in ('sending', 'unknown', 'parked') and o.kind in (${kindNames((kind) => kind.claims === "order")}) and o.id <> +@operation limit 1`,
+         and o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")} and o.id <> +@operation limit 1`,
     );
     this.#linked = database.prepare<[Owner & { number: string }], Owner>(
       `select namespace, customer_id as id from link where to_at is null and channel_customer_id = +@number
@@ -52,7 +52,7 @@ export class UniquenessChecks {
     );
     this.#openEnterprise = database.prepare<[Owner & { number: string; operation: string }], Owner>(
       `select customer_namespace as namespace, customer_id as id from operation
-       where state in ('sending', 'unknown', 'parked') and kind in (${kindNames((kind) => kind.claims === "enterprise")}) and id <> +@operation
+       where state in ('sending', 'unknown', 'parked') and ${kindIn("kind", (kind) => kind.claims === "enterprise")} and id <> +@operation
          and json_extract(target, '$.channelCustomerId') = +@number
          and not (customer_namespace = +@namespace and customer_id = +@id) limit 1`,
     );

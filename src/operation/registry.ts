@@ -40,9 +40,8 @@ export function kindsWhere(holds: (kind: Kind) => boolean): OperationKind[] {
   return Object.entries(kinds).flatMap(([name, kind]) => (isKind(name) && holds(kind) ? [name] : []));
 }
 
-/** The same as a list for SQL. */
-export function kindNames(holds: (kind: Kind) => boolean): string {
-  return kindsWhere(holds)
-    .map((name) => `'${name}'`)
-    .join(", ");
+/** The same as a condition of SQL; of one kind as `=`, since only that uses an index over this kind. */
+export function kindIn(column: string, holds: (kind: Kind) => boolean): string {
+  const names = kindsWhere(holds).map((name) => `'${name}'`);
+  return names.length === 1 ? `${column} = ${names[0]}` : `${column} in (${names.join(", ")})`;
 }

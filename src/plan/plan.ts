@@ -219,10 +219,17 @@ function idleRecords(
   const busy = new Set([
     ...people.operations.flatMap((operation) => operation.records.map(formatKey)),
     ...people.learned.flatMap((change) => ("staff" in change ? [formatKey(change.staff)] : [])),
+    ...people.learned.flatMap((change) =>
+      change.type === "asset-revoked" ? holdersOf(input, change.assetNumber) : [],
+    ),
   ]);
   for (const { stream, key, outcome } of people.records)
     if (stream === "staff" && outcome === "planned" && !busy.has(formatKey(key))) staff.add(formatKey(key));
   return { orders, staff };
+}
+
+function holdersOf({ known }: CustomerInput, assetNumber: string): string[] {
+  return known.assignments.filter((item) => item.assetNumber === assetNumber).map((item) => formatKey(item.staff));
 }
 
 /** One fingerprint for each customer: desired versions and states, and what is known. */

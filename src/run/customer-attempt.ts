@@ -41,7 +41,7 @@ export type CustomerAttemptResult =
    */
   | { kind: "finished"; operations: number; lacking: boolean; refused: boolean }
   /** Something is taken away: the limits have to be judged over the whole run first. */
-  | { kind: "destructive"; count: number; setHash: string; operations: Operation[] }
+  | { kind: "destructive"; count: number; setHash: string; revokes: ReadonlySet<string> }
   | { kind: "waiting"; until: string }
   | { kind: "stopped"; reason: "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale" };
 

@@ -2,7 +2,6 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { judgeLimits } from "../plan/limits.ts";
 import type { Destruction } from "../plan/limits.ts";
-import { revokeHashes } from "./customer-attempt.ts";
 import type { CustomerAttemptResult, Pass } from "./customer-attempt.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
@@ -79,10 +78,7 @@ export class LimitsGate {
       const item = this.#destructive.get(key);
       if (item === undefined || this.#deps.stopped()) continue;
       if (verdict.released) {
-        this.#deps.count(
-          verdict.customer,
-          await this.#second(verdict.customer, { released: revokeHashes(item.operations) }),
-        );
+        this.#deps.count(verdict.customer, await this.#second(verdict.customer, { released: item.revokes }));
         continue;
       }
       const hold = await ledger.openHold({

@@ -20,6 +20,7 @@ import {
   earlierMayStillLand,
   isReleased,
   isStale,
+  revokeHashes,
   revokesBlockedOf,
   lapseNeedlessHold,
   requireFreeEnterprise,
@@ -127,7 +128,10 @@ class CustomerAttemptRun {
         return { kind: "stopped", reason: "stale" };
       }
       const verdict = await this.#judge(plan);
-      if (verdict !== undefined) return verdict;
+      if (verdict !== undefined) {
+        for (const left of this.#left) await this.#dropUnsent(left, "planned anew: what is taken away is judged first");
+        return verdict;
+      }
       const operations = this.#allowed(plan.operations).filter((operation) => !this.#delivered.has(operation.hash));
       this.#announce(operations);
       this.#inParts = [];
@@ -206,7 +210,7 @@ class CustomerAttemptRun {
       await this.#deps.ledger.storePlanned({ runId: this.#pass.runId, state: "planned", operations });
       for (const operation of operations) this.#deps.tally.planned(operation);
     }
-    return { kind: "destructive", count, setHash, operations: plan.operations };
+    return { kind: "destructive", count, setHash, revokes: revokeHashes(plan.operations) };
   }
 
   get #left(): Operation[] {
@@ -285,10 +289,7 @@ class CustomerAttemptRun {
     }
   }
 
-  /**
-   * Why an operation of the plan is not sent now: its service refuses this application, or what an E5 that was refused
-   * before did is not known.
-   */
+  /** Why an operation is not sent now: its service refuses this application, or what a refused E5 did is not known. */
   async #withhold(operation: Operation): Promise<"parked" | { code: string; reason: string } | undefined> {
     const refusing = this.#deps.refusing.get(serviceOf(operation));
     if (refusing !== undefined) return { code: "service.refused", reason: refusing };

@@ -91,10 +91,13 @@ describe("a token service", () => {
     ...more,
   });
 
-  it("gives a token by client_credentials, which serves all pages", async () => {
+  it.each([
+    ["", { expires_in: 3600 }],
+    [", also where nobody says how long it lives", {}],
+  ])("gives a token by client_credentials, which serves all pages%s", async (_, life) => {
     const service = await startService(({ path, query }) =>
       path === "/token"
-        ? { body: { access_token: "t1", token_type: "Bearer", expires_in: 3600 } }
+        ? { body: { access_token: "t1", token_type: "Bearer", ...life } }
         : { body: query["page"] === "3" ? [] : [{ id: query["page"] }] },
     );
     const { outcome, raws } = await readAll(sourceWith(service.origin, auth(service.origin)), "customers");
