@@ -32,6 +32,7 @@ import { createPlatform } from "../../src/platform/platform.ts";
 import type { WriteCall } from "../../src/platform/call.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
+import { putNewLedger } from "../support/new-ledger.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 
@@ -380,6 +381,7 @@ export class ApplyWorld {
 }
 
 async function openAt(path: string, clock: Clock): Promise<Ledger> {
+  putNewLedger(path);
   const ledger = await Ledger.open({
     path,
     clock,

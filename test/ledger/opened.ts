@@ -13,6 +13,7 @@ import { Ledger } from "../../src/ledger/ledger.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
 import { operation } from "../../src/operation/new-operation.ts";
 import type { Operation } from "../../src/operation/operation.ts";
+import { putNewLedger } from "../support/new-ledger.ts";
 
 export const sealSecret = "a sealing key of some length";
 
@@ -44,12 +45,13 @@ export class HandTime implements Clock {
   };
 }
 
-/** A ledger in a folder of its own. */
+/** A ledger in a folder of its own. `isNew`: one that this process makes, with a salt of its own. */
 export async function openLedger(
-  options: Partial<LedgerOptions> & { time?: HandTime } = {},
+  options: Partial<LedgerOptions> & { time?: HandTime; isNew?: true } = {},
 ): Promise<{ ledger: Ledger; path: string; time: HandTime }> {
   const time = options.time ?? new HandTime();
   const path = options.path ?? join(folder(), "ledger.db");
+  if (options.path === undefined && options.isNew !== true) putNewLedger(path);
   const ledger = await Ledger.open({
     clock: time,
     ids: createIds(() => time.now(), time.random),

@@ -76,7 +76,7 @@ function marker(value: unknown): PrivateMarker {
 
 /** A ledger that has seen one record of each stream, and an operation of each outcome about them. */
 async function full(): Promise<{ ledger: Ledger; path: string }> {
-  const { ledger, path } = await openLedger();
+  const { ledger, path } = await openLedger({ isNew: true });
   await ingest(ledger, "customers", "C");
   await ingest(ledger, "orders", "O");
   await ingest(ledger, "staff", "S");

@@ -220,7 +220,7 @@ it("no statement looks through what is finished, but for those that are named wi
   (await openDatabase(join(newFolder(), "ledger.db"), { migrate: true })).close();
   for (const text of prepared) migrating.add(text);
   prepared.clear();
-  const { world } = await agreedWorld();
+  const { world } = await agreedWorld({ isNew: true });
   const { ledger } = world;
   ledger.takeRunLock();
   await ledger.identity();

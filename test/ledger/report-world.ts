@@ -34,12 +34,12 @@ export async function reportJson(queries: Queries, wanted: ReportRequest): Promi
 /**
  * A customer whose one order is placed, whose one person holds its asset, and all of which the platform shows as sent.
  */
-export async function agreedWorld(): Promise<{
+export async function agreedWorld(options: { isNew?: true } = {}): Promise<{
   world: LedgerWorld;
   operation: Operation;
   shown: ReturnType<typeof shownOf>;
 }> {
-  const world = await LedgerWorld.open();
+  const world = await LedgerWorld.open(options);
   await world.read("customers", [{ customers: customerRecord("C1") }]);
   await world.link(key("C1"), "E1");
   await world.read("orders", [{ orders: orderRecord("O1", "C1") }]);

@@ -16,6 +16,7 @@ import type { Queries } from "../../src/ledger/queries.ts";
 import type { StateChange } from "../../src/operation/state.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
+import { putNewLedger } from "../support/new-ledger.ts";
 
 /** What must never come out of a question to the ledger. */
 export const canary = "CANARY";
@@ -130,7 +131,8 @@ export class LedgerWorld {
     });
   }
 
-  static async open(): Promise<LedgerWorld> {
+  /** `isNew`: with a ledger that this process makes. */
+  static async open(options: { isNew?: true } = {}): Promise<LedgerWorld> {
     const folder = mkdtempSync(join(tmpdir(), "queries-"));
     const time = { now: Date.UTC(2026, 9, 1, 8) };
     let drawn = 0;
@@ -140,6 +142,7 @@ export class LedgerWorld {
     };
     const clock: Clock = { now: () => time.now, monotonic: () => time.now, sleep: async () => {} };
     const path = join(folder, "ledger.db");
+    if (options.isNew !== true) putNewLedger(path);
     const ledger = await Ledger.open({
       path,
       clock,

@@ -83,7 +83,7 @@ export const answers: Breaks = {
     file: "src/http/client.ts",
     find: "ended.resolve(await attempt(options, options.nonce, body, options.beforeSending));",
     replace: `const first = await attempt(options, options.nonce, body, options.beforeSending);
-        ended.resolve(repetition(first) === "again" ? await attempt(options, options.nonce, body) : first);`,
+        ended.resolve(repetition(first) === "never" ? first : await attempt(options, options.nonce, body));`,
     test: "http/writes.test.ts",
     title: "a write with an unclear answer is unknown and never sent again > code 500",
   },
