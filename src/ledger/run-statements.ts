@@ -1,26 +1,11 @@
 import type { Stream } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
 import { statements } from "./statements.ts";
+import type { SourceReadTable } from "./tables.ts";
 
 export type RunState = "running" | "done" | "stopped" | "failed" | "cut-off";
 
-export interface SourceReadRow {
-  number: number;
-  source: string;
-  stream: Stream;
-  started_at: string;
-  finished_at: string | null;
-  complete: number;
-  whole: number;
-  rows: number;
-  bad: number;
-  cursor: string | null;
-  problem: string | null;
-  /** JSON: rows of each set of files that are joined, by its name. */
-  details: string | null;
-  /** The read was complete and not believed, because it lost too much. */
-  shrunk: number;
-}
+export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;
 
 export interface RunTableRow {
   id: string;

@@ -90,6 +90,14 @@ describe("a file that is not a usable ledger is refused by name, and not touched
     expect(await refusalOf(path)).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
   });
 
+  it("ends with the first piece of work that meets a lost table, however late it is asked for", async () => {
+    const { ledger, path } = await openLedger();
+    sqlite(path).exec("drop table hold");
+    const problem = await problemOf(() => ledger.openHolds());
+    expect(problem).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
+    await expect(intend(ledger, update("1"))).rejects.toThrow("no such table: hold");
+  });
+
   it("refuses a ledger in whose schema a name is damaged", async () => {
     const path = await closedLedger();
     const database = sqlite(path);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { needsOf } from "../../src/plan/plan.ts";
 import { asset, product } from "../crm/instances.ts";
 import {
+  assignment,
   customer,
   customerKey,
   enterpriseGlobalId,
@@ -257,6 +258,16 @@ describe("a customer whose record is not to be worked on", () => {
       "staff crm/ann planned",
       "staff crm/bob deferred customer.blocked",
       "staff crm/cleo deferred customer.blocked",
+    ]);
+  });
+
+  it("keeps a person waiting whose asset is gone from the platform already, since the ledger is still to note it", () => {
+    const own = customer({}, { state: "quarantined" });
+    const ann = staff("ann");
+    const known = linked(own, { staffLinks: staffLinks(ann), assignments: [assignment(ann, "N1")] });
+    const observed = shown(["ann"]);
+    expect(outcomes(plan({ customer: own, staff: [ann], known, observed }))).toEqual([
+      "staff crm/ann deferred customer.blocked",
     ]);
   });
 

@@ -3,25 +3,16 @@ import { exitCodes } from "../../src/base/errors.ts";
 import { formatKey } from "../../src/crm/keys.ts";
 import { fingerprintOf } from "../../src/plan/plan.ts";
 import type { RunRequest } from "../../src/run/request.ts";
-import { runSync } from "../../src/run/run.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { ApplyWorld, customer, customerRecord, orderRecord, staffRecord } from "../apply/world.ts";
+import { runWorld } from "./run-world.ts";
 
 /** Whatever is taken away needs a person's word. */
 const limits = limitsSettingsSchema.parse({ revokes: { enterprise: { floor: 0, share: 0 } } });
 
 async function run(world: ApplyWorld, request: Partial<RunRequest> = {}): Promise<RunSummary> {
-  const dependencies = { ...world.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
-  return await runSync(dependencies, {
-    job: "everything",
-    trigger: "hand",
-    streams: ["customers", "orders", "staff"],
-    limits,
-    read: false,
-    header: {},
-    ...request,
-  });
+  return await runWorld(world, { limits, ...request });
 }
 
 /** A customer whose one revoke waits for a person, and a change beside it that makes the next run look again. */

@@ -1,21 +1,7 @@
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
-import { runSync } from "../../src/run/run.ts";
-import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
-import { ApplyWorld, customerRecord, orderRecord, staffRecord } from "../apply/world.ts";
-
-async function run(world: ApplyWorld): Promise<RunSummary> {
-  const dependencies = { ...world.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
-  return await runSync(dependencies, {
-    job: "everything",
-    trigger: "hand",
-    streams: ["customers", "orders", "staff"],
-    limits: limitsSettingsSchema.parse({}),
-    read: false,
-    header: {},
-  });
-}
+import { ApplyWorld, customerRecord, orderRecord, permitted, staffRecord } from "../apply/world.ts";
+import { runWorld } from "./run-world.ts";
 
 async function open(world: ApplyWorld): Promise<unknown[]> {
   const groups = await world.ledger.openRecords();
@@ -30,7 +16,7 @@ it("what somebody who moved still holds at the old customer, and was not sent, w
   await world.take("customers", customerRecord(), customerRecord({ id: "C2", name: "Customer Two" }));
   await world.take("orders", orderRecord("O1"));
   await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }), staffRecord("S2"));
-  expect((await run(world)).exitCode).toBe(exitCodes.ok);
+  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
   expect(world.sandbox.state()).toMatchObject({ addedStaff: 2, assignments: 1 });
 
   const { memberCenter } = world.deps.platform;
@@ -42,12 +28,38 @@ it("what somebody who moved still holds at the old customer, and was not sent, w
   });
   await world.take("staff", staffRecord("S1", { customerId: "C2" }));
   for (let time = 0; time < 2; time += 1) {
-    expect((await run(unreachable)).exitCode).toBe(exitCodes.sourceDown);
+    expect((await runWorld(unreachable)).exitCode).toBe(exitCodes.sourceDown);
     expect(await open(world)).toEqual([["deferred customers service.not-sent", "crm/C1"]]);
   }
   expect(world.sandbox.state()).toMatchObject({ addedStaff: 3, assignments: 1 });
 
-  expect((await run(world)).exitCode).toBe(exitCodes.ok);
+  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
   expect(await open(world)).toEqual([]);
   expect(world.sandbox.state()).toMatchObject({ addedStaff: 3, assignments: 0 });
+});
+
+it("what was refused of somebody who moved is tried again for a changed setting, at the customer where they hold it", async () => {
+  const world = await ApplyWorld.start();
+  await world.take("customers", customerRecord(), customerRecord({ id: "C2", name: "Customer Two" }));
+  await world.take("orders", orderRecord("O1"));
+  await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }));
+  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
+
+  const { memberCenter } = world.deps.platform;
+  const refusing = world.with({
+    memberCenter: {
+      ...memberCenter,
+      configureAssets: (_member, _request, call) =>
+        permitted(call).then(() => ({ kind: "rejected", code: "60023", message: "", status: 200, raw: {} })),
+    },
+  });
+  await world.take("staff", staffRecord("S1", { customerId: "C2" }));
+  await runWorld(refusing);
+  expect(await open(world)).toEqual([["rejected customers rejected.60023", "crm/C1"]]);
+  await runWorld(world);
+  expect(world.sandbox.state()).toMatchObject({ assignments: 1 });
+
+  world.deps.settings = { ...world.deps.settings, poolBatch: world.deps.settings.poolBatch + 1 };
+  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
+  expect(world.sandbox.state()).toMatchObject({ assignments: 0 });
 });

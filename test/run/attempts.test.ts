@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { exitCodes } from "../../src/base/errors.ts";
+import { ApplyWorld, customerRecord, orderRecord, staffRecord } from "../apply/world.ts";
+import { runWorld } from "./run-world.ts";
+
+it("what is to be taken away only after a part of a plan was carried out is judged then, and nothing is counted twice", async () => {
+  const world = await ApplyWorld.start();
+  await world.take("customers", customerRecord());
+  await world.take("orders", orderRecord("O1"));
+  await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }), staffRecord("S2"));
+  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
+
+  await world.take("orders", orderRecord("O2"));
+  await world.take("staff", staffRecord("S1"), staffRecord("S2", { assets: [{ instanceId: "A0-O2" }] }));
+  const { memberCenter } = world.deps.platform;
+  let readings = 0;
+  const late = world.with({
+    memberCenter: {
+      ...memberCenter,
+      // At first M6 shows nobody with an asset that M5 shows with the first person.
+      listAssetNumbers: async (...asked) => {
+        const rows = await memberCenter.listAssetNumbers(...asked);
+        readings += 1;
+        return readings > 1 ? rows : rows.map((row) => ({ ...row, cloudAccountGlobalId: null }));
+      },
+    },
+  });
+  const { exitCode, balance } = await runWorld(late);
+  expect({ exitCode, adds: balance.adds }).toEqual({ exitCode: exitCodes.ok, adds: true });
+  expect(world.sandbox.state()).toMatchObject({ assignments: 1 });
+});
