@@ -44,23 +44,23 @@ interface Examination {
  * Looks for the orders of an enterprise that somebody else made, so that none that is there is placed a second time.
  * Before its first order every asset it shows is read ((M6 ∪ E8) → M7), and what it shows is kept; an order that comes
  * later is compared with that. An order counts as placed only where all its products are shown under its channel order
- * number; one that is shown in part is looked for anew in each pass and waits for a person, and so does one that is not
- * shown where that proves nothing (A43).
+ * number; one that is shown in part is looked for anew in each attempt and waits for a person, and so does one that is
+ * not shown where that proves nothing (A43).
  */
 export class OrderAdoption {
   readonly #deps: Pick<ApplyDependencies, "ledger" | "settings">;
-  readonly #observer: SnapshotReader;
+  readonly #reader: SnapshotReader;
   readonly #keeps: boolean;
   #examination: Examination | undefined;
 
   /** A plan passes `keeps: false`: what it finds is answered and not written down. */
   constructor(
     deps: Pick<ApplyDependencies, "ledger" | "settings">,
-    observer: SnapshotReader,
+    reader: SnapshotReader,
     options: { keeps: boolean } = { keeps: true },
   ) {
     this.#deps = deps;
-    this.#observer = observer;
+    this.#reader = reader;
     this.#keeps = options.keeps;
   }
 
@@ -90,8 +90,8 @@ export class OrderAdoption {
   }
 
   /**
-   * Reads everything that the enterprise shows, once in a pass, and keeps it; it counts as examined only where no asset
-   * is ambiguous.
+   * Reads everything that the enterprise shows, once in an attempt, and keeps it; it counts as examined only where no
+   * asset is ambiguous.
    */
   async #examine(loaded: Loaded, link: Link, signal: AbortSignal | undefined): Promise<void> {
     if (this.#examination !== undefined) return;
@@ -100,9 +100,9 @@ export class OrderAdoption {
     const shown: Examination["shown"] = new Map();
     const bareAssets: string[] = [];
     const types = new Set<string>();
-    const assets = await this.#observer.allAssets(customer, enterpriseGlobalId, signal);
+    const assets = await this.#reader.allAssets(customer, enterpriseGlobalId, signal);
     for (const asset of assets.values()) {
-      const { products, bare } = await this.#observer.contents(customer, enterpriseGlobalId, asset, signal);
+      const { products, bare } = await this.#reader.contents(customer, enterpriseGlobalId, asset, signal);
       if (bare) bareAssets.push(asset.assetNum);
       for (const product of products) {
         if (product.licenseType !== null) types.add(product.licenseType);
@@ -120,7 +120,7 @@ export class OrderAdoption {
       }
     }
     // Read again, and not only when it was adopted: an order is placed for one of its customers.
-    const enterprises = await this.#observer.enterprises(customer, link.channelCustomerId, signal);
+    const enterprises = await this.#reader.enterprises(customer, link.channelCustomerId, signal);
     const customers = enterprises.find((item) => item.enterpriseGlobalId === enterpriseGlobalId)?.customers ?? [];
     this.#examination = { shown, bareAssets, types, customers };
     if (!this.#keeps) return;

@@ -48,7 +48,7 @@ export interface Decision {
  */
 export async function decide(
   deps: DecisionDependencies,
-  observer: SnapshotReader,
+  reader: SnapshotReader,
   id: string,
   verdict: PersonsVerdict,
   { reason, by }: Word,
@@ -59,7 +59,7 @@ export async function decide(
     throw refusal("settle.no-reason", row, "a decision needs a reason", "say why with --reason TEXT");
   // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
   const left = await settleTimeLeftOf(deps, row);
-  const evidence = await readEvidence(deps, observer, row, signal);
+  const evidence = await readEvidence(deps, reader, row, signal);
   const conclusion = verdict === "applied" ? applied(row, evidence) : notApplied(deps, row, evidence, left);
   const at = toInstant(deps.clock.now());
   // First, so that a crash between the two leaves nothing behind that no run comes back to.

@@ -27,13 +27,13 @@ export type AfterRefusal =
  */
 export async function lookForRefusedOrder(
   deps: ApplyDependencies,
-  observer: SnapshotReader,
+  reader: SnapshotReader,
   operation: Operation,
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
   const [order] = operation.records;
   if (!kindOf(operation).mayHoldAfterRefusal || order === undefined) return { kind: "clear" };
-  return await lookForRefused(deps, observer, { order, channelOrderId: operation.payload["channelOrderId"] }, signal);
+  return await lookForRefused(deps, reader, { order, channelOrderId: operation.payload["channelOrderId"] }, signal);
 }
 
 export const refusedJustNow =
@@ -52,13 +52,13 @@ export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" |
 /** Looks for what there may be of those that were refused: nobody sends them again, so that nobody else would look. */
 export async function lookForUnwanted(
   deps: ApplyDependencies,
-  observer: SnapshotReader,
+  reader: SnapshotReader,
   orders: readonly RecordReference[],
   signal?: AbortSignal,
 ): Promise<{ parked: boolean; tooEarly: RecordReference[] }> {
   const tooEarly: RecordReference[] = [];
   for (const order of orders) {
-    const after = await lookForRefused(deps, observer, { order }, signal);
+    const after = await lookForRefused(deps, reader, { order }, signal);
     if (after.kind === "parked") return { parked: true, tooEarly };
     if (after.kind === "too-early") tooEarly.push(order);
   }
@@ -67,13 +67,13 @@ export async function lookForUnwanted(
 
 async function lookForRefused(
   deps: ApplyDependencies,
-  observer: SnapshotReader,
+  reader: SnapshotReader,
   { order, channelOrderId }: { order: RecordKey; channelOrderId?: Json | undefined },
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
   for (const row of await deps.ledger.refusedOrders(order)) {
     if ((await settleTimeLeftOf(deps, row)) > 0) return { kind: "too-early" };
-    const found = await lookFor(deps, observer, row, channelOrderId, signal);
+    const found = await lookFor(deps, reader, row, channelOrderId, signal);
     if (found === undefined) continue;
     const reason = `${row.operation.endpoint} of this order was rejected${row.outcomeCode === null ? "" : ` with ${row.outcomeCode}`}, and yet ${found}; nothing of the order is sent again until a person has looked`;
     const reading = { at: toInstant(deps.clock.now()), seen: true, detail: { call: "(M6 ∪ E8) → M7", found } };
@@ -93,7 +93,7 @@ async function lookForRefused(
  */
 async function lookFor(
   deps: ApplyDependencies,
-  observer: SnapshotReader,
+  reader: SnapshotReader,
   row: JournalRow,
   channelOrderId: Json | undefined,
   signal: AbortSignal | undefined,
@@ -101,7 +101,7 @@ async function lookFor(
   const context = orderContext.parse(row.context);
   const { customer } = row.operation;
   const channelNumbers = new Set([context.channelOrderId, channelOrderId]);
-  const assets = await observer.allAssets(customer, context.enterpriseGlobalId, signal);
+  const assets = await reader.allAssets(customer, context.enterpriseGlobalId, signal);
   // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and
   // nobody else's.
   const given = new Set(plannedOrder.parse(row.operation.after).assets.flatMap((asset) => asset.given));
@@ -113,7 +113,7 @@ async function lookFor(
   const others = await deps.ledger.placedNumbers(customer);
   for (const number of others) if (!own.has(number)) assets.delete(number);
   for (const asset of assets.values()) {
-    const { products } = await observer.contents(customer, context.enterpriseGlobalId, asset, signal);
+    const { products } = await reader.contents(customer, context.enterpriseGlobalId, asset, signal);
     const found = products.find(
       (product) => product.channelOrderId !== null && channelNumbers.has(product.channelOrderId),
     );

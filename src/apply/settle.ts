@@ -70,12 +70,12 @@ export function evidenceWith(
  */
 export class Settling {
   readonly #deps: ApplyDependencies;
-  readonly #observer: SnapshotReader;
+  readonly #reader: SnapshotReader;
   readonly #pool: NumberPool;
 
-  constructor(deps: ApplyDependencies, observer: SnapshotReader, pool: NumberPool) {
+  constructor(deps: ApplyDependencies, reader: SnapshotReader, pool: NumberPool) {
     this.#deps = deps;
-    this.#observer = observer;
+    this.#reader = reader;
     this.#pool = pool;
   }
 
@@ -98,7 +98,7 @@ export class Settling {
     const left = refusal === null ? await settleTimeLeftOf(this.#deps, row) : 0;
     let reading: Evidence;
     try {
-      reading = await readEvidence(this.#deps, this.#observer, row, signal);
+      reading = await readEvidence(this.#deps, this.#reader, row, signal);
     } catch (error) {
       if (row.state === "parked") return stillParked(row);
       return { kind: "unreadable", id, reason: messageOf(error) };

@@ -15,8 +15,8 @@ import type { Operation } from "../operation/operation.ts";
 import { planCustomer } from "../plan/plan.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 
-/** What a pass over one customer has to know about its run. */
-export interface Pass {
+/** What a attempt over one customer has to know about its run. */
+export interface CustomerAttempt {
   runId: string;
   signal: AbortSignal | undefined;
   /** Read the staff and look at everything, also where nothing changed (resync). */
@@ -46,7 +46,7 @@ export type CustomerAttemptResult =
   | { kind: "stopped"; reason: "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale" };
 
 export interface ReconcileDependencies extends ApplyDependencies {
-  observer: SnapshotReader;
+  reader: SnapshotReader;
   settling: Settling;
   pool: NumberPool;
   /** Told of every operation as it is planned and as it ends, for the run's tally and progress. */
@@ -82,7 +82,7 @@ export async function earlierMayStillLand(deps: ReconcileDependencies, operation
 }
 
 /** Whether a customer's plan of now is another than the saved one, or, where that was begun, holds what it did not. */
-export function isStale(plan: CustomerPlan, expected: Pass["expected"]): boolean {
+export function isStale(plan: CustomerPlan, expected: CustomerAttempt["expected"]): boolean {
   if (expected === undefined) return false;
   if (expected.begun) return plan.operations.some((operation) => !expected.hashes.includes(operation.hash));
   const hashes = plan.operations.map((operation) => operation.hash).sort();
@@ -94,9 +94,9 @@ export async function revokesBlockedOf(
   { ledger, settings }: Pick<ReconcileDependencies, "ledger" | "settings">,
   loaded: Omit<CustomerInput, "observed">,
   observed: Observed,
-  pass: Pick<Pass, "revokesBlocked">,
+  attempt: Pick<CustomerAttempt, "revokesBlocked">,
 ): Promise<Block | undefined> {
-  if (pass.revokesBlocked !== undefined) return pass.revokesBlocked;
+  if (attempt.revokesBlocked !== undefined) return attempt.revokesBlocked;
   if (loaded.known.assignments.length === 0) return undefined;
   const options = { settings, canSeal: ledger.canSeal, revokesBlocked: undefined };
   const { count, setHash } = destructionOf(planCustomer({ ...loaded, observed }, options).operations);

@@ -43,11 +43,11 @@ export interface CustomersAwaited {
 }
 
 /**
- * What was read from the platform for one customer in this pass, and what has to be read again after a stage did
+ * What was read from the platform for one customer in this attempt, and what has to be read again after a stage did
  * something.
  */
 export class CustomerSnapshot {
-  readonly #deps: ApplyDependencies & { observer: SnapshotReader };
+  readonly #deps: ApplyDependencies & { reader: SnapshotReader };
   readonly #customer: RecordKey;
   readonly #thorough: boolean;
   readonly #signal: AbortSignal | undefined;
@@ -56,7 +56,7 @@ export class CustomerSnapshot {
   #awaited: CustomersAwaited | undefined;
 
   constructor(
-    deps: ApplyDependencies & { observer: SnapshotReader },
+    deps: ApplyDependencies & { reader: SnapshotReader },
     customer: RecordKey,
     options: { thorough: boolean; signal: AbortSignal | undefined },
   ) {
@@ -83,7 +83,7 @@ export class CustomerSnapshot {
    * by it.
    */
   async read(loaded: Omit<CustomerInput, "observed">): Promise<void> {
-    const { observer, ledger, settings } = this.#deps;
+    const { reader, ledger, settings } = this.#deps;
     const needs = needsOf(loaded, this.#thorough);
     const { link } = loaded.known;
     if (needs.enterprises && settings.channelCode !== undefined) {
@@ -93,7 +93,7 @@ export class CustomerSnapshot {
         settings,
       );
       if (this.#observed.enterprises === undefined && this.#observed.ambiguous === undefined)
-        Object.assign(this.#observed, await observer.lookUp(this.#customer, channelCustomerId, this.#signal));
+        Object.assign(this.#observed, await reader.lookUp(this.#customer, channelCustomerId, this.#signal));
     }
     if (link !== undefined && customersLacking(loaded, settings) && !this.#customersRead) {
       this.#customersRead = true;
@@ -102,8 +102,8 @@ export class CustomerSnapshot {
       if (customersLacking(loaded, settings)) this.#awaited = await this.#settles(link);
     }
     if (needs.staff && link !== undefined) {
-      this.#observed.members ??= await observer.members(this.#customer, link.enterpriseGlobalId, this.#signal);
-      this.#observed.assets ??= await observer.assets(this.#customer, link.enterpriseGlobalId, this.#signal);
+      this.#observed.members ??= await reader.members(this.#customer, link.enterpriseGlobalId, this.#signal);
+      this.#observed.assets ??= await reader.assets(this.#customer, link.enterpriseGlobalId, this.#signal);
     }
   }
 
@@ -144,8 +144,8 @@ export class CustomerSnapshot {
    * E3 after E2: the customers of the enterprise. What it shows of an enterprise we made confirms the correlation (A8).
    */
   async #lookUpCustomers({ enterpriseGlobalId, channelCustomerId, origin }: Link): Promise<void> {
-    const { observer, ledger, settings } = this.#deps;
-    const found = await observer.enterprises(this.#customer, channelCustomerId, this.#signal);
+    const { reader, ledger, settings } = this.#deps;
+    const found = await reader.enterprises(this.#customer, channelCustomerId, this.#signal);
     const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
     if (ours === undefined) return;
     await ledger.recordChanges(this.#customer, [

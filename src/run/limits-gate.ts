@@ -2,14 +2,14 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { judgeLimits } from "../plan/limits.ts";
 import type { Destruction } from "../plan/limits.ts";
-import type { CustomerAttemptResult, Pass } from "./customer-attempt.ts";
+import type { CustomerAttemptResult, CustomerAttempt } from "./customer-attempt.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 interface GateDependencies extends Pick<RunDependencies, "ledger" | "logger"> {
   run: string;
   limits: RunRequest["limits"]["revokes"];
   /** One more attempt at a customer, with what the limits said. */
-  attempt(customer: RecordKey, verdict: Partial<Pass>): Promise<CustomerAttemptResult>;
+  attempt(customer: RecordKey, verdict: Partial<CustomerAttempt>): Promise<CustomerAttemptResult>;
   count(customer: RecordKey, result: CustomerAttemptResult): void;
   stopped(): boolean;
 }
@@ -24,7 +24,7 @@ export class LimitsGate {
   /** What was judged in this run already, by customer. */
   readonly #judged = new Map<string, Destruction>();
   /** What the limits said to a customer's revokes, for each later attempt of this run. */
-  readonly #verdicts = new Map<string, Partial<Pass>>();
+  readonly #verdicts = new Map<string, Partial<CustomerAttempt>>();
   /** Customers of whom something more would be taken away after they were judged. */
   readonly #again = new Set<string>();
 
@@ -47,7 +47,7 @@ export class LimitsGate {
    * A customer is attempted anew: what was to be taken away of it is found anew. Gives what the limits said of it
    * before.
    */
-  attemptedAnew(customer: RecordKey): Partial<Pass> {
+  attemptedAnew(customer: RecordKey): Partial<CustomerAttempt> {
     const key = formatKey(customer);
     this.#destructive.delete(key);
     return this.#verdicts.get(key) ?? {};
@@ -103,7 +103,7 @@ export class LimitsGate {
     }
   }
 
-  async #second(customer: RecordKey, fields: Partial<Pass>): Promise<CustomerAttemptResult> {
+  async #second(customer: RecordKey, fields: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
     this.#verdicts.set(formatKey(customer), fields);
     const result = await this.#deps.attempt(customer, fields);
     if (result.kind !== "destructive") return result;

@@ -67,11 +67,11 @@ export async function planRun(
   let failure: { error: unknown } | undefined;
   try {
     await reading.read();
-    const observer = new SnapshotReader(deps.platform, deps.settings);
+    const reader = new SnapshotReader(deps.platform, deps.settings);
     const limit = pLimit(deps.concurrency);
     for await (const customers of pendingCustomers(deps, request)) {
       const planned = await Promise.all(
-        customers.map((customer) => limit(() => planOne(deps, observer, reading, customer, request.signal))),
+        customers.map((customer) => limit(() => planOne(deps, reader, reading, customer, request.signal))),
       );
       for (const item of planned) {
         summary.customers += 1;
@@ -116,7 +116,7 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
 
 async function planOne(
   deps: RunDependencies,
-  observer: SnapshotReader,
+  reader: SnapshotReader,
   reading: SourceReading,
   customer: RecordKey,
   signal: AbortSignal | undefined,
@@ -133,7 +133,7 @@ async function planOne(
     const loaded = await deps.ledger.load(customer);
     const options = { settings: deps.settings, canSeal: deps.ledger.canSeal, revokesBlocked: reading.revokesBlocked };
     const nothing: Observed = { enterprises: undefined, members: undefined, assets: undefined };
-    let observed = await observe(deps, observer, loaded, nothing, signal);
+    let observed = await observe(deps, reader, loaded, nothing, signal);
     let plan = planCustomer({ ...loaded, observed }, options);
     // An enterprise that would be adopted is planned as if it were: its staff and its orders are read, and nothing is
     // kept.
@@ -143,9 +143,9 @@ async function planOne(
       loaded.known.link = adopted.link;
       for (const change of plan.learned)
         if (change.type === "platform-customers") loaded.known.platformCustomers = change.customers;
-      observed = await observe(deps, observer, loaded, observed, signal);
+      observed = await observe(deps, reader, loaded, observed, signal);
     }
-    const sought = await new OrderAdoption(deps, observer, { keeps: false }).seek(loaded, signal);
+    const sought = await new OrderAdoption(deps, reader, { keeps: false }).seek(loaded, signal);
     if (sought.customers !== undefined) loaded.known.platformCustomers = sought.customers;
     loaded.known.placedOrders = withAdopted(loaded, sought.adopted);
     plan = planCustomer({ ...loaded, observed: { ...observed, unclearOrders: sought.unclear } }, options);
@@ -178,7 +178,7 @@ function withAdopted(loaded: Omit<CustomerInput, "observed">, adopted: Sought["a
 
 async function observe(
   deps: RunDependencies,
-  observer: SnapshotReader,
+  reader: SnapshotReader,
   loaded: Omit<CustomerInput, "observed">,
   before: Observed,
   signal: AbortSignal | undefined,
@@ -193,11 +193,11 @@ async function observe(
       deps.settings,
     );
     if (observed.enterprises === undefined)
-      Object.assign(observed, await observer.lookUp(loaded.customer, channelCustomerId, signal));
+      Object.assign(observed, await reader.lookUp(loaded.customer, channelCustomerId, signal));
   }
   if (needs.staff && link !== undefined) {
-    observed.members ??= await observer.members(loaded.customer, link.enterpriseGlobalId, signal);
-    observed.assets ??= await observer.assets(loaded.customer, link.enterpriseGlobalId, signal);
+    observed.members ??= await reader.members(loaded.customer, link.enterpriseGlobalId, signal);
+    observed.assets ??= await reader.assets(loaded.customer, link.enterpriseGlobalId, signal);
   }
   return observed;
 }

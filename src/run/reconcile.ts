@@ -28,9 +28,9 @@ import {
   stopReasons,
 } from "./customer-attempt.ts";
 import { deferredOf, Outcomes } from "./record-outcomes.ts";
-import type { Pass, CustomerAttemptResult, ReconcileDependencies } from "./customer-attempt.ts";
+import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./customer-attempt.ts";
 
-/** How often a customer is planned anew within one pass before it is left to the next run. */
+/** How often a customer is planned anew within one attempt before it is left to the next run. */
 const mostRounds = 24;
 
 /**
@@ -42,14 +42,14 @@ const mostRounds = 24;
 export async function reconcile(
   deps: ReconcileDependencies,
   customer: RecordKey,
-  pass: Pass,
+  attempt: CustomerAttempt,
 ): Promise<CustomerAttemptResult> {
-  const work = new CustomerAttemptRun(deps, customer, pass);
+  const work = new CustomerAttemptRun(deps, customer, attempt);
   try {
     return await work.run();
   } catch (error) {
     if (deps.ledger.broken !== undefined) throw error;
-    if (pass.signal?.aborted === true) {
+    if (attempt.signal?.aborted === true) {
       await work.deferAll("run.stopped", "the run was stopped before it came to this record", true);
       return { kind: "stopped", reason: "aborted" };
     }
@@ -74,34 +74,34 @@ export async function reconcile(
 class CustomerAttemptRun {
   readonly #deps: ReconcileDependencies;
   readonly #customer: RecordKey;
-  readonly #pass: Pass;
+  readonly #attempt: CustomerAttempt;
   readonly #outcomes = new Outcomes();
   readonly #announced = new Map<string, Operation>();
   readonly #delivered = new Set<string>();
   readonly #look: CustomerSnapshot;
   readonly #search: OrderAdoption;
-  /** Refused for one of several people: the next plan of this pass sends them in parts. */
+  /** Refused for one of several people: the next plan of this attempt sends them in parts. */
   #inParts: Operation[] = [];
   #plannedIds = new Map<string, string>();
   /** Orders that the CRM does not want any more and that are not known to be placed. */
   #unwanted: RecordReference[] = [];
   #done = 0;
   #lacking = false;
-  /** Something was refused in this pass, for a record's sake. */
+  /** Something was refused in this attempt, for a record's sake. */
   #refused = false;
   #usedHold: string | undefined;
 
-  constructor(deps: ReconcileDependencies, customer: RecordKey, pass: Pass) {
+  constructor(deps: ReconcileDependencies, customer: RecordKey, attempt: CustomerAttempt) {
     this.#deps = deps;
     this.#customer = customer;
-    this.#pass = pass;
-    this.#look = new CustomerSnapshot(deps, customer, pass);
-    this.#search = new OrderAdoption(deps, deps.observer);
+    this.#attempt = attempt;
+    this.#look = new CustomerSnapshot(deps, customer, attempt);
+    this.#search = new OrderAdoption(deps, deps.reader);
   }
 
   /** The limits were judged for this customer in this run: its operations stand in the ledger as planned. */
   get #judged(): boolean {
-    return this.#pass.released !== undefined || this.#pass.hold !== undefined;
+    return this.#attempt.released !== undefined || this.#attempt.hold !== undefined;
   }
 
   async run(): Promise<CustomerAttemptResult> {
@@ -113,17 +113,18 @@ class CustomerAttemptRun {
       if (row.state === "planned" && this.#judged) this.#plannedIds.set(row.operation.hash, row.id);
     }
     if (!this.#judged && stored.length > 0) await ledger.dropPlanned(this.#customer, "planned anew", { held: true });
-    if (this.#pass.hold !== undefined) await ledger.holdPlanned(this.#customer, this.#pass.hold, { revokesOnly: true });
+    if (this.#attempt.hold !== undefined)
+      await ledger.holdPlanned(this.#customer, this.#attempt.hold, { revokesOnly: true });
 
     for (let round = 0; round < mostRounds; round += 1) {
-      if (this.#pass.signal?.aborted === true) return await this.#stop("aborted");
+      if (this.#attempt.signal?.aborted === true) return await this.#stop("aborted");
       const plan = await this.#plan();
       if (plan === "again") continue;
       if ("until" in plan) {
         await this.deferAll("enterprise.customers-not-shown", plan.reason, true);
         return { kind: "waiting", until: plan.until };
       }
-      if (this.#delivered.size === 0 && isStale(plan, this.#pass.expected)) {
+      if (this.#delivered.size === 0 && isStale(plan, this.#attempt.expected)) {
         if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
         return { kind: "stopped", reason: "stale" };
       }
@@ -156,7 +157,7 @@ class CustomerAttemptRun {
   async #settleOpen(): Promise<CustomerAttemptResult | undefined> {
     const { ledger, settling } = this.#deps;
     for (const row of await ledger.openOperationsOf(this.#customer)) {
-      const settled = await settling.settle(row, this.#pass.runId, this.#pass.signal);
+      const settled = await settling.settle(row, this.#attempt.runId, this.#attempt.signal);
       if (["done", "dropped", "rejected"].includes(settled.kind)) continue;
       const reason = `waits for the outcome of ${row.operation.endpoint} on ${row.operation.subject} (${row.id}) to be settled`;
       await this.deferAll("operation.open", reason, true);
@@ -172,7 +173,7 @@ class CustomerAttemptRun {
     await this.#look.read(loaded);
     if (this.#look.awaited !== undefined) return this.#look.awaited;
     this.#unwanted = unwantedOrders(loaded);
-    const sought = await this.#search.seek(loaded, this.#pass.signal);
+    const sought = await this.#search.seek(loaded, this.#attempt.signal);
     if (sought.adopted.length > 0) return "again";
     this.#look.unclear(sought.unclear);
     const plan = planCustomer(
@@ -180,7 +181,7 @@ class CustomerAttemptRun {
       {
         settings: this.#deps.settings,
         canSeal: ledger.canSeal,
-        revokesBlocked: await revokesBlockedOf(this.#deps, loaded, this.#look.observed, this.#pass),
+        revokesBlocked: await revokesBlockedOf(this.#deps, loaded, this.#look.observed, this.#attempt),
       },
     );
     if (plan.learned.length === 0) return plan;
@@ -197,7 +198,7 @@ class CustomerAttemptRun {
 
   async #judge(plan: CustomerPlan): Promise<CustomerAttemptResult | undefined> {
     const { count, setHash } = destructionOf(plan.operations);
-    if (count === 0 || this.#pass.hold !== undefined || isReleased(plan.operations, this.#pass.released))
+    if (count === 0 || this.#attempt.hold !== undefined || isReleased(plan.operations, this.#attempt.released))
       return undefined;
     if (this.#delivered.size > 0 && this.#usedHold !== undefined && this.#onlyKnownRevokes(plan)) return undefined;
     const hold = await this.#deps.ledger.holdOf(this.#customer);
@@ -207,7 +208,7 @@ class CustomerAttemptRun {
     }
     if (!this.#judged) {
       const operations = plan.operations.filter((operation) => !this.#announced.has(operation.hash));
-      await this.#deps.ledger.storePlanned({ runId: this.#pass.runId, state: "planned", operations });
+      await this.#deps.ledger.storePlanned({ runId: this.#attempt.runId, state: "planned", operations });
       for (const operation of operations) this.#deps.tally.planned(operation);
     }
     return { kind: "destructive", count, setHash, revokes: revokeHashes(plan.operations) };
@@ -224,7 +225,7 @@ class CustomerAttemptRun {
 
   /** Without the revokes that are held, and without the grants that need them. */
   #allowed(operations: readonly Operation[]): Operation[] {
-    return this.#pass.hold === undefined ? [...operations] : withoutHeld(operations);
+    return this.#attempt.hold === undefined ? [...operations] : withoutHeld(operations);
   }
 
   #announce(operations: readonly Operation[]): void {
@@ -255,10 +256,10 @@ class CustomerAttemptRun {
       return undefined;
     }
     const delivery: Delivery = await deliver(this.#deps, pool, operation, {
-      runId: this.#pass.runId,
+      runId: this.#attempt.runId,
       plannedId: this.#plannedIds.get(operation.hash),
       shownBefore: this.#look.observed.members?.map((member) => member.globalId),
-      signal: this.#pass.signal,
+      signal: this.#attempt.signal,
     });
     this.#delivered.add(operation.hash);
     switch (delivery.kind) {
@@ -293,17 +294,17 @@ class CustomerAttemptRun {
   async #withhold(operation: Operation): Promise<"parked" | { code: string; reason: string } | undefined> {
     const refusing = this.#deps.refusing.get(serviceOf(operation));
     if (refusing !== undefined) return { code: "service.refused", reason: refusing };
-    const { observer } = this.#deps;
-    const after = await lookForRefusedOrder(this.#deps, observer, operation, this.#pass.signal);
+    const { reader } = this.#deps;
+    const after = await lookForRefusedOrder(this.#deps, reader, operation, this.#attempt.signal);
     if (after.kind === "clear") return undefined;
     if (after.kind === "parked") return "parked";
     return { code: "settle-time", reason: refusedJustNow };
   }
 
   /**
-   * A refusal stops only what needs what was refused: the next plan of this pass leaves it out. People who were refused
-   * together are not at fault yet: they are sent in parts. Where the service refuses this application, no record is at
-   * fault, and this run sends it nothing more.
+   * A refusal stops only what needs what was refused: the next plan of this attempt leaves it out. People who were
+   * refused together are not at fault yet: they are sent in parts. Where the service refuses this application, no
+   * record is at fault, and this run sends it nothing more.
    */
   #noteRefusal(operation: Operation, refused: Extract<Delivery, { kind: "rejected" }>): "rejected" | undefined {
     if (refused.scope === "service") {
@@ -319,7 +320,7 @@ class CustomerAttemptRun {
 
   /** Whether something shows of an order that was refused and is not wanted any more: a person has to look at it. */
   async #lookForUnwanted(): Promise<boolean> {
-    const found = await lookForUnwanted(this.#deps, this.#deps.observer, this.#unwanted, this.#pass.signal);
+    const found = await lookForUnwanted(this.#deps, this.#deps.reader, this.#unwanted, this.#attempt.signal);
     this.#outcomes.defer(found.tooEarly, "settle-time", refusedJustNow, true);
     return found.parked;
   }
@@ -327,7 +328,7 @@ class CustomerAttemptRun {
   async #dropUnsent(operation: Operation, why: string): Promise<void> {
     const { ledger } = this.#deps;
     if (!this.#plannedIds.has(operation.hash)) {
-      await ledger.storePlanned({ runId: this.#pass.runId, state: "planned", operations: [operation] });
+      await ledger.storePlanned({ runId: this.#attempt.runId, state: "planned", operations: [operation] });
     }
     await ledger.dropPlanned(this.#customer, why, { hash: operation.hash, held: false });
   }
@@ -336,7 +337,7 @@ class CustomerAttemptRun {
   async #settleAtOnce(operation: Operation, id: string): Promise<boolean> {
     const row = await this.#deps.ledger.operation(id);
     if (row === undefined || kindOf(row.operation).whenUnknown === "send-again") return false;
-    const settled = await this.#deps.settling.settle(row, this.#pass.runId, this.#pass.signal);
+    const settled = await this.#deps.settling.settle(row, this.#attempt.runId, this.#attempt.signal);
     if (settled.kind === "rejected") {
       this.#refused = true;
       this.#outcomes.reject(this.#outcomes.mattersOf(operation), settled.code, settled.reason);
@@ -350,12 +351,12 @@ class CustomerAttemptRun {
   async #finish(plan: CustomerPlan): Promise<CustomerAttemptResult> {
     const { ledger } = this.#deps;
     await this.#dropLeft("no longer needed: what the platform shows made it so");
-    if (this.#pass.hold !== undefined)
-      await ledger.holdPlanned(this.#customer, this.#pass.hold, { revokesOnly: false });
+    if (this.#attempt.hold !== undefined)
+      await ledger.holdPlanned(this.#customer, this.#attempt.hold, { revokesOnly: false });
     else if (this.#judged) await ledger.dropPlanned(this.#customer, "no longer needed", { held: false });
     if (this.#usedHold !== undefined) await ledger.decideHold(this.#usedHold, "used", "carried out");
-    else if (this.#pass.hold === undefined) await lapseNeedlessHold(ledger, plan, this.#look.observed);
-    await ledger.recordOutcomes(this.#pass.runId, this.#outcomes.all, [], this.#pass.hold);
+    else if (this.#attempt.hold === undefined) await lapseNeedlessHold(ledger, plan, this.#look.observed);
+    await ledger.recordOutcomes(this.#attempt.runId, this.#outcomes.all, [], this.#attempt.hold);
     return { kind: "finished", operations: this.#done, lacking: this.#lacking, refused: this.#refused };
   }
 
@@ -365,7 +366,7 @@ class CustomerAttemptRun {
     const code = reason === "not-sent" ? "service.not-sent" : reason === "rejected" ? "service.refused" : undefined;
     if (code !== undefined) this.#outcomes.deferUnsent([...this.#left, ...this.#inParts], code, why);
     await this.#dropStored(why);
-    await ledger.recordOutcomes(this.#pass.runId, this.#outcomes.all, this.#outcomes.planned, this.#pass.hold);
+    await ledger.recordOutcomes(this.#attempt.runId, this.#outcomes.all, this.#outcomes.planned, this.#attempt.hold);
     return { kind: "stopped", reason };
   }
 
@@ -375,14 +376,14 @@ class CustomerAttemptRun {
     const left = this.#left;
     if (left.length === 0) return;
     const notStored = left.filter((operation) => !this.#plannedIds.has(operation.hash));
-    await ledger.storePlanned({ runId: this.#pass.runId, state: "planned", operations: notStored });
+    await ledger.storePlanned({ runId: this.#attempt.runId, state: "planned", operations: notStored });
     await ledger.dropPlanned(this.#customer, why, { held: false });
     for (const operation of left) this.#delivered.add(operation.hash);
   }
 
   /**
-   * A judged pass that ends early leaves none of the operations that were stored for it as planned: the next run plans
-   * anew.
+   * A judged attempt that ends early leaves none of the operations that were stored for it as planned: the next run
+   * plans anew.
    */
   async #dropStored(why: string): Promise<void> {
     await this.#dropLeft(why);
@@ -394,6 +395,6 @@ class CustomerAttemptRun {
     const loaded = await this.#deps.ledger.load(this.#customer);
     const pending = deferredOf(loaded, { code, reason, again });
     await this.#dropStored(`not attempted: ${reason}`);
-    await this.#deps.ledger.recordOutcomes(this.#pass.runId, pending);
+    await this.#deps.ledger.recordOutcomes(this.#attempt.runId, pending);
   }
 }

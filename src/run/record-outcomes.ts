@@ -20,7 +20,7 @@ export function deferredOf(
     .map(({ stream, item }) => ({ stream, key: item.key, outcome: "deferred", ...why }));
 }
 
-/** What a pass over one customer came to for each record. */
+/** What an attempt at one customer came to for each record. */
 export class Outcomes {
   readonly #outcomes = new Map<string, RecordOutcome>();
   readonly #final = new Set<string>();
@@ -35,8 +35,8 @@ export class Outcomes {
   }
 
   /**
-   * What an attempt came to (`final`) stands: a later plan of the pass, which still holds the operation, does not make
-   * it "planned" again.
+   * What an attempt came to (`final`) stands: a later plan of the attempt, which still holds the operation, does not
+   * make it "planned" again.
    */
   note(outcome: RecordOutcome, final = false): void {
     const key = `${outcome.stream} ${formatKey(outcome.key)}`;
@@ -47,7 +47,7 @@ export class Outcomes {
 
   /**
    * The records that an operation is a matter of. What somebody holds here who belongs elsewhere now, and of whom this
-   * pass decides nothing, is the matter of the customer here: the record waits with its own customer.
+   * attempt decides nothing, is the matter of the customer here: the record waits with its own customer.
    */
   mattersOf({ customer, records }: Pick<Operation, "customer" | "records">): RecordReference[] {
     return records.map((record) =>
@@ -75,7 +75,7 @@ export class Outcomes {
     }
   }
 
-  /** Not final: the next plan of the pass says it too, or that it is otherwise by then. */
+  /** Not final: the next plan of the attempt says it too, or that it is otherwise by then. */
   reject(records: readonly RecordReference[], code: string, reason: string): void {
     for (const { stream, namespace, id } of records)
       this.note({ stream, key: { namespace, id }, outcome: "rejected", code, reason });

@@ -5,7 +5,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/run-statements.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
-import type { CustomerAttemptResult, Pass, ReconcileDependencies } from "./customer-attempt.ts";
+import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies } from "./customer-attempt.ts";
 import { LimitsGate } from "./limits-gate.ts";
 import { reconcile } from "./reconcile.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -40,12 +40,12 @@ export class SyncRun {
     this.#request = request;
     this.#run = run;
     const apply = { ...deps, settle: deps.settle };
-    const observer = new SnapshotReader(deps.platform, deps.settings);
+    const reader = new SnapshotReader(deps.platform, deps.settings);
     const pool = new NumberPool(apply);
-    this.#settling = new Settling(apply, observer, pool);
+    this.#settling = new Settling(apply, reader, pool);
     this.#reconcile = {
       ...apply,
-      observer,
+      reader,
       pool,
       settling: this.#settling,
       tally: { planned: countPlanned },
@@ -78,7 +78,7 @@ export class SyncRun {
     }
   }
 
-  #pass(customer: RecordKey, fields: Partial<Pass>): Pass {
+  #attemptOf(customer: RecordKey, fields: Partial<CustomerAttempt>): CustomerAttempt {
     const { scope } = this.#request;
     const key = formatKey(customer);
     const expected = this.#request.expected?.get(key);
@@ -94,8 +94,8 @@ export class SyncRun {
     };
   }
 
-  async #attempt(customer: RecordKey, fields: Partial<Pass>): Promise<CustomerAttemptResult> {
-    return await reconcile(this.#reconcile, customer, this.#pass(customer, fields));
+  async #attempt(customer: RecordKey, fields: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
+    return await reconcile(this.#reconcile, customer, this.#attemptOf(customer, fields));
   }
 
   async applyAll(): Promise<void> {

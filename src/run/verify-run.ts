@@ -58,7 +58,7 @@ export async function runVerify(
     scope: null,
     header: request.header,
   });
-  const observer = new SnapshotReader(deps.platform, deps.settings);
+  const reader = new SnapshotReader(deps.platform, deps.settings);
   const stopped = (): boolean => request.signal?.aborted === true;
   const summary: VerifySummary = {
     run,
@@ -73,7 +73,7 @@ export async function runVerify(
     open: [],
   };
   try {
-    await readBack(deps, request, observer, summary);
+    await readBack(deps, request, reader, summary);
     for await (const found of request.findings()) {
       summary.findings.counts[found.finding] += 1;
       if (summary.findings.first.length < mostNamed) summary.findings.first.push(found.text);
@@ -119,7 +119,7 @@ export async function runVerify(
 async function readBack(
   deps: RunDependencies,
   request: Pick<RunRequest, "signal">,
-  observer: SnapshotReader,
+  reader: SnapshotReader,
   summary: VerifySummary,
 ): Promise<void> {
   const { ledger, logger } = deps;
@@ -135,7 +135,7 @@ async function readBack(
         limit(async () => {
           if (stopped()) return;
           try {
-            const verified = await verifyCustomer(ledger, observer, customer, request.signal);
+            const verified = await verifyCustomer(ledger, reader, customer, request.signal);
             summary.assets += verified.assets;
             summary.products += verified.products;
             summary.members += verified.members;

@@ -20,16 +20,16 @@ export interface Verified {
  */
 export async function verifyCustomer(
   ledger: Ledger,
-  observer: SnapshotReader,
+  reader: SnapshotReader,
   customer: RecordKey,
   signal: AbortSignal | undefined,
 ): Promise<Verified> {
   const { link } = await ledger.known(customer);
   if (link === undefined) return { assets: 0, products: 0, members: 0 };
   const gid = link.enterpriseGlobalId;
-  const enterprises = await observer.enterprises(customer, link.channelCustomerId, signal);
-  const members = await observer.members(customer, gid, signal);
-  const rows = await observer.assetRows(customer, gid, signal);
+  const enterprises = await reader.enterprises(customer, link.channelCustomerId, signal);
+  const members = await reader.members(customer, gid, signal);
+  const rows = await reader.assetRows(customer, gid, signal);
   const assets = byNumber(rows);
   const changes: StateChange[] = [];
   const seen = new Map<string, Set<string>>([
@@ -57,7 +57,7 @@ export async function verifyCustomer(
     observe("twice", `asset ${assetNum}`, { assetNum, times });
   for (const asset of assets.values()) {
     observe("asset", asset.assetNum, { assetId: asset.assetId, holder: asset.holder, borrowed: asset.borrowed });
-    const contents = await observer.contents(customer, gid, asset, signal);
+    const contents = await reader.contents(customer, gid, asset, signal);
     const ids = contents.products.flatMap(({ crmProductId }) => crmProductId ?? []);
     for (const [crmProductId, times] of shownTwice(ids)) {
       const { assetNum } = asset;

@@ -13,7 +13,7 @@ async function decided(
   verdict: PersonsVerdict,
   reason = "the platform's people say so",
 ): Promise<Decision> {
-  return await decide(world.deps, world.observer, id, verdict, { reason, by: "tester" });
+  return await decide(world.deps, world.reader, id, verdict, { reason, by: "tester" });
 }
 
 async function unknownOrder(

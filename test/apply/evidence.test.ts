@@ -111,7 +111,7 @@ describe("a reading that takes long", () => {
       },
     });
     await expect(
-      decide(slow.deps, slow.observer, id, "not-applied", { reason: "x", by: "tester" }),
+      decide(slow.deps, slow.reader, id, "not-applied", { reason: "x", by: "tester" }),
     ).rejects.toMatchObject({
       code: "settle.too-early",
     });
@@ -320,7 +320,7 @@ describe("an enterprise that E1 bound without an answer", () => {
     await world.take("customers", customerRecord());
     world.sandbox.faults.add({ operation: "E1", ...lost });
     const id = await world.carryOutUnknown("bind-enterprise");
-    const [found] = await world.observer.enterprises(customer, "C1");
+    const [found] = await world.reader.enterprises(customer, "C1");
     const byHand = { userList: [{ userName: "userS1", name: "Person S1", password: "Password-1" }] };
     await world.deps.platform.memberCenter.addStaff(found?.enterpriseGlobalId ?? "", byHand, {
       nonce: "a".repeat(32),
@@ -366,7 +366,7 @@ describe("what is kept of the readings", () => {
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
     world.clock.pass(settleMs + 1);
-    await decide(world.deps, world.observer, id, "not-applied", { reason: "x", by: "tester" });
+    await decide(world.deps, world.reader, id, "not-applied", { reason: "x", by: "tester" });
     const before = (await world.row(id)).evidence;
     await world.ledger.noteEvidence(id, { readings: [] });
     expect((await world.row(id)).evidence).toEqual(before);

@@ -393,7 +393,7 @@ describe("staff whose answer was lost (M1)", () => {
     const known = await world.ledger.known(customer);
     expect(known.staffLinks.size).toBe(3);
     expect(known.enterpriseCode).toBe("E00001");
-    const members = await world.observer.members(customer, known.link?.enterpriseGlobalId ?? "");
+    const members = await world.reader.members(customer, known.link?.enterpriseGlobalId ?? "");
     for (const link of known.staffLinks.values()) {
       expect(members.find((member) => member.globalId === link.memberGlobalId)?.name).toBe(`Person ${link.key.id}`);
     }
@@ -622,7 +622,7 @@ describe("what is proven and contradicts the ledger", () => {
     await world.take("customers", customerRecord());
     world.sandbox.faults.add({ operation: "E2", ...lost });
     const id = await world.carryOutUnknown("create-enterprise");
-    const [found] = await world.observer.enterprises(customer, "C1");
+    const [found] = await world.reader.enterprises(customer, "C1");
     const link = { channelCode: "crm", channelCustomerId: "X", origin: "adopted" as const, examined: true };
     await world.ledger.recordChanges(customer, [
       {

@@ -169,7 +169,7 @@ export class ApplyWorld {
   readonly clock: JumpClock;
   readonly settings: ContractSettings;
   readonly deps: ApplyDependencies;
-  readonly observer: SnapshotReader;
+  readonly reader: SnapshotReader;
   readonly pool: NumberPool;
   readonly settling: Settling;
   readonly log: string[];
@@ -188,9 +188,9 @@ export class ApplyWorld {
     this.deps = parts.deps;
     this.settings = parts.deps.settings;
     this.log = parts.log;
-    this.observer = new SnapshotReader(this.deps.platform, this.settings);
+    this.reader = new SnapshotReader(this.deps.platform, this.settings);
     this.pool = new NumberPool(this.deps);
-    this.settling = new Settling(this.deps, this.observer, this.pool);
+    this.settling = new Settling(this.deps, this.reader, this.pool);
   }
 
   static async start(options: WorldOptions = {}): Promise<ApplyWorld> {
@@ -259,11 +259,11 @@ export class ApplyWorld {
       const { link } = loaded.known;
       const observed =
         link === undefined
-          ? { enterprises: await this.observer.enterprises(customer, "C1"), members: undefined, assets: undefined }
+          ? { enterprises: await this.reader.enterprises(customer, "C1"), members: undefined, assets: undefined }
           : {
               enterprises: undefined,
-              members: await this.observer.members(customer, link.enterpriseGlobalId),
-              assets: await this.observer.assets(customer, link.enterpriseGlobalId),
+              members: await this.reader.members(customer, link.enterpriseGlobalId),
+              assets: await this.reader.assets(customer, link.enterpriseGlobalId),
             };
       const plan = planCustomer(
         { ...loaded, observed },
@@ -284,7 +284,7 @@ export class ApplyWorld {
 
   async deliver(operation: Operation): Promise<Delivery> {
     const { link } = await this.ledger.known(customer);
-    const members = link === undefined ? [] : await this.observer.members(customer, link.enterpriseGlobalId);
+    const members = link === undefined ? [] : await this.reader.members(customer, link.enterpriseGlobalId);
     return await deliver(this.deps, this.pool, operation, {
       runId: "run",
       shownBefore: members.map((member) => member.globalId),
@@ -319,7 +319,7 @@ export class ApplyWorld {
 
   /** E3, as a run does after E2. */
   async lookUp(): Promise<string> {
-    const [found] = await this.observer.enterprises(customer, "C1");
+    const [found] = await this.reader.enterprises(customer, "C1");
     if (found === undefined) throw new Error("E3 shows no enterprise");
     await this.ledger.recordChanges(customer, [{ type: "platform-customers", ...found }]);
     await this.ledger.confirmCorrelation(correlationOf(this.settings));

@@ -28,7 +28,7 @@ it.each(["as they come", "the other way round"])(
         },
       },
     });
-    await verifyCustomer(world.ledger, twice.observer, customer, undefined);
+    await verifyCustomer(world.ledger, twice.reader, customer, undefined);
     const queries = await openQueries(world.path);
     const found = await Array.fromAsync(queries.findings());
     queries.close();
@@ -38,7 +38,7 @@ it.each(["as they come", "the other way round"])(
       ),
       expect.stringMatching(/^crm\/C1: product \S+ under asset number \d+: the platform shows the product .* 2 times/u),
     ]);
-    await verifyCustomer(world.ledger, world.observer, customer, undefined);
+    await verifyCustomer(world.ledger, world.reader, customer, undefined);
     const after = await openQueries(world.path);
     expect(await Array.fromAsync(after.findings()), "gone once it is shown once").toEqual([]);
     after.close();

@@ -65,7 +65,7 @@ export async function decideAll(
   services: SimulatedServices,
   onDecided: (customer: string) => void,
 ): Promise<number> {
-  const observer = new SnapshotReader(engine.platform, assumptions);
+  const reader = new SnapshotReader(engine.platform, assumptions);
   let decisions = 0;
   for (const hold of await engine.wait(engine.ledger.openHolds())) {
     if (hold.state !== "open") continue;
@@ -80,7 +80,7 @@ export async function decideAll(
     for (const verdict of verdicts) {
       try {
         await engine.wait(
-          decide(engine.deps, observer, row.id, verdict, { reason: "looked at the platform", by: "tester" }),
+          decide(engine.deps, reader, row.id, verdict, { reason: "looked at the platform", by: "tester" }),
         );
         decisions += 1;
         onDecided(row.operation.customer.id);

@@ -4,7 +4,7 @@ import type { Breaks } from "../break.ts";
 export const running: Breaks = {
   "assets are taken away before the limits are judged": {
     file: "src/run/reconcile.ts",
-    find: "isReleased(plan.operations, this.#pass.released)",
+    find: "isReleased(plan.operations, this.#attempt.released)",
     replace: "count > 0",
     test: "run/sync-run.test.ts",
     title: "what takes something away > is judged before the first of it is sent, and held whole beyond the limit",
