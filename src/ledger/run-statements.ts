@@ -1,9 +1,9 @@
 import type { Stream } from "../crm/model.ts";
 import type { Sqlite } from "./database.ts";
 import { statements } from "./statements.ts";
-import type { SourceReadTable } from "./tables.ts";
+import type { RunState, SourceReadTable } from "./tables.ts";
 
-export type RunState = "running" | "done" | "stopped" | "failed" | "cut-off";
+export type { RunState } from "./tables.ts";
 
 export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;
 

@@ -5,7 +5,6 @@ import type { Endpoint, Stage } from "../operation/operation.ts";
 import type { OperationKind } from "../operation/registry.ts";
 import type { OperationState } from "./journal.ts";
 import type { HoldRow } from "./holds.ts";
-import type { RunState } from "./run-statements.ts";
 
 /** The tables of the ledger as they are read: instants are ISO text in UTC, flags are 0 or 1, bodies are JSON text. */
 export interface LedgerTables {
@@ -309,6 +308,8 @@ export interface HoldTable {
   reason: string | null;
   decided_by: string | null;
 }
+
+export type RunState = "running" | "done" | "stopped" | "failed" | "cut-off";
 
 export interface RunTable {
   id: string;
