@@ -32,7 +32,7 @@ database.close();
 
 const ledger = await Ledger.open({ path, clock: systemClock, ids, random: systemRandomness });
 const verifying = performance.now();
-const verdict = ledger.verifyAudit();
+const verdict = ledger.audit.verify();
 const verifiedIn = (performance.now() - verifying) / 1_000;
 ledger.close();
 if (!verdict.good || verdict.entries !== entries) throw new Error("the chain does not verify");

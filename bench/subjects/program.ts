@@ -100,11 +100,11 @@ const dependencies: RunDependencies = {
   progress: () => {},
 };
 
-ledger.takeRunLock();
+ledger.runs.takeLock();
 try {
   process.stdout.write(`${JSON.stringify(job === "verify" ? await verify() : await sync())}\n`);
 } finally {
-  ledger.releaseRunLock();
+  ledger.runs.releaseLock();
   ledger.close();
   await source.close();
   await platform.close();

@@ -177,12 +177,12 @@ export class Application {
   /** Refuses a ledger that belongs to other services than those of this configuration. */
   async requirePlatform(): Promise<void> {
     const ledger = await this.ledger();
-    await ledger.requirePlatform(await platformName(this));
+    await ledger.identity.requirePlatform(await platformName(this));
   }
 
   async runDependencies(): Promise<RunDependencies> {
     const ledger = await this.ledger();
-    await ledger.identity();
+    await ledger.identity.name();
     return {
       ledger,
       platform: this.platform(),
@@ -202,8 +202,8 @@ export class Application {
   async notifyDependencies(ledger: Ledger): Promise<NotifyDependencies & { ledger: Ledger }> {
     return {
       settings: this.config.notify,
-      instance: `${this.config.instance ?? hostname()} (${await ledger.identity()})`,
-      store: ledger,
+      instance: `${this.config.instance ?? hostname()} (${await ledger.identity.name()})`,
+      store: ledger.schedule,
       clock: this.clock,
       logger: this.logger,
       secret: (reference) => this.secrets.reveal(reference),

@@ -43,7 +43,7 @@ export async function planByHand(
     };
     const save = async (run: string): Promise<void> => {
       if (out === undefined) return;
-      const ledger = await dependencies.ledger.identity();
+      const ledger = await dependencies.ledger.identity.name();
       const at = toInstant(application.clock.now());
       writePlanFile(out, { type: "plan", format: 1, ledger, run, at, config: application.header.hash }, kept);
     };
@@ -60,7 +60,7 @@ export async function applyByHand(
   { signal, show }: ByHand<RunSummary>,
 ): Promise<ExitCode> {
   const dependencies = await application.runDependencies();
-  const saved = file === undefined ? undefined : readPlanFile(file, await dependencies.ledger.identity());
+  const saved = file === undefined ? undefined : readPlanFile(file, await dependencies.ledger.identity.name());
   const request = requestOf(application, "apply", signal);
   return await synchronise(application, show, {
     ...request,

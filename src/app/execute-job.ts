@@ -64,7 +64,7 @@ export async function executeJob(application: Application, job: BoundJob, reques
   };
   const work = async (): Promise<ExitCode> => {
     for (const source of acceptShrink ?? [])
-      await ledger.audit({
+      await ledger.audit.append({
         kind: "shrink-accepted",
         subject: `source:${source}`,
         body: { job: job.id, by: by ?? "" },
@@ -74,12 +74,12 @@ export async function executeJob(application: Application, job: BoundJob, reques
     await request.show?.(ended);
     await thinHistory({ ...dependencies, settings: application.config.retention }, () => signal.aborted);
     // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
-    if (slot !== undefined && state === "done") await ledger.finishFireTime(job.id, slot, job.kind !== "report");
+    if (slot !== undefined && state === "done") await ledger.schedule.finish(job.id, slot, job.kind !== "report");
     return exitCode;
   };
   // Another program may have run an interrupted fire time while this one waited for the lock.
   return await underRunLock(application, work, async () =>
-    slot === undefined || (await ledger.unfinishedFireTimes(job.id)).includes(slot) ? undefined : exitCodes.ok,
+    slot === undefined || (await ledger.schedule.unfinished(job.id)).includes(slot) ? undefined : exitCodes.ok,
   );
 }
 
@@ -133,7 +133,7 @@ async function runReport({ application, dependencies, job, request }: Execution)
   files: string[];
 }> {
   const { ledger } = dependencies;
-  const run = await ledger.startRun({
+  const run = await ledger.runs.start({
     job: job.id,
     kind: "report",
     trigger: request.trigger,
@@ -141,7 +141,7 @@ async function runReport({ application, dependencies, job, request }: Execution)
     header: application.runHeader(),
   });
   const end = async (state: "done" | "failed", exitCode: ExitCode, files: string[]): Promise<void> => {
-    await ledger.finishRun(run, { state, exitCode, balance: null, summary: { files } });
+    await ledger.runs.finish(run, { state, exitCode, balance: null, summary: { files } });
   };
   try {
     const files = await writeReports(application, job, request.slot);

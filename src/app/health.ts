@@ -71,10 +71,10 @@ function lastRunOf(run: RunRow | undefined): Health["jobs"][number]["lastRun"] {
 export async function readHealth(platform: Platform, ledger: Ledger, schedule: Schedule): Promise<Health> {
   if (ledger.broken !== undefined) throw ledger.broken;
   const state = await schedule.state();
-  const last = await ledger.lastRunByJob();
-  const open = await ledger.openOperations();
-  const holds = await ledger.openHolds();
-  const records = (await ledger.openRecords())
+  const last = await ledger.runs.lastByJob();
+  const open = await ledger.journal.open();
+  const holds = await ledger.approvals.standing();
+  const records = (await ledger.records.open())
     .filter((group) => group.counts)
     .map(({ standing, stream, code, cause, owner, count, since }) => ({
       standing,
@@ -98,7 +98,7 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
       quarantined: records.filter((row) => row.standing === "quarantined").reduce((sum, row) => sum + row.count, 0),
       records,
       runs: [...last.values()].filter((run) => !byHand(run)).flatMap(troubleCodes),
-      streams: (await ledger.troubledReads()).map((read) => `${read.source}/${read.stream}`),
+      streams: (await ledger.records.troubledReads()).map((read) => `${read.source}/${read.stream}`),
     },
     breakers: { "order-service": circuit("orderService"), "member-center": circuit("memberCenter") },
   };

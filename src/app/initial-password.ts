@@ -16,9 +16,9 @@ export async function handOutPassword(
   const key = formatKey(staff);
   const ledger = await application.existingLedger();
   const ref = `initial-password/${key}`;
-  const sealed = await ledger.latestSealed(ref);
+  const sealed = await ledger.private.latestSealed(ref);
   const password = sealed.values?.["password"];
-  if (!(await ledger.isStaffLinked(staff))) {
+  if (!(await ledger.state.isStaffLinked(staff))) {
     throw noPassword(
       `staff member ${key} was not added by crm-sync yet, so there is no password to hand out`,
       "`crm-sync explain staff ID` says what it waits for",
@@ -33,9 +33,9 @@ export async function handOutPassword(
     );
   }
   const body = { version: sealed.version, by };
-  await ledger.audit({ kind: "password-handed-out", subject: `staff:${key}`, body });
+  await ledger.audit.append({ kind: "password-handed-out", subject: `staff:${key}`, body });
   await show(password);
-  await ledger.wipeSealed(ref, sealed.version);
+  await ledger.private.wipeSealed(ref, sealed.version);
 }
 
 function noPassword(message: string, cure: string): Problem {

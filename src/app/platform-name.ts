@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Config } from "../config/config.ts";
 import type { ConfigHeader } from "../config/load.ts";
-import { anySandbox } from "../ledger/ledger.ts";
+import { anySandbox } from "../ledger/identity.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
 const sandboxIdentity = z.object({ identity: z.string().regex(/^[0-9a-f]{12}$/u) });

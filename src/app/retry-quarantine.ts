@@ -20,7 +20,7 @@ export async function retryQuarantine(application: Application, id: string, by: 
   const results: Retried[] = [];
   for (const one of ids) {
     if (!busy) results.push(await retries.retry(one, by));
-    else if (await ledger.retryQuarantine(one, by))
+    else if (await ledger.records.retryQuarantine(one, by))
       results.push({ kind: "waits-for-source", id: one, why: "a run is on" });
   }
   return results.filter((result) => result.kind !== "unknown");
@@ -28,11 +28,11 @@ export async function retryQuarantine(application: Application, id: string, by: 
 
 function isBusy(ledger: Ledger): boolean {
   try {
-    ledger.takeRunLock();
+    ledger.runs.takeLock();
   } catch (error) {
     if (error instanceof Problem && error.exitCode === exitCodes.runActive) return true;
     throw error;
   }
-  ledger.releaseRunLock();
+  ledger.runs.releaseLock();
   return false;
 }

@@ -10,7 +10,7 @@ export async function underRunLock<T>(
   done: () => Promise<T | undefined> = async () => undefined,
 ): Promise<T> {
   const ledger = await application.ledger();
-  ledger.takeRunLock();
+  ledger.runs.takeLock();
   try {
     const found = await done();
     if (found !== undefined) return found;
@@ -18,6 +18,6 @@ export async function underRunLock<T>(
     await application.requirePlatform();
     return await work();
   } finally {
-    ledger.releaseRunLock();
+    ledger.runs.releaseLock();
   }
 }

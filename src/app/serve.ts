@@ -1,7 +1,7 @@
 import { Problem } from "../base/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Schedule } from "../run/schedule.ts";
-import type { SlotRun, SlotStore } from "../run/schedule.ts";
+import type { SlotRun } from "../run/schedule.ts";
 import { cronTicker } from "../run/schedule-ticker.ts";
 import type { Application } from "./application.ts";
 import { executeJob } from "./execute-job.ts";
@@ -17,7 +17,7 @@ export async function serve(application: Application, { signal, startHealth, sta
   const { clock, logger } = application;
   const schedule = new Schedule({
     jobs,
-    store: slotStore(ledger),
+    store: ledger.schedule,
     clock,
     logger,
     ticker: cronTicker(clock),
@@ -52,21 +52,11 @@ async function executeSlot(
 ): Promise<"done" | "unfinished" | "busy"> {
   try {
     await executeJob(application, job, { trigger: "schedule", signal, slot });
-    return (await ledger.unfinishedFireTimes(job.id)).includes(slot) ? "unfinished" : "done";
+    return (await ledger.schedule.unfinished(job.id)).includes(slot) ? "unfinished" : "done";
   } catch (error) {
     if (error instanceof Problem && error.code === "run.active") return "busy";
     throw error;
   }
-}
-
-function slotStore(ledger: Ledger): SlotStore {
-  return {
-    claim: (job, slot) => ledger.claimSlot(job, slot),
-    last: (job) => ledger.lastSlot(job),
-    finish: (job, slot) => ledger.finishFireTime(job, slot),
-    unfinished: (job) => ledger.unfinishedFireTimes(job),
-    rewind: (job, slot) => ledger.rewindSlot(job, slot),
-  };
 }
 
 /**

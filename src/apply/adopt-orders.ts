@@ -76,7 +76,7 @@ export class OrderAdoption {
       found = await this.#compare(loaded, orders);
     }
     if (this.#keeps && found.adopted.length > 0) {
-      await this.#deps.ledger.recordChanges(loaded.customer, found.adopted, {
+      await this.#deps.ledger.state.record(loaded.customer, found.adopted, {
         kind: "examined",
         subject: `customer:${formatKey(loaded.customer)}`,
         body: { enterpriseGlobalId: link.enterpriseGlobalId, adopted: found.adopted.map(orderIn) },
@@ -139,7 +139,7 @@ export class OrderAdoption {
       { type: "licence-types-shown", types: [...types] },
       ...kept,
     ];
-    await this.#deps.ledger.recordChanges(customer, changes, {
+    await this.#deps.ledger.state.record(customer, changes, {
       kind: "examined",
       subject: `customer:${formatKey(customer)}`,
       body: { enterpriseGlobalId, assets: assets.size, adopted: [] },
@@ -170,7 +170,7 @@ export class OrderAdoption {
 
   async #shown(loaded: Loaded, channelOrderId: string): Promise<ShownOrder | undefined> {
     if (this.#examination !== undefined) return this.#examination.shown.get(channelOrderId);
-    return await this.#deps.ledger.shownOrder(loaded.customer, channelOrderId);
+    return await this.#deps.ledger.state.shownOrder(loaded.customer, channelOrderId);
   }
 
   async #mayBeThere(order: Order): Promise<Block | undefined> {
@@ -213,7 +213,7 @@ async function adopt(
 ): Promise<void> {
   const channelOrderId = channelNumberOf(deps, order);
   if (adopted.some((change) => change.channelOrderId === channelOrderId)) return;
-  if (await deps.ledger.isPlaced(channelOrderId)) return;
+  if (await deps.ledger.state.isPlaced(channelOrderId)) return;
   adopted.push({
     type: "order-placed",
     order: order.key,

@@ -1,6 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
-import type { AttemptEnd } from "../ledger/ledger.ts";
+import type { AttemptEnd } from "../ledger/journal/journal.ts";
 import type { WriteOutcome } from "../platform/call.ts";
 
 /** The last row of an attempt: its outcome, and the service's own words only as a code. */

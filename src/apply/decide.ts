@@ -63,8 +63,8 @@ export async function decide(
   const conclusion = verdict === "applied" ? applied(row, evidence) : notApplied(deps, row, evidence, left);
   const at = toInstant(deps.clock.now());
   // First, so that a crash between the two leaves nothing behind that no run comes back to.
-  await deps.ledger.markPending({ customer: row.operation.customer });
-  await deps.ledger.conclude(id, {
+  await deps.ledger.records.markPending({ customer: row.operation.customer });
+  await deps.ledger.journal.conclude(id, {
     expected: { state: row.state, attempts: row.attempts },
     state: conclusion.state,
     verdict: `a person decided: ${verdict}`,
@@ -112,7 +112,7 @@ function done(effect: Effect, summary: string): Outcome {
 }
 
 async function openOperation(deps: DecisionDependencies, id: string): Promise<JournalRow> {
-  const row = await deps.ledger.operation(id);
+  const row = await deps.ledger.journal.byId(id);
   if (row === undefined) {
     throw new Problem({
       code: "settle.unknown-operation",

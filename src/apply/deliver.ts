@@ -71,10 +71,10 @@ export async function deliver(
     if (options.signal?.aborted === true) return { kind: "stopped" };
     if (block !== undefined) return { kind: "blocked", ...block };
   }
-  const known = await ledger.payloadFacts(operation.customer);
+  const known = await ledger.state.payloadFacts(operation.customer);
   const passwords = await initialPasswords(deps, operation);
   const bindings = bindingsFrom(known, deps.settings, {
-    privateValue: (marker) => ledger.privateValue(marker),
+    privateValue: (marker) => ledger.private.valueOf(marker),
     initialPassword: (staff) => passwords.values.get(staff),
   });
   const bound = bind(operation.payload, bindings);
@@ -102,7 +102,7 @@ export async function deliver(
     facts: known,
     settings: deps.settings,
     shownBefore: options.shownBefore ?? [],
-    known: () => ledger.known(operation.customer),
+    known: () => ledger.state.known(operation.customer),
   });
   if ("code" in prepared) {
     if (options.existing !== undefined) return await park(deps, options.existing.id, prepared.reason);
@@ -112,7 +112,7 @@ export async function deliver(
   try {
     return await sendOnce(
       () =>
-        ledger.intend({
+        ledger.journal.intend({
           operation,
           id: options.existing?.id ?? options.plannedId,
           runId: options.runId,
@@ -166,7 +166,7 @@ async function initialPasswords(
   for (const staff of kindOf(operation).newAccounts(operation)) {
     const key = formatKey(staff);
     const ref = `initial-password/${key}`;
-    const kept = await deps.ledger.latestSealed(ref);
+    const kept = await deps.ledger.private.latestSealed(ref);
     const password = kept.values?.["password"];
     // One that the service may have refused for its length is not sent again: the length is a setting.
     if (typeof password === "string" && password.length === deps.settings.generatedPasswordLength) {
@@ -198,7 +198,7 @@ async function record(
     }
     if (!("doubt" in concluded)) {
       try {
-        await deps.ledger.conclude(id, {
+        await deps.ledger.journal.conclude(id, {
           state: "done",
           attempt,
           changes: concluded.changes,
@@ -224,7 +224,7 @@ async function record(
     return await stillUnknown(deps, id, existing, attempt, outcome.reason);
   }
   if (outcome.kind === "not-sent") {
-    await deps.ledger.conclude(id, {
+    await deps.ledger.journal.conclude(id, {
       state: "dropped",
       attempt,
       verdict: "not sent",
@@ -242,7 +242,7 @@ async function record(
     const { meaning, cure } = meaningOf(outcome.code, operation.endpoint);
     const words = scrub(serviceWords(outcome.raw), options.sent);
     const { rejections, ...refused } = refusedWith(deps, operation, outcome.code, words);
-    await deps.ledger.conclude(id, {
+    await deps.ledger.journal.conclude(id, {
       state: "rejected",
       attempt,
       code: outcome.code,
@@ -275,7 +275,7 @@ async function doubt(
   answer: string | undefined,
 ): Promise<Delivery> {
   settleTimeBegins(deps, id, operation.subject);
-  await deps.ledger.conclude(id, {
+  await deps.ledger.journal.conclude(id, {
     state: "unknown",
     attempt,
     settleMs: deps.settle.timeMs,
@@ -300,7 +300,7 @@ async function stillUnknown(
   attempt: ReturnType<typeof attemptEnd>,
   reason: string,
 ): Promise<Delivery> {
-  await deps.ledger.conclude(id, {
+  await deps.ledger.journal.conclude(id, {
     state: "unknown",
     attempt,
     settleAfter: existing.settleAfter ?? undefined,
@@ -317,7 +317,7 @@ async function park(
   reason: string,
   answered: { attempt?: ReturnType<typeof attemptEnd>; code?: string; answer?: string | undefined } = {},
 ): Promise<Delivery> {
-  await deps.ledger.conclude(id, {
+  await deps.ledger.journal.conclude(id, {
     state: "parked",
     ...answered,
     message: reason,

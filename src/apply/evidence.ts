@@ -15,11 +15,11 @@ export function settleFacts(deps: Dependencies, customer: RecordKey): SettleFact
   return {
     settings,
     ordersUnseen,
-    known: () => ledger.known(customer),
-    privateValue: (marker) => ledger.privateValue(marker),
-    correlationConfirmed: (correlation) => ledger.correlationConfirmed(correlation),
+    known: () => ledger.state.known(customer),
+    privateValue: (marker) => ledger.private.valueOf(marker),
+    correlationConfirmed: (correlation) => ledger.state.correlationConfirmed(correlation),
     isShown: (licenseType) => isShown(deps, licenseType),
-    orderNow: (order) => ledger.orderNow(order),
+    orderNow: (order) => ledger.records.orderNow(order),
   };
 }
 

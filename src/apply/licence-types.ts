@@ -6,5 +6,5 @@ export async function isShown(
   licenseType: string,
 ): Promise<boolean> {
   const types: readonly string[] | undefined = settings.visibleLicenseTypes;
-  return types === undefined ? await ledger.licenceTypeShown(licenseType) : types.includes(licenseType);
+  return types === undefined ? await ledger.state.licenceTypeShown(licenseType) : types.includes(licenseType);
 }

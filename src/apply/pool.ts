@@ -4,7 +4,7 @@ import { limits } from "../contract/limits.ts";
 import { assetNumberOf } from "../contract/selection.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { AttemptEnd } from "../ledger/ledger.ts";
+import type { AttemptEnd } from "../ledger/journal/journal.ts";
 import type { WantedNumbers } from "../ledger/numbers.ts";
 import { operation } from "../operation/new-operation.ts";
 import type { WriteOutcome } from "../platform/call.ts";
@@ -67,7 +67,7 @@ export class NumberPool {
       for (let before = Number.POSITIVE_INFINITY; ;) {
         const found = await this.#fixed(key, wanted);
         if (found.kind !== "lacking") return found.problem;
-        const missing = found.lacking - (await this.#deps.ledger.poolSize());
+        const missing = found.lacking - (await this.#deps.ledger.state.poolSize());
         vain = missing < before ? 0 : vain + 1;
         before = missing;
         if (vain >= mostRefills)
@@ -83,7 +83,7 @@ export class NumberPool {
     order: RecordKey,
     wanted: readonly WantedNumbers[],
   ): Promise<{ kind: "settled"; problem: Unready | undefined } | { kind: "lacking"; lacking: number }> {
-    const { lacking, clashing } = await this.#deps.ledger.fixNumbers(order, wanted);
+    const { lacking, clashing } = await this.#deps.ledger.state.fixNumbers(order, wanted);
     if (clashing.length > 0) {
       const reason = `the CRM gives the asset number ${clashing[0]} to this order, and it belongs to another asset already`;
       return { kind: "settled", problem: { code: "asset.number-taken", reason } };
@@ -93,7 +93,7 @@ export class NumberPool {
 
   async #refill(lacking: number, signal: AbortSignal | undefined): Promise<Unready | undefined> {
     const { ledger, platform, settings, random } = this.#deps;
-    if ((await ledger.poolSize()) >= lacking) return undefined;
+    if ((await ledger.state.poolSize()) >= lacking) return undefined;
     if (this.#vainInRow >= mostRefills) {
       return {
         code: "pool.empty",
@@ -115,7 +115,7 @@ export class NumberPool {
     const nonce = random.hex(16);
     return await sendOnce(
       () =>
-        ledger.intend({
+        ledger.journal.intend({
           operation: planned,
           runId: null,
           wireHash: sha256(JSON.stringify([planned.endpoint, {}, body])),
@@ -137,7 +137,7 @@ export class NumberPool {
     if (outcome.kind === "done") this.#vainInRow = 0;
     else if (outcome.kind !== "not-sent") this.#vainInRow += 1;
     if (outcome.kind === "done") {
-      await ledger.conclude(id, {
+      await ledger.journal.conclude(id, {
         state: "done",
         attempt,
         changes: [{ type: "numbers-taken", numbers: outcome.data, operationId: id }],
@@ -149,7 +149,7 @@ export class NumberPool {
       return undefined;
     }
     const lost = outcome.kind === "unknown";
-    await ledger.conclude(id, {
+    await ledger.journal.conclude(id, {
       state: outcome.kind === "rejected" ? "rejected" : "dropped",
       attempt,
       verdict: lost ? "the numbers are spent and lost" : undefined,

@@ -71,13 +71,13 @@ async function lookForRefused(
   { order, channelOrderId }: { order: RecordKey; channelOrderId?: Json | undefined },
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
-  for (const row of await deps.ledger.refusedOrders(order)) {
+  for (const row of await deps.ledger.journal.refusedOrders(order)) {
     if ((await settleTimeLeftOf(deps, row)) > 0) return { kind: "too-early" };
     const found = await lookFor(deps, reader, row, channelOrderId, signal);
     if (found === undefined) continue;
     const reason = `${row.operation.endpoint} of this order was rejected${row.outcomeCode === null ? "" : ` with ${row.outcomeCode}`}, and yet ${found}; nothing of the order is sent again until a person has looked`;
     const reading = { at: toInstant(deps.clock.now()), seen: true, detail: { call: "(M6 ∪ E8) → M7", found } };
-    await deps.ledger.reopenRefused(row.id, reason, evidenceWith(row, reading));
+    await deps.ledger.journal.reopenRefused(row.id, reason, evidenceWith(row, reading));
     deps.logger.error(
       { operation: row.id, endpoint: row.operation.endpoint, subject: row.operation.subject, reason },
       "operation parked",
@@ -110,7 +110,7 @@ async function lookFor(
     if (assets.has(number) && !given.has(number)) return `the platform shows its asset number ${number}`;
   // Somebody may have placed it by hand since, under other numbers. What stands under the numbers of our other orders
   // is theirs.
-  const others = await deps.ledger.placedNumbers(customer);
+  const others = await deps.ledger.state.placedNumbers(customer);
   for (const number of others) if (!own.has(number)) assets.delete(number);
   for (const asset of assets.values()) {
     const { products } = await reader.contents(customer, context.enterpriseGlobalId, asset, signal);
@@ -134,7 +134,7 @@ async function neverShown(
   for (const { licenseType } of records) {
     const shows =
       settings.visibleLicenseTypes === undefined
-        ? await ledger.licenceTypeShown(licenseType)
+        ? await ledger.state.licenceTypeShown(licenseType)
         : settings.visibleLicenseTypes.some((type) => type === licenseType);
     if (!shows) return licenseType;
   }

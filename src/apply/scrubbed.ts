@@ -18,7 +18,7 @@ export async function scrubbed(
 ): Promise<Sent> {
   const { outcome } = sent;
   if (outcome.kind === "not-sent") return sent;
-  const values = outcome.kind === "done" ? [] : [...(await ledger.load(customer)).privateValues.values()];
+  const values = outcome.kind === "done" ? [] : [...(await ledger.state.load(customer)).privateValues.values()];
   const conclude = (id: string): ReturnType<Sent["conclude"]> => {
     const concluded = sent.conclude(id);
     if (!("refused" in concluded) || concluded.refused.length === 0) return concluded;

@@ -41,8 +41,8 @@ export async function settleTimeLeft(
 ): Promise<number> {
   const { ledger, clock } = deps;
   if (endsOf.get(ledger)?.has(key) !== true) {
-    const counted = since > clock.now() ? await ledger.noticed(key, since) : since;
-    setEnd(deps, key, Math.min(timeMs, Math.max(0, counted + timeMs - ledger.surelyNow)));
+    const counted = since > clock.now() ? await ledger.journal.countedFrom(key, since) : since;
+    setEnd(deps, key, Math.min(timeMs, Math.max(0, counted + timeMs - ledger.journal.surelyNow)));
   }
   return Math.max(0, (endsOf.get(ledger)?.get(key) ?? 0) - clock.monotonic());
 }
@@ -52,7 +52,7 @@ export async function settleTimeLeft(
  * time of now or over the one that stood in the settings then, whichever is longer.
  */
 export async function settleTimeLeftOf(deps: Dependencies, row: JournalRow): Promise<number> {
-  const attempts = await deps.ledger.attempts(row.id);
+  const attempts = await deps.ledger.journal.attempts(row.id);
   const last = attempts.findLast((attempt) => attempt.outcome !== "not-sent");
   if (last === undefined) return 0;
   const since = Date.parse(last.finishedAt ?? last.startedAt);

@@ -4,7 +4,7 @@ import { toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import { refusedUnlessThere } from "../contract/refusals.ts";
-import type { Conclusion } from "../ledger/ledger.ts";
+import type { Conclusion } from "../ledger/journal/journal.ts";
 import { refusedYetShown } from "../ledger/journal.ts";
 import type { JournalRow } from "../ledger/journal.ts";
 import type { StateChange } from "../operation/state.ts";
@@ -141,12 +141,12 @@ export class Settling {
       changes: [],
       audit: { kind: "unknown", body: { reason: cutOff } },
     });
-    Object.assign(row, await this.#deps.ledger.operation(row.id));
+    Object.assign(row, await this.#deps.ledger.journal.byId(row.id));
   }
 
   /** Concludes only what is still as it was read: a person may have decided in the meantime. */
   async #conclude(row: JournalRow, conclusion: Omit<Conclusion, "expected">): Promise<void> {
-    await this.#deps.ledger.conclude(row.id, {
+    await this.#deps.ledger.journal.conclude(row.id, {
       ...conclusion,
       expected: { state: row.state, attempts: row.attempts },
     });
@@ -180,7 +180,7 @@ export class Settling {
     if (left === 0) return await this.#park(row, reading.reason, reading.detail, shows);
     if (!shows) return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
     const evidence = this.#evidence(row, true, reading.detail);
-    await this.#deps.ledger.noteEvidence(row.id, evidence);
+    await this.#deps.ledger.journal.noteEvidence(row.id, evidence);
     row.evidence = evidence;
     return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
   }
@@ -197,7 +197,7 @@ export class Settling {
     const readings = evidenceSchema.parse(evidence).readings.filter((item) => item.attempts === row.attempts);
     const shown = readings.find((item) => item.seen);
     if (left > 0 || (shown === undefined && readings.length < settle.readings)) {
-      await ledger.noteEvidence(row.id, evidence);
+      await ledger.journal.noteEvidence(row.id, evidence);
       row.evidence = evidence;
       const pause = left > 0 ? left : Math.ceil(settle.timeMs / Math.max(1, settle.readings));
       return { kind: "waiting", id: row.id, until: toInstant(clock.now() + pause) };
@@ -227,7 +227,7 @@ export class Settling {
       case "unreadable":
         return { kind: "unreadable", id: row.id, reason: next.reason };
       case "send-again":
-        await ledger.noteEvidence(row.id, evidence);
+        await ledger.journal.noteEvidence(row.id, evidence);
         return await this.#sendAgain(row, runId, signal, next.why);
     }
   }
@@ -240,7 +240,7 @@ export class Settling {
     const { kind, records } = row.operation;
     if (!kindOf(row.operation).isSentSparingly) return 0;
     let most = 0;
-    for (const record of records) most = Math.max(most, await this.#deps.ledger.sendingsInDoubt(record, kind));
+    for (const record of records) most = Math.max(most, await this.#deps.ledger.journal.sendingsInDoubt(record, kind));
     return most;
   }
 

@@ -20,7 +20,7 @@ export async function showRun(
   application: Application,
   summary: RunSummary,
 ): Promise<void> {
-  const calls = await (await application.ledger()).writingCallsOf(summary.run);
+  const calls = await (await application.ledger()).journal.writingCallsOf(summary.run);
   if (options.json) output.json(runJson(summary, calls));
   else printRun(output, summary, calls, toInstant(application.clock.now()));
 }

@@ -9,7 +9,7 @@ import type { RunSummary } from "./summary.ts";
 /** What needs a person now, from the state of things and the run that just ended. */
 export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined): Promise<Notice[]> {
   const notices: Notice[] = [];
-  for (const read of await ledger.troubledReads()) {
+  for (const read of await ledger.records.troubledReads()) {
     notices.push({
       key: `source-down:${read.source}/${read.stream}`,
       kind: "source-down",
@@ -17,7 +17,7 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
       cure: "`crm-sync check` looks into the source; a complete read clears this",
     });
   }
-  for (const hold of await ledger.openHolds()) {
+  for (const hold of await ledger.approvals.standing()) {
     if (hold.state !== "open") continue;
     notices.push({
       key: `hold:${hold.id}`,
@@ -26,7 +26,7 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
       cure: `crm-sync approve ${hold.id} --reason TEXT, or reject`,
     });
   }
-  for (const row of await ledger.openOperations()) {
+  for (const row of await ledger.journal.open()) {
     notices.push({
       key: `unknown:${row.id}`,
       kind: "unknown",
@@ -37,7 +37,7 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
           : "the next run settles it; `crm-sync settle list` shows what is known",
     });
   }
-  for (const { service, since, reason } of await ledger.openCircuits()) {
+  for (const { service, since, reason } of await ledger.schedule.openCircuits()) {
     notices.push({
       key: `breaker:${service}`,
       kind: "breaker",
@@ -45,7 +45,7 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
       cure: "it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service",
     });
   }
-  const told = new Map([...(await ledger.notices())].map(([key, { body }]) => [key, fromBody(key, body)]));
+  const told = new Map([...(await ledger.schedule.alerts())].map(([key, { body }]) => [key, fromBody(key, body)]));
   notices.push(...(await runNotices(ledger, told)));
   const records = await recordNotices(ledger, new Set(notices.map((notice) => notice.kind)));
   notices.push(...(summary?.state === "stopped" ? asTold(records, told) : records));
@@ -69,7 +69,7 @@ function asTold(records: readonly Notice[], told: ReadonlyMap<string, Notice>): 
 /** Records that are not done. Those that wait for an operation or a service are not told where that is told itself. */
 async function recordNotices(ledger: Ledger, told: ReadonlySet<Notice["kind"]>): Promise<Notice[]> {
   const notices: Notice[] = [];
-  for (const group of (await ledger.openRecords()).filter((item) => item.counts)) {
+  for (const group of (await ledger.records.open()).filter((item) => item.counts)) {
     if (group.cause === "operation.open" && told.has("unknown")) continue;
     if (group.cause.startsWith("service.") && (told.has("service-down") || told.has("breaker"))) continue;
     const kind = group.standing === "quarantined" ? "quarantine" : group.standing;
@@ -94,7 +94,7 @@ const endedByWholeRun: readonly RunTrouble["kind"][] = ["run-failed", "not-as-pl
  */
 async function runNotices(ledger: Ledger, told: ReadonlyMap<string, Notice>): Promise<Notice[]> {
   const notices: Notice[] = [];
-  for (const [job, run] of await ledger.lastRunByJob()) {
+  for (const [job, run] of await ledger.runs.lastByJob()) {
     const troubles = troubleOf(run);
     for (const { kind, what: summary, next: cure } of troubles) {
       if (kind === "run-failed" && byHand(run)) continue;

@@ -77,7 +77,7 @@ export function destructionOf(operations: readonly Operation[]): { count: number
  */
 export async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
   if (kindOf(operation).whenUnknown !== "send-again") return false;
-  const since = await deps.ledger.lastUncertain(operation.subject);
+  const since = await deps.ledger.journal.lastUncertain(operation.subject);
   return since > 0 && (await settleTimeLeft(deps, operation.subject, since)) > 0;
 }
 
@@ -98,9 +98,9 @@ export async function revokesBlockedOf(
 ): Promise<Block | undefined> {
   if (attempt.revokesBlocked !== undefined) return attempt.revokesBlocked;
   if (loaded.known.assignments.length === 0) return undefined;
-  const options = { settings, canSeal: ledger.canSeal, revokesBlocked: undefined };
+  const options = { settings, canSeal: ledger.private.canSeal, revokesBlocked: undefined };
   const { count, setHash } = destructionOf(planCustomer({ ...loaded, observed }, options).operations);
-  if (count === 0 || !(await ledger.holdRejected(loaded.customer, setHash))) return undefined;
+  if (count === 0 || !(await ledger.approvals.isRejected(loaded.customer, setHash))) return undefined;
   return { code: "revokes.rejected", reason: "a person rejected taking these assets away", again: false };
 }
 
@@ -121,8 +121,8 @@ export function isReleased(operations: readonly Operation[], released: ReadonlyS
 export async function lapseNeedlessHold(ledger: Ledger, plan: CustomerPlan, observed: Observed): Promise<void> {
   if (observed.assets === undefined || destructionOf(plan.operations).count > 0) return;
   if (plan.waits === true || plan.records.some((record) => record.outcome !== "planned")) return;
-  const hold = await ledger.holdOf(plan.customer);
-  if (hold !== undefined) await ledger.decideHold(hold.id, "lapsed", "nothing is to be taken away any more");
+  const hold = await ledger.approvals.of(plan.customer);
+  if (hold !== undefined) await ledger.approvals.decide(hold.id, "lapsed", "nothing is to be taken away any more");
 }
 
 /** Throws a Problem where the enterprise that a customer would be linked with is another customer's. */
@@ -130,7 +130,7 @@ export async function requireFreeEnterprise(ledger: Ledger, { customer, learned 
   for (const change of learned) {
     if (change.type !== "linked") continue;
     const { enterpriseGlobalId } = change.link;
-    const owner = await ledger.customerOfEnterprise(enterpriseGlobalId);
+    const owner = await ledger.state.customerOfEnterprise(enterpriseGlobalId);
     if (owner === undefined || formatKey(owner) === formatKey(customer)) continue;
     throw new Problem({
       code: "enterprise.taken",

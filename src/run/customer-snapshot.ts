@@ -98,7 +98,7 @@ export class CustomerSnapshot {
     if (link !== undefined && customersLacking(loaded, settings) && !this.#customersRead) {
       this.#customersRead = true;
       await this.#lookUpCustomers(link);
-      Object.assign(loaded.known, await ledger.known(this.#customer));
+      Object.assign(loaded.known, await ledger.state.known(this.#customer));
       if (customersLacking(loaded, settings)) this.#awaited = await this.#settles(link);
     }
     if (needs.staff && link !== undefined) {
@@ -148,11 +148,11 @@ export class CustomerSnapshot {
     const found = await reader.enterprises(this.#customer, channelCustomerId, this.#signal);
     const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
     if (ours === undefined) return;
-    await ledger.recordChanges(this.#customer, [
+    await ledger.state.record(this.#customer, [
       { type: "platform-customers", enterpriseGlobalId, customers: ours.customers },
     ]);
     if (origin !== "created") return;
-    await ledger.confirmCorrelation(correlationFor(settings, this.#customer, channelCustomerId));
+    await ledger.state.confirmCorrelation(correlationFor(settings, this.#customer, channelCustomerId));
   }
 }
 

@@ -5,7 +5,7 @@ import type { ContractSettings } from "../contract/contract-settings.ts";
 import { customerKeyOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/absence.ts";
-import type { EarlierRead } from "../ledger/ingest-ledger.ts";
+import type { EarlierRead } from "../ledger/records/records.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { IngestedRecord, IngestedRejection } from "../ledger/records.ts";
 import { validate } from "../plan/validate.ts";
@@ -75,7 +75,7 @@ export async function ingestStream(
   options: { since?: string | undefined; signal?: AbortSignal | undefined },
 ): Promise<StreamTally> {
   const { ledger } = deps;
-  const read = await ledger.startRead(run, source.name, stream);
+  const read = await ledger.records.startRead(run, source.name, stream);
   const tally: StreamTally = {
     source: source.name,
     stream,
@@ -90,8 +90,8 @@ export async function ingestStream(
   };
   try {
     const mapping = await source.mapping(stream, options.signal);
-    const salt = await ledger.rawSalt();
-    const earlier = await ledger.readsToCompare(source.name, stream);
+    const salt = await ledger.private.rawSalt();
+    const earlier = await ledger.records.readsToCompare(source.name, stream);
     const reading = source.read(stream, {
       ...(options.since === undefined ? {} : { since: options.since }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
@@ -118,7 +118,7 @@ export async function ingestStream(
               )
             : undefined);
         if (shrunk !== undefined) tally.shrunk = `${shrunk}; export it again, or ${believed}`;
-        await ledger.finishRead(read, {
+        await ledger.records.finishRead(read, {
           complete: outcome.complete && tally.shrunk === undefined,
           whole: outcome.full,
           rows: tally.extracted,
@@ -129,7 +129,7 @@ export async function ingestStream(
           shrunk: tally.shrunk !== undefined,
         });
         if (outcome.complete && outcome.full && tally.shrunk === undefined) {
-          const closed = await ledger.closeWholeRead(source.name, stream, read, deps.absence, run);
+          const closed = await ledger.records.closeWholeRead(source.name, stream, read, deps.absence, run);
           tally.absent = closed.absent;
           tally.quarantined -= closed.released;
           tally.changed += closed.released;
@@ -152,7 +152,7 @@ export async function ingestStream(
             cure: "check the source with `crm-sync check`",
             cause: error,
           });
-    await ledger.finishRead(read, {
+    await ledger.records.finishRead(read, {
       complete: false,
       whole: false,
       rows: tally.extracted,
@@ -237,7 +237,7 @@ async function ingestBatch(
   tally: StreamTally,
 ): Promise<void> {
   const hashed = items.map((item) => ({ item, hash: hashOfItem(item, salt + mapping.fingerprint) }));
-  const seen = await deps.ledger.markSeen(
+  const seen = await deps.ledger.records.markSeen(
     source,
     stream,
     read,
@@ -251,7 +251,7 @@ async function ingestBatch(
     else fresh.push(mapItem(stream, item, hash, mapping, deps.settings));
   }
   if (fresh.length === 0) return;
-  const taken = await deps.ledger.ingest(source, stream, read, run, fresh);
+  const taken = await deps.ledger.records.ingest(source, stream, read, run, fresh);
   tally.changed += taken.changed;
   tally.unchanged += taken.unchanged;
   tally.quarantined += taken.quarantined;

@@ -6,17 +6,17 @@ import type { RunDependencies } from "./request.ts";
  * them.
  */
 export async function endCutOffRuns(deps: RunDependencies): Promise<string[]> {
-  const runs = await deps.ledger.cutOffRuns();
+  const runs = await deps.ledger.runs.interrupted();
   for (const run of runs) {
-    const open = (await deps.ledger.openOperations()).filter((row) => row.runId === run.id);
+    const open = (await deps.ledger.journal.open()).filter((row) => row.runId === run.id);
     deps.logger.warn(
       { run: run.id, job: run.job, startedAt: run.startedAt, inDoubt: open.length },
       "a run was cut off; what it left is taken up now",
     );
-    await deps.ledger.finishRun(run.id, {
+    await deps.ledger.runs.finish(run.id, {
       state: "cut-off",
       exitCode: exitCodes.other,
-      balance: { operations: await deps.ledger.operationStates(run.id, []) },
+      balance: { operations: await deps.ledger.journal.statesOf(run.id, []) },
       summary: { inDoubt: open.map((row) => row.id) },
     });
   }

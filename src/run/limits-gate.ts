@@ -67,12 +67,12 @@ export class LimitsGate {
       items.push({
         customer: item.customer,
         count: item.count,
-        live: await ledger.liveAssignments(item.customer),
+        live: await ledger.state.liveAssignments(item.customer),
         approved: false,
       });
     }
     for (const item of items) this.#judged.set(formatKey(item.customer), item);
-    const verdicts = judgeLimits([...before, ...items], this.#deps.limits, await ledger.liveAssignments());
+    const verdicts = judgeLimits([...before, ...items], this.#deps.limits, await ledger.state.liveAssignments());
     for (const verdict of verdicts.slice(before.length)) {
       const key = formatKey(verdict.customer);
       const item = this.#destructive.get(key);
@@ -81,7 +81,7 @@ export class LimitsGate {
         this.#deps.count(verdict.customer, await this.#second(verdict.customer, { released: item.revokes }));
         continue;
       }
-      const hold = await ledger.openHold({
+      const hold = await ledger.approvals.open({
         scope: verdict.scope ?? "run",
         customer: verdict.customer,
         count: verdict.count,
@@ -107,7 +107,9 @@ export class LimitsGate {
     this.#verdicts.set(formatKey(customer), fields);
     const result = await this.#deps.attempt(customer, fields);
     if (result.kind !== "destructive") return result;
-    await this.#deps.ledger.dropPlanned(customer, "the platform changed while the limits were judged", { held: false });
+    await this.#deps.ledger.journal.drop(customer, "the platform changed while the limits were judged", {
+      held: false,
+    });
     await this.#deferStale(customer);
     return { kind: "stopped", reason: "stale" };
   }
@@ -117,7 +119,7 @@ export class LimitsGate {
       { customer: formatKey(customer) },
       "the platform changed while the limits were judged; left to the next run",
     );
-    await this.#deps.ledger.deferPending(
+    await this.#deps.ledger.records.deferPending(
       this.#deps.run,
       customer,
       "customer.stale",
@@ -136,7 +138,7 @@ export class LimitsGate {
       const key = formatKey(customer);
       if (!this.#again.delete(key)) continue;
       this.#destructive.delete(key);
-      await this.#deps.ledger.dropPlanned(customer, "left to the next run", { held: false });
+      await this.#deps.ledger.journal.drop(customer, "left to the next run", { held: false });
       await this.#deferStale(customer);
     }
   }

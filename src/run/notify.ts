@@ -50,10 +50,10 @@ export interface NoticeMessage extends Notice {
 
 /** The states that were there at the last look, and whether people were told. */
 export interface NoticeStore {
-  notices(): Promise<Map<string, { since: string; body: Json; sent: boolean }>>;
-  setNotice(key: string, body: Json): Promise<void>;
-  noticeSent(key: string): Promise<void>;
-  dropNotice(key: string): Promise<void>;
+  alerts(): Promise<Map<string, { since: string; body: Json; sent: boolean }>>;
+  setAlert(key: string, body: Json): Promise<void>;
+  alertSent(key: string): Promise<void>;
+  dropAlert(key: string): Promise<void>;
 }
 
 export interface NotifyDependencies {
@@ -89,9 +89,9 @@ export async function notifyChanges(now: readonly Notice[], deps: NotifyDependen
     if (!(await delivers(message, deps))) continue;
     delivered.push(message);
     for (const { event, notice } of changes) {
-      if (event === "ended") await deps.store.dropNotice(notice.key);
+      if (event === "ended") await deps.store.dropAlert(notice.key);
       else await keep(deps.store, notice);
-      if (event !== "ended") await deps.store.noticeSent(notice.key);
+      if (event !== "ended") await deps.store.alertSent(notice.key);
     }
   }
   return delivered;
@@ -102,7 +102,7 @@ export async function notifyChanges(now: readonly Notice[], deps: NotifyDependen
  * without a word.
  */
 async function changesSince(now: readonly Notice[], store: NoticeStore, at: string): Promise<Change[]> {
-  const before = await store.notices();
+  const before = await store.alerts();
   const changes: Change[] = [];
   const seen = new Set<string>();
   for (const notice of now) {
@@ -118,13 +118,13 @@ async function changesSince(now: readonly Notice[], store: NoticeStore, at: stri
     if (countOf(notice) > told) changes.push({ event: "grew", notice, since: known.since });
     else if (countOf(notice) < told) {
       await keep(store, notice);
-      await store.noticeSent(notice.key);
+      await store.alertSent(notice.key);
     }
   }
   for (const [key, known] of before) {
     if (seen.has(key)) continue;
     if (known.sent) changes.push({ event: "ended", notice: fromBody(key, known.body), since: known.since });
-    else await store.dropNotice(key);
+    else await store.dropAlert(key);
   }
   return changes;
 }
@@ -135,7 +135,7 @@ function countOf(notice: Notice): number {
 
 async function keep(store: NoticeStore, notice: Notice): Promise<void> {
   const { key, kind, summary, cure } = notice;
-  await store.setNotice(key, { kind, summary, cure, count: countOf(notice) });
+  await store.setAlert(key, { kind, summary, cure, count: countOf(notice) });
 }
 
 /** What ended comes first: a receiver that goes by the key hears last of what stands. */

@@ -25,18 +25,18 @@ export function keepOpenCircuits(deps: {
   async function keep(ledger: Ledger, service: ServiceName, state: CircuitState): Promise<void> {
     if (state.state === "open") {
       noted.add(service);
-      await ledger.noteOpenCircuit(service, state.reason, toInstant(deps.clock.now() + state.probeInMs));
+      await ledger.schedule.noteOpenCircuit(service, state.reason, toInstant(deps.clock.now() + state.probeInMs));
       return;
     }
-    const open = noted.has(service) || (await ledger.openCircuits()).some((item) => item.service === service);
+    const open = noted.has(service) || (await ledger.schedule.openCircuits()).some((item) => item.service === service);
     if (state.state !== "closed" || !open) return;
     noted.delete(service);
-    await ledger.closeCircuit(service);
+    await ledger.schedule.closeCircuit(service);
   }
 
   return (service, state) => {
     const ledger = deps.ledger();
-    const run = ledger?.runEpoch;
+    const run = ledger?.runs.epoch;
     if (ledger === undefined || run === undefined) return;
     if (state.state === "closed") {
       if (closedIn.get(service) === run) return;

@@ -47,7 +47,7 @@ export async function planRun(
   save: (run: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<PlanSummary> {
   const { ledger } = deps;
-  const run = await ledger.startRun({
+  const run = await ledger.runs.start({
     job: request.job,
     kind: "plan",
     trigger: request.trigger,
@@ -75,7 +75,7 @@ export async function planRun(
       );
       for (const item of planned) {
         summary.customers += 1;
-        if ("plan" in item) await ledger.noteDeferrals(item.plan.records);
+        if ("plan" in item) await ledger.records.noteDeferrals(item.plan.records);
         if ("plan" in item) summary.operations += item.plan.operations.length;
         else summary.unreadable += 1;
         emit(item);
@@ -84,15 +84,15 @@ export async function planRun(
       if (request.signal?.aborted === true) break;
     }
     await save(run);
-    summary.open = await ledger.openRecords(scopeOf(deps, request));
-    const inDoubt = (await ledger.openOperations()).length > 0;
+    summary.open = await ledger.records.open(scopeOf(deps, request));
+    const inDoubt = (await ledger.journal.open()).length > 0;
     summary.exitCode = exitCodeOf(summary, { stopped: request.signal?.aborted === true, inDoubt });
   } catch (error) {
     if (ledger.broken !== undefined) throw error;
     failure = { error };
     summary.exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
   }
-  await ledger.finishRun(run, {
+  await ledger.runs.finish(run, {
     state: failure !== undefined ? "failed" : request.signal?.aborted === true ? "stopped" : "done",
     exitCode: summary.exitCode,
     balance: null,
@@ -122,7 +122,7 @@ async function planOne(
   signal: AbortSignal | undefined,
 ): Promise<Planned> {
   try {
-    const open = await deps.ledger.openOperationsOf(customer);
+    const open = await deps.ledger.journal.openOf(customer);
     const [first] = open;
     if (first !== undefined) {
       return {
@@ -130,8 +130,12 @@ async function planOne(
         reason: `waits for the outcome of ${first.operation.endpoint} on ${first.operation.subject} (${first.id})`,
       };
     }
-    const loaded = await deps.ledger.load(customer);
-    const options = { settings: deps.settings, canSeal: deps.ledger.canSeal, revokesBlocked: reading.revokesBlocked };
+    const loaded = await deps.ledger.state.load(customer);
+    const options = {
+      settings: deps.settings,
+      canSeal: deps.ledger.private.canSeal,
+      revokesBlocked: reading.revokesBlocked,
+    };
     const nothing: Observed = { enterprises: undefined, members: undefined, assets: undefined };
     let observed = await observe(deps, reader, loaded, nothing, signal);
     let plan = planCustomer({ ...loaded, observed }, options);

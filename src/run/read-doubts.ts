@@ -1,4 +1,4 @@
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Records } from "../ledger/records/records.ts";
 import type { ConfiguredStream } from "../ledger/runs.ts";
 import type { SourceReadRow } from "../ledger/run-statements.ts";
 import type { Block } from "../plan/block.ts";
@@ -9,13 +9,13 @@ import type { Block } from "../plan/block.ts";
  * read of changes only is no doubt.
  */
 export async function revokesBlockedBy(
-  ledger: Pick<Ledger, "lastRead">,
+  ledger: { records: Pick<Records, "lastRead"> },
   streams: readonly ConfiguredStream[],
 ): Promise<Block | undefined> {
   const doubts: string[] = [];
   for (const stream of streams) {
     const name = `${stream.source}/${stream.stream}`;
-    const doubt = doubtOf(name, await ledger.lastRead(stream.source, stream.stream));
+    const doubt = doubtOf(name, await ledger.records.lastRead(stream.source, stream.stream));
     if (doubt !== undefined)
       doubts.push(
         `${doubt}; ${cureOf(name, stream.job, doubt.endsWith("was never read") ? "reads it" : "reads it again")}`,

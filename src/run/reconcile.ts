@@ -108,13 +108,13 @@ class CustomerAttemptRun {
     const open = await this.#settleOpen();
     if (open !== undefined) return open;
     const { ledger } = this.#deps;
-    const stored = await ledger.plannedOperationsOf(this.#customer);
+    const stored = await ledger.journal.plannedOf(this.#customer);
     for (const row of stored) {
       if (row.state === "planned" && this.#judged) this.#plannedIds.set(row.operation.hash, row.id);
     }
-    if (!this.#judged && stored.length > 0) await ledger.dropPlanned(this.#customer, "planned anew", { held: true });
+    if (!this.#judged && stored.length > 0) await ledger.journal.drop(this.#customer, "planned anew", { held: true });
     if (this.#attempt.hold !== undefined)
-      await ledger.holdPlanned(this.#customer, this.#attempt.hold, { revokesOnly: true });
+      await ledger.journal.hold(this.#customer, this.#attempt.hold, { revokesOnly: true });
 
     for (let round = 0; round < mostRounds; round += 1) {
       if (this.#attempt.signal?.aborted === true) return await this.#stop("aborted");
@@ -156,7 +156,7 @@ class CustomerAttemptRun {
 
   async #settleOpen(): Promise<CustomerAttemptResult | undefined> {
     const { ledger, settling } = this.#deps;
-    for (const row of await ledger.openOperationsOf(this.#customer)) {
+    for (const row of await ledger.journal.openOf(this.#customer)) {
       const settled = await settling.settle(row, this.#attempt.runId, this.#attempt.signal);
       if (["done", "dropped", "rejected"].includes(settled.kind)) continue;
       const reason = `waits for the outcome of ${row.operation.endpoint} on ${row.operation.subject} (${row.id}) to be settled`;
@@ -169,7 +169,7 @@ class CustomerAttemptRun {
 
   async #plan(): Promise<CustomerPlan | "again" | CustomersAwaited> {
     const { ledger } = this.#deps;
-    const loaded = await ledger.load(this.#customer);
+    const loaded = await ledger.state.load(this.#customer);
     await this.#look.read(loaded);
     if (this.#look.awaited !== undefined) return this.#look.awaited;
     this.#unwanted = unwantedOrders(loaded);
@@ -180,14 +180,14 @@ class CustomerAttemptRun {
       { ...loaded, observed: this.#look.observed },
       {
         settings: this.#deps.settings,
-        canSeal: ledger.canSeal,
+        canSeal: ledger.private.canSeal,
         revokesBlocked: await revokesBlockedOf(this.#deps, loaded, this.#look.observed, this.#attempt),
       },
     );
     if (plan.learned.length === 0) return plan;
     const adopted = plan.learned.map((change) => change.type);
     await requireFreeEnterprise(ledger, plan);
-    await ledger.recordChanges(this.#customer, plan.learned, {
+    await ledger.state.record(this.#customer, plan.learned, {
       kind: "learned",
       subject: `customer:${formatKey(this.#customer)}`,
       body: { changes: plan.learned.map(toJson) },
@@ -201,14 +201,14 @@ class CustomerAttemptRun {
     if (count === 0 || this.#attempt.hold !== undefined || isReleased(plan.operations, this.#attempt.released))
       return undefined;
     if (this.#delivered.size > 0 && this.#usedHold !== undefined && this.#onlyKnownRevokes(plan)) return undefined;
-    const hold = await this.#deps.ledger.holdOf(this.#customer);
+    const hold = await this.#deps.ledger.approvals.of(this.#customer);
     if (hold?.state === "approved" && hold.setHash === setHash) {
       this.#usedHold = hold.id;
       return undefined;
     }
     if (!this.#judged) {
       const operations = plan.operations.filter((operation) => !this.#announced.has(operation.hash));
-      await this.#deps.ledger.storePlanned({ runId: this.#attempt.runId, state: "planned", operations });
+      await this.#deps.ledger.journal.plan({ runId: this.#attempt.runId, state: "planned", operations });
       for (const operation of operations) this.#deps.tally.planned(operation);
     }
     return { kind: "destructive", count, setHash, revokes: revokeHashes(plan.operations) };
@@ -328,14 +328,14 @@ class CustomerAttemptRun {
   async #dropUnsent(operation: Operation, why: string): Promise<void> {
     const { ledger } = this.#deps;
     if (!this.#plannedIds.has(operation.hash)) {
-      await ledger.storePlanned({ runId: this.#attempt.runId, state: "planned", operations: [operation] });
+      await ledger.journal.plan({ runId: this.#attempt.runId, state: "planned", operations: [operation] });
     }
-    await ledger.dropPlanned(this.#customer, why, { hash: operation.hash, held: false });
+    await ledger.journal.drop(this.#customer, why, { hash: operation.hash, held: false });
   }
 
   /** A lost answer is looked into at once: in most cases the platform shows the effect already. */
   async #settleAtOnce(operation: Operation, id: string): Promise<boolean> {
-    const row = await this.#deps.ledger.operation(id);
+    const row = await this.#deps.ledger.journal.byId(id);
     if (row === undefined || kindOf(row.operation).whenUnknown === "send-again") return false;
     const settled = await this.#deps.settling.settle(row, this.#attempt.runId, this.#attempt.signal);
     if (settled.kind === "rejected") {
@@ -350,23 +350,23 @@ class CustomerAttemptRun {
 
   async #finish(plan: CustomerPlan): Promise<CustomerAttemptResult> {
     const { ledger } = this.#deps;
+    const { runId, hold } = this.#attempt;
     await this.#dropLeft("no longer needed: what the platform shows made it so");
-    if (this.#attempt.hold !== undefined)
-      await ledger.holdPlanned(this.#customer, this.#attempt.hold, { revokesOnly: false });
-    else if (this.#judged) await ledger.dropPlanned(this.#customer, "no longer needed", { held: false });
-    if (this.#usedHold !== undefined) await ledger.decideHold(this.#usedHold, "used", "carried out");
-    else if (this.#attempt.hold === undefined) await lapseNeedlessHold(ledger, plan, this.#look.observed);
-    await ledger.recordOutcomes(this.#attempt.runId, this.#outcomes.all, [], this.#attempt.hold);
+    if (hold !== undefined) await ledger.journal.hold(this.#customer, hold, { revokesOnly: false });
+    else if (this.#judged) await ledger.journal.drop(this.#customer, "no longer needed", { held: false });
+    if (this.#usedHold !== undefined) await ledger.approvals.decide(this.#usedHold, "used", "carried out");
+    else if (hold === undefined) await lapseNeedlessHold(ledger, plan, this.#look.observed);
+    await ledger.records.setOutcomes(runId, this.#outcomes.all, [], hold);
     return { kind: "finished", operations: this.#done, lacking: this.#lacking, refused: this.#refused };
   }
 
   async #stop(reason: Extract<CustomerAttemptResult, { kind: "stopped" }>["reason"]): Promise<CustomerAttemptResult> {
-    const { ledger } = this.#deps;
     const why = `not attempted: ${stopReasons[reason]}`;
     const code = reason === "not-sent" ? "service.not-sent" : reason === "rejected" ? "service.refused" : undefined;
     if (code !== undefined) this.#outcomes.deferUnsent([...this.#left, ...this.#inParts], code, why);
     await this.#dropStored(why);
-    await ledger.recordOutcomes(this.#attempt.runId, this.#outcomes.all, this.#outcomes.planned, this.#attempt.hold);
+    const { all, planned } = this.#outcomes;
+    await this.#deps.ledger.records.setOutcomes(this.#attempt.runId, all, planned, this.#attempt.hold);
     return { kind: "stopped", reason };
   }
 
@@ -376,8 +376,8 @@ class CustomerAttemptRun {
     const left = this.#left;
     if (left.length === 0) return;
     const notStored = left.filter((operation) => !this.#plannedIds.has(operation.hash));
-    await ledger.storePlanned({ runId: this.#attempt.runId, state: "planned", operations: notStored });
-    await ledger.dropPlanned(this.#customer, why, { held: false });
+    await ledger.journal.plan({ runId: this.#attempt.runId, state: "planned", operations: notStored });
+    await ledger.journal.drop(this.#customer, why, { held: false });
     for (const operation of left) this.#delivered.add(operation.hash);
   }
 
@@ -387,14 +387,14 @@ class CustomerAttemptRun {
    */
   async #dropStored(why: string): Promise<void> {
     await this.#dropLeft(why);
-    if (this.#judged) await this.#deps.ledger.dropPlanned(this.#customer, why, { held: false });
+    if (this.#judged) await this.#deps.ledger.journal.drop(this.#customer, why, { held: false });
   }
 
   /** Defers every pending record of the customer for one reason. */
   async deferAll(code: string, reason: string, again: boolean): Promise<void> {
-    const loaded = await this.#deps.ledger.load(this.#customer);
+    const loaded = await this.#deps.ledger.state.load(this.#customer);
     const pending = deferredOf(loaded, { code, reason, again });
     await this.#dropStored(`not attempted: ${reason}`);
-    await this.#deps.ledger.recordOutcomes(this.#attempt.runId, pending);
+    await this.#deps.ledger.records.setOutcomes(this.#attempt.runId, pending);
   }
 }

@@ -5,10 +5,12 @@ import type { RetentionSettings } from "../ledger/retention.ts";
 
 /** What thinning needs of the ledger. */
 export interface ThinnableLedger {
-  thinHistory(
-    until: Readonly<Partial<Record<keyof RetentionSettings, string>>>,
-    stop: () => boolean,
-  ): Promise<JsonObject>;
+  runs: {
+    thinHistory(
+      until: Readonly<Partial<Record<keyof RetentionSettings, string>>>,
+      stop: () => boolean,
+    ): Promise<JsonObject>;
+  };
 }
 
 const day = 86_400_000;
@@ -31,6 +33,6 @@ export async function thinHistory(
       runDays: before(runDays),
     }).flatMap(([key, at]) => (at === undefined ? [] : [[key, at]])),
   );
-  const thinned = await deps.ledger.thinHistory(until, stop);
+  const thinned = await deps.ledger.runs.thinHistory(until, stop);
   if (Object.keys(thinned).length > 0) deps.logger.info({ thinned }, "history thinned");
 }

@@ -34,7 +34,7 @@ export class QuarantineRetries {
   }
 
   async retry(id: string, by: string): Promise<Retried> {
-    const row = await this.#ledger.waitingRow(id);
+    const row = await this.#ledger.records.waitingRow(id);
     if (row === undefined) return { kind: "unknown", id };
     const raw = storedForm(row);
     if (typeof raw === "string") return await this.#leave(id, by, raw);
@@ -51,17 +51,17 @@ export class QuarantineRetries {
       row.stream,
       { place: row.place, value: raw },
       mapping,
-      await this.#ledger.rawSalt(),
+      await this.#ledger.private.rawSalt(),
       this.#settings,
     );
-    if (!(await this.#ledger.settleRetry(id, item, by))) return { kind: "unknown", id };
+    if (!(await this.#ledger.records.ingestRetried(id, item, by))) return { kind: "unknown", id };
     return "record" in item
       ? { kind: "taken-up", id }
       : { kind: "still-unusable", id, message: item.rejection.message };
   }
 
   async #leave(id: string, by: string, why: string): Promise<Retried> {
-    await this.#ledger.retryQuarantine(id, by);
+    await this.#ledger.records.retryQuarantine(id, by);
     return { kind: "waits-for-source", id, why };
   }
 

@@ -19,7 +19,7 @@ export function scopeOf(deps: Pick<RunDependencies, "sources">, request: Pick<Ru
 /** Says so where the record that a run was asked for is not known to the CRM at all. */
 async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Problem | undefined> {
   const missing = async (stream: "customers" | "orders", key: RecordKey | undefined): Promise<boolean> =>
-    key !== undefined && !(await ledger.hasRecord(stream, key));
+    key !== undefined && !(await ledger.records.has(stream, key));
   const what = (await missing("customers", scope?.customer))
     ? scope?.customer
     : (await missing("orders", scope?.order))
@@ -40,14 +40,14 @@ async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Pr
 export async function runSync(deps: RunDependencies, request: RunRequest): Promise<RunSummary> {
   const { ledger, logger } = deps;
   const cutOff = await endCutOffRuns(deps);
-  const run = await ledger.startRun({
+  const run = await ledger.runs.start({
     job: request.job,
     kind: "sync",
     trigger: request.trigger,
     scope: request.scope === undefined ? null : JSON.stringify(request.scope),
     header: request.header,
   });
-  const carriedIn = (await ledger.openOperations())
+  const carriedIn = (await ledger.journal.open())
     .filter((row) => row.operation.customer.id !== "")
     .map((row) => row.id);
   if (carriedIn.length > 0) logger.info({ run, operations: carriedIn.length }, "operations in doubt are taken up");
@@ -79,13 +79,13 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     }
   }
   await work.deferUntouched(state);
-  const balance = balanceOf(work.reading.tallies, await ledger.countsOf(run), {
+  const balance = balanceOf(work.reading.tallies, await ledger.runs.countsOf(run), {
     planned,
     carriedIn: carriedIn.length,
-    states: await ledger.operationStates(run, carriedIn),
+    states: await ledger.journal.statesOf(run, carriedIn),
   });
-  const open = await ledger.openOperations();
-  const holds = (await ledger.openHolds()).filter((hold) => hold.state === "open");
+  const open = await ledger.journal.open();
+  const holds = (await ledger.approvals.standing()).filter((hold) => hold.state === "open");
   const summary: RunSummary = {
     run,
     job: request.job,
@@ -96,12 +96,12 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     customers: work.customers,
     held: holds.map((hold) => ({ hold: hold.id, customer: formatKey(hold.customer), explanation: hold.explanation })),
     openOperations: open.length,
-    open: await ledger.openRecords({ ...scopeOf(deps, request), run }),
+    open: await ledger.records.open({ ...scopeOf(deps, request), run }),
     unknownRecord,
     cutOff,
   };
   summary.exitCode = exitCodeOf(summary, failure ?? unknownRecord);
-  await ledger.finishRun(run, {
+  await ledger.runs.finish(run, {
     state,
     exitCode: summary.exitCode,
     balance: balanceJson(balance),

@@ -32,7 +32,7 @@ export class SourceReading {
    */
   async read(): Promise<void> {
     const { ledger, logger } = this.#deps;
-    await ledger.configureStreams(this.#deps.streams);
+    await ledger.records.configureStreams(this.#deps.streams);
     if (this.#request.read) await this.#readStreams();
     this.revokesBlocked = await revokesBlockedBy(ledger, this.#deps.streams);
     if (this.revokesBlocked !== undefined)
@@ -75,11 +75,11 @@ export class SourceReading {
    */
   async #sinceOf(source: Source, stream: Stream): Promise<string | undefined> {
     const { ledger, clock } = this.#deps;
-    const cursor = (await ledger.lastCompleteRead(source.name, stream))?.cursor ?? undefined;
+    const cursor = (await ledger.records.lastCompleteRead(source.name, stream))?.cursor ?? undefined;
     const wholeEvery = source.wholeEveryMs(stream);
     if (cursor === undefined || wholeEvery === undefined) return undefined;
     if (this.#countsAbsence) {
-      const whole = await ledger.lastWholeRead(source.name, stream);
+      const whole = await ledger.records.lastWholeRead(source.name, stream);
       const age = whole === undefined ? Number.NaN : clock.now() - Date.parse(whole.started_at);
       if (!(age >= 0 && age < wholeEvery)) return undefined;
     }

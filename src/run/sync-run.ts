@@ -72,7 +72,7 @@ export class SyncRun {
    * whose E9 answer was lost are spent: the gap is recorded, nothing waits for it.
    */
   async markInterrupted(): Promise<void> {
-    for (const row of await this.#deps.ledger.openOperations()) {
+    for (const row of await this.#deps.ledger.journal.open()) {
       if (row.operation.customer.id === "") await this.#settling.settle(row, null, this.#request.signal);
       else if (row.state === "sending") await this.#settling.foundSending(row);
     }
@@ -102,7 +102,7 @@ export class SyncRun {
     const limit = pLimit(this.#deps.concurrency);
     const total =
       this.#request.scope === undefined && this.#request.expected === undefined
-        ? await this.#deps.ledger.pendingCount()
+        ? await this.#deps.ledger.records.pendingCount()
         : undefined;
     for await (const customers of pendingCustomers(this.#deps, this.#request)) {
       await Promise.all(
@@ -186,7 +186,7 @@ export class SyncRun {
           : "the run failed before it came to this record";
     if (state !== "done") {
       for (const customer of this.gate.customers)
-        await this.#deps.ledger.dropPlanned(
+        await this.#deps.ledger.journal.drop(
           customer,
           `not attempted: the run ${state === "stopped" ? "was stopped" : "failed"}`,
           {
@@ -194,6 +194,11 @@ export class SyncRun {
           },
         );
     }
-    await this.#deps.ledger.deferPending(this.#run, undefined, state === "done" ? "run.scope" : `run.${state}`, reason);
+    await this.#deps.ledger.records.deferPending(
+      this.#run,
+      undefined,
+      state === "done" ? "run.scope" : `run.${state}`,
+      reason,
+    );
   }
 }

@@ -51,7 +51,7 @@ export async function runVerify(
 ): Promise<VerifySummary> {
   const { ledger, logger } = deps;
   await endCutOffRuns(deps);
-  const run = await ledger.startRun({
+  const run = await ledger.runs.start({
     job: request.job,
     kind: "verify",
     trigger: request.trigger,
@@ -81,13 +81,13 @@ export async function runVerify(
   } catch (error) {
     if (ledger.broken !== undefined) throw error;
     const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
-    await ledger.finishRun(run, { state: "failed", exitCode, balance: null, summary: { reason: messageOf(error) } });
+    await ledger.runs.finish(run, { state: "failed", exitCode, balance: null, summary: { reason: messageOf(error) } });
     throw error;
   }
   if (stopped()) summary.state = "stopped";
-  summary.open = await ledger.openRecords(scopeOf(deps, request));
+  summary.open = await ledger.records.open(scopeOf(deps, request));
   summary.exitCode = exitOf(summary);
-  await ledger.finishRun(run, {
+  await ledger.runs.finish(run, {
     state: summary.state,
     exitCode: summary.exitCode,
     balance: null,
@@ -127,7 +127,7 @@ async function readBack(
   const stopped = (): boolean => request.signal?.aborted === true;
   let after: RecordKey | undefined;
   for (;;) {
-    const customers = await ledger.linkedCustomers(after, page);
+    const customers = await ledger.state.linkedCustomers(after, page);
     if (customers.length === 0 || stopped()) break;
     after = customers.at(-1);
     await Promise.all(
@@ -144,7 +144,7 @@ async function readBack(
             // A call that a person's stop ended says nothing of the service.
             if (stopped()) return;
             summary.failed += 1;
-            await ledger.recordChanges(customer, [{ type: "observation-read", customer, complete: false }]);
+            await ledger.state.record(customer, [{ type: "observation-read", customer, complete: false }]);
             logger.warn({ customer: formatKey(customer), reason: messageOf(error) }, "customer not verified");
           }
           summary.customers += 1;

@@ -24,7 +24,7 @@ export async function verifyCustomer(
   customer: RecordKey,
   signal: AbortSignal | undefined,
 ): Promise<Verified> {
-  const { link } = await ledger.known(customer);
+  const { link } = await ledger.state.known(customer);
   if (link === undefined) return { assets: 0, products: 0, members: 0 };
   const gid = link.enterpriseGlobalId;
   const enterprises = await reader.enterprises(customer, link.channelCustomerId, signal);
@@ -82,7 +82,7 @@ export async function verifyCustomer(
   for (const [kind, subjects] of seen) changes.push({ type: "observed-gone", customer, kind, subjects: [...subjects] });
   changes.push({ type: "licence-types-shown", types: [...types] });
   changes.push({ type: "observation-read", customer, complete: true });
-  await ledger.recordChanges(customer, changes);
+  await ledger.state.record(customer, changes);
   return { assets: assets.size, products, members: members.length };
 }
 

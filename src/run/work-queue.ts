@@ -14,27 +14,30 @@ export async function* pendingCustomers(deps: RunDependencies, request: RunReque
     return;
   }
   if (scope?.customer !== undefined) {
-    await ledger.retryRejected({ customer: scope.customer });
-    await ledger.markPending({ customer: scope.customer });
+    await ledger.journal.retryRejected({ customer: scope.customer });
+    await ledger.records.markPending({ customer: scope.customer });
     yield [scope.customer];
     return;
   }
   if (scope?.order !== undefined) {
-    await ledger.retryRejected({ order: scope.order });
-    await ledger.markPending({ order: scope.order });
-    const customer = await ledger.customerOfOrder(scope.order);
+    await ledger.journal.retryRejected({ order: scope.order });
+    await ledger.records.markPending({ order: scope.order });
+    const customer = await ledger.records.customerOfOrder(scope.order);
     if (customer !== undefined) yield [customer];
     return;
   }
-  await ledger.wakeRejected(settingsFingerprint(deps.settings));
+  await ledger.journal.wakeRejected(settingsFingerprint(deps.settings));
   if (scope?.source !== undefined) {
-    await ledger.retryRejected({ source: scope.source });
-    await ledger.markPending({ source: scope.source, ...(scope.since === undefined ? {} : { since: scope.since }) });
+    await ledger.journal.retryRejected({ source: scope.source });
+    await ledger.records.markPending({
+      source: scope.source,
+      ...(scope.since === undefined ? {} : { since: scope.since }),
+    });
   }
-  await ledger.tryRejectedAgain();
+  await ledger.journal.tryRejectedAgain();
   let after: RecordKey | undefined;
   for (;;) {
-    const keys = await ledger.pendingCustomers(after, page);
+    const keys = await ledger.records.pendingCustomers(after, page);
     if (keys.length === 0) return;
     after = keys.at(-1);
     yield keys;

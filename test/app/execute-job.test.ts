@@ -33,7 +33,7 @@ it("jobs are executed without a command line: each tells its face what it came t
   const rival = await other.ledger();
   const shown: EndedJob[] = [];
   const show = async (ended: EndedJob): Promise<void> => {
-    expect(() => rival.takeRunLock(), "what a job came to is shown under the run lock").toThrow("run");
+    expect(() => rival.runs.takeLock(), "what a job came to is shown under the run lock").toThrow("run");
     shown.push(ended);
   };
   const { signal } = new AbortController();
@@ -54,7 +54,7 @@ it("jobs are executed without a command line: each tells its face what it came t
 
   // A fire time is executed once, whoever comes to it first.
   const slot = "2026-10-01T05:00:00.000Z";
-  await ledger.claimSlot("monthly-report", slot);
+  await ledger.schedule.claim("monthly-report", slot);
   const { exit, ended } = await execute("monthly-report", slot);
   expect({ exit, kind: ended?.kind }).toEqual({ exit: 0, kind: "report" });
   const files = ended?.kind === "report" ? ended.files : [];
@@ -64,15 +64,15 @@ it("jobs are executed without a command line: each tells its face what it came t
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, "utf8")).not.toBe("");
   }
-  expect(await ledger.unfinishedFireTimes("monthly-report")).toEqual([]);
+  expect(await ledger.schedule.unfinished("monthly-report")).toEqual([]);
   expect(await execute("monthly-report", slot), "it was done by another").toEqual({ exit: 0, ended: undefined });
 
   // Another run that is on ends a job at once, and nothing of it is begun.
   const runs = (): unknown => w.rows("select job, kind, state, exit_code from run order by started_at, id");
   const before = runs();
-  rival.takeRunLock();
+  rival.runs.takeLock();
   await expect(execute("people")).rejects.toMatchObject({ code: "run.active", exitCode: 75 });
-  rival.releaseRunLock();
+  rival.runs.releaseLock();
   expect(runs()).toEqual(before);
   expect(before).toEqual([
     { job: "deals", kind: "sync", state: "done", exit_code: 0 },

@@ -6,7 +6,7 @@ import { ApplyWorld, customerRecord, orderRecord, staffRecord } from "./world.ts
 const other: RecordKey = { namespace: "crm", id: "C2" };
 
 function intend(world: ApplyWorld, operation: Operation): Promise<string> {
-  return world.ledger.intend({ operation, runId: "run", wireHash: "hash", nonce: "0".repeat(32), context: {} });
+  return world.ledger.journal.intend({ operation, runId: "run", wireHash: "hash", nonce: "0".repeat(32), context: {} });
 }
 
 describe("what an intent claims for itself alone", () => {
@@ -30,7 +30,7 @@ describe("what an intent claims for itself alone", () => {
     await world.take("orders", orderRecord("O1"));
     await world.carryOut("place-order");
     await world.take("orders", { ...orderRecord("O1"), customerId: other.id });
-    const known = await world.ledger.known(other);
+    const known = await world.ledger.state.known(other);
     expect(known.placedOrders.get("crm/O1")).toMatchObject({ customer: { id: "C1" } });
   });
 

@@ -71,7 +71,7 @@ describe("an order that a person calls applied", () => {
   it("counts as placed without them where it is not shown, and is not placed again", async () => {
     const { world, id } = await unknownOrder(untouched);
     expect(await decided(world, id, "applied")).toMatchObject({ state: "done" });
-    expect((await world.ledger.known(customer)).placedOrders.size).toBe(1);
+    expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(1);
     expect(world.sqlite().prepare("select count(*) from licence_order").pluck().get()).toBe(0);
     expect((await world.plan()).filter((operation) => operation.kind === "place-order")).toEqual([]);
   });
@@ -90,22 +90,22 @@ describe("an order that a person calls applied", () => {
       },
     });
     expect(await world.row(id)).toMatchObject({ verdict: "a person decided: applied" });
-    expect(world.ledger.verifyAudit()).toMatchObject({ good: true });
+    expect(world.ledger.audit.verify()).toMatchObject({ good: true });
   });
 });
 
 describe("an order that a person calls not applied", () => {
   it("is planned anew and placed once, with the numbers it had", async () => {
     const { world, id } = await unknownOrder(untouched);
-    const numbers = (await world.ledger.known(customer)).numbers;
-    await world.ledger.recordOutcomes("run", [
+    const numbers = (await world.ledger.state.known(customer)).numbers;
+    await world.ledger.records.setOutcomes("run", [
       { stream: "orders", key: { namespace: "crm", id: "O1" }, outcome: "planned" },
     ]);
     expect(await decided(world, id, "not-applied")).toMatchObject({ state: "dropped" });
     expect(lastAudit(world)).toMatchObject({ kind: "not-applied", body: { decision: "not-applied" } });
-    expect(await world.ledger.pendingCustomers(undefined, 10)).toEqual([customer]);
+    expect(await world.ledger.records.pendingCustomers(undefined, 10)).toEqual([customer]);
     expect(await world.carryOut("place-order")).toMatchObject({ kind: "done" });
-    expect((await world.ledger.known(customer)).numbers).toEqual(numbers);
+    expect((await world.ledger.state.known(customer)).numbers).toEqual(numbers);
     expect(world.effects("E5")).toBe(1);
     expect(world.nothingTwice).toBe(true);
   });
@@ -168,7 +168,7 @@ describe("enterprises and staff that a person decides about", () => {
     const id = await world.carryOutUnknown("create-enterprise");
     await expect(decided(world, id, "not-applied")).rejects.toMatchObject({ code: "settle.is-there" });
     await decided(world, id, "applied");
-    const known = await world.ledger.known(customer);
+    const known = await world.ledger.state.known(customer);
     expect([known.link?.origin, known.platformCustomers.length, known.protectedMembers.size]).toEqual([
       "created",
       2,
@@ -188,7 +188,7 @@ describe("enterprises and staff that a person decides about", () => {
   it("staff that M5 shows are linked", async () => {
     const { world, id } = await unknownStaff(lost);
     expect(await decided(world, id, "applied")).toMatchObject({ state: "done" });
-    expect((await world.ledger.known(customer)).staffLinks.size).toBe(2);
+    expect((await world.ledger.state.known(customer)).staffLinks.size).toBe(2);
   });
 });
 
@@ -217,11 +217,11 @@ describe("what sets a state", () => {
     const { world, id } = await unknownGrant(untouched);
     world.clock.pass(settleMs + 1);
     await decided(world, id, "not-applied");
-    expect((await world.ledger.known(customer)).assignments).toEqual([]);
+    expect((await world.ledger.state.known(customer)).assignments).toEqual([]);
     world.sandbox.faults.add({ operation: "M9", ...untouched });
     const again = await world.carryOutUnknown("grant-assets");
     await decided(world, again, "applied");
-    expect((await world.ledger.known(customer)).assignments).toHaveLength(1);
+    expect((await world.ledger.state.known(customer)).assignments).toHaveLength(1);
   });
 
   it("privileges (M9) that M6 shows cannot be called not applied", async () => {
@@ -260,7 +260,7 @@ describe("a decision that cannot be taken", () => {
     });
     void never.deliver(order);
     await world.until(async () => Object.values(await world.states()).includes("sending"));
-    const [row] = await world.ledger.openOperations();
+    const [row] = await world.ledger.journal.open();
     await expect(decided(world, row?.id ?? "", "not-applied")).rejects.toMatchObject({ code: "settle.on-its-way" });
   });
 
@@ -273,7 +273,14 @@ describe("a decision that cannot be taken", () => {
       ): ReturnType<SnapshotReader["allAssets"]> {
         const seen = await super.allAssets(...parameters);
         const { operation, wireHash, context } = await world.row(id);
-        await world.ledger.intend({ operation, id, runId: null, wireHash: wireHash ?? "", nonce: "n", context });
+        await world.ledger.journal.intend({
+          operation,
+          id,
+          runId: null,
+          wireHash: wireHash ?? "",
+          nonce: "n",
+          context,
+        });
         world.clock.pass(settleMs + 1);
         return seen;
       }

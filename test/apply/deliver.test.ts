@@ -14,7 +14,7 @@ describe("an operation that works", () => {
   it("E2 makes the enterprise, links it and protects the members it came with", async () => {
     const world = await ApplyWorld.start();
     const enterprise = await world.makeEnterprise();
-    const known = await world.ledger.known(customer);
+    const known = await world.ledger.state.known(customer);
     expect(known.link).toMatchObject({ enterpriseGlobalId: enterprise, origin: "created", examined: true });
     expect(known.protectedMembers.size).toBe(2);
     expect(known.platformCustomers).toHaveLength(2);
@@ -26,7 +26,7 @@ describe("an operation that works", () => {
     const world = await ApplyWorld.start({ assumptions: { enterpriseCreation: "E1" } });
     await world.take("customers", customerRecord());
     expect(await world.carryOut("bind-enterprise")).toMatchObject({ kind: "done" });
-    expect((await world.ledger.known(customer)).link).toMatchObject({ origin: "bound", examined: false });
+    expect((await world.ledger.state.known(customer)).link).toMatchObject({ origin: "bound", examined: false });
     expect(world.effects("E1")).toBe(1);
   });
 
@@ -42,7 +42,7 @@ describe("an operation that works", () => {
   it("E9 and E5 place the order with numbers of its own, keep its licence orders and wipe its passwords", async () => {
     const world = await withOrder();
     expect(await world.carryOut("place-order")).toMatchObject({ kind: "done" });
-    const known = await world.ledger.known(customer);
+    const known = await world.ledger.state.known(customer);
     expect([...known.placedOrders.keys()]).toEqual(["crm/O1"]);
     expect(known.numbers).toHaveLength(3);
     const rows = world
@@ -56,7 +56,7 @@ describe("an operation that works", () => {
     const sealed = world.sqlite().prepare("select count(*) from private_value where sealed is not null").pluck().get();
     expect(sealed).toBe(0);
     expect(world.sandbox.state()).toMatchObject({ assets: 3, shellNumbers: 5 });
-    expect(await world.ledger.poolSize()).toBe(2);
+    expect(await world.ledger.state.poolSize()).toBe(2);
     expect(world.sandbox.batches("O1")).toHaveLength(1);
   });
 
@@ -65,7 +65,7 @@ describe("an operation that works", () => {
     const asset = { id: "A1", licenseType: "cloud_account", quantity: 450, given: [] };
     expect(await world.pool.fix(key("O1"), [asset], undefined)).toBeUndefined();
     expect(world.calls("E9")).toBe(5);
-    expect(await world.ledger.poolSize()).toBe(0);
+    expect(await world.ledger.state.poolSize()).toBe(0);
     world.sandbox.faults.add({ operation: "E9", fault: "appliedNoReply" });
     const more = { ...asset, id: "A2", quantity: 51 };
     expect(await world.pool.fix(key("O2"), [more], undefined)).toMatchObject({ code: "pool.empty" });
@@ -87,10 +87,10 @@ describe("an operation that works", () => {
     // A department beyond 2^53: the sandbox takes a Long, and refuses digits that are text.
     await world.take("staff", staffRecord("S1", { departmentId: "9007199254740993" }), staffRecord("S2"));
     expect(await world.carryOut("add-staff")).toEqual({ kind: "done", refused: [] });
-    const known = await world.ledger.known(customer);
+    const known = await world.ledger.state.known(customer);
     expect([...known.staffLinks.values()].map((link) => link.origin)).toEqual(["created", "created"]);
     expect(known.enterpriseCode).toBe("E00001");
-    const { values } = await world.ledger.latestSealed("initial-password/crm/S1");
+    const { values } = await world.ledger.private.latestSealed("initial-password/crm/S1");
     const password = JSON.stringify(values?.["password"]);
     expect(password).toMatch(/^"[A-Za-z2-9]{16}"$/u);
     expect(world.log.join("")).not.toContain(password);
@@ -115,11 +115,11 @@ describe("an operation that works", () => {
     await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }));
     await world.carryOut("add-staff");
     expect(await world.carryOut("grant-assets")).toMatchObject({ kind: "done" });
-    expect((await world.ledger.known(customer)).assignments).toHaveLength(1);
+    expect((await world.ledger.state.known(customer)).assignments).toHaveLength(1);
     expect(world.sandbox.state().assignments).toBe(1);
     await world.take("staff", staffRecord("S1", { assets: [] }));
     expect(await world.carryOut("revoke-assets")).toMatchObject({ kind: "done" });
-    expect((await world.ledger.known(customer)).assignments).toEqual([]);
+    expect((await world.ledger.state.known(customer)).assignments).toEqual([]);
     expect(world.sandbox.state().assignments).toBe(0);
   });
 
@@ -128,7 +128,7 @@ describe("an operation that works", () => {
     await world.carryOut("place-order");
     await world.take("staff", staffRecord("S1"));
     await world.carryOut("add-staff");
-    expect(world.ledger.verifyAudit()).toMatchObject({ good: true });
+    expect(world.ledger.audit.verify()).toMatchObject({ good: true });
     const text = JSON.stringify(
       ["operation", "attempt", "audit", "staff_link", "record_version"].map((table) =>
         world.sqlite().prepare(`select * from ${table}`).all(),
@@ -183,7 +183,7 @@ describe("the order in which things are written", () => {
     const before = world.sandbox.counts().writingCalls;
     world.sqlite().exec("update operation set payload = 'x'");
     const damaged = String(world.sqlite().prepare("select id from operation").pluck().get());
-    await expect(world.ledger.operation(damaged)).rejects.toThrow("damaged");
+    await expect(world.ledger.journal.byId(damaged)).rejects.toThrow("damaged");
     await expect(deliver(world.deps, world.pool, operation, { runId: "run" })).rejects.toThrow("damaged");
     expect(world.sandbox.counts().writingCalls).toBe(before);
   });
@@ -195,7 +195,7 @@ describe("an answer that contradicts the ledger", () => {
     const world = await ApplyWorld.start();
     await world.take("customers", customerRecord());
     const link = { channelCode: "crm", channelCustomerId: "X", origin: "created" as const, examined: true };
-    await world.ledger.recordChanges(customer, [
+    await world.ledger.state.record(customer, [
       { type: "linked", customer: { namespace: "crm", id: "X" }, link: { ...link, enterpriseGlobalId: "taken" } },
     ]);
     const real = world.deps.platform.orderService;
@@ -220,19 +220,19 @@ describe("an answer that contradicts the ledger", () => {
       kind: "parked",
       reason: expect.stringContaining("its enterprise belongs to another customer already"),
     });
-    const [row] = await world.ledger.openOperations();
+    const [row] = await world.ledger.journal.open();
     expect(row).toMatchObject({ state: "parked", attempts: 1 });
-    expect((await world.ledger.attempts(row?.id ?? ""))[0]).toMatchObject({ outcome: "done" });
-    expect((await world.ledger.known(customer)).acknowledged).toBeUndefined();
+    expect((await world.ledger.journal.attempts(row?.id ?? ""))[0]).toMatchObject({ outcome: "done" });
+    expect((await world.ledger.state.known(customer)).acknowledged).toBeUndefined();
     expect(world.log.join("")).toContain("operation parked");
   });
 
   it("is taken back by itself when the platform shows something that fits", async () => {
     const { world, asked } = await contradicted();
     await asked.carryOut("create-enterprise");
-    const [row] = await world.ledger.openOperations();
+    const [row] = await world.ledger.journal.open();
     expect((await world.settle(row?.id ?? "")).kind).toBe("done");
-    expect((await world.ledger.known(customer)).link?.enterpriseGlobalId).not.toBe("taken");
+    expect((await world.ledger.state.known(customer)).link?.enterpriseGlobalId).not.toBe("taken");
   });
 });
 
@@ -276,15 +276,15 @@ describe("an order that meets a fault", () => {
       if (applied) {
         const licences = world.sqlite().prepare("select license_order_id from licence_order").pluck().all();
         expect(licences).toHaveLength(2);
-        expect((await world.ledger.known(customer)).placedOrders.size).toBe(1);
+        expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(1);
       } else {
         expect((await world.row(delivery.id)).outcomeMessage).toContain("a person decides");
-        expect((await world.ledger.known(customer)).placedOrders.size).toBe(0);
+        expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(0);
       }
       expect(world.effects("E5")).toBe(applied ? 1 : 0);
       expect(world.calls("E5")).toBe(1);
       expect(world.nothingTwice).toBe(true);
-      expect(world.ledger.verifyAudit()).toMatchObject({ good: true });
+      expect(world.ledger.audit.verify()).toMatchObject({ good: true });
     },
   );
 

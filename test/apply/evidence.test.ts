@@ -57,7 +57,7 @@ describe("a call whose program was killed before its answer", () => {
     await world.until(async () => Object.values(await world.states()).includes("sending"));
     world.clock.pass(settleMs - 1_000);
     const next = await world.restarted();
-    const [row] = await next.ledger.openOperations();
+    const [row] = await next.ledger.journal.open();
     if (row === undefined) throw new Error("nothing is open");
     for (let reading = 0; reading < 4; reading += 1) {
       expect((await next.settle(row.id)).kind).toBe("waiting");
@@ -169,7 +169,7 @@ describe("readings that disagree with one another", () => {
         (await real.listAssetNumbers(enterprise, call)).map((asset) => ({ ...asset, cloudAccountGlobalId: null })),
     });
     expect((await stale.settle(id)).kind).toBe("waiting");
-    expect((await world.ledger.known(customer)).assignments).toHaveLength(1);
+    expect((await world.ledger.state.known(customer)).assignments).toHaveLength(1);
     expect((await world.settleInTime(id)).kind).toBe("dropped");
     expect(await world.carryOut("revoke-assets")).toMatchObject({ kind: "done" });
     expect(world.sandbox.state().assignments).toBe(0);
@@ -210,14 +210,14 @@ describe("settings that were changed while operations were in doubt", () => {
     world.sandbox.faults.add({ operation: "E2", ...untouched });
     const id = await world.carryOutUnknown("create-enterprise");
     Object.assign(world.settings, { channelCustomerIdTemplate: "X{id}" } satisfies JsonObject);
-    await world.ledger.confirmCorrelation(correlationOf(world.settings));
+    await world.ledger.state.confirmCorrelation(correlationOf(world.settings));
     expect((await world.settleInTime(id)).kind).toBe("parked");
     expect(world.calls("E2")).toBe(1);
   });
 
   it("a number that the CRM gave itself is not confirmed by customers whose number the template makes", async () => {
     const world = await ApplyWorld.start();
-    await world.ledger.confirmCorrelation(correlationOf(world.settings));
+    await world.ledger.state.confirmCorrelation(correlationOf(world.settings));
     await world.take("customers", customerRecord({ channelCustomerId: "TYPED-WRONG" }));
     world.sandbox.faults.add({ operation: "E2", ...lost });
     const id = await world.carryOutUnknown("create-enterprise");
@@ -230,7 +230,7 @@ describe("settings that were changed while operations were in doubt", () => {
     await world.take("customers", customerRecord());
     world.sandbox.faults.add({ operation: "E2", ...lost });
     const id = await world.carryOutUnknown("create-enterprise");
-    await world.ledger.confirmCorrelation(correlationOf(world.settings));
+    await world.ledger.state.confirmCorrelation(correlationOf(world.settings));
     Object.assign(world.settings, { channelCode: "other" } satisfies JsonObject);
     expect((await world.settleInTime(id)).kind).toBe("done");
     expect(world.calls("E2")).toBe(1);
@@ -326,10 +326,10 @@ describe("an enterprise that E1 bound without an answer", () => {
       nonce: "a".repeat(32),
     });
     expect((await world.settle(id)).kind).toBe("done");
-    expect((await world.ledger.known(customer)).protectedMembers.size).toBe(0);
+    expect((await world.ledger.state.known(customer)).protectedMembers.size).toBe(0);
     await world.take("staff", staffRecord("S1"));
     await world.plan();
-    expect((await world.ledger.known(customer)).staffLinks.size).toBe(1);
+    expect((await world.ledger.state.known(customer)).staffLinks.size).toBe(1);
   });
 });
 
@@ -368,7 +368,7 @@ describe("what is kept of the readings", () => {
     world.clock.pass(settleMs + 1);
     await decide(world.deps, world.reader, id, "not-applied", { reason: "x", by: "tester" });
     const before = (await world.row(id)).evidence;
-    await world.ledger.noteEvidence(id, { readings: [] });
+    await world.ledger.journal.noteEvidence(id, { readings: [] });
     expect((await world.row(id)).evidence).toEqual(before);
   });
 });

@@ -24,7 +24,7 @@ describe("what proves an order in doubt", () => {
   it("are its assets where E8 alone shows them", async () => {
     const { world, id } = await inDoubt(true);
     expect((await reading(world, { listAssetNumbers: async () => [] }).settle(id)).kind).toBe("done");
-    expect((await world.ledger.known(customer)).placedOrders.size).toBe(1);
+    expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(1);
   });
 
   it("are not products that another order put into the same assets", async () => {
@@ -43,7 +43,7 @@ describe("what proves an order in doubt", () => {
       },
     });
     expect((await elsewhere.settle(id)).kind).toBe("waiting");
-    expect((await world.ledger.known(customer)).placedOrders.size).toBe(0);
+    expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(0);
   });
 
   it("is every order record, not one of them", async () => {
@@ -53,7 +53,7 @@ describe("what proves an order in doubt", () => {
     world.sandbox.faults.add({ operation: "E5", fault: "appliedNoReply", times: 1 });
     const id = await world.carryOutUnknown("place-order");
     const real = world.deps.platform.memberCenter;
-    const hidden = (await world.ledger.known(customer)).numbers
+    const hidden = (await world.ledger.state.known(customer)).numbers
       .filter((item) => item.instanceId === "A1-O1")
       .map((item) => item.number);
     const half = reading(world, {
@@ -90,9 +90,13 @@ describe("an enterprise", () => {
   it("that E3 showed under other templates says nothing about these: a person is asked (A8)", async () => {
     const world = await ApplyWorld.start();
     await world.take("customers", customerRecord());
-    await world.ledger.confirmCorrelation(correlationOf({ ...world.settings, crmCustomerIdTemplate: "crm-{id}" }));
-    await world.ledger.confirmCorrelation(correlationOf({ ...world.settings, channelCustomerIdTemplate: "crm-{id}" }));
-    await world.ledger.confirmCorrelation(correlationOf({ ...world.settings, channelCode: "other" }));
+    await world.ledger.state.confirmCorrelation(
+      correlationOf({ ...world.settings, crmCustomerIdTemplate: "crm-{id}" }),
+    );
+    await world.ledger.state.confirmCorrelation(
+      correlationOf({ ...world.settings, channelCustomerIdTemplate: "crm-{id}" }),
+    );
+    await world.ledger.state.confirmCorrelation(correlationOf({ ...world.settings, channelCode: "other" }));
     world.sandbox.faults.add({ operation: "E2", fault: "resetBefore", times: 1 });
     const id = await world.carryOutUnknown("create-enterprise");
     expect(await world.settleInTime(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("A8") });

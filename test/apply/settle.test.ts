@@ -112,13 +112,13 @@ describe("an order whose answer was lost (E5)", () => {
     });
     world.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 2 });
     const id = await watched.carryOutUnknown("place-order");
-    const numbers = (await world.ledger.known(customer)).numbers;
+    const numbers = (await world.ledger.state.known(customer)).numbers;
     expect((await watched.settleInTime(id)).kind).toBe("done");
     expect(bodies).toHaveLength(3);
     expect(new Set(bodies.map((item) => item.body)).size).toBe(1);
     expect(new Set(bodies.map((item) => item.nonce)).size).toBe(3);
-    expect((await world.ledger.known(customer)).numbers).toEqual(numbers);
-    expect(await world.ledger.attempts(id)).toHaveLength(3);
+    expect((await world.ledger.state.known(customer)).numbers).toEqual(numbers);
+    expect(await world.ledger.journal.attempts(id)).toHaveLength(3);
     expect(world.effects("E5")).toBe(1);
     expect(world.nothingTwice).toBe(true);
   });
@@ -159,7 +159,7 @@ describe("an order whose answer was lost (E5)", () => {
     world.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", times: 1 });
     expect(await world.settleInTime(id)).toMatchObject({ kind: "parked" });
     expect(await world.row(id)).toMatchObject({ state: "parked", outcomeCode: "13004" });
-    expect((await world.ledger.known(customer)).placedOrders.size).toBe(0);
+    expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(0);
   });
 
   it("that a person was asked about is done by itself once the platform shows it", async () => {
@@ -181,7 +181,7 @@ describe("an order whose answer was lost (E5)", () => {
     expect((await world.settle(id)).kind).toBe("parked");
     await late?.();
     expect((await world.settle(id)).kind).toBe("done");
-    expect((await world.ledger.known(customer)).placedOrders.size).toBe(1);
+    expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(1);
   });
 
   it("is parked when only a part is shown, and only when the settle time is over", async () => {
@@ -208,7 +208,7 @@ describe("an order whose answer was lost (E5)", () => {
     world.sandbox.faults.add({ operation: "E5", ...lost });
     const id = await world.carryOutUnknown("place-order");
     const real = world.deps.platform.memberCenter;
-    const numbers = (await world.ledger.known(customer)).numbers;
+    const numbers = (await world.ledger.state.known(customer)).numbers;
     const hidden = numbers.find((item) => item.instanceId === "A1-O1" && item.slot === 1)?.number;
     const short = world.with({
       memberCenter: {
@@ -246,8 +246,8 @@ describe("an order that is to be sent again and would not be the same", () => {
     [
       "another customer of the enterprise is the default now",
       async (world: ApplyWorld) => {
-        const { platformCustomers, link } = await world.ledger.known(customer);
-        await world.ledger.recordChanges(customer, [
+        const { platformCustomers, link } = await world.ledger.state.known(customer);
+        await world.ledger.state.record(customer, [
           {
             type: "platform-customers",
             enterpriseGlobalId: link?.enterpriseGlobalId ?? "",
@@ -297,17 +297,17 @@ describe("a program that was killed while an order was on its way", () => {
       async () => Object.values(await world.states()).includes("sending") && (!asks || world.effects("E5") > 0),
     );
     const next = await world.restarted();
-    const [row] = await next.ledger.openOperations();
+    const [row] = await next.ledger.journal.open();
     if (row === undefined) throw new Error("nothing is open");
     expect(row.state).toBe("sending");
     expect((await next.settleInTime(row.id)).kind).toBe("done");
-    expect((await next.ledger.attempts(row.id)).map((attempt) => attempt.outcome)).toEqual(
+    expect((await next.ledger.journal.attempts(row.id)).map((attempt) => attempt.outcome)).toEqual(
       asks ? ["unknown"] : ["unknown", "done"],
     );
-    expect(await next.ledger.openOperations()).toEqual([]);
+    expect(await next.ledger.journal.open()).toEqual([]);
     expect(next.effects("E5")).toBe(1);
     expect(next.nothingTwice).toBe(true);
-    expect(next.ledger.verifyAudit()).toMatchObject({ good: true });
+    expect(next.ledger.audit.verify()).toMatchObject({ good: true });
   });
 });
 
@@ -347,9 +347,9 @@ describe("numbers whose answer was lost (E9)", () => {
     expect(await world.carryOut("place-order")).toMatchObject({ kind: "done" });
     expect(kinds(world)).toContain("numbers-lost");
     expect(world.effects("E9")).toBe(2);
-    const numbers = (await world.ledger.known(customer)).numbers.map((item) => item.number);
+    const numbers = (await world.ledger.state.known(customer)).numbers.map((item) => item.number);
     expect(new Set(numbers).size).toBe(3);
-    expect(await world.ledger.openOperations()).toEqual([]);
+    expect(await world.ledger.journal.open()).toEqual([]);
   });
 
   it("are asked for three times and no more; then the order waits", async () => {
@@ -358,7 +358,7 @@ describe("numbers whose answer was lost (E9)", () => {
     expect(await world.carryOut("place-order")).toMatchObject({ kind: "blocked", code: "pool.empty" });
     expect(world.calls("E9")).toBe(3);
     expect(world.calls("E5")).toBe(0);
-    expect(await world.ledger.openOperations()).toEqual([]);
+    expect(await world.ledger.journal.open()).toEqual([]);
   });
 
   it("are not waited for when the program was killed: the next one records the gap", async () => {
@@ -367,7 +367,7 @@ describe("numbers whose answer was lost (E9)", () => {
     void world.with({ orderService: silent(world, true) }).deliver(order);
     await world.until(() => world.effects("E9") > 0);
     const next = await world.restarted();
-    const [row] = await next.ledger.openOperations();
+    const [row] = await next.ledger.journal.open();
     if (row === undefined) throw new Error("nothing is open");
     expect(row.operation.subject).toBe("pool");
     expect((await next.settle(row.id)).kind).toBe("dropped");
@@ -390,7 +390,7 @@ describe("staff whose answer was lost (M1)", () => {
     world.sandbox.faults.add({ operation: "M1", ...lost });
     const id = await world.carryOutUnknown("add-staff");
     expect((await world.settle(id)).kind).toBe("done");
-    const known = await world.ledger.known(customer);
+    const known = await world.ledger.state.known(customer);
     expect(known.staffLinks.size).toBe(3);
     expect(known.enterpriseCode).toBe("E00001");
     const members = await world.reader.members(customer, known.link?.enterpriseGlobalId ?? "");
@@ -404,11 +404,11 @@ describe("staff whose answer was lost (M1)", () => {
     const world = await started();
     world.sandbox.faults.add({ operation: "M1", ...untouched });
     const id = await world.carryOutUnknown("add-staff");
-    const before = await world.ledger.latestSealed("initial-password/crm/S1");
+    const before = await world.ledger.private.latestSealed("initial-password/crm/S1");
     expect((await world.settle(id)).kind).toBe("waiting");
     expect((await world.settleInTime(id)).kind).toBe("dropped");
     expect(await world.carryOut("add-staff")).toMatchObject({ kind: "done" });
-    expect(await world.ledger.latestSealed("initial-password/crm/S1")).toEqual(before);
+    expect(await world.ledger.private.latestSealed("initial-password/crm/S1")).toEqual(before);
     expect(world.sandbox.state().addedStaff).toBe(3);
     expect(world.nothingTwice).toBe(true);
   });
@@ -418,7 +418,7 @@ describe("staff whose answer was lost (M1)", () => {
     world.sandbox.faults.add({ operation: "M1", fault: "partialM1", drop: 1, times: 1 });
     const delivery = await world.carryOut("add-staff");
     expect(delivery).toMatchObject({ kind: "done", refused: [{ key: { namespace: "crm", id: "S3" } }] });
-    expect((await world.ledger.known(customer)).staffLinks.size).toBe(2);
+    expect((await world.ledger.state.known(customer)).staffLinks.size).toBe(2);
   });
 
   /** Services whose M1 does something else than it was asked, and whose answer is lost. */
@@ -455,7 +455,7 @@ describe("staff whose answer was lost (M1)", () => {
     const id = await addingInstead(world, (sent) => sent.slice(0, 2)).carryOutUnknown("add-staff");
     expect((await world.settleInTime(id)).kind).toBe("dropped");
     expect(await world.row(id)).toMatchObject({ state: "done", verdict: expect.stringContaining("in part") });
-    expect([...(await world.ledger.known(customer)).staffLinks.keys()]).toEqual(["crm/S0", "crm/S1", "crm/S2"]);
+    expect([...(await world.ledger.state.known(customer)).staffLinks.keys()]).toEqual(["crm/S0", "crm/S1", "crm/S2"]);
     const again = await world.planned("add-staff");
     expect(again.records.map((record) => record.id)).toEqual(["S3"]);
     await world.deliver(again);
@@ -470,14 +470,14 @@ describe("staff whose answer was lost (M1)", () => {
     const id = await strangers.carryOutUnknown("add-staff");
     expect((await world.settle(id)).kind).toBe("waiting");
     expect((await world.settleInTime(id)).kind).toBe("parked");
-    const known = await world.ledger.known(customer);
+    const known = await world.ledger.state.known(customer);
     expect([known.staffLinks.size, known.enterpriseCode]).toEqual([0, undefined]);
   });
 
   it("are not mistaken for members that were there when the call was made", async () => {
     const world = await started();
     const planned = await world.planned("add-staff");
-    const { link } = await world.ledger.known(customer);
+    const { link } = await world.ledger.state.known(customer);
     const byHand = {
       userList: ["S1", "S2", "S3"].map((id) => ({
         userName: `user${id}`,
@@ -490,9 +490,9 @@ describe("staff whose answer was lost (M1)", () => {
     const delivery = await world.deliver(planned);
     if (delivery.kind !== "unknown") throw new Error(delivery.kind);
     expect((await world.settleInTime(delivery.id)).kind).toBe("dropped");
-    expect((await world.ledger.known(customer)).staffLinks.size).toBe(0);
+    expect((await world.ledger.state.known(customer)).staffLinks.size).toBe(0);
     await world.plan();
-    expect([...(await world.ledger.known(customer)).staffLinks.values()].map((one) => one.origin)).toEqual([
+    expect([...(await world.ledger.state.known(customer)).staffLinks.values()].map((one) => one.origin)).toEqual([
       "adopted",
       "adopted",
       "adopted",
@@ -506,7 +506,7 @@ describe("staff whose answer was lost (M1)", () => {
     );
     const id = await strangers.carryOutUnknown("add-staff");
     expect(await world.settleInTime(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("A29") });
-    expect((await world.ledger.known(customer)).staffLinks.size).toBe(1);
+    expect((await world.ledger.state.known(customer)).staffLinks.size).toBe(1);
   });
 });
 
@@ -516,7 +516,7 @@ describe("privileges whose answer was lost (M9)", () => {
     world.sandbox.faults.add({ operation: "M9", ...lost });
     const id = await world.carryOutUnknown("grant-assets");
     expect((await world.settle(id)).kind).toBe("done");
-    expect((await world.ledger.known(customer)).assignments).toHaveLength(world.sandbox.state().assignments);
+    expect((await world.ledger.state.known(customer)).assignments).toHaveLength(world.sandbox.state().assignments);
   });
 
   it("that were not set are planned anew after the settle time", async () => {
@@ -524,7 +524,7 @@ describe("privileges whose answer was lost (M9)", () => {
     world.sandbox.faults.add({ operation: "M9", ...untouched });
     const id = await world.carryOutUnknown("grant-assets");
     expect((await world.settleInTime(id)).kind).toBe("dropped");
-    expect((await world.ledger.known(customer)).assignments).toEqual([]);
+    expect((await world.ledger.state.known(customer)).assignments).toEqual([]);
     expect(await world.carryOut("grant-assets")).toMatchObject({ kind: "done" });
     expect(world.effects("M9")).toBe(1);
   });
@@ -536,7 +536,7 @@ describe("privileges whose answer was lost (M9)", () => {
     world.sandbox.faults.add({ operation: "M9", ...lost });
     const id = await world.carryOutUnknown("revoke-assets");
     expect((await world.settle(id)).kind).toBe("done");
-    expect((await world.ledger.known(customer)).assignments).toEqual([]);
+    expect((await world.ledger.state.known(customer)).assignments).toEqual([]);
     expect(world.sandbox.state().assignments).toBe(0);
   });
 
@@ -555,7 +555,7 @@ describe("privileges whose answer was lost (M9)", () => {
       },
     });
     expect((await blind.settle(id)).kind).toBe("waiting");
-    expect((await world.ledger.known(customer)).assignments.length).toBeGreaterThan(0);
+    expect((await world.ledger.state.known(customer)).assignments.length).toBeGreaterThan(0);
   });
 });
 
@@ -571,7 +571,7 @@ describe("an enterprise whose answer was lost (E2)", () => {
     world.sandbox.faults.add({ operation: "E2", ...lost });
     const id = await world.carryOutUnknown("create-enterprise");
     expect((await world.settle(id)).kind).toBe("done");
-    const known = await world.ledger.known(customer);
+    const known = await world.ledger.state.known(customer);
     expect(known.link?.origin).toBe("created");
     expect(known.platformCustomers).toHaveLength(2);
     expect(known.protectedMembers.size).toBe(2);
@@ -588,7 +588,7 @@ describe("an enterprise whose answer was lost (E2)", () => {
 
   it("that is not shown is made anew, once, where E3 is known to show such enterprises", async () => {
     const world = await started();
-    await world.ledger.confirmCorrelation(correlationOf(world.settings));
+    await world.ledger.state.confirmCorrelation(correlationOf(world.settings));
     world.sandbox.faults.add({ operation: "E2", ...untouched });
     const id = await world.carryOutUnknown("create-enterprise");
     expect((await world.settleInTime(id)).kind).toBe("dropped");
@@ -612,7 +612,7 @@ describe("an enterprise whose answer was lost (E2)", () => {
     const id = await twice.carryOutUnknown("create-enterprise");
     world.clock.pass(61_000);
     expect(await world.settle(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("made twice") });
-    expect((await world.ledger.known(customer)).link).toBeUndefined();
+    expect((await world.ledger.state.known(customer)).link).toBeUndefined();
   });
 });
 
@@ -624,7 +624,7 @@ describe("what is proven and contradicts the ledger", () => {
     const id = await world.carryOutUnknown("create-enterprise");
     const [found] = await world.reader.enterprises(customer, "C1");
     const link = { channelCode: "crm", channelCustomerId: "X", origin: "adopted" as const, examined: true };
-    await world.ledger.recordChanges(customer, [
+    await world.ledger.state.record(customer, [
       {
         type: "linked",
         customer: { namespace: "crm", id: "X" },
@@ -661,7 +661,11 @@ describe("what a person decided in the meantime", () => {
     await world.settle(id);
     await world.settle(id);
     const old = await world.row(id);
-    await world.ledger.conclude(id, { state: "dropped", changes: [], audit: { kind: "not-applied", body: {} } });
+    await world.ledger.journal.conclude(id, {
+      state: "dropped",
+      changes: [],
+      audit: { kind: "not-applied", body: {} },
+    });
     await expect(world.settling.settle(old, "run")).rejects.toMatchObject({ code: "journal.moved-on" });
     expect(world.calls("E5")).toBe(1);
     expect((await world.row(id)).state).toBe("dropped");

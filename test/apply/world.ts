@@ -234,7 +234,7 @@ export class ApplyWorld {
 
   /** Takes records up as a reading of their source does. */
   async take(stream: Stream, ...records: (Customer | Order | Staff)[]): Promise<void> {
-    const read = await this.ledger.startRead("run", "erp", stream);
+    const read = await this.ledger.records.startRead("run", "erp", stream);
     const items = records.map((given) => {
       const record = recordSchemas[stream].parse(given);
       return {
@@ -248,14 +248,14 @@ export class ApplyWorld {
         },
       };
     });
-    await this.ledger.ingest("erp", stream, read, "run", items);
-    await this.ledger.finishRead(read, { complete: true, whole: false, rows: records.length, bad: 0 });
+    await this.ledger.records.ingest("erp", stream, read, "run", items);
+    await this.ledger.records.finishRead(read, { complete: true, whole: false, rows: records.length, bad: 0 });
   }
 
   /** Reads what the plan needs and plans the customer. */
   async plan(): Promise<Operation[]> {
     for (;;) {
-      const loaded = await this.ledger.load(customer);
+      const loaded = await this.ledger.state.load(customer);
       const { link } = loaded.known;
       const observed =
         link === undefined
@@ -267,10 +267,10 @@ export class ApplyWorld {
             };
       const plan = planCustomer(
         { ...loaded, observed },
-        { settings: this.settings, canSeal: this.ledger.canSeal, revokesBlocked: undefined },
+        { settings: this.settings, canSeal: this.ledger.private.canSeal, revokesBlocked: undefined },
       );
       if (plan.learned.length === 0) return plan.operations;
-      await this.ledger.recordChanges(customer, plan.learned);
+      await this.ledger.state.record(customer, plan.learned);
     }
   }
 
@@ -283,7 +283,7 @@ export class ApplyWorld {
   }
 
   async deliver(operation: Operation): Promise<Delivery> {
-    const { link } = await this.ledger.known(customer);
+    const { link } = await this.ledger.state.known(customer);
     const members = link === undefined ? [] : await this.reader.members(customer, link.enterpriseGlobalId);
     return await deliver(this.deps, this.pool, operation, {
       runId: "run",
@@ -321,13 +321,13 @@ export class ApplyWorld {
   async lookUp(): Promise<string> {
     const [found] = await this.reader.enterprises(customer, "C1");
     if (found === undefined) throw new Error("E3 shows no enterprise");
-    await this.ledger.recordChanges(customer, [{ type: "platform-customers", ...found }]);
-    await this.ledger.confirmCorrelation(correlationOf(this.settings));
+    await this.ledger.state.record(customer, [{ type: "platform-customers", ...found }]);
+    await this.ledger.state.confirmCorrelation(correlationOf(this.settings));
     return found.enterpriseGlobalId;
   }
 
   async row(id: string): Promise<JournalRow> {
-    const row = await this.ledger.operation(id);
+    const row = await this.ledger.journal.byId(id);
     if (row === undefined) throw new Error(`no operation ${id}`);
     return row;
   }

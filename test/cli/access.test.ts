@@ -211,7 +211,7 @@ describe.runIf(closedToNobody === undefined)("another user", () => {
     lay(places.up, ["", ".heads"]);
     lay(places.bare, ["", ".heads"]);
     const daemon = await openLedger({ path: join(places.up, "ledger.db"), group });
-    await daemon.ledger.audit({ kind: "note", subject: "s", body: {} });
+    await daemon.ledger.audit.append({ kind: "note", subject: "s", body: {} });
     lay(places.killed, ["", ".heads", "-wal", "-shm"], places.up);
     const busy = new Database(join(places.up, "ledger.db"));
     onTestFinished(() => void busy.close());

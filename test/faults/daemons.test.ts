@@ -60,8 +60,8 @@ async function openLedger(path: string): Promise<Ledger> {
 beforeAll(async () => {
   const ledger = await openLedger(prepared);
   for (const job of ["everything", "again"]) {
-    await ledger.claimSlot(job, longAgo);
-    await ledger.finishFireTime(job, longAgo);
+    await ledger.schedule.claim(job, longAgo);
+    await ledger.schedule.finish(job, longAgo);
   }
   ledger.close();
 });
@@ -365,7 +365,7 @@ describe("a slot that two programs claim at the same moment", () => {
       new Date(Date.UTC(2026, 0, 1, index)).toISOString(),
     );
     for (const slot of slots) {
-      const claimed = await Promise.all(ledgers.map((ledger) => ledger.claimSlot("everything", slot)));
+      const claimed = await Promise.all(ledgers.map((ledger) => ledger.schedule.claim("everything", slot)));
       expect(claimed.filter((mine) => mine)).toHaveLength(1);
     }
     for (const ledger of ledgers) ledger.close();
@@ -377,7 +377,7 @@ async function openHold(path: string): Promise<string> {
   const ledger = await openLedger(path);
   const customer = { namespace: "crm", id: "C1" };
   const amount = { count: 9, allowed: 5, total: 9, explanation: "9 of 9" };
-  const hold = await ledger.openHold({ scope: "enterprise", customer, setHash: "0", ...amount });
+  const hold = await ledger.approvals.open({ scope: "enterprise", customer, setHash: "0", ...amount });
   ledger.close();
   return hold.id;
 }

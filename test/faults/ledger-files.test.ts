@@ -197,8 +197,8 @@ describe("a ledger that is deleted while serve runs a job on it", () => {
       ids: createIds(() => systemClock.now(), systemRandomness),
       random: systemRandomness,
     });
-    await ledger.claimSlot("everything", "2026-01-01T00:00:00.000Z");
-    await ledger.finishFireTime("everything", "2026-01-01T00:00:00.000Z");
+    await ledger.schedule.claim("everything", "2026-01-01T00:00:00.000Z");
+    await ledger.schedule.finish("everything", "2026-01-01T00:00:00.000Z");
     ledger.close();
     const sandbox = await openPlatform(":memory:");
     const gate = await startGate(sandbox.url, {

@@ -92,7 +92,7 @@ async function takeOver(ledger: string): Promise<void> {
   rmSync(`${ledger}.lock`);
   const ids = createIds(() => systemClock.now(), systemRandomness);
   const other = await Ledger.open({ path: ledger, clock: systemClock, ids, random: systemRandomness });
-  other.takeRunLock();
+  other.runs.takeLock();
   other.close();
 }
 

@@ -5,9 +5,7 @@ import type { OperationId } from "../../src/contract/operations.ts";
 import { streams } from "../../src/crm/model.ts";
 import { TransportFailure } from "../../src/http/transport.ts";
 import type { Transport, TransportAnswer } from "../../src/http/transport.ts";
-import { openDatabase } from "../../src/ledger/database.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
-import type { LedgerOptions } from "../../src/ledger/ledger.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
@@ -40,28 +38,16 @@ export const complaint: TransportAnswer = {
 };
 
 /** The real ledger; virtual time stands still until what is written is committed. */
-class StillLedger extends Ledger {
-  readonly #timeline: Timeline;
-
-  private constructor(database: Awaited<ReturnType<typeof openDatabase>>, options: LedgerOptions, timeline: Timeline) {
-    super(database, options);
-    this.#timeline = timeline;
-  }
-
-  static async openStill(path: string, timeline: Timeline, draws: Draws): Promise<StillLedger> {
-    const clock = timeline.clock();
-    const ids = createIds(() => clock.now(), draws);
-    const sealSecret = "zqcanary-sealing-key-0123456789";
-    return new StillLedger(
-      await openDatabase(path, { migrate: true }),
-      { path, clock, ids, random: draws, sealSecret },
-      timeline,
-    );
-  }
-
-  protected override write<T>(work: () => T): Promise<T> {
-    return this.#timeline.still(super.write(work));
-  }
+async function openStill(path: string, timeline: Timeline, draws: Draws): Promise<Ledger> {
+  const clock = timeline.clock();
+  return await Ledger.open({
+    path,
+    clock,
+    ids: createIds(() => clock.now(), draws),
+    random: draws,
+    sealSecret: "zqcanary-sealing-key-0123456789",
+    awaited: (commit) => timeline.still(commit()),
+  });
 }
 
 /**
@@ -118,7 +104,7 @@ export class RateWorld {
   static async open(folder: string, name: string, options: RateOptions): Promise<RateWorld> {
     const draws = new Draws(options.seed);
     const timeline = new Timeline();
-    const ledger = await StillLedger.openStill(join(folder, `${name}.db`), timeline, draws);
+    const ledger = await openStill(join(folder, `${name}.db`), timeline, draws);
     return new RateWorld(ledger, timeline, draws, options);
   }
 
@@ -126,7 +112,7 @@ export class RateWorld {
   async run(): Promise<RunSummary> {
     let summary: RunSummary | undefined;
     let problem: unknown;
-    this.#ledger.takeRunLock();
+    this.#ledger.runs.takeLock();
     runSync(
       {
         ledger: this.#ledger,
@@ -159,7 +145,7 @@ export class RateWorld {
       },
     );
     await this.timeline.until(() => summary !== undefined || problem !== undefined);
-    this.#ledger.releaseRunLock();
+    this.#ledger.runs.releaseLock();
     if (summary === undefined) throw new Error("the run failed", { cause: problem });
     return summary;
   }

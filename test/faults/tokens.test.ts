@@ -88,7 +88,7 @@ class TokenWorld {
         },
       },
     );
-    this.ledger.takeRunLock();
+    this.ledger.runs.takeLock();
     try {
       return await runSync(
         {
@@ -115,7 +115,7 @@ class TokenWorld {
         },
       );
     } finally {
-      this.ledger.releaseRunLock();
+      this.ledger.runs.releaseLock();
       await platform.close();
     }
   }

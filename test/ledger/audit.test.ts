@@ -11,14 +11,18 @@ import { openLedger, sqlite } from "./opened.ts";
 async function append(ledger: Ledger, count: number, from = 0): Promise<void> {
   await Promise.all(
     Array.from({ length: count }, (_, index) =>
-      ledger.audit({ kind: `kind-${index % 3}`, subject: `order:crm/${from + index}`, body: { number: from + index } }),
+      ledger.audit.append({
+        kind: `kind-${index % 3}`,
+        subject: `order:crm/${from + index}`,
+        body: { number: from + index },
+      }),
     ),
   );
 }
 
 async function endRun(ledger: Ledger): Promise<AuditHead> {
-  const run = await ledger.startRun({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
-  const head = await ledger.finishRun(run, { state: "done", exitCode: 0, balance: null, summary: null });
+  const run = await ledger.runs.start({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+  const head = await ledger.runs.finish(run, { state: "done", exitCode: 0, balance: null, summary: null });
   if (head === undefined) throw new Error("the run left no head");
   return head;
 }
@@ -33,7 +37,7 @@ function unguarded(path: string): Database.Database {
 }
 
 function rowsOf(ledger: Ledger): AuditRow[] {
-  return [...ledger.auditRows()];
+  return [...ledger.audit.rows()];
 }
 
 /** Numbers from a seed, so that a tampering that is not found can be made again. */
@@ -65,7 +69,7 @@ describe("the table of audit entries", () => {
     const { ledger, path } = await openLedger();
     await append(ledger, 3);
     expect(() => sqlite(path).exec(statement)).toThrow(reason);
-    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 3 });
+    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 3 });
   });
 });
 
@@ -104,7 +108,7 @@ describe("verifying", () => {
       const { ledger, path } = await openLedger();
       await append(ledger, 9);
       unguarded(path).exec(statement);
-      expect(ledger.verifyAudit(), statement).toMatchObject({ good: false, firstBad: 4 });
+      expect(ledger.audit.verify(), statement).toMatchObject({ good: false, firstBad: 4 });
     }
   });
 
@@ -117,19 +121,19 @@ describe("verifying", () => {
     await append(ledger, 4, 10);
     const database = unguarded(path);
     database.exec("delete from audit where sequence > 8");
-    const cut = ledger.verifyAudit();
+    const cut = ledger.audit.verify();
     expect(cut).toMatchObject({ good: false, firstBad: 9 });
     // With an older file of heads, as far as that says.
     writeFileSync(headsPath(path), kept);
-    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 8, keptHeads: 2, head: { sequence: 8 } });
+    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 8, keptHeads: 2, head: { sequence: 8 } });
     database.exec("delete from audit where sequence > 6");
-    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 6 });
+    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 6 });
     database.exec("delete from audit where sequence > 5");
-    const verdict = ledger.verifyAudit();
+    const verdict = ledger.audit.verify();
     expect(verdict).toMatchObject({ good: false, firstBad: 6 });
     expect(verdict.good ? "" : verdict.why).toContain("cut off");
     database.exec("delete from audit");
-    expect(ledger.verifyAudit()).toMatchObject({ good: false, firstBad: 1 });
+    expect(ledger.audit.verify()).toMatchObject({ good: false, firstBad: 1 });
   });
 
   it("finds a chain that was written anew from some entry on, by the heads that were kept", async () => {
@@ -186,7 +190,7 @@ describe("verifying", () => {
       headsPath(path),
       `${readFileSync(headsPath(path), "utf8")}\nrubbish\n{"sequence":1}\n{"sequence":9,"ha`,
     );
-    expect(ledger.verifyAudit()).toMatchObject({ good: true, keptHeads: 2 });
+    expect(ledger.audit.verify()).toMatchObject({ good: true, keptHeads: 2 });
   });
 
   it("walks the chain in the order of writing, across connections that wrote in turns", async () => {
@@ -196,8 +200,8 @@ describe("verifying", () => {
       await append(ledger, 3, turn * 10);
       await append(other, 3, turn * 10 + 5);
     }
-    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 30 });
-    expect(ledger.auditHead()).toEqual(other.auditHead());
+    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 30 });
+    expect(ledger.audit.head()).toEqual(other.audit.head());
   });
 });
 

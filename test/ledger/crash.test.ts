@@ -25,11 +25,11 @@ it("has everything that was acknowledged after kill -9 in the middle of group co
     expect([...sending].filter((id) => !states.has(id))).toEqual([]);
     expect([...done].filter((id) => states.get(id) !== "done")).toEqual([]);
     const concluded = [...states.values()].filter((state) => state === "done").length;
-    const open = await ledger.openOperations();
+    const open = await ledger.journal.open();
     expect(open.length).toBe(states.size - concluded);
     expect(open.every((row) => row.attempts === 1)).toBe(true);
     // One audit entry and one acknowledgement for each conclusion, never one without the other.
-    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: concluded });
+    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: concluded });
     const look = sqlite(path, { readonly: true });
     expect(look.prepare("select count(*) from acknowledged").pluck().get()).toBe(concluded);
     expect(look.pragma("integrity_check", { simple: true })).toBe("ok");

@@ -29,10 +29,10 @@ const schemaFile = join(import.meta.dirname, "schema.sql");
 /** A closed ledger with `operations` concluded operations and one run, all of it in the main file. */
 async function closedLedger(operations = 3): Promise<string> {
   const { ledger, path } = await openLedger();
-  const run = await ledger.startRun({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+  const run = await ledger.runs.start({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
   for (let index = 0; index < operations; index += 1)
-    await ledger.conclude(await intend(ledger, update(`${index}`)), doneWith());
-  await ledger.finishRun(run, { state: "done", exitCode: 0, balance: null, summary: null });
+    await ledger.journal.conclude(await intend(ledger, update(`${index}`)), doneWith());
+  await ledger.runs.finish(run, { state: "done", exitCode: 0, balance: null, summary: null });
   ledger.close();
   return path;
 }
@@ -93,7 +93,7 @@ describe("a file that is not a usable ledger is refused by name, and not touched
   it("ends with the first piece of work that meets a lost table, however late it is asked for", async () => {
     const { ledger, path } = await openLedger();
     sqlite(path).exec("drop table hold");
-    const problem = await problemOf(() => ledger.openHolds());
+    const problem = await problemOf(() => ledger.approvals.standing());
     expect(problem).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
     await expect(intend(ledger, update("1"))).rejects.toThrow("no such table: hold");
   });
@@ -125,20 +125,23 @@ describe("a file that is not a usable ledger is refused by name, and not touched
     const copy = `${path}.copy`;
     copyFileSync(path, copy);
     const { ledger } = await openLedger({ path });
-    const run = await ledger.startRun({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
-    await ledger.conclude(await intend(ledger, update("new")), doneWith());
-    await ledger.finishRun(run, { state: "done", exitCode: 0, balance: null, summary: null });
+    const run = await ledger.runs.start({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+    await ledger.journal.conclude(await intend(ledger, update("new")), doneWith());
+    await ledger.runs.finish(run, { state: "done", exitCode: 0, balance: null, summary: null });
     ledger.close();
     for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
     copyFileSync(copy, path);
     expect(await refusalOf(path)).toMatchObject({ code: "ledger.behind", exitCode: 65 });
     rmSync(`${path}.heads`);
     const restored = await openLedger({ path });
-    restored.ledger.takeRunLock();
+    restored.ledger.runs.takeLock();
     // The same where a program has the ledger open and another one writes heads that it lacks.
-    restored.ledger.releaseRunLock();
+    restored.ledger.runs.releaseLock();
     appendFileSync(`${path}.heads`, `\n{"commit":99,"sequence":0,"hash":"","at":"2026-10-01T08:00:00.000Z"}`);
-    expect(await problemOf(() => restored.ledger.takeRunLock())).toMatchObject({ code: "ledger.behind", exitCode: 65 });
+    expect(await problemOf(() => restored.ledger.runs.takeLock())).toMatchObject({
+      code: "ledger.behind",
+      exitCode: 65,
+    });
   });
 });
 
@@ -156,7 +159,7 @@ describe("a journal row that nobody can read", () => {
     const { ledger, path } = await openLedger();
     const id = await intend(ledger, update("1"));
     sqlite(path).exec(statement);
-    const problem = await problemOf(() => ledger.openOperations());
+    const problem = await problemOf(() => ledger.journal.open());
     expect(problem).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
     expect(problem.message).toContain(id);
     expect(problem.message).toContain(column);
@@ -173,8 +176,8 @@ describe("a conclusion on a journal row that nobody can read", () => {
     const id = await intend(ledger, update("1"));
     sqlite(path).exec("update operation set payload = 'x'");
     const outcomes = await Promise.allSettled([
-      ledger.conclude(id, doneWith()),
-      ledger.audit({ kind: "note", subject: "s", body: {} }),
+      ledger.journal.conclude(id, doneWith()),
+      ledger.audit.append({ kind: "note", subject: "s", body: {} }),
     ]);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected"]);
     expect(ledger.broken?.code).toBe("ledger.damaged");
@@ -203,7 +206,7 @@ describe("a ledger that cannot be written", () => {
     const other = sqlite(path);
     other.exec("begin immediate");
     const { ledger } = await openLedger({ path, busyTimeoutMs: 50 });
-    expect(await problemOf(() => ledger.takeRunLock())).toMatchObject({ code: "ledger.busy", exitCode: 65 });
+    expect(await problemOf(() => ledger.runs.takeLock())).toMatchObject({ code: "ledger.busy", exitCode: 65 });
     const empty = join(folder(), "ledger.db");
     (await openDatabase(empty, { migrate: false })).close();
     const maker = sqlite(empty);
@@ -237,7 +240,7 @@ describe("a ledger that cannot be written", () => {
     ledger.close();
     spawnSync("mount", ["-o", "remount,size=64m", disk]);
     const again = await openLedger({ path });
-    expect((await again.ledger.openOperations()).map((row) => row.id)).toEqual(acknowledged);
+    expect((await again.ledger.journal.open()).map((row) => row.id)).toEqual(acknowledged);
     await intend(again.ledger, update("after"));
   });
 
@@ -304,7 +307,7 @@ describe("migrations", () => {
     await problemOf(() => migrate(database, path, provide({ "0001_ledger": broken })));
     database.close();
     const { ledger } = await openLedger({ path });
-    expect(ledger.migrations()).toEqual(knownMigrations);
+    expect(ledger.identity.migrations()).toEqual(knownMigrations);
   });
 
   it("that a newer program made are refused, and nothing is written", async () => {
@@ -336,37 +339,37 @@ describe("heads kept outside", () => {
     const path = await closedLedger();
     appendFileSync(`${path}.heads`, '{"sequence":9,"ha');
     const { ledger } = await openLedger({ path });
-    const run = await ledger.startRun({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
-    const head = await ledger.finishRun(run, { state: "done", exitCode: 0, balance: null, summary: null });
+    const run = await ledger.runs.start({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+    const head = await ledger.runs.finish(run, { state: "done", exitCode: 0, balance: null, summary: null });
     expect(head?.sequence).toBe(5);
-    const verdict = ledger.verifyAudit();
+    const verdict = ledger.audit.verify();
     expect(verdict).toMatchObject({ good: true, entries: 5, keptHeads: 5 });
   });
 
   it("are of one length however many there are, keep who may read them, and lose no line that another program writes meanwhile", async () => {
     const { ledger, path } = await openLedger();
     const heads = `${path}.heads`;
-    ledger.takeRunLock();
+    ledger.runs.takeLock();
     const { ledger: other } = await openLedger({ path });
-    await other.audit({ kind: "k", subject: "s", body: {} });
+    await other.audit.append({ kind: "k", subject: "s", body: {} });
     chmodSync(heads, 0o640);
     const line = `\n{"commit":1,"sequence":0,"hash":"","at":"2026-10-01T08:00:00.000Z"}`;
     let longest = 0;
     for (let turn = 0; turn < 3; turn += 1) {
       appendFileSync(heads, line.repeat(8_000));
-      const run = await ledger.startRun({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
-      await other.audit({ kind: "k", subject: "s", body: {} });
-      await ledger.finishRun(run, { state: "done", exitCode: 0, balance: null, summary: null });
-      await other.audit({ kind: "k", subject: "s", body: {} });
+      const run = await ledger.runs.start({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+      await other.audit.append({ kind: "k", subject: "s", body: {} });
+      await ledger.runs.finish(run, { state: "done", exitCode: 0, balance: null, summary: null });
+      await other.audit.append({ kind: "k", subject: "s", body: {} });
       longest = Math.max(longest, statSync(heads).size);
     }
     expect(longest).toBeLessThan(8_000 * line.length);
     expect(statSync(heads).mode & 0o777).toBe(0o640);
-    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 10 });
+    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 10 });
     expect(readKeptHeads(heads).at(-1)?.sequence).toBe(10);
     ledger.close();
     other.close();
-    expect((await openLedger({ path })).ledger.auditHead()?.sequence).toBe(10);
+    expect((await openLedger({ path })).ledger.audit.head()?.sequence).toBe(10);
   });
 
   it("end the writing when they cannot be kept: nothing is sent on what only the ledger has", async () => {

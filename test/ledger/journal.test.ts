@@ -19,12 +19,12 @@ describe("intents", () => {
     const id = await intend(ledger, update("1"));
     for (const state of ["unknown", "parked"] as const) {
       await expect(intend(ledger, update("1"))).rejects.toThrow("UNIQUE");
-      await ledger.conclude(id, { state, changes: [], audit: { kind: state, body: {} } });
+      await ledger.journal.conclude(id, { state, changes: [], audit: { kind: state, body: {} } });
     }
     await expect(intend(ledger, update("1"))).rejects.toThrow("UNIQUE");
     await intend(ledger, update("2"));
     await intend(ledger, update("1", { subject: "order:crm/1" }));
-    await ledger.conclude(id, { state: "dropped", changes: [], audit: { kind: "not-applied", body: {} } });
+    await ledger.journal.conclude(id, { state: "dropped", changes: [], audit: { kind: "not-applied", body: {} } });
     await intend(ledger, update("1"));
     expect(count(path, "attempt")).toBe(4);
   });
@@ -35,10 +35,10 @@ describe("intents", () => {
     const id = await intend(ledger, planned, { size: 5 });
     ledger.close();
     const again = await reopened(path);
-    const row = await again.operation(id);
+    const row = await again.journal.byId(id);
     expect(row).toMatchObject({ id, state: "sending", context: { size: 5 }, attempts: 1 });
     expect(row?.operation).toEqual(planned);
-    const [attempt] = await again.attempts(id);
+    const [attempt] = await again.journal.attempts(id);
     expect(attempt).toMatchObject({
       number: 1,
       startedAt: new Date(time.at).toISOString(),
@@ -51,42 +51,50 @@ describe("intents", () => {
     const { ledger } = await openLedger();
     const planned = update("1");
     const id = await intend(ledger, planned);
-    const again = () => ledger.intend({ operation: planned, id, runId: null, wireHash: "w", nonce: "n", context: {} });
+    const again = () =>
+      ledger.journal.intend({ operation: planned, id, runId: null, wireHash: "w", nonce: "n", context: {} });
     await expect(again()).rejects.toMatchObject({ code: "journal.moved-on" });
-    await ledger.conclude(id, {
+    await ledger.journal.conclude(id, {
       state: "unknown",
       attempt: { outcome: "unknown" },
       changes: [],
       audit: { kind: "unknown", body: {} },
     });
     await again();
-    expect((await ledger.attempts(id)).map((attempt) => [attempt.number, attempt.outcome])).toEqual([
+    expect((await ledger.journal.attempts(id)).map((attempt) => [attempt.number, attempt.outcome])).toEqual([
       [1, "unknown"],
       [2, null],
     ]);
-    await ledger.conclude(id, doneWith());
+    await ledger.journal.conclude(id, doneWith());
     await expect(again()).rejects.toMatchObject({ code: "journal.moved-on" });
-    expect(await ledger.attempts(id)).toHaveLength(2);
+    expect(await ledger.journal.attempts(id)).toHaveLength(2);
   });
 
   it("that were planned before begin with their own row; a held one is not sent", async () => {
     const { ledger } = await openLedger();
-    const [id = ""] = await ledger.storePlanned({
+    const [id = ""] = await ledger.journal.plan({
       runId: "r",
       state: "planned",
       operations: [update("1", { takesAway: 1 })],
     });
-    const [held = ""] = await ledger.storePlanned({
+    const [held = ""] = await ledger.journal.plan({
       runId: "r",
       state: "planned",
       operations: [update("2", { takesAway: 1 })],
     });
-    expect(await ledger.holdPlanned(key("2"), "h-1", { revokesOnly: true })).toBe(1);
+    expect(await ledger.journal.hold(key("2"), "h-1", { revokesOnly: true })).toBe(1);
     const send = (which: string, customer: string) =>
-      ledger.intend({ operation: update(customer), id: which, runId: "r", wireHash: "w", nonce: "n", context: {} });
+      ledger.journal.intend({
+        operation: update(customer),
+        id: which,
+        runId: "r",
+        wireHash: "w",
+        nonce: "n",
+        context: {},
+      });
     expect(await send(id, "1")).toBe(id);
     await expect(send(held, "2")).rejects.toMatchObject({ code: "journal.moved-on" });
-    expect((await ledger.openOperations()).map((row) => row.id)).toEqual([id]);
+    expect((await ledger.journal.open()).map((row) => row.id)).toEqual([id]);
   });
 });
 
@@ -94,9 +102,9 @@ describe("conclusions", () => {
   it("commit outcome, what is known by it and the audit entry together", async () => {
     const { ledger, path } = await openLedger();
     const id = await intend(ledger, update("1"));
-    await ledger.conclude(id, doneWith([linked("1", "E1")]));
-    expect((await ledger.operation(id))?.state).toBe("done");
-    expect((await ledger.known(key("1"))).link?.enterpriseGlobalId).toBe("E1");
+    await ledger.journal.conclude(id, doneWith([linked("1", "E1")]));
+    expect((await ledger.journal.byId(id))?.state).toBe("done");
+    expect((await ledger.state.known(key("1"))).link?.enterpriseGlobalId).toBe("E1");
     const body = sqlite(path).prepare<[], string>("select body from audit").pluck().get() ?? "";
     expect(JSON.parse(body)).toMatchObject({
       operation: id,
@@ -110,30 +118,32 @@ describe("conclusions", () => {
   it.each(["in the changes", "in the audit entry"])("leave nothing at all when something throws %s", async (where) => {
     const { ledger, path } = await openLedger();
     const first = await intend(ledger, update("1"));
-    await ledger.conclude(first, doneWith([linked("1", "E1")]));
+    await ledger.journal.conclude(first, doneWith([linked("1", "E1")]));
     const id = await intend(ledger, update("2"));
     // E1 is linked to the first customer; and an audit entry cannot hold what JSON cannot.
     const conclusion =
       where === "in the changes"
         ? doneWith([{ type: "enterprise-code", enterpriseGlobalId: "E2", code: "c" }, linked("2", "E1")])
         : { ...doneWith([linked("2", "E2")]), audit: { kind: "x", body: { number: Number.NaN } } };
-    await expect(ledger.conclude(id, conclusion)).rejects.toThrow();
-    expect((await ledger.operation(id))?.state).toBe("sending");
-    expect((await ledger.attempts(id))[0]?.finishedAt).toBeNull();
-    expect((await ledger.known(key("2"))).link).toBeUndefined();
+    await expect(ledger.journal.conclude(id, conclusion)).rejects.toThrow();
+    expect((await ledger.journal.byId(id))?.state).toBe("sending");
+    expect((await ledger.journal.attempts(id))[0]?.finishedAt).toBeNull();
+    expect((await ledger.state.known(key("2"))).link).toBeUndefined();
     expect(count(path, "enterprise_code")).toBe(0);
     expect(count(path, "audit")).toBe(1);
-    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 1 });
-    await ledger.conclude(id, doneWith([linked("2", "E2")]));
+    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 1 });
+    await ledger.journal.conclude(id, doneWith([linked("2", "E2")]));
   });
 
   it("are final", async () => {
     const { ledger } = await openLedger();
     for (const state of ["done", "rejected", "dropped"] as const) {
       const id = await intend(ledger, update(state));
-      await ledger.conclude(id, { ...doneWith(), state });
-      await expect(ledger.conclude(id, doneWith())).rejects.toMatchObject({ code: "journal.already-concluded" });
-      expect((await ledger.operation(id))?.state).toBe(state);
+      await ledger.journal.conclude(id, { ...doneWith(), state });
+      await expect(ledger.journal.conclude(id, doneWith())).rejects.toMatchObject({
+        code: "journal.already-concluded",
+      });
+      expect((await ledger.journal.byId(id))?.state).toBe(state);
     }
   });
 
@@ -141,16 +151,16 @@ describe("conclusions", () => {
     const { ledger } = await openLedger();
     const id = await intend(ledger, update("1"));
     const unknown = { ...doneWith(), state: "unknown" as const };
-    await ledger.conclude(id, { ...unknown, expected: { state: "sending", attempts: 1 } });
+    await ledger.journal.conclude(id, { ...unknown, expected: { state: "sending", attempts: 1 } });
     await expect(
-      ledger.conclude(id, { ...doneWith(), expected: { state: "sending", attempts: 1 } }),
+      ledger.journal.conclude(id, { ...doneWith(), expected: { state: "sending", attempts: 1 } }),
     ).rejects.toMatchObject({ code: "journal.moved-on" });
-    await ledger.intend({ operation: update("1"), id, runId: null, wireHash: "w", nonce: "n", context: {} });
-    await ledger.conclude(id, unknown);
+    await ledger.journal.intend({ operation: update("1"), id, runId: null, wireHash: "w", nonce: "n", context: {} });
+    await ledger.journal.conclude(id, unknown);
     await expect(
-      ledger.conclude(id, { ...doneWith(), expected: { state: "unknown", attempts: 1 } }),
+      ledger.journal.conclude(id, { ...doneWith(), expected: { state: "unknown", attempts: 1 } }),
     ).rejects.toMatchObject({ code: "journal.moved-on" });
-    expect((await ledger.operation(id))?.state).toBe("unknown");
+    expect((await ledger.journal.byId(id))?.state).toBe("unknown");
   });
 });
 
@@ -162,21 +172,21 @@ describe("what is open", () => {
       time.at += 1;
       ids.push(await intend(ledger, update(customer)));
     }
-    expect((await ledger.openOperations()).map((row) => row.id)).toEqual(ids);
-    expect(await ledger.pendingCustomers(undefined, 10)).toEqual([key("1"), key("2"), key("3")]);
-    expect(await ledger.pendingCustomers(key("1"), 1)).toEqual([key("2")]);
-    await ledger.conclude(ids[1] ?? "", { ...doneWith(), state: "parked" });
-    expect(await ledger.pendingCustomers(undefined, 10)).toEqual([key("2"), key("3")]);
+    expect((await ledger.journal.open()).map((row) => row.id)).toEqual(ids);
+    expect(await ledger.records.pendingCustomers(undefined, 10)).toEqual([key("1"), key("2"), key("3")]);
+    expect(await ledger.records.pendingCustomers(key("1"), 1)).toEqual([key("2")]);
+    await ledger.journal.conclude(ids[1] ?? "", { ...doneWith(), state: "parked" });
+    expect(await ledger.records.pendingCustomers(undefined, 10)).toEqual([key("2"), key("3")]);
   });
 
   it("makes a different value of the same subject wait for the settle time", async () => {
     const { ledger, time } = await openLedger();
-    expect(await ledger.lastUncertain("customer:crm/1")).toBe(0);
+    expect(await ledger.journal.lastUncertain("customer:crm/1")).toBe(0);
     const id = await intend(ledger, update("1"));
     time.at += 500;
-    await ledger.conclude(id, { ...doneWith(), attempt: { outcome: "unknown" }, state: "unknown" });
-    expect(await ledger.lastUncertain("customer:crm/1")).toBe(time.at);
-    expect(await ledger.lastUncertain("customer:crm/2")).toBe(0);
+    await ledger.journal.conclude(id, { ...doneWith(), attempt: { outcome: "unknown" }, state: "unknown" });
+    expect(await ledger.journal.lastUncertain("customer:crm/1")).toBe(time.at);
+    expect(await ledger.journal.lastUncertain("customer:crm/2")).toBe(0);
   });
 });
 
@@ -191,11 +201,11 @@ describe("asset numbers", () => {
 
   it("are fixed to an instance once and for good", async () => {
     const { ledger, path } = await openLedger();
-    await ledger.recordChanges(key("1"), [taken("8000000001", "8000000002", "8000000003")]);
-    expect(await ledger.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({ lacking: 0, clashing: [] });
-    expect(await ledger.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({ lacking: 0, clashing: [] });
-    expect(await ledger.poolSize()).toBe(1);
-    expect(await ledger.fixNumbers(key("P"), [wanted("I", 3)])).toEqual({ lacking: 2, clashing: [] });
+    await ledger.state.record(key("1"), [taken("8000000001", "8000000002", "8000000003")]);
+    expect(await ledger.state.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({ lacking: 0, clashing: [] });
+    expect(await ledger.state.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({ lacking: 0, clashing: [] });
+    expect(await ledger.state.poolSize()).toBe(1);
+    expect(await ledger.state.fixNumbers(key("P"), [wanted("I", 3)])).toEqual({ lacking: 2, clashing: [] });
     const rows = sqlite(path).prepare("select wire_number, order_id, slot from asset_number order by number").all();
     expect(rows).toEqual([
       { wire_number: "A-8000000001", order_id: "O", slot: 0 },
@@ -206,25 +216,28 @@ describe("asset numbers", () => {
 
   it("are not handed out twice when the service hands them out twice", async () => {
     const { ledger } = await openLedger();
-    await ledger.recordChanges(key("1"), [taken("8000000001")]);
-    await ledger.fixNumbers(key("O"), [wanted("I", 1)]);
-    await ledger.recordChanges(key("1"), [taken("8000000001", "8000000002")]);
-    expect(await ledger.poolSize()).toBe(1);
-    expect(await ledger.fixNumbers(key("P"), [wanted("I", 2)])).toEqual({ lacking: 1, clashing: [] });
+    await ledger.state.record(key("1"), [taken("8000000001")]);
+    await ledger.state.fixNumbers(key("O"), [wanted("I", 1)]);
+    await ledger.state.record(key("1"), [taken("8000000001", "8000000002")]);
+    expect(await ledger.state.poolSize()).toBe(1);
+    expect(await ledger.state.fixNumbers(key("P"), [wanted("I", 2)])).toEqual({ lacking: 1, clashing: [] });
   });
 
   it("that the CRM gave to one asset are given to no other, by the CRM or from the pool", async () => {
     const { ledger, path } = await openLedger();
-    expect(await ledger.fixNumbers(key("O"), [wanted("I", 1, ["A-8000000001"])])).toEqual({ lacking: 0, clashing: [] });
-    expect(await ledger.fixNumbers(key("P"), [wanted("I", 1, ["A-8000000001"])])).toEqual({
+    expect(await ledger.state.fixNumbers(key("O"), [wanted("I", 1, ["A-8000000001"])])).toEqual({
+      lacking: 0,
+      clashing: [],
+    });
+    expect(await ledger.state.fixNumbers(key("P"), [wanted("I", 1, ["A-8000000001"])])).toEqual({
       lacking: 0,
       clashing: ["A-8000000001"],
     });
-    await ledger.recordChanges(key("1"), [taken("8000000001", "8000000002")]);
-    expect(await ledger.fixNumbers(key("Q"), [wanted("I", 1)])).toEqual({ lacking: 0, clashing: [] });
+    await ledger.state.record(key("1"), [taken("8000000001", "8000000002")]);
+    expect(await ledger.state.fixNumbers(key("Q"), [wanted("I", 1)])).toEqual({ lacking: 0, clashing: [] });
     const wires = sqlite(path).prepare("select wire_number from asset_number where order_id = 'Q'").pluck().all();
     expect(wires).toEqual(["A-8000000002"]);
-    expect(await ledger.poolSize()).toBe(0);
+    expect(await ledger.state.poolSize()).toBe(0);
   });
 });
 
@@ -233,44 +246,44 @@ describe("slots", () => {
 
   it("fire once, and only forward", async () => {
     const { ledger } = await openLedger();
-    expect(await ledger.claimSlot("j", slot(1))).toBe(true);
-    expect(await ledger.claimSlot("j", slot(1))).toBe(false);
-    expect(await ledger.claimSlot("j", slot(3))).toBe(true);
-    expect(await ledger.claimSlot("j", slot(2))).toBe(false);
-    expect(await ledger.claimSlot("k", slot(2))).toBe(true);
-    expect(await ledger.lastSlot("j")).toBe(slot(3));
+    expect(await ledger.schedule.claim("j", slot(1))).toBe(true);
+    expect(await ledger.schedule.claim("j", slot(1))).toBe(false);
+    expect(await ledger.schedule.claim("j", slot(3))).toBe(true);
+    expect(await ledger.schedule.claim("j", slot(2))).toBe(false);
+    expect(await ledger.schedule.claim("k", slot(2))).toBe(true);
+    expect(await ledger.schedule.last("j")).toBe(slot(3));
   });
 
   it("that fired stay fired when the clock was set back, and the others may still fire", async () => {
     const { ledger, path } = await openLedger();
-    for (const minute of [1, 3, 5]) await ledger.claimSlot("j", slot(minute));
-    await ledger.rewindSlot("j", slot(0));
-    expect(await ledger.lastSlot("j")).toBe(slot(0));
+    for (const minute of [1, 3, 5]) await ledger.schedule.claim("j", slot(minute));
+    await ledger.schedule.rewind("j", slot(0));
+    expect(await ledger.schedule.last("j")).toBe(slot(0));
     ledger.close();
     const again = await reopened(path);
     const claims: boolean[] = [];
-    for (const minute of [1, 2, 3, 4, 5, 6]) claims.push(await again.claimSlot("j", slot(minute)));
+    for (const minute of [1, 2, 3, 4, 5, 6]) claims.push(await again.schedule.claim("j", slot(minute)));
     expect(claims).toEqual([false, true, false, true, false, true]);
   });
 
   it("are never set forward by a rewinding", async () => {
     const { ledger } = await openLedger();
-    await ledger.claimSlot("j", slot(1));
-    await ledger.rewindSlot("j", slot(9));
-    expect(await ledger.lastSlot("j")).toBe(slot(1));
+    await ledger.schedule.claim("j", slot(1));
+    await ledger.schedule.rewind("j", slot(9));
+    expect(await ledger.schedule.last("j")).toBe(slot(1));
   });
 
   it("are claimed by one of two programs", async () => {
     const { ledger, path } = await openLedger();
     const other = await reopened(path);
-    const claims = await Promise.all([ledger.claimSlot("j", slot(1)), other.claimSlot("j", slot(1))]);
+    const claims = await Promise.all([ledger.schedule.claim("j", slot(1)), other.schedule.claim("j", slot(1))]);
     expect(claims.filter((claimed) => claimed)).toHaveLength(1);
   });
 
   it("are forgotten one by one after 400 days", async () => {
     const { ledger, path } = await openLedger();
-    await ledger.claimSlot("j", slot(1));
-    await ledger.claimSlot("j", new Date(Date.UTC(2027, 10, 20)).toISOString());
+    await ledger.schedule.claim("j", slot(1));
+    await ledger.schedule.claim("j", new Date(Date.UTC(2027, 10, 20)).toISOString());
     expect(count(path, "fired_slot")).toBe(1);
   });
 });
@@ -288,20 +301,23 @@ describe("holds", () => {
 
   it("are one for a customer; another set takes the place of the one before", async () => {
     const { ledger } = await openLedger();
-    const first = await ledger.openHold(hold("1", "x"));
-    expect((await ledger.openHold(hold("1", "x"))).id).toBe(first.id);
-    const second = await ledger.openHold(hold("1", "y"));
-    expect((await ledger.openHolds()).map((row) => row.id)).toEqual([second.id]);
+    const first = await ledger.approvals.open(hold("1", "x"));
+    expect((await ledger.approvals.open(hold("1", "x"))).id).toBe(first.id);
+    const second = await ledger.approvals.open(hold("1", "y"));
+    expect((await ledger.approvals.standing()).map((row) => row.id)).toEqual([second.id]);
   });
 
   it("are decided once, by a reason that stands in the chain", async () => {
     const { ledger, path } = await openLedger();
-    const { id } = await ledger.openHold(hold("1", "x"));
-    await ledger.decideHold(id, "rejected", "they are still needed");
-    await expect(ledger.decideHold(id, "approved", "no")).rejects.toMatchObject({ code: "hold.decided", exitCode: 64 });
-    await expect(ledger.decideHold("h-none", "approved", "no")).rejects.toMatchObject({ code: "hold.unknown" });
-    expect(await ledger.holdRejected(key("1"), "x")).toBe(true);
-    expect(await ledger.holdRejected(key("1"), "y")).toBe(false);
+    const { id } = await ledger.approvals.open(hold("1", "x"));
+    await ledger.approvals.decide(id, "rejected", "they are still needed");
+    await expect(ledger.approvals.decide(id, "approved", "no")).rejects.toMatchObject({
+      code: "hold.decided",
+      exitCode: 64,
+    });
+    await expect(ledger.approvals.decide("h-none", "approved", "no")).rejects.toMatchObject({ code: "hold.unknown" });
+    expect(await ledger.approvals.isRejected(key("1"), "x")).toBe(true);
+    expect(await ledger.approvals.isRejected(key("1"), "y")).toBe(false);
     const kinds = sqlite(path).prepare("select kind from audit order by sequence").pluck().all();
     expect(kinds).toEqual(["held", "hold-rejected"]);
     expect(sqlite(path).prepare("select body from audit where sequence = 2").pluck().get()).toContain(

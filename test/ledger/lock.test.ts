@@ -12,49 +12,49 @@ describe("the run lock", () => {
     const second = start("hold-lock.ts", path);
     await second.until(1);
     expect(second.lines).toEqual(["refused 75"]);
-    expect(await problemOf(() => ledger.takeRunLock())).toMatchObject({ code: "run.active", exitCode: 75 });
+    expect(await problemOf(() => ledger.runs.takeLock())).toMatchObject({ code: "run.active", exitCode: 75 });
     await first.kill();
-    ledger.takeRunLock();
+    ledger.runs.takeLock();
     await intend(ledger, update("1"));
   });
 
   it("refuses a second ledger of the same process", async () => {
     const { ledger, path } = await openLedger();
     const other = await openLedger({ path });
-    ledger.takeRunLock();
-    expect(await problemOf(() => other.ledger.takeRunLock())).toMatchObject({ exitCode: 75 });
-    ledger.releaseRunLock();
-    other.ledger.takeRunLock();
+    ledger.runs.takeLock();
+    expect(await problemOf(() => other.ledger.runs.takeLock())).toMatchObject({ exitCode: 75 });
+    ledger.runs.releaseLock();
+    other.ledger.runs.takeLock();
   });
 
   it("lets short commands of people write beside a run", async () => {
     const { ledger, path } = await openLedger();
-    ledger.takeRunLock();
+    ledger.runs.takeLock();
     const person = await openLedger({ path });
-    await person.ledger.audit({ kind: "note", subject: "s", body: {} });
-    await person.ledger.markPending({ customer: key("1") });
+    await person.ledger.audit.append({ kind: "note", subject: "s", body: {} });
+    await person.ledger.records.markPending({ customer: key("1") });
     await intend(ledger, update("1"));
-    expect(ledger.verifyAudit()).toMatchObject({ good: true, entries: 1 });
+    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 1 });
   });
 
   it("stops an owner that was paused while another took over: it writes nothing more", async () => {
     const { ledger: paused, path } = await openLedger();
-    paused.takeRunLock();
+    paused.runs.takeLock();
     await intend(paused, update("1"));
     // What a file system does that forgets a lock.
     rmSync(`${path}.lock`);
     const { ledger: other } = await openLedger({ path });
-    other.takeRunLock();
+    other.runs.takeLock();
     const outcomes = await Promise.allSettled([intend(paused, update("2")), intend(paused, update("3"))]);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected"]);
     expect(paused.broken).toMatchObject({ code: "run.lost-lock", exitCode: 75 });
-    expect((await other.openOperations()).map((row) => row.operation.subject)).toEqual(["customer:crm/1"]);
+    expect((await other.journal.open()).map((row) => row.operation.subject)).toEqual(["customer:crm/1"]);
     await intend(other, update("4"));
   });
 
   it("does not take a lock file that cannot be opened for another run", async () => {
     const { ledger, path } = await openLedger();
     mkdirSync(`${path}.lock`);
-    expect(await problemOf(() => ledger.takeRunLock())).toMatchObject({ code: "ledger.cannot-write", exitCode: 65 });
+    expect(await problemOf(() => ledger.runs.takeLock())).toMatchObject({ code: "ledger.cannot-write", exitCode: 65 });
   });
 });

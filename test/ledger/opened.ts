@@ -9,6 +9,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import type { Randomness } from "../../src/base/ids.ts";
 import type { RecordKey } from "../../src/crm/model.ts";
+import type { Conclusion } from "../../src/ledger/journal/journal.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
 import { operation } from "../../src/operation/new-operation.ts";
@@ -103,10 +104,16 @@ export function update(customer: string, fields: Partial<Parameters<typeof opera
 
 export async function intend(ledger: Ledger, planned: Operation, context: JsonObject = {}): Promise<string> {
   const hash = sha256(planned.hash);
-  return await ledger.intend({ operation: planned, runId: null, wireHash: hash, nonce: hash.slice(0, 32), context });
+  return await ledger.journal.intend({
+    operation: planned,
+    runId: null,
+    wireHash: hash,
+    nonce: hash.slice(0, 32),
+    context,
+  });
 }
 
-export const doneWith = (changes: Parameters<Ledger["conclude"]>[1]["changes"] = []) => ({
+export const doneWith = (changes: Conclusion["changes"] = []) => ({
   state: "done" as const,
   attempt: { outcome: "done" as const, httpStatus: 200 },
   changes,

@@ -36,9 +36,9 @@ function record(stream: Stream, id: string): JsonObject {
 }
 
 async function ingest(ledger: Ledger, stream: Stream, id: string, fields: JsonObject = {}): Promise<void> {
-  const read = await ledger.startRead("run-1", "erp", stream);
+  const read = await ledger.records.startRead("run-1", "erp", stream);
   const body = { ...record(stream, id), ...fields };
-  await ledger.ingest("erp", stream, read, "run-1", [
+  await ledger.records.ingest("erp", stream, read, "run-1", [
     {
       record: {
         rawHash: sha256(JSON.stringify(body)),
@@ -63,7 +63,7 @@ async function ingest(ledger: Ledger, stream: Stream, id: string, fields: JsonOb
       },
     },
   ]);
-  await ledger.finishRead(read, { complete: true, whole: true, rows: 2, bad: 1 });
+  await ledger.records.finishRead(read, { complete: true, whole: true, rows: 2, bad: 1 });
 }
 
 function marker(value: unknown): PrivateMarker {
@@ -80,11 +80,11 @@ async function full(): Promise<{ ledger: Ledger; path: string }> {
   await ingest(ledger, "customers", "C");
   await ingest(ledger, "orders", "O");
   await ingest(ledger, "staff", "S");
-  const loaded = await ledger.load(key("C"));
+  const loaded = await ledger.state.load(key("C"));
   const payload = JSON.parse(JSON.stringify({ customer: loaded.desiredCustomer?.body, staff: loaded.staff[0]?.body }));
   const done = await intend(ledger, update("C", { payload }));
-  await ledger.conclude(done, doneWith());
-  const rejected = await ledger.intend({
+  await ledger.journal.conclude(done, doneWith());
+  const rejected = await ledger.journal.intend({
     operation: update("C", { payload }),
     runId: null,
     wireHash: "0".repeat(64),
@@ -92,14 +92,14 @@ async function full(): Promise<{ ledger: Ledger; path: string }> {
     context: {},
     sealed: [{ ref: "initial-password/crm/S", version: 1, salt: "salt", values: { password: `${secretCanary}-new` } }],
   });
-  await ledger.conclude(rejected, {
+  await ledger.journal.conclude(rejected, {
     state: "rejected",
     attempt: { outcome: "rejected", code: "13004" },
     answer: JSON.stringify({ message: `${canary} in an answer` }),
     changes: [],
     audit: { kind: "rejected", body: {} },
   });
-  await ledger.recordOutcomes("run-1", [
+  await ledger.records.setOutcomes("run-1", [
     { stream: "orders", key: key("O"), outcome: "deferred", code: "x", reason: "waits", again: true },
   ]);
   return { ledger, path };
@@ -141,26 +141,26 @@ describe("private values", () => {
     const { ledger } = await openLedger();
     await ingest(ledger, "customers", "C", { adminAccount: "same", address: "same" });
     await ingest(ledger, "customers", "D", { adminAccount: "same" });
-    const one = marker((await ledger.load(key("C"))).desiredCustomer?.body.adminName);
+    const one = marker((await ledger.state.load(key("C"))).desiredCustomer?.body.adminName);
     const bodies = sqlite(ledger.path).prepare<[], string>("select body from record_version order by id").pluck().all();
     const commitments = bodies.flatMap((body) =>
       [...body.matchAll(/"commitment":"([0-9a-f]+)"/gu)].map((match) => match[1]),
     );
     expect(new Set(commitments).size).toBe(commitments.length);
-    expect(ledger.privateValue(one)).toBe(`${canary} adminName C`);
+    expect(ledger.private.valueOf(one)).toBe(`${canary} adminName C`);
   });
 
   it("are not handed out when they no longer fit their commitment, were erased, or are of another version", async () => {
     const { ledger, path } = await openLedger();
     await ingest(ledger, "customers", "C");
-    const name = marker((await ledger.load(key("C"))).desiredCustomer?.body.name);
-    expect(ledger.privateValue(name)).toBe(`${canary} name C`);
-    expect(ledger.privateValue({ ...name, version: 2 })).toBeUndefined();
-    expect(ledger.privateValue({ ...name, field: "address" })).toBeUndefined();
+    const name = marker((await ledger.state.load(key("C"))).desiredCustomer?.body.name);
+    expect(ledger.private.valueOf(name)).toBe(`${canary} name C`);
+    expect(ledger.private.valueOf({ ...name, version: 2 })).toBeUndefined();
+    expect(ledger.private.valueOf({ ...name, field: "address" })).toBeUndefined();
     sqlite(path).exec("update private_value set body = replace(body, 'name C', 'name X')");
-    expect(ledger.privateValue(name)).toBeUndefined();
+    expect(ledger.private.valueOf(name)).toBeUndefined();
     sqlite(path).exec("update private_value set body = null");
-    expect(ledger.privateValue(name)).toBeUndefined();
+    expect(ledger.private.valueOf(name)).toBeUndefined();
   });
 });
 
@@ -169,42 +169,42 @@ describe("passwords", () => {
     const { ledger, path } = await full();
     const bytes = [path, `${path}-wal`].filter((file) => existsSync(file)).map((file) => readFileSync(file, "latin1"));
     expect(bytes.join("")).not.toContain(secretCanary);
-    const staff = (await ledger.load(key("C"))).staff[0];
+    const staff = (await ledger.state.load(key("C"))).staff[0];
     const password = marker(staff?.body.password);
-    expect(ledger.privateValue(password)).toBe(`${secretCanary}-S`);
-    const kept = await ledger.latestSealed("initial-password/crm/S");
+    expect(ledger.private.valueOf(password)).toBe(`${secretCanary}-S`);
+    const kept = await ledger.private.latestSealed("initial-password/crm/S");
     expect(kept.values).toEqual({ password: `${secretCanary}-new` });
 
     const wrong = await openLedger({ path, sealSecret: "another key of some length" });
-    expect(() => wrong.ledger.privateValue(password)).toThrow("cannot be opened with the configured key");
+    expect(() => wrong.ledger.private.valueOf(password)).toThrow("cannot be opened with the configured key");
     const none = await openLedger({ path, sealSecret: undefined });
-    expect(none.ledger.privateValue(password)).toBeUndefined();
+    expect(none.ledger.private.valueOf(password)).toBeUndefined();
     expect(sealSecret).not.toContain(secretCanary);
   });
 
   it("open for the record that they were sealed for only, in the ledger that they were sealed in", async () => {
     const { ledger, path } = await full();
     await ingest(ledger, "staff", "T");
-    const staff = (await ledger.load(key("C"))).staff;
+    const staff = (await ledger.state.load(key("C"))).staff;
     const [first, second] = ["S", "T"].map((id) => marker(staff.find((one) => one.key.id === id)?.body.password));
     if (first === undefined || second === undefined) throw new Error("two members of staff were taken up");
-    expect(ledger.privateValue(first)).toBe(`${secretCanary}-S`);
+    expect(ledger.private.valueOf(first)).toBe(`${secretCanary}-S`);
     const sealedOf = (ref: string): unknown =>
       sqlite(path).prepare("select sealed from private_value where ref = ?").pluck().get(ref);
     const put = (ref: string, sealed: unknown): void =>
       void sqlite(path).prepare("update private_value set sealed = ? where ref = ?").run(sealed, ref);
     // Whoever has the file at hand gives one person what another one's password is.
     put("staff/crm/S", sealedOf("staff/crm/T"));
-    expect(() => ledger.privateValue(first)).toThrow("staff/crm/S, version 1, cannot be opened");
+    expect(() => ledger.private.valueOf(first)).toThrow("staff/crm/S, version 1, cannot be opened");
     put("initial-password/crm/S", sealedOf("staff/crm/T"));
-    await expect(ledger.latestSealed("initial-password/crm/S")).rejects.toThrow("or for another record");
+    await expect(ledger.private.latestSealed("initial-password/crm/S")).rejects.toThrow("or for another record");
 
     const other = await full();
     put(
       "staff/crm/T",
       sqlite(other.path).prepare("select sealed from private_value where ref = 'staff/crm/S'").pluck().get(),
     );
-    expect(() => ledger.privateValue(second)).toThrow("cannot be opened with the configured key");
+    expect(() => ledger.private.valueOf(second)).toThrow("cannot be opened with the configured key");
     const salts = [path, other.path].map((one) =>
       sqlite(one).prepare("select value from meta where key = 'seal-salt'").pluck().get(),
     );
@@ -215,22 +215,24 @@ describe("passwords", () => {
     const { ledger, path } = await full();
     const old = "v1:ZucWJ3yU2JxStHapjjwUJ81SUiVEmLFNZLEjPopI4GhXvG5rKucO9B/HZV4RnHEx6jdUFBTXFHx7noon";
     sqlite(path).prepare("update private_value set sealed = ? where sealed is not null").run(old);
-    expect((await ledger.latestSealed("initial-password/crm/S")).values).toEqual({ password: `${secretCanary}-old` });
+    expect((await ledger.private.latestSealed("initial-password/crm/S")).values).toEqual({
+      password: `${secretCanary}-old`,
+    });
     // The same text in the place of another value: it opens, and is not what was committed to.
-    expect(ledger.privateValue(marker((await ledger.load(key("C"))).staff[0]?.body.password))).toBeUndefined();
+    expect(ledger.private.valueOf(marker((await ledger.state.load(key("C"))).staff[0]?.body.password))).toBeUndefined();
     const wrong = await openLedger({ path, sealSecret: "another key of some length" });
-    await expect(wrong.ledger.latestSealed("initial-password/crm/S")).rejects.toThrow("cannot be opened");
+    await expect(wrong.ledger.private.latestSealed("initial-password/crm/S")).rejects.toThrow("cannot be opened");
   });
 
   it("are wiped when they have done their work", async () => {
     const { ledger } = await full();
-    const staff = (await ledger.load(key("C"))).staff[0];
+    const staff = (await ledger.state.load(key("C"))).staff[0];
     const password = marker(staff?.body.password);
-    await ledger.wipeSealed(password.$private, password.version);
-    expect(ledger.privateValue(password)).toBeUndefined();
-    expect(ledger.privateValue(marker(staff?.body.name))).toBe(`${canary} name S`);
-    await ledger.wipeSealed("initial-password/crm/S", 1);
-    expect(await ledger.latestSealed("initial-password/crm/S")).toEqual({
+    await ledger.private.wipeSealed(password.$private, password.version);
+    expect(ledger.private.valueOf(password)).toBeUndefined();
+    expect(ledger.private.valueOf(marker(staff?.body.name))).toBe(`${canary} name S`);
+    await ledger.private.wipeSealed("initial-password/crm/S", 1);
+    expect(await ledger.private.latestSealed("initial-password/crm/S")).toEqual({
       values: undefined,
       version: 1,
       nextVersion: 2,
@@ -245,7 +247,7 @@ describe("passwords", () => {
     expect([path, `${path}-wal`].map((file) => readFileSync(file, "latin1")).join("")).not.toContain(secretCanary);
     const planned = update("C");
     await expect(
-      ledger.intend({
+      ledger.journal.intend({
         operation: planned,
         runId: null,
         wireHash: "0",
@@ -254,14 +256,14 @@ describe("passwords", () => {
         sealed: [{ ref: "r", version: 1, salt: "s", values: { password: secretCanary } }],
       }),
     ).rejects.toThrow("without a sealing key");
-    expect(await ledger.openOperations()).toEqual([]);
+    expect(await ledger.journal.open()).toEqual([]);
   });
 
   it("of different records or times have different sealed forms", async () => {
     const { ledger, path } = await openLedger();
     const values = { password: "the same" };
     for (const version of [1, 2]) {
-      await ledger.intend({
+      await ledger.journal.intend({
         operation: update(`${version}`),
         runId: null,
         wireHash: "0",

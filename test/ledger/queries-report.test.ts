@@ -25,7 +25,7 @@ describe("the report of orders", () => {
       product_amount_minor: null,
       run: world.run,
     });
-    const entry = [...world.ledger.auditRows()].find((row) => row.sequence === rows[1]?.["audit_sequence"]);
+    const entry = [...world.ledger.audit.rows()].find((row) => row.sequence === rows[1]?.["audit_sequence"]);
     expect(entry).toMatchObject({ kind: "place-order", subject: "order:crm/O1" });
     expect(entry?.body).toContain(String(rows[1]?.["operation"]));
     expect(rows[0]).toMatchObject({
@@ -35,7 +35,7 @@ describe("the report of orders", () => {
       asset_numbers: ["8000000001"],
       crm_order: "crm/O1",
     });
-    expect(header["auditHead"]).toEqual({ ...world.ledger.auditHead() });
+    expect(header["auditHead"]).toEqual({ ...world.ledger.audit.head() });
     for (const format of ["csv", "json"])
       expect(await reportText(queries, request("orders"), format)).not.toContain(canary);
   });
@@ -62,7 +62,7 @@ describe("the report of orders", () => {
   it("tells a revoke of ours from an assignment that was found gone", async () => {
     const { world } = await agreedWorld();
     world.now += 86_400_000;
-    await world.ledger.recordChanges(
+    await world.ledger.state.record(
       key("C1"),
       [{ type: "asset-revoked", assetNumber: "8000000001", operationId: null }],
       {
@@ -71,7 +71,7 @@ describe("the report of orders", () => {
         body: {},
       },
     );
-    await world.ledger.recordChanges(key("C1"), [
+    await world.ledger.state.record(key("C1"), [
       {
         type: "asset-granted",
         assetNumber: "8999",
@@ -83,7 +83,7 @@ describe("the report of orders", () => {
       },
     ]);
     world.now += 86_400_000;
-    await world.ledger.recordChanges(key("C1"), [{ type: "asset-revoked", assetNumber: "8999", operationId: "op_x" }]);
+    await world.ledger.state.record(key("C1"), [{ type: "asset-revoked", assetNumber: "8999", operationId: "op_x" }]);
     const { rows } = await reportJson(await world.queries(), request("orders"));
     expect(
       rows.map((row) => [
@@ -122,7 +122,7 @@ describe("the report of orders", () => {
       },
     ]);
     const operation = await world.orderOperation(key("C1"), key("O1"));
-    const [desired] = (await world.ledger.load(key("C1"))).orders;
+    const [desired] = (await world.ledger.state.load(key("C1"))).orders;
     await world.done(operation, [
       {
         type: "order-placed",
@@ -164,7 +164,7 @@ describe("the form of a report", () => {
         world.now += 5_000;
         const again = await reportText(await world.queries(), request(kind), format);
         expect(again).toBe(first);
-        expect(first).toContain(world.ledger.auditHead()?.hash);
+        expect(first).toContain(world.ledger.audit.head()?.hash);
         expect(first).toContain("2026-10");
       }
     }
@@ -234,7 +234,7 @@ describe("the report of exceptions", () => {
       { orders: orderRecord("O4", "C1") },
     ]);
     const rejected = await world.intend(await world.orderOperation(key("C1"), key("O2")));
-    await world.ledger.conclude(rejected, {
+    await world.ledger.journal.conclude(rejected, {
       state: "rejected",
       attempt: { outcome: "rejected", httpStatus: 299, code: "13004" },
       code: "13004",
@@ -243,14 +243,14 @@ describe("the report of exceptions", () => {
       audit: { kind: "rejected", body: {} },
     });
     const parked = await world.intend(await world.orderOperation(key("C1"), key("O3")));
-    await world.ledger.conclude(parked, {
+    await world.ledger.journal.conclude(parked, {
       state: "parked",
       attempt: { outcome: "unknown", detail: "time-out" },
       message: "the platform does not show the order",
       changes: [],
       audit: { kind: "parked", body: {} },
     });
-    await world.ledger.recordOutcomes(world.run, [
+    await world.ledger.records.setOutcomes(world.run, [
       {
         stream: "orders",
         key: key("O4"),
@@ -259,7 +259,7 @@ describe("the report of exceptions", () => {
         reason: "amendment not enabled: lines changed",
       },
     ]);
-    const hold = await world.ledger.openHold({
+    const hold = await world.ledger.approvals.open({
       scope: "run",
       customer: key("C1"),
       count: 30,
@@ -270,7 +270,7 @@ describe("the report of exceptions", () => {
     });
     await world.reject("customers", undefined);
     await world.read("staff", [], { complete: false });
-    await world.ledger.finishRun(world.run, { state: "failed", exitCode: 1, balance: null, summary: null });
+    await world.ledger.runs.finish(world.run, { state: "failed", exitCode: 1, balance: null, summary: null });
     const queries = await world.queries();
     const { rows, totals } = await reportJson(queries, request("exceptions"));
     expect(totals).toEqual({
@@ -331,7 +331,7 @@ describe("the report of exceptions", () => {
       after: null,
     });
     const lost = await world.intend(take);
-    await world.ledger.conclude(lost, {
+    await world.ledger.journal.conclude(lost, {
       state: "dropped",
       verdict: "the numbers are spent and lost",
       changes: [],
@@ -340,7 +340,7 @@ describe("the report of exceptions", () => {
     await world.read("orders", [{ orders: orderRecord("O2", "C1") }]);
     const doubtful = await world.intend(await world.orderOperation(key("C1"), key("O2")));
     const conclude = async (state: "unknown" | "done") =>
-      await world.ledger.conclude(doubtful, {
+      await world.ledger.journal.conclude(doubtful, {
         state,
         ...(state === "unknown" ? { attempt: { outcome: "unknown" as const } } : { verdict: "applied" }),
         changes: [],
@@ -489,8 +489,8 @@ describe("reconciliation", () => {
   it("shows the age of what was seen, and that the last reading failed", async () => {
     const { world, shown } = await agreedWorld();
     world.now += 30 * 3_600_000;
-    await world.ledger.recordChanges(key("C1"), [{ type: "observation-read", customer: key("C1"), complete: false }]);
-    await world.ledger.finishRun(world.run, { state: "done", exitCode: 7, balance: null, summary: null });
+    await world.ledger.state.record(key("C1"), [{ type: "observation-read", customer: key("C1"), complete: false }]);
+    await world.ledger.runs.finish(world.run, { state: "done", exitCode: 7, balance: null, summary: null });
     const { rows } = await reportJson(await world.queries(), request("reconciliation"));
     expect(rows.filter((row) => row["verdict"] === "matched").map((row) => row["age_hours"])).toEqual(
       Array.from({ length: 8 }, () => 30),
@@ -505,7 +505,7 @@ describe("reconciliation", () => {
       .filter((item) => item.kind === "feature" || item.kind === "extension" || item.id !== "P2-O1")
       .map((item) => (item.kind === "product" && item.id === "P1-O1" ? { ...item, nodes: 7 } : item));
     await world.read("orders", [{ orders: { ...order, instances: [...instances, product("P9-O1", "A-O1")] } }]);
-    await world.ledger.recordOutcomes(world.run, [
+    await world.ledger.records.setOutcomes(world.run, [
       {
         stream: "orders",
         key: key("O1"),
@@ -537,7 +537,7 @@ describe("reconciliation", () => {
       ["orders", "O7"],
       ["staff", "S7"],
     ] as const) {
-      await world.ledger.recordOutcomes(world.run, [
+      await world.ledger.records.setOutcomes(world.run, [
         { stream, key: key(id), outcome: "deferred", code: "x", reason: "E2 was rejected" },
       ]);
     }
@@ -571,7 +571,7 @@ describe("reconciliation", () => {
     await world.read("customers", [{ customers: customerRecord("C2") }]);
     await world.link(key("C2"), "E2");
     await world.read("orders", [{ orders: orderRecord("O5", "C2") }]);
-    await world.ledger.recordChanges(key("C2"), [
+    await world.ledger.state.record(key("C2"), [
       {
         type: "order-placed",
         order: key("O5"),

@@ -29,7 +29,7 @@ async function livelyWorld(): Promise<LedgerWorld> {
   await world.observe(key("C1"), shownOf(operation, "8000000001", "L-O1"));
   world.now += 3_600_000;
   const unknown = await world.intend(await world.orderOperation(key("C1"), key("O2")));
-  await world.ledger.conclude(unknown, {
+  await world.ledger.journal.conclude(unknown, {
     state: "unknown",
     attempt: { outcome: "unknown", detail: "the connection was reset" },
     settleAfter: "2026-10-01T09:02:00.000Z",
@@ -37,12 +37,12 @@ async function livelyWorld(): Promise<LedgerWorld> {
     changes: [],
     audit: { kind: "unknown", body: {} },
   });
-  await world.ledger.noteEvidence(unknown, {
+  await world.ledger.journal.noteEvidence(unknown, {
     readings: [
       { at: "2026-10-01T09:01:00.000Z", seen: false, detail: { call: "(M6 ∪ E8) → M7", products: [[1, 0, 3]] } },
     ],
   });
-  await world.ledger.recordOutcomes(world.run, [
+  await world.ledger.records.setOutcomes(world.run, [
     {
       stream: "orders",
       key: key("O3"),
@@ -104,14 +104,14 @@ describe("status", () => {
     const world = await livelyWorld();
     const queries = await world.queries();
     const [open] = await collect(queries.unsettled());
-    await world.ledger.conclude(open?.id ?? "", {
+    await world.ledger.journal.conclude(open?.id ?? "", {
       state: "parked",
       verdict: "waits for a person",
       message: "the platform does not show the order",
       changes: [],
       audit: { kind: "parked", body: {} },
     });
-    const hold = await world.ledger.openHold({
+    const hold = await world.ledger.approvals.open({
       scope: "enterprise",
       customer: key("C1"),
       count: 9,
@@ -174,7 +174,7 @@ describe("explain", () => {
   it("tells what a person should hold, holds, and held before", async () => {
     const world = await livelyWorld();
     world.now += 3_600_000;
-    await world.ledger.recordChanges(key("C1"), [
+    await world.ledger.state.record(key("C1"), [
       { type: "asset-revoked", assetNumber: "8000000001", operationId: null },
     ]);
     const queries = await world.queries();
@@ -323,7 +323,7 @@ describe("quarantine, operations and runs", () => {
       notAttempted: 0,
       adds: true,
     };
-    await world.ledger.finishRun(world.run, {
+    await world.ledger.runs.finish(world.run, {
       state: "done",
       exitCode: 5,
       balance: { streams, operations, adds: true },

@@ -222,14 +222,14 @@ it("no statement looks through what is finished, but for those that are named wi
   prepared.clear();
   const { world } = await agreedWorld({ isNew: true });
   const { ledger } = world;
-  ledger.takeRunLock();
-  await ledger.identity();
-  await ledger.requirePlatform("p");
-  await ledger.rawSalt();
-  await ledger.latestSealed("r");
-  await ledger.noticed("k", 1);
-  ledger.verifyAudit();
-  await ledger.intend({
+  ledger.runs.takeLock();
+  await ledger.identity.name();
+  await ledger.identity.requirePlatform("p");
+  await ledger.private.rawSalt();
+  await ledger.private.latestSealed("r");
+  await ledger.journal.countedFrom("k", 1);
+  ledger.audit.verify();
+  await ledger.journal.intend({
     operation: update("c9"),
     runId: null,
     wireHash: "w",

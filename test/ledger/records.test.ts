@@ -24,11 +24,11 @@ async function read(
   options: { source?: string; stream?: Stream; whole?: boolean; confirmations?: number; run?: string } = {},
 ): Promise<{ unchanged: number; changed: number; quarantined: number; absent: number; mapped: number }> {
   const { source = "erp", stream = "customers", whole = true, confirmations = 3, run = "run-1" } = options;
-  const number = await ledger.startRead(run, source, stream);
+  const number = await ledger.records.startRead(run, source, stream);
   const hashOf = (row: Row): string => sha256(JSON.stringify([source, row]));
-  const seen = await ledger.markSeen(source, stream, number, rows.map(hashOf));
+  const seen = await ledger.records.markSeen(source, stream, number, rows.map(hashOf));
   const fresh = rows.filter((row) => !seen.unchanged.has(hashOf(row)) && !seen.quarantined.has(hashOf(row)));
-  const taken = await ledger.ingest(
+  const taken = await ledger.records.ingest(
     source,
     stream,
     number,
@@ -53,9 +53,9 @@ async function read(
       return { record: { ...common, key: key(row.id), customer: owner, record: { id: row.id, ...row.body } } };
     }),
   );
-  await ledger.finishRead(number, { complete: true, whole, rows: rows.length, bad: 0 });
+  await ledger.records.finishRead(number, { complete: true, whole, rows: rows.length, bad: 0 });
   const absent = whole
-    ? (await ledger.closeWholeRead(source, stream, number, { reads: confirmations, ms: 0 })).absent
+    ? (await ledger.records.closeWholeRead(source, stream, number, { reads: confirmations, ms: 0 })).absent
     : 0;
   return {
     unchanged: taken.unchanged + rows.filter((row) => seen.unchanged.has(hashOf(row))).length,
@@ -97,7 +97,7 @@ describe("records that are read again", () => {
   it("get a version when their content changed, and wait to be planned", async () => {
     const { ledger, path } = await openLedger();
     await read(ledger, [a]);
-    await ledger.recordOutcomes("run-1", [{ stream: "customers", key: key("A"), outcome: "planned" }]);
+    await ledger.records.setOutcomes("run-1", [{ stream: "customers", key: key("A"), outcome: "planned" }]);
     expect(stateOf(path, "A")).toMatchObject({ pending: 0 });
     expect(await read(ledger, [{ ...a, body: { branch: "2" } }])).toMatchObject({ changed: 1 });
     expect(stateOf(path, "A")).toMatchObject({ version: 2, pending: 1 });
@@ -113,7 +113,7 @@ describe("records that are read again", () => {
   it("are unchanged when only what the mapping leaves out changed", async () => {
     const { ledger, path } = await openLedger();
     await read(ledger, [a]);
-    await ledger.recordOutcomes("run-1", [{ stream: "customers", key: key("A"), outcome: "planned" }]);
+    await ledger.records.setOutcomes("run-1", [{ stream: "customers", key: key("A"), outcome: "planned" }]);
     expect(await read(ledger, [{ ...a, extra: "x" }])).toMatchObject({ changed: 0, unchanged: 1, mapped: 1 });
     expect(stateOf(path, "A")).toMatchObject({ version: 1, pending: 0 });
     expect(await read(ledger, [{ ...a, extra: "x" }])).toMatchObject({ unchanged: 1, mapped: 0 });
@@ -123,7 +123,7 @@ describe("records that are read again", () => {
     const { ledger, path } = await openLedger();
     await read(ledger, [a]);
     await read(ledger, [{ id: "O", customer: "A" }], { stream: "orders" });
-    await ledger.recordOutcomes("run-1", [
+    await ledger.records.setOutcomes("run-1", [
       { stream: "orders", key: key("O"), outcome: "deferred", code: "customer.no-address", reason: "r", again: false },
     ]);
     expect(stateOf(path, "O", "orders")).toMatchObject({ pending: 0 });
@@ -188,7 +188,7 @@ describe("a record that two sources claim", () => {
     await read(ledger, [a]);
     await read(ledger, [a], { source: "portal" });
     const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
-    expect(await ledger.retryQuarantine(id, "tester")).toBe(true);
+    expect(await ledger.records.retryQuarantine(id, "tester")).toBe(true);
     expect(await read(ledger, [a], { source: "portal" })).toMatchObject({ quarantined: 1, mapped: 1 });
     expect(stateOf(path, "A")).toMatchObject({ state: "quarantined" });
   });
@@ -262,7 +262,7 @@ describe("a record that cannot be used", () => {
     const newer = { ...a, body: { branch: "2" } };
     await read(ledger, [newer], { whole: false });
     const record = { rawHash: "old", place: "erp.csv:1", raw: "{}", key: key("A"), customer: key("A") };
-    await ledger.settleRetry(id, { record: { ...record, record: { id: "A", branch: "1" } } }, "anna");
+    await ledger.records.ingestRetried(id, { record: { ...record, record: { id: "A", branch: "1" } } }, "anna");
     expect(stateOf(path, "A")).toMatchObject({ version: 1, state: "current" });
     expect(openReasons(path)).toEqual([]);
     expect(await read(ledger, [newer], { whole: false })).toMatchObject({ unchanged: 1, mapped: 0 });
@@ -273,8 +273,8 @@ describe("a record that cannot be used", () => {
     await read(ledger, [bad]);
     const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
     expect(await read(ledger, [bad])).toMatchObject({ mapped: 0 });
-    expect(await ledger.retryQuarantine(id, "tester")).toBe(true);
-    expect(await ledger.retryQuarantine(id, "tester")).toBe(false);
+    expect(await ledger.records.retryQuarantine(id, "tester")).toBe(true);
+    expect(await ledger.records.retryQuarantine(id, "tester")).toBe(false);
     expect(await read(ledger, [bad])).toMatchObject({ mapped: 1, quarantined: 1 });
     expect(openReasons(path)).toEqual(["erp missing A"]);
   });

@@ -48,7 +48,7 @@ export async function agreedWorld(options: { isNew?: true } = {}): Promise<{
   const operation = await world.orderOperation(key("C1"), key("O1"));
   await world.place(key("C1"), key("O1"));
   await world.grant(key("C1"), key("S1"), "M1", "8000000001");
-  await world.ledger.recordOutcomes(world.run, [{ stream: "staff", key: key("S1"), outcome: "planned" }]);
+  await world.ledger.records.setOutcomes(world.run, [{ stream: "staff", key: key("S1"), outcome: "planned" }]);
   const shown = [
     ...shownOf(operation, "8000000001", "L-O1").filter((item) => item.kind !== "asset"),
     { kind: "asset", subject: "8000000001", body: { assetId: "a1", holder: "M1", borrowed: false } },

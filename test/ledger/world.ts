@@ -155,13 +155,13 @@ export class LedgerWorld {
       rmSync(folder, { recursive: true, force: true });
     });
     const world = new LedgerWorld(path, ledger, time);
-    await ledger.identity();
+    await ledger.identity.name();
     await world.startRun();
     return world;
   }
 
   async startRun(job = "customers-and-orders"): Promise<string> {
-    this.run = await this.ledger.startRun({
+    this.run = await this.ledger.runs.start({
       job,
       kind: "sync",
       trigger: "hand",
@@ -183,7 +183,7 @@ export class LedgerWorld {
     records: readonly AnyRecord[],
     options: { complete?: boolean; close?: boolean } = {},
   ): Promise<void> {
-    const read = await this.ledger.startRead(this.run, "erp", stream);
+    const read = await this.ledger.records.startRead(this.run, "erp", stream);
     const items = records.map((item, index) => {
       const record = recordSchemas[stream].parse(Object.values(item)[0]);
       const key = { namespace: record.namespace, id: record.id };
@@ -198,14 +198,14 @@ export class LedgerWorld {
         },
       };
     });
-    await this.ledger.ingest("erp", stream, read, this.run, items);
-    await this.ledger.finishRead(read, {
+    await this.ledger.records.ingest("erp", stream, read, this.run, items);
+    await this.ledger.records.finishRead(read, {
       complete: options.complete !== false,
       whole: true,
       rows: records.length,
       bad: 0,
     });
-    if (options.close === true) await this.ledger.closeWholeRead("erp", stream, read, { reads: 2, ms: 0 });
+    if (options.close === true) await this.ledger.records.closeWholeRead("erp", stream, read, { reads: 2, ms: 0 });
   }
 
   async reject(
@@ -213,8 +213,8 @@ export class LedgerWorld {
     key: RecordKey | undefined,
     fields: { code?: string; customer?: RecordKey } = {},
   ): Promise<void> {
-    const read = await this.ledger.startRead(this.run, "erp", stream);
-    await this.ledger.ingest("erp", stream, read, this.run, [
+    const read = await this.ledger.records.startRead(this.run, "erp", stream);
+    await this.ledger.records.ingest("erp", stream, read, this.run, [
       {
         rejection: {
           rawHash: sha256(`${stream} ${JSON.stringify(key)} ${fields.code ?? ""}`),
@@ -229,7 +229,7 @@ export class LedgerWorld {
         },
       },
     ]);
-    await this.ledger.finishRead(read, { complete: true, whole: false, rows: 1, bad: 1 });
+    await this.ledger.records.finishRead(read, { complete: true, whole: false, rows: 1, bad: 1 });
   }
 
   /** Links a customer to an enterprise, as after E2 and E3. */
@@ -254,7 +254,7 @@ export class LedgerWorld {
         fields: operation.after as { name: string; branchName: string; address: string | null },
       },
     ]);
-    await this.ledger.recordChanges(customer, [
+    await this.ledger.state.record(customer, [
       {
         type: "platform-customers",
         enterpriseGlobalId: enterprise,
@@ -264,14 +264,14 @@ export class LedgerWorld {
         ],
       },
     ]);
-    await this.ledger.recordOutcomes(this.run, [{ stream: "customers", key: customer, outcome: "planned" }]);
+    await this.ledger.records.setOutcomes(this.run, [{ stream: "customers", key: customer, outcome: "planned" }]);
   }
 
   async plan(
     customer: RecordKey,
     members?: { globalId: string; userName: string; name: string }[],
   ): Promise<Operation[]> {
-    const loaded = await this.ledger.load(customer);
+    const loaded = await this.ledger.state.load(customer);
     const observed = {
       enterprises: [],
       members: members?.map((member) => ({ ...member, deleted: false, assetNums: [] })),
@@ -282,7 +282,7 @@ export class LedgerWorld {
 
   async intend(operation: Operation): Promise<string> {
     const hash = sha256(operation.hash);
-    return await this.ledger.intend({
+    return await this.ledger.journal.intend({
       operation,
       runId: this.run,
       wireHash: hash,
@@ -293,7 +293,7 @@ export class LedgerWorld {
 
   async done(operation: Operation, changes: StateChange[], audit: JsonObject = {}): Promise<string> {
     const id = await this.intend(operation);
-    await this.ledger.conclude(id, {
+    await this.ledger.journal.conclude(id, {
       state: "done",
       attempt: { outcome: "done", httpStatus: 200 },
       changes: changes.map((change) => ("operationId" in change ? { ...change, operationId: id } : change)),
@@ -305,7 +305,7 @@ export class LedgerWorld {
   /** Places a pending order: numbers, E5, licence order L-<id>. Answers the operation's id. */
   async place(customer: RecordKey, order: RecordKey): Promise<string> {
     const operation = await this.orderOperation(customer, order);
-    const loaded = await this.ledger.load(customer);
+    const loaded = await this.ledger.state.load(customer);
     const desired = loaded.orders.find((item) => item.key.id === order.id);
     if (desired === undefined) throw new Error(`no pending order ${order.id}`);
     const id = await this.done(
@@ -327,17 +327,17 @@ export class LedgerWorld {
       ],
       { order: `${order.namespace}/${order.id}` },
     );
-    await this.ledger.recordOutcomes(this.run, [{ stream: "orders", key: order, outcome: "planned" }]);
+    await this.ledger.records.setOutcomes(this.run, [{ stream: "orders", key: order, outcome: "planned" }]);
     return id;
   }
 
   /** The operation that places a pending order, with its numbers fixed. */
   async orderOperation(customer: RecordKey, order: RecordKey): Promise<Operation> {
     this.#numbers += 1;
-    await this.ledger.recordChanges(customer, [
+    await this.ledger.state.record(customer, [
       { type: "numbers-taken", numbers: [`8${String(this.#numbers).padStart(9, "0")}`], operationId: "op_pool" },
     ]);
-    await this.ledger.fixNumbers(order, [
+    await this.ledger.state.fixNumbers(order, [
       { instanceId: `A-${order.id}`, quantity: 1, given: [], wireNumber: (digits) => digits },
     ]);
     const operation = (await this.plan(customer)).find(
@@ -368,7 +368,7 @@ export class LedgerWorld {
   }
 
   async grant(customer: RecordKey, staff: RecordKey, member: string, assetNumber: string): Promise<void> {
-    await this.ledger.recordChanges(customer, [
+    await this.ledger.state.record(customer, [
       {
         type: "asset-granted",
         assetNumber,
@@ -387,7 +387,7 @@ export class LedgerWorld {
     complete = true,
   ): Promise<void> {
     const kinds = ["enterprise", "member", "asset", "product", "package"];
-    await this.ledger.recordChanges(customer, [
+    await this.ledger.state.record(customer, [
       ...seen.map((item): StateChange => ({ type: "observed", customer, ...item })),
       ...kinds.map((kind): StateChange => ({
         type: "observed-gone",

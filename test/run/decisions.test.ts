@@ -40,14 +40,14 @@ function before(world: ApplyWorld, method: "openHold" | "recordOutcomes", act: (
     await act();
   };
   if (method === "openHold") {
-    const real = ledger.openHold.bind(ledger);
-    ledger.openHold = async (hold) => {
+    const real = ledger.approvals.open.bind(ledger.approvals);
+    ledger.approvals.open = async (hold) => {
       await once();
       return await real(hold);
     };
   } else {
-    const real = ledger.recordOutcomes.bind(ledger);
-    ledger.recordOutcomes = async (...parameters) => {
+    const real = ledger.records.setOutcomes.bind(ledger.records);
+    ledger.records.setOutcomes = async (...parameters) => {
       await once();
       await real(...parameters);
     };
@@ -57,17 +57,17 @@ function before(world: ApplyWorld, method: "openHold" | "recordOutcomes", act: (
 describe("a person who decides on a hold while a run is on", () => {
   it.each(["openHold", "recordOutcomes"] as const)("is heard: approved right before %s", async (method) => {
     const { world, hold } = await held();
-    before(world, method, () => world.ledger.decideHold(hold, "approved", "asked the customer"));
+    before(world, method, () => world.ledger.approvals.decide(hold, "approved", "asked the customer"));
     await run(world);
     const last = await run(world);
     expect(world.sandbox.state().assignments).toBe(0);
     expect(last).toMatchObject({ exitCode: exitCodes.ok, held: [] });
-    expect((await world.ledger.openHolds()).map((item) => item.state)).toEqual([]);
+    expect((await world.ledger.approvals.standing()).map((item) => item.state)).toEqual([]);
   });
 
   it("is heard: rejected right before a hold would be opened", async () => {
     const { world, hold } = await held();
-    before(world, "openHold", () => world.ledger.decideHold(hold, "rejected", "a mistake in the CRM"));
+    before(world, "openHold", () => world.ledger.approvals.decide(hold, "rejected", "a mistake in the CRM"));
     await run(world);
     const last = await run(world);
     expect(world.sandbox.state().assignments).toBe(1);
@@ -80,7 +80,9 @@ describe("a hold that the CRM has made needless", () => {
     const { world, hold } = await held();
     await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }));
     expect(await run(world)).toMatchObject({ exitCode: exitCodes.ok, held: [] });
-    await expect(world.ledger.decideHold(hold, "approved", "late")).rejects.toMatchObject({ code: "hold.decided" });
+    await expect(world.ledger.approvals.decide(hold, "approved", "late")).rejects.toMatchObject({
+      code: "hold.decided",
+    });
   });
 
   it("stays where its revokes are only blocked for now", async () => {
@@ -90,7 +92,7 @@ describe("a hold that the CRM has made needless", () => {
          last_seen, last_read, state) values ('q', 'erp', 'staff', 'crm', 'C1', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 1, 'open')`,
     );
     await run(world);
-    expect((await world.ledger.openHolds()).map((item) => item.id)).toEqual([hold]);
+    expect((await world.ledger.approvals.standing()).map((item) => item.id)).toEqual([hold]);
   });
 
   it("stays where its customer waits in quarantine, and whoever is looked at again has nothing left to do", async () => {
@@ -106,7 +108,7 @@ describe("a hold that the CRM has made needless", () => {
       outcome: "planned",
       pending: 0,
     });
-    expect((await world.ledger.openHolds()).map((item) => item.id)).toEqual([hold]);
+    expect((await world.ledger.approvals.standing()).map((item) => item.id)).toEqual([hold]);
   });
 });
 
@@ -125,7 +127,7 @@ describe("a saved plan of which one answer was lost", () => {
 
   async function saved(world: ApplyWorld): Promise<NonNullable<RunRequest["expected"]>> {
     const hashes = (await world.plan()).map((operation) => operation.hash);
-    const fingerprint = fingerprintOf(await world.ledger.load(customer));
+    const fingerprint = fingerprintOf(await world.ledger.state.load(customer));
     return new Map([[formatKey(customer), { customer, fingerprint, hashes }]]);
   }
 

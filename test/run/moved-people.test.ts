@@ -4,7 +4,7 @@ import { ApplyWorld, customerRecord, orderRecord, permitted, staffRecord } from 
 import { runWorld } from "./run-world.ts";
 
 async function open(world: ApplyWorld): Promise<unknown[]> {
-  const groups = await world.ledger.openRecords();
+  const groups = await world.ledger.records.open();
   return groups.map(({ standing, stream, code, examples }) => [
     `${standing} ${stream} ${code}`,
     ...examples.map(({ record }) => record),

@@ -28,14 +28,14 @@ const down: Notice = {
 
 class MemoryNotices implements NoticeStore {
   readonly rows = new Map<string, { since: string; body: Json; sent: boolean }>();
-  notices = async (): Promise<Map<string, { since: string; body: Json; sent: boolean }>> => new Map(this.rows);
-  setNotice = async (key: string, body: Json): Promise<void> =>
+  alerts = async (): Promise<Map<string, { since: string; body: Json; sent: boolean }>> => new Map(this.rows);
+  setAlert = async (key: string, body: Json): Promise<void> =>
     void this.rows.set(key, { since: "2026-01-01T00:00:00.000Z", body, sent: false });
-  noticeSent = async (key: string): Promise<void> => {
+  alertSent = async (key: string): Promise<void> => {
     const row = this.rows.get(key);
     if (row !== undefined) row.sent = true;
   };
-  dropNotice = async (key: string): Promise<void> => void this.rows.delete(key);
+  dropAlert = async (key: string): Promise<void> => void this.rows.delete(key);
 }
 
 function telling(settings: NotifySettings, lines: string[] = [], store: NoticeStore = new MemoryNotices()) {

@@ -24,15 +24,15 @@ async function program(url: string, path?: string): Promise<{ client: ServiceCli
 
 /** One call within a run; gives whether it was answered, and which circuits are open when everything is kept. */
 async function callInRun({ client, ledger }: { client: ServiceClient; ledger: Ledger }) {
-  ledger.takeRunLock();
+  ledger.runs.takeLock();
   const answered = await client.read(listCall).then(
     () => true,
     () => false,
   );
   // The writer keeps to the order in which it was asked: what is kept of services comes before this.
-  await ledger.closeCircuit("none of these");
-  const open = (await ledger.openCircuits()).map(({ service }) => service);
-  ledger.releaseRunLock();
+  await ledger.schedule.closeCircuit("none of these");
+  const open = (await ledger.schedule.openCircuits()).map(({ service }) => service);
+  ledger.runs.releaseLock();
   return { answered, open };
 }
 

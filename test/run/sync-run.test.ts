@@ -151,8 +151,8 @@ describe("what takes something away", () => {
     const company = await Company.open();
     const approve = async (): Promise<void> =>
       await company.ledger(async (ledger) => {
-        const [hold] = await ledger.openHolds();
-        await ledger.decideHold(hold?.id ?? "", "approved", "she left the team");
+        const [hold] = await ledger.approvals.standing();
+        await ledger.approvals.decide(hold?.id ?? "", "approved", "she left the team");
       });
     company.holds("A1");
     expect(await company.run(nothingFree)).toEqual(ended(4, {}));
@@ -335,7 +335,7 @@ describe("a run whose process died", () => {
     const company = await Company.open();
     const lost = await company.ledger(
       async (ledger) =>
-        await ledger.startRun({ job: "everything", kind: "sync", trigger: "hand", scope: null, header: {} }),
+        await ledger.runs.start({ job: "everything", kind: "sync", trigger: "hand", scope: null, header: {} }),
     );
     expect(await company.run()).toEqual(ended(0, {}));
     expect(company.column(`select state as value from run where id = '${lost}'`)).toEqual(["cut-off"]);
@@ -346,7 +346,7 @@ describe("a run whose process died", () => {
     const customer = { namespace: "crm", id: "C9" };
     const id = await company.ledger(
       async (ledger) =>
-        await ledger.intend({
+        await ledger.journal.intend({
           operation: operation("create-enterprise", {
             customer,
             subject: "customer:crm/C9",

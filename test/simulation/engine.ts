@@ -9,7 +9,6 @@ import { contractSettingsSchema } from "../../src/contract/contract-settings.ts"
 import type { ContractSettings } from "../../src/contract/contract-settings.ts";
 import { streams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
-import { openDatabase } from "../../src/ledger/database.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
@@ -152,26 +151,13 @@ export class Life {
 }
 
 /** The real ledger, whose program can die: what waits for its commit then is gone, and its lock is free. */
-class MortalLedger extends Ledger {
-  readonly #life: Life;
-
-  private constructor(database: Awaited<ReturnType<typeof openDatabase>>, options: LedgerOptions, life: Life) {
-    super(database, options);
-    this.#life = life;
-    life.onDeath(() => {
-      this.releaseRunLock();
-      this.closeHeads();
-      this.database.close();
-    });
-  }
-
-  static async openMortal(options: LedgerOptions, life: Life): Promise<MortalLedger> {
-    return new MortalLedger(await openDatabase(options.path, { migrate: true }), options, life);
-  }
-
-  protected override write<T>(work: () => T): Promise<T> {
-    return this.#life.through(() => this.#life.timeline.still(super.write(work)));
-  }
+async function openMortal(options: LedgerOptions, life: Life): Promise<Ledger> {
+  const ledger = await Ledger.open({
+    ...options,
+    awaited: (commit) => life.through(() => life.timeline.still(commit())),
+  });
+  life.onDeath(() => ledger.abandon());
+  return ledger;
 }
 
 /** One process of the program: a ledger, clients, and a clock of its own. */
@@ -222,7 +208,7 @@ export class Engine {
       destination: { write: (line: string) => (life.dead ? undefined : options.log(line)) },
       now: () => clock.now(),
     });
-    const ledger = await MortalLedger.openMortal(
+    const ledger = await openMortal(
       {
         path: options.path,
         clock,
@@ -285,7 +271,10 @@ export class Engine {
     const { ledger, clock, logger } = this;
     const settings = { kind: "log" } as const;
     await this.wait(
-      tellPeople({ ledger, clock, logger, store: ledger, settings, instance: "simulation", secret: () => "" }, summary),
+      tellPeople(
+        { ledger, clock, logger, store: ledger.schedule, settings, instance: "simulation", secret: () => "" },
+        summary,
+      ),
     );
   }
 
@@ -299,7 +288,7 @@ export class Engine {
     let over = false;
     let result: T | undefined;
     let problem: unknown;
-    this.ledger.takeRunLock();
+    this.ledger.runs.takeLock();
     work().then(
       (value) => {
         over = true;
@@ -312,7 +301,7 @@ export class Engine {
     );
     await this.#timeline.until(() => over || this.life.dead);
     if (this.life.dead) return undefined;
-    this.ledger.releaseRunLock();
+    this.ledger.runs.releaseLock();
     if (problem !== undefined)
       throw problem instanceof Error ? problem : new Error("a run failed with no error", { cause: problem });
     return result;

@@ -47,8 +47,8 @@ export async function askForRefused(
     );
     for (const customer of customers) {
       options.onAsked(customer.id);
-      await engine.wait(engine.ledger.retryRejected({ customer }));
-      await engine.wait(engine.ledger.markPending({ customer }));
+      await engine.wait(engine.ledger.journal.retryRejected({ customer }));
+      await engine.wait(engine.ledger.records.markPending({ customer }));
     }
     return customers.length;
   } finally {
@@ -67,12 +67,12 @@ export async function decideAll(
 ): Promise<number> {
   const reader = new SnapshotReader(engine.platform, assumptions);
   let decisions = 0;
-  for (const hold of await engine.wait(engine.ledger.openHolds())) {
+  for (const hold of await engine.wait(engine.ledger.approvals.standing())) {
     if (hold.state !== "open") continue;
-    await engine.wait(engine.ledger.decideHold(hold.id, "approved", "it is meant"));
+    await engine.wait(engine.ledger.approvals.decide(hold.id, "approved", "it is meant"));
     decisions += 1;
   }
-  for (const row of await engine.wait(engine.ledger.openOperations())) {
+  for (const row of await engine.wait(engine.ledger.journal.open())) {
     if (row.state !== "parked") continue;
     const there = isThere(row, services);
     const verdicts: PersonsVerdict[] =

@@ -380,7 +380,7 @@ class Simulation {
 
   /** A record waits for a settle time and its readings: an order is looked for before it is sent once more. */
   async #settles(): Promise<boolean> {
-    const groups = (await this.#engine?.ledger.openRecords()) ?? [];
+    const groups = (await this.#engine?.ledger.records.open()) ?? [];
     return groups.some((group) => group.cause === "settle-time");
   }
 
@@ -388,7 +388,8 @@ class Simulation {
     const engine = this.#engine;
     if (engine === undefined || engine.life.dead) return 1;
     return (
-      (await engine.wait(engine.ledger.openOperations())).length + (await engine.wait(engine.ledger.openHolds())).length
+      (await engine.wait(engine.ledger.journal.open())).length +
+      (await engine.wait(engine.ledger.approvals.standing())).length
     );
   }
 
@@ -630,7 +631,7 @@ class Simulation {
   /** Operations whose outcome was unknown at some time: where all is as meant, each of them was found out. */
   #settledOperations(): number {
     const unknown = new Set<unknown>();
-    for (const row of this.#engine?.ledger.auditRows() ?? []) {
+    for (const row of this.#engine?.ledger.audit.rows() ?? []) {
       if (row.kind !== "unknown" && row.kind !== "numbers-lost") continue;
       const body: unknown = JSON.parse(row.body);
       if (typeof body === "object" && body !== null && "operation" in body) unknown.add(body.operation);

@@ -164,11 +164,11 @@ export async function judgeTelling(options: {
   if (summary.exitCode === 0 && half.length > 0) silent.push(`exit 0, and ${half.join()} was not read whole`);
   if (summary.exitCode === 0 && own.length > 0 && !options.scoped)
     silent.push(`exit 0, and not done is ${own.map((item) => `${item.stream} ${item.id} (${item.why})`).join("; ")}`);
-  const groups = await ledger.openRecords();
-  const holds = (await ledger.openHolds()).map((hold) => hold.customer.id);
+  const groups = await ledger.records.open();
+  const holds = (await ledger.approvals.standing()).map((hold) => hold.customer.id);
   // What is in doubt keeps everything else of its customer waiting; the status and an alert name it.
-  const inDoubt = new Map((await ledger.openOperations()).map((row) => [row.operation.customer.id, row.id]));
-  const notices = [...(await ledger.notices())].filter(([, notice]) => notice.sent);
+  const inDoubt = new Map((await ledger.journal.open()).map((row) => [row.operation.customer.id, row.id]));
+  const notices = [...(await ledger.schedule.alerts())].filter(([, notice]) => notice.sent);
   const waits = options.scoped || groups.some((group) => group.nextRun);
   for (const { stream, id, customer, why } of undone) {
     const record = `crm/${id}`;

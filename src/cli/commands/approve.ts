@@ -35,7 +35,7 @@ export async function holdCommand(
     const why = requireReason(words.reason);
     const by = deciderOf(words.by);
     const ledger = await application.existingLedger();
-    const hold = await ledger.decideHold(id, verdict, why, by);
+    const hold = await ledger.approvals.decide(id, verdict, why, by);
     const customer = formatKey(hold.customer);
     if (options.json) output.json({ hold: id, customer, state: verdict });
     else if (verdict === "approved") {

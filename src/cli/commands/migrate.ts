@@ -27,10 +27,10 @@ async function migrateCommand(
     const who = deciderOf(by);
     const existed = existsSync(application.ledgerPath);
     const ledger = await application.ledger();
-    const applied = ledger.migrations();
+    const applied = ledger.identity.migrations();
     if (acceptPlatform) {
       const { platformName } = await import("../../app/platform-name.ts");
-      await ledger.requirePlatform(await platformName(application), { by: who });
+      await ledger.identity.requirePlatform(await platformName(application), { by: who });
     }
     if (options.json) output.json({ ledger: application.ledgerPath, migrations: applied });
     else output.line(`${application.ledgerPath} is ${existed ? "at this version" : "new"}: ${applied.join(", ")}`);

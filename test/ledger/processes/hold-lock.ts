@@ -13,7 +13,7 @@ const ledger = await Ledger.open({
   random: systemRandomness,
 });
 try {
-  ledger.takeRunLock();
+  ledger.runs.takeLock();
   writeSync(1, "locked\n");
 } catch (error) {
   writeSync(1, `refused ${error instanceof Error && "exitCode" in error ? String(error.exitCode) : "?"}\n`);

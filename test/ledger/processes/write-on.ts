@@ -14,11 +14,11 @@ const ledger = await Ledger.open({
   random: systemRandomness,
   groupSize: 16,
 });
-ledger.takeRunLock();
+ledger.runs.takeLock();
 
 async function one(number: number): Promise<void> {
   const customer = { namespace: "crm", id: `${prefix}${number}` };
-  const id = await ledger.intend({
+  const id = await ledger.journal.intend({
     operation: operation("update-enterprise", {
       customer,
       subject: `customer:crm/${customer.id}`,
@@ -35,7 +35,7 @@ async function one(number: number): Promise<void> {
     context: {},
   });
   writeSync(1, `sending ${id}\n`);
-  await ledger.conclude(id, {
+  await ledger.journal.conclude(id, {
     state: "done",
     attempt: { outcome: "done" },
     changes: [{ type: "acknowledged", customer, fields: { name: id, branchName: "b", address: null } }],

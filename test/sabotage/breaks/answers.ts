@@ -399,7 +399,7 @@ export const answers: Breaks = {
   },
   "what was not sent but is known of the customer is kept": {
     file: "src/apply/scrubbed.ts",
-    find: "[...(await ledger.load(customer)).privateValues.values()]",
+    find: "[...(await ledger.state.load(customer)).privateValues.values()]",
     replace: "[]",
     test: "apply/refused.test.ts",
     title:

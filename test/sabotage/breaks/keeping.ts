@@ -77,7 +77,7 @@ export const keeping: Breaks = {
     title: "the run lock > refuses a second ledger of the same process",
   },
   "a run goes on after another one took the ledger over": {
-    file: "src/ledger/core.ts",
+    file: "src/ledger/context.ts",
     find: "readEpoch(this.database) === this.#lock.epoch",
     replace: "readEpoch(this.database) > 0",
     test: "ledger/lock.test.ts",
@@ -115,7 +115,7 @@ export const keeping: Breaks = {
   },
   "a fire time that another program carried out is executed again": {
     file: "src/app/execute-job.ts",
-    find: "(await ledger.unfinishedFireTimes(job.id)).includes(slot)",
+    find: "(await ledger.schedule.unfinished(job.id)).includes(slot)",
     replace: "true",
     test: "app/execute-job.test.ts",
     title:
@@ -213,7 +213,7 @@ export const keeping: Breaks = {
     title: "slots > that fired stay fired when the clock was set back, and the others may still fire",
   },
   "a hold is decided twice": {
-    file: "src/ledger/ledger.ts",
+    file: "src/ledger/approvals/approvals.ts",
     find: "if (!from.includes(hold.state)) {",
     replace: "if (from.length === 0) {",
     test: "ledger/journal.test.ts",

@@ -72,7 +72,7 @@ export const rejecting: Breaks = {
   },
   "what was refused is not tried again when the settings change": {
     file: "src/run/work-queue.ts",
-    find: "await ledger.wakeRejected(settingsFingerprint(deps.settings));",
+    find: "await ledger.journal.wakeRejected(settingsFingerprint(deps.settings));",
     replace: "",
     test,
     title: onePerson,

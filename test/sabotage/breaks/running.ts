@@ -18,7 +18,7 @@ export const running: Breaks = {
   },
   "an approval is used for ever": {
     file: "src/run/reconcile.ts",
-    find: `await ledger.decideHold(this.#usedHold, "used", "carried out");`,
+    find: `await ledger.approvals.decide(this.#usedHold, "used", "carried out");`,
     replace: "void 0;",
     test: "run/decisions.test.ts",
     title: "a person who decides on a hold while a run is on > is heard: approved right before openHold",
@@ -67,15 +67,15 @@ export const running: Breaks = {
     title: "a source > that shrank takes nothing away, however often it is read",
   },
   "what was read before the first whole read may be lost unseen": {
-    file: "src/ledger/ingest-ledger.ts",
-    find: "const rows = this.tables.records.kept(source, stream);",
+    file: "src/ledger/records/records.ts",
+    find: "const rows = this.#records.kept(source, stream);",
     replace: "const rows = 0;",
     test: "cli/shrunk.test.ts",
     title:
       "what a broken off first read has shown is not lost unseen: nothing is taken away for a file that is empty afterwards",
   },
   "what a plan alone has read whole may be lost unseen": {
-    file: "src/ledger/ingest-ledger.ts",
+    file: "src/ledger/records/records.ts",
     find: "newest.number === ofRun?.number ? undefined : newest",
     replace: "newest.number === ofRun?.number ? undefined : ofRun",
     test: "cli/shrunk.test.ts",
@@ -106,7 +106,7 @@ export const running: Breaks = {
   },
   "a run whose process died stays running": {
     file: "src/run/interrupted.ts",
-    find: "const runs = await deps.ledger.cutOffRuns();",
+    find: "const runs = await deps.ledger.runs.interrupted();",
     replace: "const runs = [];",
     test: "run/sync-run.test.ts",
     title: "a run whose process died > is ended by the next one, which names what was in doubt",
@@ -205,14 +205,14 @@ export const running: Breaks = {
     title: "a job > has its own limits where it says some, and those of the configuration for the rest",
   },
   "an approval that comes while limits are judged lapses": {
-    file: "src/ledger/ledger.ts",
+    file: "src/ledger/approvals/approvals.ts",
     find: "if (current?.setHash === hold.setHash) return current;",
     replace: "",
     test: "run/decisions.test.ts",
     title: "a person who decides on a hold while a run is on > is heard: approved right before openHold",
   },
   "an approval that comes at the end of a run is forgotten": {
-    file: "src/ledger/ingest-ledger.ts",
+    file: "src/ledger/records/records.ts",
     find: `if (held?.state === "approved")`,
     replace: `if (held?.state === "used")`,
     test: "run/decisions.test.ts",
@@ -235,7 +235,7 @@ export const running: Breaks = {
   },
   "an order that an adopted enterprise showed is placed again when the CRM gives it later": {
     file: "src/apply/adopt-orders.ts",
-    find: "return await this.#deps.ledger.shownOrder(loaded.customer, channelOrderId);",
+    find: "return await this.#deps.ledger.state.shownOrder(loaded.customer, channelOrderId);",
     replace: "return undefined;",
     test: "run/adopted.test.ts",
     title:

@@ -39,11 +39,11 @@ export const sending: Breaks = {
       "the permit of a write > is worth nothing when the run is stopped, or the intent is refused, while the intent is committed; it is given back",
   },
   "an intent is answered before its commit": {
-    file: "src/ledger/journal-ledger.ts",
-    find: `const id = entry.id ?? this.ids.next("op");
-    await this.write(`,
-    replace: `const id = entry.id ?? this.ids.next("op");
-    void this.write(`,
+    file: "src/ledger/journal/journal.ts",
+    find: `const id = entry.id ?? this.#context.ids.next("op");
+    await this.#context.write(`,
+    replace: `const id = entry.id ?? this.#context.ids.next("op");
+    void this.#context.write(`,
     test: "apply/deliver.test.ts",
     title: "the order in which things are written > has the intent on disk before the first byte leaves",
   },
@@ -78,20 +78,20 @@ export const sending: Breaks = {
   },
   "an outcome is not written down": {
     file: "src/apply/deliver.ts",
-    find: `await deps.ledger.conclude(id, {
+    find: `await deps.ledger.journal.conclude(id, {
           state: "done",`,
-    replace: `await deps.ledger.operation(id, {
+    replace: `await deps.ledger.journal.byId(id, {
           state: "done",`,
     test: "apply/deliver.test.ts",
     title: "an operation that works > E2 makes the enterprise, links it and protects the members it came with",
   },
   "the audit entry is committed after the outcome, in a transaction of its own": {
-    file: "src/ledger/journal-ledger.ts",
-    find: `this.tables.audit.append({
+    file: "src/ledger/journal/journal.ts",
+    find: `this.#context.audit.append({
       at,
       kind: conclusion.audit.kind,`,
-    replace: `this.database.exec("commit; begin immediate; savepoint work");
-    this.tables.audit.append({
+    replace: `this.#context.database.exec("commit; begin immediate; savepoint work");
+    this.#context.audit.append({
       at,
       kind: conclusion.audit.kind,`,
     test: "ledger/journal.test.ts",
@@ -105,14 +105,14 @@ export const sending: Breaks = {
     title: "conclusions > leave nothing at all when something throws in the changes",
   },
   "an operation is concluded twice": {
-    file: "src/ledger/journal-ledger.ts",
+    file: "src/ledger/journal/journal.ts",
     find: `if (row.state === "done" || row.state === "rejected" || row.state === "dropped") {`,
     replace: `if (row.state === "rejected" || row.state === "dropped") {`,
     test: "ledger/journal.test.ts",
     title: "conclusions > are final",
   },
   "a conclusion rests on an older look at the operation": {
-    file: "src/ledger/journal-ledger.ts",
+    file: "src/ledger/journal/journal.ts",
     find: "if (expected !== undefined && (",
     replace: "if (expected === null && (",
     test: "ledger/journal.test.ts",
@@ -136,7 +136,7 @@ export const sending: Breaks = {
     file: "src/apply/deliver.ts",
     find: "const nonce = deps.random.hex(16);",
     replace: `const nonce =
-    options.existing === undefined ? deps.random.hex(16) : (await ledger.attempts(options.existing.id))[0].nonce;`,
+    options.existing === undefined ? deps.random.hex(16) : (await ledger.journal.attempts(options.existing.id))[0].nonce;`,
     test: "apply/settle.test.ts",
     title:
       "an order whose answer was lost (E5) > is sent again where the settings say so, with the same bytes and numbers and another nonce",
@@ -157,8 +157,8 @@ export const sending: Breaks = {
       "an order that is to be sent again and would not be the same > is parked, and nothing is sent: another customer of the enterprise is the default now",
   },
   "a channel order number is not claimed by its intent": {
-    file: "src/ledger/journal-ledger.ts",
-    find: "this.tables.claims.require(entry.operation, entry.id);",
+    file: "src/ledger/journal/journal.ts",
+    find: "this.#claims.require(entry.operation, entry.id);",
     replace: "",
     test: "apply/claims.test.ts",
     title: "what an intent claims for itself alone > an order in doubt is not placed for anybody else either",

@@ -19,7 +19,7 @@ export const settling: Breaks = {
   },
   "readings of an earlier run are forgotten": {
     file: "src/apply/settle.ts",
-    find: `await ledger.noteEvidence(row.id, evidence);
+    find: `await ledger.journal.noteEvidence(row.id, evidence);
       row.evidence = evidence;
       const pause`,
     replace: "const pause",
@@ -146,7 +146,7 @@ export const settling: Breaks = {
   },
   "a wall clock that was set back holds what is in doubt open": {
     file: "src/apply/settle-time.ts",
-    find: "since > clock.now() ? await ledger.noticed(key, since) : since",
+    find: "since > clock.now() ? await ledger.journal.countedFrom(key, since) : since",
     replace: "since",
     test: "apply/settle-orders.test.ts",
     title:
@@ -228,14 +228,14 @@ export const settling: Breaks = {
   },
   "the settle time is over with the next start of the program": {
     file: "src/apply/settle-time.ts",
-    find: "Math.max(0, counted + timeMs - ledger.surelyNow)",
+    find: "Math.max(0, counted + timeMs - ledger.journal.surelyNow)",
     replace: "0",
     test: "apply/settle-orders.test.ts",
     title: "the settle time of an order in doubt > goes on where the program is started anew",
   },
   "a clock set ahead ends the settle time in a program that was just started": {
     file: "src/apply/settle-time.ts",
-    find: "timeMs - ledger.surelyNow",
+    find: "timeMs - ledger.journal.surelyNow",
     replace: "timeMs - clock.now()",
     test: "apply/settle-orders.test.ts",
     title:

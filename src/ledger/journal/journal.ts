@@ -1,16 +1,20 @@
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { toInstant } from "../base/clock.ts";
-import { Problem } from "../base/errors.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
-import type { StateChange } from "../operation/state.ts";
-import type { Operation, RecordReference } from "../operation/operation.ts";
-import type { OperationKind } from "../operation/registry.ts";
-import { contradictionIn } from "./damage.ts";
-import { IngestLedger } from "./ingest-ledger.ts";
-import type { NewRejections } from "./rejections.ts";
-import { refusedYetShown } from "./journal.ts";
-import type { Attempt, JournalRow, OperationContext, OperationState } from "./journal.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { toInstant } from "../../base/clock.ts";
+import { Problem } from "../../base/errors.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Operation, RecordReference } from "../../operation/operation.ts";
+import type { OperationKind } from "../../operation/registry.ts";
+import type { StateChange } from "../../operation/state.ts";
+import type { ChangeTables } from "../changes.ts";
+import type { LedgerContext } from "../context.ts";
+import { contradictionIn } from "../damage.ts";
+import { JournalTables, refusedYetShown } from "../journal.ts";
+import type { Attempt, JournalRow, OperationContext, OperationState } from "../journal.ts";
+import type { PrivateValues, SealedValues } from "../private/private-values.ts";
+import type { NewRejections, RejectionTables } from "../rejections.ts";
+import type { RunTables } from "../runs.ts";
+import { UniquenessChecks } from "../uniqueness.ts";
 
 /** How an attempt ended, for the journal. */
 export interface AttemptEnd {
@@ -42,10 +46,28 @@ export interface Conclusion {
   audit: { kind: string; body: JsonObject };
 }
 
-/** The ledger's business with operations: intents, outcomes, what is open, what is planned, and what reading taught. */
-export class JournalLedger extends IngestLedger {
-  /** Correlations that this process has seen confirmed. */
-  readonly #confirmed = new Set<string>();
+/** What we did: intents, attempts, outcomes, what is planned or open, and what services refused. */
+export class Journal {
+  readonly #context: LedgerContext;
+  readonly #journal: JournalTables;
+  readonly #claims: UniquenessChecks;
+  readonly #rejections: RejectionTables;
+  readonly #changes: ChangeTables;
+  readonly #runs: RunTables;
+  readonly #private: PrivateValues;
+
+  constructor(
+    context: LedgerContext,
+    tables: { changes: ChangeTables; rejections: RejectionTables; runs: RunTables; private: PrivateValues },
+  ) {
+    this.#context = context;
+    this.#journal = new JournalTables(context.database);
+    this.#claims = new UniquenessChecks(context.database);
+    this.#rejections = tables.rejections;
+    this.#changes = tables.changes;
+    this.#runs = tables.runs;
+    this.#private = tables.private;
+  }
 
   /**
    * Records the intent to send: the operation (new, or planned before), one attempt with nonce and payload hash, state
@@ -59,35 +81,26 @@ export class JournalLedger extends IngestLedger {
     wireHash: string;
     nonce: string;
     context: OperationContext;
-    sealed?: { ref: string; version: number; salt: string; values: JsonObject }[] | undefined;
+    sealed?: readonly SealedValues[] | undefined;
   }): Promise<string> {
-    const id = entry.id ?? this.ids.next("op");
-    await this.write(() => {
-      const at = this.now;
-      this.tables.claims.require(entry.operation, entry.id);
+    const id = entry.id ?? this.#context.ids.next("op");
+    await this.#context.write(() => {
+      const at = this.#context.now;
+      this.#claims.require(entry.operation, entry.id);
       if (entry.id === undefined) {
-        this.tables.journal.insert({ ...entry, id, state: "sending", at });
+        this.#journal.insert({ ...entry, id, state: "sending", at });
       } else {
-        this.tables.journal.markSending(id, {
+        this.#journal.markSending(id, {
           wireHash: entry.wireHash,
           context: entry.context,
           runId: entry.runId,
           at,
         });
       }
-      this.tables.journal.startAttempt(id, { nonce: entry.nonce, wireHash: entry.wireHash, at });
-      for (const item of entry.sealed ?? []) this.#sealValues(item, at);
+      this.#journal.startAttempt(id, { nonce: entry.nonce, wireHash: entry.wireHash, at });
+      for (const item of entry.sealed ?? []) this.#private.seal(item, at);
     });
     return id;
-  }
-
-  #sealValues(item: { ref: string; version: number; salt: string; values: JsonObject }, at: string): void {
-    if (this.sealing === undefined) throw new Error("secrets cannot be stored without a sealing key");
-    this.database
-      .prepare(
-        "insert into private_value (ref, version, salt, body, sealed, created_at) values (?, ?, ?, null, ?, ?) on conflict do nothing",
-      )
-      .run(item.ref, item.version, item.salt, this.sealing.seal(JSON.stringify(item.values), item), at);
   }
 
   /**
@@ -96,15 +109,15 @@ export class JournalLedger extends IngestLedger {
    */
   async conclude(id: string, conclusion: Conclusion): Promise<void> {
     try {
-      await this.write(() => this.#conclude(id, conclusion));
+      await this.#context.write(() => this.#conclude(id, conclusion));
     } catch (error) {
       throw contradictionIn(error, `operation ${id}`);
     }
   }
 
   #conclude(id: string, conclusion: Conclusion): void {
-    const at = this.now;
-    const row = this.tables.journal.byId(id);
+    const at = this.#context.now;
+    const row = this.#journal.byId(id);
     if (row === undefined) throw new Error(`operation ${id} is not in the journal`);
     if (row.state === "done" || row.state === "rejected" || row.state === "dropped") {
       throw new Problem({
@@ -121,7 +134,7 @@ export class JournalLedger extends IngestLedger {
         cure: "look at it again with `crm-sync settle list`; nothing was changed",
       });
     }
-    this.tables.journal.finish(id, {
+    this.#journal.finish(id, {
       state: conclusion.state,
       at,
       ...(conclusion.attempt === undefined ? {} : { attempt: conclusion.attempt }),
@@ -133,11 +146,11 @@ export class JournalLedger extends IngestLedger {
       message: conclusion.message,
       answer: conclusion.answer,
     });
-    for (const change of conclusion.changes) this.tables.changes.apply(change, at);
+    for (const change of conclusion.changes) this.#changes.apply(change, at);
     if (conclusion.state === "done")
-      this.tables.rejections.forget(row.operation.kind, row.operation.records, conclusion.rejections?.parts);
-    if (conclusion.rejections !== undefined) this.tables.rejections.add(id, conclusion.rejections, at);
-    this.tables.audit.append({
+      this.#rejections.forget(row.operation.kind, row.operation.records, conclusion.rejections?.parts);
+    if (conclusion.rejections !== undefined) this.#rejections.add(id, conclusion.rejections, at);
+    this.#context.audit.append({
       at,
       kind: conclusion.audit.kind,
       subject: row.operation.subject,
@@ -162,44 +175,7 @@ export class JournalLedger extends IngestLedger {
    * was concluded on.
    */
   async noteEvidence(id: string, evidence: Json): Promise<void> {
-    await this.write(() => this.tables.journal.noteEvidence(id, evidence));
-  }
-
-  async confirmCorrelation(correlation: string): Promise<void> {
-    if (this.#confirmed.has(correlation)) return;
-    if (!(await this.correlationConfirmed(correlation))) await this.setMeta(`correlation ${correlation}`, this.now);
-    this.#confirmed.add(correlation);
-  }
-
-  /** Whether E3 has shown an enterprise that an accepted E2 of this ledger made, under the same templates (A8). */
-  async correlationConfirmed(correlation: string): Promise<boolean> {
-    return this.meta(`correlation ${correlation}`) !== undefined;
-  }
-
-  /** Whether the platform has ever shown an asset of a licence type to this ledger (A43). */
-  async licenceTypeShown(type: string): Promise<boolean> {
-    return this.meta(`licence-type-shown ${type}`) !== undefined;
-  }
-
-  /** Ledger changes that come from reading, not from an operation; with an audit entry where something is adopted. */
-  async recordChanges(
-    customer: RecordKey,
-    changes: readonly StateChange[],
-    audit?: { kind: string; subject: string; body: JsonObject },
-  ): Promise<void> {
-    if (changes.length === 0 && audit === undefined) return;
-    await this.write(() => {
-      const at = this.now;
-      for (const change of changes) this.tables.changes.apply(change, at);
-      if (audit !== undefined) {
-        this.tables.audit.append({
-          at,
-          kind: audit.kind,
-          subject: audit.subject,
-          body: { customer: formatKey(customer), ...audit.body },
-        });
-      }
-    });
+    await this.#context.write(() => this.#journal.noteEvidence(id, evidence));
   }
 
   /**
@@ -207,22 +183,22 @@ export class JournalLedger extends IngestLedger {
    * last.
    */
   async sendingsInDoubt(record: RecordReference, kind: OperationKind): Promise<number> {
-    return this.read(() => this.tables.journal.sendingsInDoubt(record, kind));
+    return this.#context.read(() => this.#journal.sendingsInDoubt(record, kind));
   }
 
   /** The refused E5 operations of an order, newest first. */
   async refusedOrders(order: RecordKey): Promise<JournalRow[]> {
-    return this.read(() => this.tables.journal.refusedOrders(order));
+    return this.#context.read(() => this.#journal.refusedOrders(order));
   }
 
   /** A refused operation of which the platform shows something waits for a person: its outcome is open again. */
   async reopenRefused(id: string, reason: string, evidence: Json): Promise<void> {
-    await this.write(() => {
-      const row = this.tables.journal.byId(id);
+    await this.#context.write(() => {
+      const row = this.#journal.byId(id);
       if (row?.state !== "rejected") throw new Error(`operation ${id} is ${row?.state ?? "not in the journal"}`);
-      const at = this.now;
+      const at = this.#context.now;
       const code = row.outcomeCode ?? undefined;
-      this.tables.journal.finish(id, {
+      this.#journal.finish(id, {
         state: "parked",
         at,
         verdict: refusedYetShown,
@@ -231,7 +207,7 @@ export class JournalLedger extends IngestLedger {
         message: reason,
       });
       const { endpoint, kind, subject, customer } = row.operation;
-      this.tables.audit.append({
+      this.#context.audit.append({
         at,
         kind: "parked",
         subject,
@@ -240,40 +216,40 @@ export class JournalLedger extends IngestLedger {
     });
   }
 
-  async operation(id: string): Promise<JournalRow | undefined> {
-    return this.read(() => this.tables.journal.byId(id));
+  async byId(id: string): Promise<JournalRow | undefined> {
+    return this.#context.read(() => this.#journal.byId(id));
   }
 
   async attempts(id: string): Promise<Attempt[]> {
-    return this.read(() => this.tables.journal.attempts(id));
+    return this.#context.read(() => this.#journal.attempts(id));
   }
 
   /** All operations that are sending, unknown or parked, oldest first. */
-  async openOperations(): Promise<JournalRow[]> {
-    return this.read(() => this.tables.journal.open());
+  async open(): Promise<JournalRow[]> {
+    return this.#context.read(() => this.#journal.open());
   }
 
-  async openOperationsOf(customer: RecordKey): Promise<JournalRow[]> {
-    return this.read(() => this.tables.journal.openOf(customer));
+  async openOf(customer: RecordKey): Promise<JournalRow[]> {
+    return this.#context.read(() => this.#journal.openOf(customer));
   }
 
-  async plannedOperationsOf(customer: RecordKey): Promise<JournalRow[]> {
-    return this.read(() => this.tables.journal.plannedOf(customer));
+  async plannedOf(customer: RecordKey): Promise<JournalRow[]> {
+    return this.#context.read(() => this.#journal.plannedOf(customer));
   }
 
   /** Writes operations that have not begun: planned (to be released when limits are judged) or held. */
-  async storePlanned(entry: {
+  async plan(entry: {
     runId: string | null;
     planId?: string | null;
     holdId?: string | null;
     state: "planned" | "held";
     operations: readonly Operation[];
   }): Promise<string[]> {
-    return await this.write(() => {
-      const at = this.now;
+    return await this.#context.write(() => {
+      const at = this.#context.now;
       return entry.operations.map((operation, position) => {
-        const id = this.ids.next("op");
-        this.tables.journal.insert({
+        const id = this.#context.ids.next("op");
+        this.#journal.insert({
           id,
           operation,
           state: entry.state,
@@ -292,34 +268,73 @@ export class JournalLedger extends IngestLedger {
    * Gives up operations that have not begun: one of them by its hash, or all of the customer, those that are held
    * included or not.
    */
-  async dropPlanned(customer: RecordKey, why: string, which: { hash?: string; held: boolean }): Promise<number> {
-    return await this.write(() => this.tables.journal.drop(customer, this.now, why, which));
+  async drop(customer: RecordKey, why: string, which: { hash?: string; held: boolean }): Promise<number> {
+    return await this.#context.write(() => this.#journal.drop(customer, this.#context.now, why, which));
   }
 
   /** Puts planned operations of a customer under a hold: those that take something away, or all that are left. */
-  async holdPlanned(customer: RecordKey, hold: string, which: { revokesOnly: boolean }): Promise<number> {
-    return await this.write(() => this.tables.journal.hold(customer, hold, this.now, which.revokesOnly));
+  async hold(customer: RecordKey, hold: string, which: { revokesOnly: boolean }): Promise<number> {
+    return await this.#context.write(() => this.#journal.hold(customer, hold, this.#context.now, which.revokesOnly));
   }
 
   /** When the last call on a subject ended with an unknown outcome, epoch milliseconds; 0 where there was none. */
   async lastUncertain(subject: string): Promise<number> {
-    return this.read(() => this.tables.journal.lastUncertain(subject));
+    return this.#context.read(() => this.#journal.lastUncertain(subject));
+  }
+
+  /** Writing calls that left during a run, by the attempts of the journal. */
+  async writingCallsOf(run: string): Promise<number> {
+    return this.#context.read(() => this.#runs.writingCalls(run));
+  }
+
+  /** How many operations of a run, and of those it carried in, are in each state. */
+  async statesOf(run: string, carriedIn: readonly string[]): Promise<Record<string, number>> {
+    return this.#context.read(() => this.#runs.operationStates(run, carriedIn));
+  }
+
+  /** A person wants what was refused in this scope tried once more; what it is about is worked on by this run. */
+  async retryRejected(scope: { customer?: RecordKey; order?: RecordKey; source?: string }): Promise<void> {
+    await this.#context.write(() => this.#rejections.ask(scope));
+  }
+
+  /**
+   * What was refused under other settings than these is tried once more. Answers how many records are looked at again
+   * for it.
+   */
+  async wakeRejected(settings: string): Promise<number> {
+    return await this.#context.write(() => this.#rejections.wake(settings));
+  }
+
+  /**
+   * What was refused in words that may pass is tried once more, some times. Answers how many records are looked at
+   * again for it.
+   */
+  async tryRejectedAgain(): Promise<number> {
+    return await this.#context.write(() => this.#rejections.tryAgain());
   }
 
   /**
    * When a time of ours that lies in the future was first met: the clock was set back since, and what was to be counted
    * from that time is counted from here. Epoch milliseconds. Kept, so that the next process goes on counting.
    */
-  async noticed(key: string, future: number): Promise<number> {
+  async countedFrom(key: string, future: number): Promise<number> {
     const name = `clock-set-back ${key}`;
-    const now = Date.parse(this.now);
-    const [keptFuture, keptAt] = (this.meta(name) ?? "").split(" ").map(Number);
+    const now = Date.parse(this.#context.now);
+    const [keptFuture, keptAt] = (this.#context.meta(name) ?? "").split(" ").map(Number);
     if (keptFuture === future && keptAt !== undefined && keptAt <= now) return keptAt;
-    await this.write(() =>
-      this.database
+    await this.#context.write(() =>
+      this.#context.database
         .prepare("insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value")
         .run(name, `${future} ${now}`),
     );
     return now;
+  }
+
+  /**
+   * Epoch milliseconds by the wall clock, but no later than what has really passed since the ledger was opened accounts
+   * for: a wall clock that is set forward meanwhile ends no wait.
+   */
+  get surelyNow(): number {
+    return this.#context.surelyNow;
   }
 }

@@ -5,28 +5,14 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
 import { AuditLog } from "./audit.ts";
 import { KeptHeads } from "./audit-heads.ts";
-import { ChangeTables } from "./changes.ts";
-import { UniquenessChecks } from "./uniqueness.ts";
 import { databaseProblem, isFatal } from "./damage.ts";
-import { appliedMigrations, closeDatabase, commitCounter, requireNewest } from "./database.ts";
+import { closeDatabase, commitCounter, requireNewest } from "./database.ts";
 import type { Sqlite } from "./database.ts";
-import { HoldTables } from "./holds.ts";
-import { JournalTables } from "./journal.ts";
-import { KnownTables } from "./known.ts";
 import { readEpoch, takeRunLock } from "./lock.ts";
 import type { RunLock } from "./lock.ts";
-import { NumberTables } from "./numbers.ts";
 import { OpenFiles } from "./open-files.ts";
-import { OpenTables } from "./open-records.ts";
 import { sealingKey } from "./private.ts";
 import type { SealingKey, SealingSalt } from "./private.ts";
-import { QuarantineRetry } from "./quarantine-retry.ts";
-import { RecordTables } from "./records.ts";
-import { RejectionTables } from "./rejections.ts";
-import { RetentionTables } from "./retention.ts";
-import { RunTables } from "./runs.ts";
-import { SlotTables } from "./slots.ts";
-import { WorkTables } from "./work.ts";
 import { Writer } from "./writer.ts";
 
 export interface LedgerOptions {
@@ -42,37 +28,22 @@ export interface LedgerOptions {
   group?: ReadingGroup | undefined;
   /** How long to wait for another program that is writing, in milliseconds (10,000). */
   busyTimeoutMs?: number;
-}
-
-interface Tables {
-  records: RecordTables;
-  retry: QuarantineRetry;
-  known: KnownTables;
-  work: WorkTables;
-  numbers: NumberTables;
-  journal: JournalTables;
-  claims: UniquenessChecks;
-  changes: ChangeTables;
-  holds: HoldTables;
-  rejections: RejectionTables;
-  runs: RunTables;
-  slots: SlotTables;
-  retention: RetentionTables;
-  audit: AuditLog;
-  open: OpenTables;
+  /** How a commit is waited for; at once where nothing is said. */
+  awaited?: <T>(commit: () => Promise<T>) => Promise<T>;
 }
 
 /**
- * What every business method of the ledger stands on: the database with its one writer, the tables, the run lock, and
- * the end of it all.
+ * What every concern of the ledger stands on: the database with its one writer, time, ids, the audit chain that each
+ * appends to with what it writes, the run lock, and the end of it all.
  */
-export class LedgerCore {
+export class LedgerContext {
   readonly path: string;
-  protected readonly database: Sqlite;
-  protected readonly ids: Ids;
-  protected readonly random: Randomness;
-  protected readonly sealing: SealingKey | undefined;
-  protected readonly tables: Tables;
+  readonly database: Sqlite;
+  readonly ids: Ids;
+  readonly random: Randomness;
+  readonly sealing: SealingKey | undefined;
+  readonly audit: AuditLog;
+  readonly #awaited: NonNullable<LedgerOptions["awaited"]>;
   readonly #writer: Writer;
   readonly #heads: KeptHeads;
   readonly #files: OpenFiles;
@@ -83,11 +54,13 @@ export class LedgerCore {
   readonly #endReading;
   #lock: RunLock | undefined;
 
-  protected constructor(database: Sqlite, options: LedgerOptions) {
+  constructor(database: Sqlite, options: LedgerOptions) {
     this.path = options.path;
     this.database = database;
     this.ids = options.ids;
     this.random = options.random;
+    this.audit = new AuditLog(database);
+    this.#awaited = options.awaited ?? ((commit) => commit());
     this.#clock = options.clock;
     this.#opened = { now: options.clock.now(), monotonic: options.clock.monotonic() };
     this.#meta = database.prepare<[string], { value: string }>("select value from meta where key = +?");
@@ -105,38 +78,12 @@ export class LedgerCore {
       },
       counted: () => {
         const commit = Number(count.get()?.value);
-        const head = this.tables.audit.head() ?? { sequence: 0, hash: "" };
+        const head = this.audit.head() ?? { sequence: 0, hash: "" };
         return () => {
           if (this.#heads.keep({ commit, ...head }, this.now) && this.#lock !== undefined) this.#heads.shorten();
         };
       },
     });
-    const records = new RecordTables(database, {
-      now: () => options.clock.now(),
-      randomHex: () => options.random.hex(16),
-      seal: this.sealing,
-    });
-    this.tables = {
-      rejections: new RejectionTables(database),
-      records,
-      retry: new QuarantineRetry(database, records),
-      known: new KnownTables(database, this.sealing),
-      work: new WorkTables(database),
-      numbers: new NumberTables(database),
-      journal: new JournalTables(database),
-      claims: new UniquenessChecks(database),
-      changes: new ChangeTables(database),
-      holds: new HoldTables(database),
-      runs: new RunTables(database),
-      slots: new SlotTables(database),
-      retention: new RetentionTables(database),
-      audit: new AuditLog(database),
-      open: new OpenTables(database),
-    };
-  }
-
-  get canSeal(): boolean {
-    return this.sealing !== undefined;
   }
 
   /** Set once the ledger failed; then nothing more may be sent. */
@@ -149,8 +96,13 @@ export class LedgerCore {
     return this.#writer.failed;
   }
 
-  protected get now(): string {
+  get now(): string {
     return toInstant(this.#clock.now());
+  }
+
+  /** Epoch milliseconds by the wall clock. */
+  get wallClock(): number {
+    return this.#clock.now();
   }
 
   /**
@@ -163,12 +115,12 @@ export class LedgerCore {
   }
 
   /** Runs `work` in the next group of the one writer; resolves after the commit. */
-  protected write<T>(work: () => T): Promise<T> {
-    return this.#writer.write(work);
+  write<T>(work: () => T): Promise<T> {
+    return this.#awaited(() => this.#writer.write(work));
   }
 
   /** Runs a reading. Damage that it meets ends the writing too, and is thrown as a Problem with exit code 65. */
-  protected read<T>(work: () => T): T {
+  read<T>(work: () => T): T {
     try {
       return work();
     } catch (error) {
@@ -180,7 +132,7 @@ export class LedgerCore {
   }
 
   /** Runs several readings as one: they see one state, and the database is asked for it once. */
-  protected readTogether<T>(work: () => T): T {
+  readTogether<T>(work: () => T): T {
     if (this.database.inTransaction) return this.read(work);
     return this.read(() => {
       this.#beginReading.run();
@@ -192,7 +144,7 @@ export class LedgerCore {
     });
   }
 
-  protected meta(key: string): string | undefined {
+  meta(key: string): string | undefined {
     return this.read(() => this.#meta.get(key)?.value);
   }
 
@@ -209,26 +161,10 @@ export class LedgerCore {
   }
 
   /** Keeps a value under a key that has none yet. */
-  protected async setMeta(key: string, value: string): Promise<void> {
+  async setMeta(key: string, value: string): Promise<void> {
     const insert = "insert into meta (key, value) values (?, ?) on conflict do nothing";
     await this.write(() => this.database.prepare(insert).run(key, value));
   }
-
-  /** What this ledger is called: fixed when it was made, and named in plan files. */
-  async identity(): Promise<string> {
-    const known = this.meta("ledger");
-    if (known !== undefined) return known;
-    const id = this.ids.next("ledger");
-    await this.setMeta("ledger", id);
-    return this.meta("ledger") ?? id;
-  }
-
-  /** The migrations this ledger has had. */
-  migrations(): string[] {
-    return this.read(() => appliedMigrations(this.database));
-  }
-
-  // The run lock
 
   /**
    * Takes the lock of the run, or throws a Problem with exit code 75 at once. A ledger that lacks what the last kept
@@ -260,25 +196,27 @@ export class LedgerCore {
     });
   }
 
-  /** Lets go of the file of heads, which the system does by itself when a process ends. */
-  protected closeHeads(): void {
-    this.#heads.close();
-  }
-
   /**
    * Has on the disk what the file of heads says so far: at the start of a run, and at its end. The holder of the run
    * lock keeps it short.
    */
-  protected flushHeads(): void {
+  flushHeads(): void {
     this.#heads.flush();
     if (this.#lock !== undefined) this.#heads.shorten();
   }
 
   close(): void {
     this.#writer.close();
-    this.closeHeads();
+    this.#heads.close();
     this.releaseRunLock();
     // After a failure, and where another file lies in its place, nothing beside it is touched.
     closeDatabase(this.database, this.broken === undefined && this.#files.areSame);
+  }
+
+  /** What the system does by itself when a process ends: lock and files are free, and nothing more is written. */
+  abandon(): void {
+    this.releaseRunLock();
+    this.#heads.close();
+    this.database.close();
   }
 }

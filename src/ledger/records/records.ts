@@ -1,0 +1,261 @@
+import type { RecordKey, Stream } from "../../crm/model.ts";
+import type { OpenRecords } from "../../report/open.ts";
+import type { AbsenceRule } from "../absence.ts";
+import type { LedgerContext } from "../context.ts";
+import type { HoldTables } from "../holds.ts";
+import type { KnownTables, OrderNow } from "../known.ts";
+import { OpenTables } from "../open-records.ts";
+import type { OpenScope } from "../open-records.ts";
+import { QuarantineRetry } from "../quarantine-retry.ts";
+import type { WaitingRow } from "../quarantine-retry.ts";
+import { RecordTables } from "../records.ts";
+import type { IngestedRecord, IngestedRejection } from "../records.ts";
+import type { SourceReadRow } from "../run-statements.ts";
+import type { ConfiguredStream, RunTables } from "../runs.ts";
+import type { RecordOutcome, WorkTables } from "../work.ts";
+
+interface IngestResult {
+  changed: number;
+  unchanged: number;
+  quarantined: number;
+}
+
+/** An earlier reading that a new one must not have lost too much of. */
+export interface EarlierRead extends Pick<SourceReadRow, "rows" | "details"> {
+  /** `the last complete read`, as a message names it. */
+  name: string;
+}
+
+/** What the CRM said: readings of its sources, records and the quarantine, and which customers are pending. */
+export class Records {
+  readonly #context: LedgerContext;
+  readonly #records: RecordTables;
+  readonly #retry: QuarantineRetry;
+  readonly #open: OpenTables;
+  readonly #work: WorkTables;
+  readonly #runs: RunTables;
+  readonly #known: KnownTables;
+  readonly #holds: HoldTables;
+
+  constructor(
+    context: LedgerContext,
+    tables: { work: WorkTables; runs: RunTables; known: KnownTables; holds: HoldTables },
+  ) {
+    this.#context = context;
+    this.#records = new RecordTables(context.database, {
+      now: () => context.wallClock,
+      randomHex: () => context.random.hex(16),
+      seal: context.sealing,
+    });
+    this.#retry = new QuarantineRetry(context.database, this.#records);
+    this.#open = new OpenTables(context.database);
+    this.#work = tables.work;
+    this.#runs = tables.runs;
+    this.#known = tables.known;
+    this.#holds = tables.holds;
+  }
+
+  async startRead(run: string | null, source: string, stream: Stream): Promise<number> {
+    return await this.#context.write(() => this.#runs.startRead(run, source, stream, this.#context.now));
+  }
+
+  async finishRead(read: number, fields: Omit<Parameters<RunTables["finishRead"]>[1], "at">): Promise<void> {
+    await this.#context.write(() => this.#runs.finishRead(read, { ...fields, at: this.#context.now }));
+  }
+
+  /** Which of these raw hashes are as they were, and which are quarantined still. The others have to be mapped. */
+  async markSeen(
+    source: string,
+    stream: Stream,
+    read: number,
+    hashes: readonly string[],
+  ): Promise<{ unchanged: Set<string>; quarantined: Set<string> }> {
+    return await this.#context.write(() => this.#records.markSeen(source, stream, read, hashes));
+  }
+
+  /** Takes a batch of mapped records and rejections up, in one transaction. */
+  async ingest(
+    source: string,
+    stream: Stream,
+    read: number,
+    run: string,
+    items: readonly ({ record: IngestedRecord } | { rejection: IngestedRejection })[],
+  ): Promise<IngestResult> {
+    return await this.#context.write(() => {
+      const result: IngestResult = { changed: 0, unchanged: 0, quarantined: 0 };
+      for (const item of items) {
+        if ("rejection" in item) {
+          this.#records.reject(source, stream, read, item.rejection);
+          result.quarantined += 1;
+        } else {
+          result[this.#records.ingest(source, stream, read, run, item.record)] += 1;
+        }
+      }
+      return result;
+    });
+  }
+
+  /** Closes a whole, complete read. Without a `rule` nothing that is missing counts: a plan's read. */
+  async closeWholeRead(
+    source: string,
+    stream: Stream,
+    read: number,
+    rule: AbsenceRule | undefined,
+    run: string | null = null,
+  ): Promise<{ absent: number; missed: number; released: number }> {
+    return await this.#context.write(() => this.#records.closeWholeRead(source, stream, read, rule, run));
+  }
+
+  async lastCompleteRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
+    return this.#context.read(() => this.#runs.lastCompleteRead(source, stream));
+  }
+
+  async lastWholeRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
+    return this.#context.read(() => this.#runs.lastWholeRead(source, stream));
+  }
+
+  /**
+   * What a reading must not have lost too much of: the last whole read of a run, and the newest of all where that is a
+   * plan's: what it has read stands in the ledger too, but by itself it makes nothing smaller. Where none was ever
+   * whole, what others have brought.
+   */
+  async readsToCompare(source: string, stream: Stream): Promise<EarlierRead[]> {
+    return this.#context.read(() => {
+      const runs = this.#runs;
+      const newest = runs.newestWholeRead(source, stream);
+      if (newest === undefined) {
+        const rows = this.#records.kept(source, stream);
+        return [{ rows, details: null, name: "earlier reads, none of which was complete" }];
+      }
+      const ofRun = runs.lastWholeRead(source, stream);
+      return [ofRun, newest.number === ofRun?.number ? undefined : newest]
+        .filter((row) => row !== undefined)
+        .map(({ rows, details }) => ({ rows, details, name: "the last complete read" }));
+    });
+  }
+
+  async lastRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
+    return this.#context.read(() => this.#runs.lastRead(source, stream));
+  }
+
+  async readsOf(run: string): Promise<SourceReadRow[]> {
+    return this.#context.read(() => this.#runs.reads(run));
+  }
+
+  /** Streams whose last read failed, was incomplete or shrank. */
+  async troubledReads(): Promise<SourceReadRow[]> {
+    return this.#context.read(() => this.#runs.troubledReads());
+  }
+
+  /** Keeps which streams are configured, so that a source that is configured no longer neither blocks nor alarms. */
+  async configureStreams(streams: readonly ConfiguredStream[]): Promise<void> {
+    if (!this.#context.read(() => this.#runs.streamsDiffer(streams))) return;
+    await this.#context.write(() => {
+      this.#runs.configureStreams(streams);
+      if (streams.length > 0) this.#records.unconfigured.forget(this.#context.now);
+    });
+  }
+
+  /** A row of the quarantine that waits, with its raw form, for mapping it anew. */
+  async waitingRow(id: string): Promise<WaitingRow | undefined> {
+    return this.#context.read(() => this.#retry.waiting(id));
+  }
+
+  /**
+   * Takes up what a row of the quarantine maps to now, because a person asked for it. False: it does not wait any more.
+   */
+  async ingestRetried(
+    id: string,
+    item: { record: IngestedRecord } | { rejection: IngestedRejection },
+    by: string,
+  ): Promise<boolean> {
+    return await this.#context.write(() => {
+      const settled = this.#retry.settle(id, item, this.#context.now);
+      if (settled) this.#auditRetry(id, by);
+      return settled;
+    });
+  }
+
+  #auditRetry(id: string, by: string): void {
+    this.#context.audit.append({
+      at: this.#context.now,
+      kind: "quarantine-retry",
+      subject: `quarantine:${id}`,
+      body: { by },
+    });
+  }
+
+  /** A person has a quarantined record mapped again when its source is read. False where no such record is open. */
+  async retryQuarantine(id: string, by: string): Promise<boolean> {
+    return await this.#context.write(() => {
+      const marked = this.#retry.mark(id);
+      if (marked) this.#auditRetry(id, by);
+      return marked;
+    });
+  }
+
+  async pendingCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
+    return this.#context.read(() => this.#work.pendingCustomers(after, limit));
+  }
+
+  async pendingCount(): Promise<number> {
+    return this.#context.read(() => this.#work.pendingCount());
+  }
+
+  async markPending(scope: Parameters<WorkTables["markPending"]>[0]): Promise<number> {
+    return await this.#context.write(() => this.#work.markPending(scope));
+  }
+
+  /**
+   * Records what a run came to with these records. Those of `unfinished` are looked at again by the next run, planned
+   * or not: in one transaction, so that no crash makes a record that is planned and was not carried out look finished.
+   * Where a person has approved `hold` by now, under which they were worked on, the customer is looked at again too:
+   * what was approved is carried out by the next run.
+   */
+  async setOutcomes(
+    run: string,
+    outcomes: readonly RecordOutcome[],
+    unfinished: readonly { stream: Stream; key: RecordKey }[] = [],
+    hold?: string,
+  ): Promise<void> {
+    if (outcomes.length === 0 && unfinished.length === 0 && hold === undefined) return;
+    await this.#context.write(() => {
+      this.#work.recordOutcomes(run, outcomes, this.#context.now);
+      this.#work.keepPending(unfinished);
+      const held = hold === undefined ? undefined : this.#holds.hold(hold);
+      if (held?.state === "approved") this.#work.markPending({ customer: held.customer });
+    });
+  }
+
+  /** Keeps what a plan found about these records that cannot be carried out now: `status` and `explain` say it too. */
+  async noteDeferrals(records: readonly Omit<RecordOutcome, "again">[]): Promise<void> {
+    const waiting = records.filter((record) => record.outcome !== "planned");
+    if (waiting.length > 0) await this.#context.write(() => this.#work.noteDeferrals(waiting, this.#context.now));
+  }
+
+  /**
+   * Defers records that are pending and have no outcome in this run yet: those of one customer, or all that this run
+   * changed.
+   */
+  async deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string): Promise<number> {
+    return await this.#context.write(() => this.#work.deferPending(run, customer, code, reason, this.#context.now));
+  }
+
+  async customerOfOrder(order: RecordKey): Promise<RecordKey | undefined> {
+    return this.#context.read(() => this.#work.customerOfOrder(order));
+  }
+
+  /** What the CRM says of an order now. */
+  async orderNow(order: RecordKey): Promise<OrderNow | undefined> {
+    return this.#context.read(() => this.#known.orderNow(order));
+  }
+
+  /** Every record that is not done, once, by how it stands and why. */
+  async open(scope: OpenScope = {}): Promise<OpenRecords[]> {
+    return this.#context.read(() => this.#open.records(scope));
+  }
+
+  async has(stream: Stream, key: RecordKey): Promise<boolean> {
+    return this.#context.read(() => this.#runs.hasRecord(stream, key));
+  }
+}

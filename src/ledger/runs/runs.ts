@@ -1,0 +1,125 @@
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import type { AuditHead } from "../audit.ts";
+import type { LedgerContext } from "../context.ts";
+import { countsOf, daysOf, historyKinds, RetentionTables } from "../retention.ts";
+import type { Batch, Place, RetentionSettings } from "../retention.ts";
+import type { RunState } from "../run-statements.ts";
+import type { RunCounts, RunRow, RunTables } from "../runs.ts";
+
+/** Rows that are looked at in one piece of work when history is thinned, and how many pieces follow one run. */
+const batchRows = 500;
+const mostBatches = 200;
+
+/** Runs, their lock, what they came to, and how long their history is kept. */
+export class Runs {
+  readonly #context: LedgerContext;
+  readonly #runs: RunTables;
+  readonly #retention: RetentionTables;
+
+  constructor(context: LedgerContext, tables: { runs: RunTables }) {
+    this.#context = context;
+    this.#runs = tables.runs;
+    this.#retention = new RetentionTables(context.database);
+  }
+
+  /**
+   * Takes the lock of the run, or throws a Problem with exit code 75 at once. A ledger that lacks what the last kept
+   * head says it had (an older copy, put back) is refused with exit code 65: what it no longer knows would be done
+   * twice.
+   */
+  takeLock(): void {
+    this.#context.takeRunLock();
+  }
+
+  releaseLock(): void {
+    this.#context.releaseRunLock();
+  }
+
+  /** Which taking of the run lock this program holds, if it does. */
+  get epoch(): number | undefined {
+    return this.#context.runEpoch;
+  }
+
+  async start(run: {
+    job: string;
+    kind: string;
+    trigger: string;
+    scope: string | null;
+    header: JsonObject;
+  }): Promise<string> {
+    const made = this.#context.ids.next("run");
+    const id = await this.#context.write(() => this.#runs.start({ ...run, id: made, at: this.#context.now }));
+    this.#context.flushHeads();
+    return id;
+  }
+
+  async finish(
+    id: string,
+    fields: { state: RunState; exitCode: number; balance: Json; summary: Json },
+  ): Promise<AuditHead | undefined> {
+    const head = await this.#context.write(() => {
+      const at = this.#context.now;
+      this.#runs.finish(id, { ...fields, at });
+      return this.#context.audit.append({
+        at,
+        kind: "run",
+        subject: `run:${id}`,
+        body: { state: fields.state, exit: fields.exitCode, balance: fields.balance },
+      });
+    });
+    this.#context.flushHeads();
+    return head;
+  }
+
+  async interrupted(): Promise<RunRow[]> {
+    return this.#context.read(() => this.#runs.cutOff());
+  }
+
+  async byId(id: string): Promise<RunRow | undefined> {
+    return this.#context.read(() => this.#runs.byId(id));
+  }
+
+  async last(limit: number): Promise<RunRow[]> {
+    return this.#context.read(() => this.#runs.last(limit));
+  }
+
+  /** The last run of each job. */
+  async lastByJob(): Promise<Map<string, RunRow>> {
+    return this.#context.read(() => this.#runs.lastByJob());
+  }
+
+  async countsOf(run: string): Promise<RunCounts> {
+    return this.#context.read(() => this.#runs.counts(run));
+  }
+
+  /**
+   * Thins the history that ended before these instants, in short pieces of work, at most so much in one go that a run
+   * is not held up. Gives what was thinned, as the audit entry says it; nothing is recorded where it was nothing.
+   */
+  async thinHistory(
+    until: Readonly<Partial<Record<keyof RetentionSettings, string>>>,
+    stop: () => boolean,
+  ): Promise<JsonObject> {
+    const thinned = { rawForms: 0, quarantineForms: 0, observations: 0, reads: 0, runs: 0 };
+    let batches = 0;
+    for (const kind of historyKinds) {
+      const limit = until[daysOf[kind]];
+      if (limit === undefined) continue;
+      let place: Place | undefined = this.#context.read(() => this.#retention.begin(kind));
+      while (place !== undefined && batches < mostBatches && !stop()) {
+        const after: Place = place;
+        const batch: Batch = await this.#context.write(() => this.#retention.batch(kind, after, limit, batchRows));
+        thinned[kind] += batch.thinned;
+        batches += 1;
+        place = batch.next;
+      }
+    }
+    const counts = countsOf(thinned);
+    if (Object.keys(counts).length === 0) return counts;
+    const body = { until: { ...until }, thinned: counts };
+    await this.#context.write(() =>
+      this.#context.audit.append({ at: this.#context.now, kind: "retention", subject: "ledger", body }),
+    );
+    return counts;
+  }
+}

@@ -1,0 +1,151 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Known, PayloadFacts, StateChange } from "../../operation/state.ts";
+import type { ShownOrder } from "../../plan/adoption.ts";
+import type { CustomerInput } from "../../plan/input.ts";
+import type { ChangeTables } from "../changes.ts";
+import type { LedgerContext } from "../context.ts";
+import type { HoldTables } from "../holds.ts";
+import type { KnownTables } from "../known.ts";
+import { NumberTables } from "../numbers.ts";
+import type { WantedNumbers } from "../numbers.ts";
+import type { RejectionTables } from "../rejections.ts";
+import type { RunTables } from "../runs.ts";
+import type { WorkTables } from "../work.ts";
+
+/** What is known of each enterprise: links, placed orders, asset numbers, assignments, and what the platform showed. */
+export class EnterpriseState {
+  readonly #context: LedgerContext;
+  readonly #numbers: NumberTables;
+  readonly #changes: ChangeTables;
+  readonly #known: KnownTables;
+  readonly #rejections: RejectionTables;
+  readonly #holds: HoldTables;
+  readonly #work: WorkTables;
+  readonly #runs: RunTables;
+  /** Correlations that this process has seen confirmed. */
+  readonly #confirmed = new Set<string>();
+
+  constructor(
+    context: LedgerContext,
+    tables: {
+      changes: ChangeTables;
+      known: KnownTables;
+      rejections: RejectionTables;
+      holds: HoldTables;
+      work: WorkTables;
+      runs: RunTables;
+    },
+  ) {
+    this.#context = context;
+    this.#numbers = new NumberTables(context.database);
+    this.#changes = tables.changes;
+    this.#known = tables.known;
+    this.#rejections = tables.rejections;
+    this.#holds = tables.holds;
+    this.#work = tables.work;
+    this.#runs = tables.runs;
+  }
+
+  async load(customer: RecordKey): Promise<Omit<CustomerInput, "observed">> {
+    return this.#context.readTogether(() => ({
+      ...this.#known.load(customer),
+      rejections: this.#rejections.of(customer),
+    }));
+  }
+
+  async known(customer: RecordKey): Promise<Known> {
+    return this.#context.readTogether(() => this.#known.known(customer));
+  }
+
+  /** What the references of a payload of this customer stand for now. */
+  async payloadFacts(customer: RecordKey): Promise<PayloadFacts> {
+    return this.#context.readTogether(() => this.#known.payloadFacts(customer));
+  }
+
+  /** What an adopted enterprise showed under a channel order number when it was examined. */
+  async shownOrder(customer: RecordKey, channelOrderId: string): Promise<ShownOrder | undefined> {
+    return this.#context.read(() => this.#known.shownOrder(customer, channelOrderId));
+  }
+
+  async isPlaced(channelOrderId: string): Promise<boolean> {
+    return this.#context.read(() => this.#known.isPlaced(channelOrderId));
+  }
+
+  /** Ledger changes that come from reading, not from an operation; with an audit entry where something is adopted. */
+  async record(
+    customer: RecordKey,
+    changes: readonly StateChange[],
+    audit?: { kind: string; subject: string; body: JsonObject },
+  ): Promise<void> {
+    if (changes.length === 0 && audit === undefined) return;
+    await this.#context.write(() => {
+      const at = this.#context.now;
+      for (const change of changes) this.#changes.apply(change, at);
+      if (audit !== undefined) {
+        this.#context.audit.append({
+          at,
+          kind: audit.kind,
+          subject: audit.subject,
+          body: { customer: formatKey(customer), ...audit.body },
+        });
+      }
+    });
+  }
+
+  /** The customer that an enterprise is linked to. */
+  async customerOfEnterprise(enterpriseGlobalId: string): Promise<RecordKey | undefined> {
+    return this.#context.read(() => this.#work.customerOfEnterprise(enterpriseGlobalId));
+  }
+
+  /** Customers with a link, in key order: those that can be verified. */
+  async linkedCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
+    return this.#context.read(() => this.#work.linkedCustomers(after, limit));
+  }
+
+  async isStaffLinked(staff: RecordKey): Promise<boolean> {
+    return this.#context.read(() => this.#runs.isStaffLinked(staff));
+  }
+
+  /** Asset numbers fixed to the placed orders of a customer. */
+  async placedNumbers(customer: RecordKey): Promise<string[]> {
+    const known = await this.known(customer);
+    return known.numbers
+      .filter((item) => known.placedOrders.has(formatKey({ namespace: item.namespace, id: item.orderId })))
+      .map((item) => item.number);
+  }
+
+  async fixNumbers(
+    order: RecordKey,
+    wanted: readonly WantedNumbers[],
+  ): Promise<{ lacking: number; clashing: string[] }> {
+    return await this.#context.write(() => this.#numbers.fixNumbers(order, wanted, this.#context.now));
+  }
+
+  async poolSize(): Promise<number> {
+    return this.#context.read(() => this.#numbers.poolSize());
+  }
+
+  async confirmCorrelation(correlation: string): Promise<void> {
+    if (this.#confirmed.has(correlation)) return;
+    if (!(await this.correlationConfirmed(correlation)))
+      await this.#context.setMeta(`correlation ${correlation}`, this.#context.now);
+    this.#confirmed.add(correlation);
+  }
+
+  /** Whether E3 has shown an enterprise that an accepted E2 of this ledger made, under the same templates (A8). */
+  async correlationConfirmed(correlation: string): Promise<boolean> {
+    return this.#context.meta(`correlation ${correlation}`) !== undefined;
+  }
+
+  /** Whether the platform has ever shown an asset of a licence type to this ledger (A43). */
+  async licenceTypeShown(type: string): Promise<boolean> {
+    return this.#context.meta(`licence-type-shown ${type}`) !== undefined;
+  }
+
+  /** Live assignments of a customer, and of all customers: what a share of a deletion limit is of. */
+  async liveAssignments(customer?: RecordKey): Promise<number> {
+    return this.#context.read(() => this.#holds.liveAssignments(customer));
+  }
+}
