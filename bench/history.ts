@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { AuditLog } from "../src/ledger/audit.ts";
-import { openDatabase } from "../src/ledger/database.ts";
+import { AuditLog } from "../src/ledger/audit/audit-log.ts";
+import { openDatabase } from "../src/ledger/database/database.ts";
 import { writeCustomers } from "./customers.ts";
 import type { Cost } from "./measure.ts";
 import { measure, median } from "./measure.ts";

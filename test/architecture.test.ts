@@ -91,7 +91,7 @@ describe("the check of the rooms", () => {
     ["migrations/0001-a.ts", `import { hashOf } from "../src/base/canonical-json.ts";`, "migrations imports base"],
     ["migrations/0001-a.ts", `import { z } from "zod";`, "a migration imports zod"],
     ["jobs/a.ts", `import { x } from "../src/run/job.ts";`, "as more than a type"],
-    ["jobs/a.ts", `import type { x } from "../src/ledger/journal.ts";`, "jobs imports ledger"],
+    ["jobs/a.ts", `import type { x } from "../src/ledger/journal/journal-tables.ts";`, "jobs imports ledger"],
     ["src/run/a.ts", `await fetch("https://x.example");`, "global fetch"],
     ["src/run/a.ts", `await globalThis.fetch("https://x.example");`, "global fetch"],
     ["src/run/a.ts", `export class RunManager {}`, "RunManager says nothing"],

@@ -1,8 +1,8 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openDatabase } from "../../src/ledger/database.ts";
-import { Writer } from "../../src/ledger/writer.ts";
+import { openDatabase } from "../../src/ledger/database/database.ts";
+import { Writer } from "../../src/ledger/database/writer.ts";
 import { median } from "../measure.ts";
 import { text } from "./arguments.ts";
 import { journalWork } from "./journal-work.ts";

@@ -1,9 +1,9 @@
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import { toInstant } from "../../src/base/clock.ts";
-import { AuditLog } from "../../src/ledger/audit.ts";
-import type { Sqlite } from "../../src/ledger/database.ts";
-import { JournalTables } from "../../src/ledger/journal.ts";
+import { AuditLog } from "../../src/ledger/audit/audit-log.ts";
+import type { Sqlite } from "../../src/ledger/database/database.ts";
+import { JournalTables } from "../../src/ledger/journal/journal-tables.ts";
 import { operation } from "../../src/operation/new-operation.ts";
 
 /** What a writing call costs the ledger: the rows of its intent, and those of its outcome with an audit entry. */

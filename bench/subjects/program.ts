@@ -8,7 +8,7 @@ import { createLogger } from "../../src/base/logger.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { openQueries } from "../../src/ledger/queries.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
-import { createStaging } from "../../src/ledger/staging.ts";
+import { createStaging } from "../../src/ledger/records/staging.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import type { RunDependencies } from "../../src/run/request.ts";
 import { runSync } from "../../src/run/run.ts";

@@ -15,7 +15,7 @@ import type { ConfigHeader } from "../config/load.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { Queries } from "../ledger/queries.ts";
-import { createStaging } from "../ledger/staging.ts";
+import { createStaging } from "../ledger/records/staging.ts";
 import { createPlatform } from "../platform/platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { BoundJob } from "../run/job.ts";

@@ -1,6 +1,6 @@
-import { verifyChain } from "../ledger/audit.ts";
-import type { AuditVerdict } from "../ledger/audit.ts";
-import { headsPath, readKeptHeads } from "../ledger/audit-heads.ts";
+import { verifyChain } from "../ledger/audit/audit-log.ts";
+import type { AuditVerdict } from "../ledger/audit/audit-log.ts";
+import { headsPath, readKeptHeads } from "../ledger/audit/audit-heads.ts";
 import type { Application } from "./application.ts";
 
 /** Walks the whole audit record and compares it with the heads kept outside the database, in `heads`. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { RunRow } from "../ledger/runs.ts";
+import type { RunRow } from "../ledger/runs/run-tables.ts";
 import type { Platform } from "../platform/platform.ts";
 import { byHand, troubleOf } from "../report/last-runs.ts";
 import type { OpenRecords } from "../report/open.ts";

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { Problem } from "../base/errors.ts";
 import { groupNamed, makePrivateFolder } from "../base/private-files.ts";
-import { notWritable } from "../ledger/ledger-file.ts";
+import { notWritable } from "../ledger/database/ledger-file.ts";
 
 /** A path of the configuration, which starts at the configuration's folder unless it is absolute. */
 export function pathFrom(directory: string, path: string): string {

@@ -1,6 +1,6 @@
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
-import { shownOrderKind } from "../ledger/known.ts";
+import { shownOrderKind } from "../ledger/state/known.ts";
 import { maybeThere, notShown, shownInPart } from "../plan/adoption.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
 import type { StateChange, Link } from "../operation/state.ts";

@@ -3,7 +3,7 @@ import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { JournalRow, OperationState } from "../ledger/journal.ts";
+import type { JournalRow, OperationState } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Effect, Evidence } from "../operation/kind.ts";
 import { kindOf } from "../operation/registry.ts";

@@ -1,7 +1,7 @@
 import { AmbiguousReading } from "../platform/snapshot.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { JournalRow } from "../ledger/journal.ts";
+import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Evidence, SettleFacts } from "../operation/kind.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";

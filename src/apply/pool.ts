@@ -5,7 +5,7 @@ import { assetNumberOf } from "../contract/selection.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { AttemptEnd } from "../ledger/journal/journal.ts";
-import type { WantedNumbers } from "../ledger/numbers.ts";
+import type { WantedNumbers } from "../ledger/state/numbers.ts";
 import { operation } from "../operation/new-operation.ts";
 import type { WriteOutcome } from "../platform/call.ts";
 import type { ApplyDependencies } from "./dependencies.ts";

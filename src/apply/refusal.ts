@@ -2,7 +2,7 @@ import { meaningOf } from "../contract/codes.ts";
 import { refusalOf, settledCures } from "../contract/refusals.ts";
 import type { RefusalScope } from "../contract/refusals.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { NewRejections } from "../ledger/rejections.ts";
+import type { NewRejections } from "../ledger/journal/rejections.ts";
 import type { Operation } from "../operation/operation.ts";
 import { refusedParts, settingsFingerprint } from "../plan/rejections.ts";
 import type { RefusedPerson } from "../operation/kind.ts";

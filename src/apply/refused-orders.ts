@@ -2,7 +2,7 @@ import type { Json } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { JournalRow } from "../ledger/journal.ts";
+import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import type { Operation, RecordReference } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";

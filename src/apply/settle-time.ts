@@ -1,4 +1,4 @@
-import type { JournalRow } from "../ledger/journal.ts";
+import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 

@@ -3,17 +3,17 @@ import { toInstant } from "../base/clock.ts";
 import type { Ids, Randomness } from "../base/ids.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
-import { AuditLog } from "./audit.ts";
-import { KeptHeads } from "./audit-heads.ts";
-import { databaseProblem, isFatal } from "./damage.ts";
-import { closeDatabase, commitCounter, requireNewest } from "./database.ts";
-import type { Sqlite } from "./database.ts";
-import { readEpoch, takeRunLock } from "./lock.ts";
-import type { RunLock } from "./lock.ts";
-import { OpenFiles } from "./open-files.ts";
-import { sealingKey } from "./private.ts";
-import type { SealingKey, SealingSalt } from "./private.ts";
-import { Writer } from "./writer.ts";
+import { AuditLog } from "./audit/audit-log.ts";
+import { KeptHeads } from "./audit/audit-heads.ts";
+import { databaseProblem, isFatal } from "./database/damage.ts";
+import { closeDatabase, commitCounter, requireNewest } from "./database/database.ts";
+import type { Sqlite } from "./database/database.ts";
+import { readEpoch, takeRunLock } from "./database/lock.ts";
+import type { RunLock } from "./database/lock.ts";
+import { OpenFiles } from "./database/open-files.ts";
+import { sealingKey } from "./private/private.ts";
+import type { SealingKey, SealingSalt } from "./private/private.ts";
+import { Writer } from "./database/writer.ts";
 
 export interface LedgerOptions {
   path: string;

@@ -1,6 +1,6 @@
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { LedgerContext } from "./context.ts";
-import { appliedMigrations } from "./database.ts";
+import { appliedMigrations } from "./database/database.ts";
 
 /** What the name of every sandbox begins with; alone it stands for one that did not say which it is. */
 export const anySandbox = "the sandbox";

@@ -1,24 +1,24 @@
 import type { Problem } from "../base/errors.ts";
 import { Approvals } from "./approvals/approvals.ts";
 import { Audit } from "./audit/audit.ts";
-import { ChangeTables } from "./changes.ts";
+import { ChangeTables } from "./state/changes.ts";
 import { LedgerContext } from "./context.ts";
 import type { LedgerOptions } from "./context.ts";
-import { databaseProblem } from "./damage.ts";
-import { openDatabase } from "./database.ts";
-import type { Sqlite } from "./database.ts";
-import { HoldTables } from "./holds.ts";
+import { databaseProblem } from "./database/damage.ts";
+import { openDatabase } from "./database/database.ts";
+import type { Sqlite } from "./database/database.ts";
+import { HoldTables } from "./approvals/holds.ts";
 import { Identity } from "./identity.ts";
 import { Journal } from "./journal/journal.ts";
-import { KnownTables } from "./known.ts";
+import { KnownTables } from "./state/known.ts";
 import { PrivateValues } from "./private/private-values.ts";
 import { Records } from "./records/records.ts";
-import { RejectionTables } from "./rejections.ts";
-import { RunTables } from "./runs.ts";
+import { RejectionTables } from "./journal/rejections.ts";
+import { RunTables } from "./runs/run-tables.ts";
 import { Runs } from "./runs/runs.ts";
 import { Schedule } from "./schedule/schedule.ts";
 import { EnterpriseState } from "./state/enterprise-state.ts";
-import { WorkTables } from "./work.ts";
+import { WorkTables } from "./records/work.ts";
 
 export type { LedgerOptions } from "./context.ts";
 

@@ -3,7 +3,7 @@ import type { RawBuilder } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { AttemptFacts, EvidenceFacts, HoldFacts, OperationFacts } from "../report/facts.ts";
-import type { OperationState } from "./journal.ts";
+import type { OperationState } from "./journal/journal-tables.ts";
 import type { Reading } from "./query-base.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import { stored, storedOrNull } from "./query-base.ts";

@@ -4,7 +4,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import type { QuarantineFacts, ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
 import type { Reading } from "./query-base.ts";
 import { keyOf, stored, storedOrNull } from "./query-base.ts";
-import { lastReadNumbers } from "./run-statements.ts";
+import { lastReadNumbers } from "./runs/run-statements.ts";
 import type { QuarantineTable, RunTable, SourceReadTable } from "./tables.ts";
 
 /** Which quarantine rows are asked for; everything that is given must hold. Without `all`, those that wait. */

@@ -2,8 +2,8 @@ import type { CompiledQuery, SqliteDatabase } from "kysely";
 import { Kysely, SqliteDialect } from "kysely";
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { databaseProblem, isFatal, refused } from "./damage.ts";
-import type { Sqlite } from "./database.ts";
+import { databaseProblem, isFatal, refused } from "./database/damage.ts";
+import type { Sqlite } from "./database/database.ts";
 import type { LedgerTables } from "./tables.ts";
 
 const mostPrepared = 200;

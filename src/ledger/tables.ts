@@ -3,8 +3,8 @@ import type { Link, PlacedOrder, StaffLink } from "../operation/state.ts";
 import type { RecordState } from "../operation/desired.ts";
 import type { Endpoint, Stage } from "../operation/operation.ts";
 import type { OperationKind } from "../operation/registry.ts";
-import type { OperationState } from "./journal.ts";
-import type { HoldRow } from "./holds.ts";
+import type { OperationState } from "./journal/journal-tables.ts";
+import type { HoldRow } from "./approvals/holds.ts";
 
 /** The tables of the ledger as they are read: instants are ISO text in UTC, flags are 0 or 1, bodies are JSON text. */
 export interface LedgerTables {

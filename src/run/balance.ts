@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { Stream } from "../crm/model.ts";
 import { streams } from "../crm/model.ts";
-import type { RunCounts } from "../ledger/runs.ts";
+import type { RunCounts } from "../ledger/runs/run-tables.ts";
 import type { StreamTally } from "./ingest.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Records } from "../ledger/records/records.ts";
-import type { ConfiguredStream } from "../ledger/runs.ts";
-import type { SourceReadRow } from "../ledger/run-statements.ts";
+import type { ConfiguredStream } from "../ledger/runs/run-tables.ts";
+import type { SourceReadRow } from "../ledger/runs/run-statements.ts";
 import type { Block } from "../plan/block.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { RecordOutcome } from "../ledger/work.ts";
+import type { RecordOutcome } from "../ledger/records/work.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import type { Operation, RecordReference } from "../operation/operation.ts";
 

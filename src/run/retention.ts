@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import type { RetentionSettings } from "../ledger/retention.ts";
+import type { RetentionSettings } from "../ledger/runs/retention.ts";
 
 /** What thinning needs of the ledger. */
 export interface ThinnableLedger {

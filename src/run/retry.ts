@@ -4,7 +4,7 @@ import { messageOf } from "../base/errors.ts";
 import type { ContractSettings } from "../contract/contract-settings.ts";
 import type { Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { WaitingRow } from "../ledger/quarantine-retry.ts";
+import type { WaitingRow } from "../ledger/records/quarantine-retry.ts";
 import { blankedSecret } from "../source/mapping/secrets.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 import { mapRaw } from "./ingest.ts";

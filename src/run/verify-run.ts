@@ -4,7 +4,7 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { RunState } from "../ledger/run-statements.ts";
+import type { RunState } from "../ledger/runs/run-statements.ts";
 import type { Finding } from "../report/comparison.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";

@@ -24,7 +24,7 @@ import { plannedOrder } from "../../src/operation/asset-numbers.ts";
 import { Settling } from "../../src/apply/settle.ts";
 import type { Settled } from "../../src/apply/settle.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
-import type { JournalRow } from "../../src/ledger/journal.ts";
+import type { JournalRow } from "../../src/ledger/journal/journal-tables.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import type { OperationKind } from "../../src/operation/registry.ts";
 import { planCustomer } from "../../src/plan/plan.ts";

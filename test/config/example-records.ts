@@ -6,7 +6,7 @@ import type { Environment } from "../../src/config/environment.ts";
 import type { Loaded } from "../../src/config/load.ts";
 import type { Customer, Order, Package, Product, Staff } from "../../src/crm/model.ts";
 import { buildAssets } from "../../src/crm/tree.ts";
-import { createStaging } from "../../src/ledger/staging.ts";
+import { createStaging } from "../../src/ledger/records/staging.ts";
 import { validate } from "../../src/plan/validate.ts";
 import { createSource } from "../../src/source/source.ts";
 

@@ -12,7 +12,7 @@ import { explainCommand } from "../../src/cli/commands/explain.ts";
 import { quarantineListCommand, quarantineShowCommand } from "../../src/cli/commands/quarantine.ts";
 import { statusCommand } from "../../src/cli/commands/status.ts";
 import { reportCommand } from "../../src/cli/commands/report.ts";
-import { createStaging } from "../../src/ledger/staging.ts";
+import { createStaging } from "../../src/ledger/records/staging.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";

@@ -6,7 +6,7 @@
 import { sql } from "kysely";
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
-import { migrate, migrations, openDatabase } from "../../src/ledger/database.ts";
+import { migrate, migrations, openDatabase } from "../../src/ledger/database/database.ts";
 import * as first from "../../migrations/0001_ledger.ts";
 
 const [path = "", which = ""] = process.argv.slice(2);

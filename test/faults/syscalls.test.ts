@@ -10,7 +10,7 @@ import { exitCodes } from "../../src/base/errors.ts";
 import { seededFraction } from "../../src/sandbox/faults.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { headsPath } from "../../src/ledger/audit-heads.ts";
+import { headsPath } from "../../src/ledger/audit/audit-heads.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { runInProcess, settleNotApplied } from "../support/in-process.ts";
 import { LedgerView } from "../support/ledger-view.ts";

@@ -2,9 +2,9 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import type Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";
-import { auditHash, verifyChain } from "../../src/ledger/audit.ts";
-import type { AuditHead, AuditRow } from "../../src/ledger/audit.ts";
-import { headsPath, readKeptHeads } from "../../src/ledger/audit-heads.ts";
+import { auditHash, verifyChain } from "../../src/ledger/audit/audit-log.ts";
+import type { AuditHead, AuditRow } from "../../src/ledger/audit/audit-log.ts";
+import { headsPath, readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger, sqlite } from "./opened.ts";
 

@@ -18,8 +18,14 @@ import type { Migration } from "kysely/migration";
 import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";
-import { readKeptHeads } from "../../src/ledger/audit-heads.ts";
-import { appliedMigrations, knownMigrations, migrate, openDatabase, openReadOnly } from "../../src/ledger/database.ts";
+import { readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
+import {
+  appliedMigrations,
+  knownMigrations,
+  migrate,
+  openDatabase,
+  openReadOnly,
+} from "../../src/ledger/database/database.ts";
 import * as first from "../../migrations/0001_ledger.ts";
 import * as second from "../../migrations/0002_services_left.ts";
 import { count, doneWith, folder, intend, openLedger, problemOf, sqlite, update } from "./opened.ts";

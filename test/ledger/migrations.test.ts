@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { appliedMigrations, knownMigrations, migrate, openDatabase } from "../../src/ledger/database.ts";
+import { appliedMigrations, knownMigrations, migrate, openDatabase } from "../../src/ledger/database/database.ts";
 import * as first from "../../migrations/0001_ledger.ts";
 import { folder } from "./opened.ts";
 

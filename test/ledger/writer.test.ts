@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openDatabase } from "../../src/ledger/database.ts";
-import { Writer } from "../../src/ledger/writer.ts";
+import { openDatabase } from "../../src/ledger/database/database.ts";
+import { Writer } from "../../src/ledger/database/writer.ts";
 import { count, folder, intend, openLedger, problemOf, sqlite, update } from "./opened.ts";
 
 function table(): { database: Database.Database; path: string; insert: (value: number) => () => void } {

@@ -6,7 +6,7 @@ import { contractSettingsSchema } from "../../src/contract/contract-settings.ts"
 import type { ContractSettings } from "../../src/contract/contract-settings.ts";
 import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
 import type { RecordKey, Stream } from "../../src/crm/model.ts";
-import { privatise } from "../../src/ledger/private.ts";
+import { privatise } from "../../src/ledger/private/private.ts";
 import { bind } from "../../src/plan/bind.ts";
 import { acknowledgedFields } from "../../src/plan/enterprise.ts";
 import type { Assignment, FixedNumber, Known } from "../../src/operation/state.ts";

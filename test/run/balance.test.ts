@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RunCounts } from "../../src/ledger/runs.ts";
+import type { RunCounts } from "../../src/ledger/runs/run-tables.ts";
 import { balanceOf } from "../../src/run/balance.ts";
 import type { StreamTally } from "../../src/run/ingest.ts";
 

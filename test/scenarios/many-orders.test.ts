@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
-import { KnownTables } from "../../src/ledger/known.ts";
+import { KnownTables } from "../../src/ledger/state/known.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/northwind.ts";

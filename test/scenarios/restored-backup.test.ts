@@ -4,7 +4,7 @@ import { afterAll, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { exitCodes } from "../../src/base/errors.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
-import { headsPath } from "../../src/ledger/audit-heads.ts";
+import { headsPath } from "../../src/ledger/audit/audit-heads.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { startGate } from "../support/gate.ts";

@@ -3,7 +3,7 @@ import { decide } from "../../src/apply/decide.ts";
 import type { PersonsVerdict } from "../../src/apply/decide.ts";
 import { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { Problem } from "../../src/base/errors.ts";
-import type { JournalRow } from "../../src/ledger/journal.ts";
+import type { JournalRow } from "../../src/ledger/journal/journal-tables.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { assumptions } from "./engine.ts";
 import type { Engine } from "./engine.ts";

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { Problem } from "../../src/base/errors.ts";
-import { openDatabase } from "../../src/ledger/database.ts";
+import { openDatabase } from "../../src/ledger/database/database.ts";
 
 const parts = ["", "-wal"];
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { durationMs } from "../../src/base/duration.ts";
-import { openDatabase } from "../../src/ledger/database.ts";
+import { openDatabase } from "../../src/ledger/database/database.ts";
 import { streams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import type { RunRequest } from "../../src/run/request.ts";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Staging } from "../../src/source/reader.ts";
-import { createStaging } from "../../src/ledger/staging.ts";
+import { createStaging } from "../../src/ledger/records/staging.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { customerMapping, customersFile, directoryWith, openSource } from "./support.ts";
 

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import type { Stream } from "../../src/crm/model.ts";
-import { createStaging } from "../../src/ledger/staging.ts";
+import { createStaging } from "../../src/ledger/records/staging.ts";
 import type { BadRecord, RawRecord, ReadOptions, ReadOutcome, SourceReader } from "../../src/source/reader.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { createSource } from "../../src/source/source.ts";

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { z } from "zod";
-import { verifyChain } from "../../src/ledger/audit.ts";
-import { headsPath, readKeptHeads } from "../../src/ledger/audit-heads.ts";
+import { verifyChain } from "../../src/ledger/audit/audit-log.ts";
+import { headsPath, readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
 import { LedgerView } from "./ledger-view.ts";
 import { PlatformView, readDuplicates, readState } from "./platform-view.ts";
 

@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
 import { z } from "zod";
-import type { AuditRow } from "../../src/ledger/audit.ts";
+import type { AuditRow } from "../../src/ledger/audit/audit-log.ts";
 
 const auditRow: z.ZodType<AuditRow> = z.object({
   sequence: z.int(),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { inject } from "vitest";
 import type { TestProject } from "vitest/node";
-import { openDatabase } from "../../src/ledger/database.ts";
+import { openDatabase } from "../../src/ledger/database/database.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

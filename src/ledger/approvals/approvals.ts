@@ -2,8 +2,8 @@ import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
-import type { HoldRow, HoldTables } from "../holds.ts";
-import type { WorkTables } from "../work.ts";
+import type { HoldRow, HoldTables } from "./holds.ts";
+import type { WorkTables } from "../records/work.ts";
 
 /** What limits stopped, and the word of a person on it. */
 export class Approvals {

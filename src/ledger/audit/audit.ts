@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
-import { headsPath, readKeptHeads } from "../audit-heads.ts";
-import { verifyChain } from "../audit.ts";
-import type { AuditHead, AuditRow, AuditVerdict } from "../audit.ts";
+import { headsPath, readKeptHeads } from "./audit-heads.ts";
+import { verifyChain } from "./audit-log.ts";
+import type { AuditHead, AuditRow, AuditVerdict } from "./audit-log.ts";
 import type { LedgerContext } from "../context.ts";
 
 /** The append-only, hash-chained record, beside the entries that other concerns append with what they describe. */

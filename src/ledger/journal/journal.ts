@@ -6,15 +6,15 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { Operation, RecordReference } from "../../operation/operation.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import type { StateChange } from "../../operation/state.ts";
-import type { ChangeTables } from "../changes.ts";
+import type { ChangeTables } from "../state/changes.ts";
 import type { LedgerContext } from "../context.ts";
-import { contradictionIn } from "../damage.ts";
-import { JournalTables, refusedYetShown } from "../journal.ts";
-import type { Attempt, JournalRow, OperationContext, OperationState } from "../journal.ts";
+import { contradictionIn } from "../database/damage.ts";
+import { JournalTables, refusedYetShown } from "./journal-tables.ts";
+import type { Attempt, JournalRow, OperationContext, OperationState } from "./journal-tables.ts";
 import type { PrivateValues, SealedValues } from "../private/private-values.ts";
-import type { NewRejections, RejectionTables } from "../rejections.ts";
-import type { RunTables } from "../runs.ts";
-import { UniquenessChecks } from "../uniqueness.ts";
+import type { NewRejections, RejectionTables } from "./rejections.ts";
+import type { RunTables } from "../runs/run-tables.ts";
+import { UniquenessChecks } from "./uniqueness.ts";
 
 /** How an attempt ended, for the journal. */
 export interface AttemptEnd {

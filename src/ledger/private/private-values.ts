@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { parseJsonObject } from "../../base/canonical-json.ts";
 import type { PrivateMarker } from "../../operation/references.ts";
-import type { ChangeTables } from "../changes.ts";
+import type { ChangeTables } from "../state/changes.ts";
 import type { LedgerContext } from "../context.ts";
-import type { KnownTables } from "../known.ts";
+import type { KnownTables } from "../state/known.ts";
 
 /** Secrets of one record, under the name that they are sealed for. */
 export interface SealedValues {

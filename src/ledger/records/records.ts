@@ -1,18 +1,18 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { OpenRecords } from "../../report/open.ts";
-import type { AbsenceRule } from "../absence.ts";
+import type { AbsenceRule } from "./absence.ts";
 import type { LedgerContext } from "../context.ts";
-import type { HoldTables } from "../holds.ts";
-import type { KnownTables, OrderNow } from "../known.ts";
-import { OpenTables } from "../open-records.ts";
-import type { OpenScope } from "../open-records.ts";
-import { QuarantineRetry } from "../quarantine-retry.ts";
-import type { WaitingRow } from "../quarantine-retry.ts";
-import { RecordTables } from "../records.ts";
-import type { IngestedRecord, IngestedRejection } from "../records.ts";
-import type { SourceReadRow } from "../run-statements.ts";
-import type { ConfiguredStream, RunTables } from "../runs.ts";
-import type { RecordOutcome, WorkTables } from "../work.ts";
+import type { HoldTables } from "../approvals/holds.ts";
+import type { KnownTables, OrderNow } from "../state/known.ts";
+import { OpenTables } from "./open-records.ts";
+import type { OpenScope } from "./open-records.ts";
+import { QuarantineRetry } from "./quarantine-retry.ts";
+import type { WaitingRow } from "./quarantine-retry.ts";
+import { RecordTables } from "./record-tables.ts";
+import type { IngestedRecord, IngestedRejection } from "./record-tables.ts";
+import type { SourceReadRow } from "../runs/run-statements.ts";
+import type { ConfiguredStream, RunTables } from "../runs/run-tables.ts";
+import type { RecordOutcome, WorkTables } from "./work.ts";
 
 interface IngestResult {
   changed: number;

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import type { AuditHead } from "../audit.ts";
+import type { AuditHead } from "../audit/audit-log.ts";
 import type { LedgerContext } from "../context.ts";
-import { countsOf, daysOf, historyKinds, RetentionTables } from "../retention.ts";
-import type { Batch, Place, RetentionSettings } from "../retention.ts";
-import type { RunState } from "../run-statements.ts";
-import type { RunCounts, RunRow, RunTables } from "../runs.ts";
+import { countsOf, daysOf, historyKinds, RetentionTables } from "./retention.ts";
+import type { Batch, Place, RetentionSettings } from "./retention.ts";
+import type { RunState } from "./run-statements.ts";
+import type { RunCounts, RunRow, RunTables } from "./run-tables.ts";
 
 /** Rows that are looked at in one piece of work when history is thinned, and how many pieces follow one run. */
 const batchRows = 500;

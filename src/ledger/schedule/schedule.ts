@@ -1,7 +1,7 @@
 import type { Json } from "../../base/canonical-json.ts";
 import type { LedgerContext } from "../context.ts";
-import { SlotTables } from "../slots.ts";
-import type { OpenCircuit } from "../slots.ts";
+import { SlotTables } from "./fire-times.ts";
+import type { OpenCircuit } from "./fire-times.ts";
 
 /** Which fire times had their run, which alerts people have had, and which circuits are open. */
 export class Schedule {

@@ -4,15 +4,15 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { Known, PayloadFacts, StateChange } from "../../operation/state.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
 import type { CustomerInput } from "../../plan/input.ts";
-import type { ChangeTables } from "../changes.ts";
+import type { ChangeTables } from "./changes.ts";
 import type { LedgerContext } from "../context.ts";
-import type { HoldTables } from "../holds.ts";
-import type { KnownTables } from "../known.ts";
-import { NumberTables } from "../numbers.ts";
-import type { WantedNumbers } from "../numbers.ts";
-import type { RejectionTables } from "../rejections.ts";
-import type { RunTables } from "../runs.ts";
-import type { WorkTables } from "../work.ts";
+import type { HoldTables } from "../approvals/holds.ts";
+import type { KnownTables } from "./known.ts";
+import { NumberTables } from "./numbers.ts";
+import type { WantedNumbers } from "./numbers.ts";
+import type { RejectionTables } from "../journal/rejections.ts";
+import type { RunTables } from "../runs/run-tables.ts";
+import type { WorkTables } from "../records/work.ts";
 
 /** What is known of each enterprise: links, placed orders, asset numbers, assignments, and what the platform showed. */
 export class EnterpriseState {

@@ -31,7 +31,7 @@ export const rejecting: Breaks = {
       "an order that was refused (E5) > waits for a person where something of it shows and the CRM does not want it any more",
   },
   "a revoke that was refused is not tried again when the person is gone": {
-    file: "src/ledger/rejections.ts",
+    file: "src/ledger/journal/rejections.ts",
     find: "and (r.state is not 'absent' or r.changed_at <= j.at)",
     replace: "",
     test,
@@ -78,7 +78,7 @@ export const rejecting: Breaks = {
     title: onePerson,
   },
   "somebody whom M1 refused in words alone is sent in every run": {
-    file: "src/ledger/rejections.ts",
+    file: "src/ledger/journal/rejections.ts",
     find: "const mostTries = 3;",
     replace: "const mostTries = 30;",
     test,

@@ -158,7 +158,7 @@ export const running: Breaks = {
       "what is missing counts as gone after several whole reads of runs, and not before some time has passed; a plan does not count",
   },
   "what is missing counts as gone however short it is missing": {
-    file: "src/ledger/absence.ts",
+    file: "src/ledger/records/absence.ts",
     find: "missed_since <= ? and",
     replace: "(missed_since <= ? or 1) and",
     test: "cli/half-knowledge.test.ts",
@@ -190,7 +190,7 @@ export const running: Breaks = {
       "a source of changes loses nothing to a clock of ours that is an hour ahead of it, by its Date header, and who is gone is noticed by whole reads",
   },
   "a record that is mapped anew counts as a second form of itself": {
-    file: "src/ledger/records.ts",
+    file: "src/ledger/records/record-tables.ts",
     find: "!options.retried &&",
     replace: "",
     test: "cli/incremental.test.ts",
@@ -257,7 +257,7 @@ export const running: Breaks = {
     title: "what a person decided, and what the next run does by itself, is shown and not counted",
   },
   "a run that is stopped forgets what was not done before it": {
-    file: "src/ledger/work.ts",
+    file: "src/ledger/records/work.ts",
     find: "keeps: item.code !== undefined && waitsForNextRun(item.code) ? 1 : 0,",
     replace: "keeps: 0,",
     test: "cli/agreement.test.ts",
@@ -287,7 +287,7 @@ export const running: Breaks = {
       "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: what a service keeps from being sent is told of nowhere",
   },
   "a copy of the ledger is newest where its chain is not another one": {
-    file: "src/ledger/audit-heads.ts",
+    file: "src/ledger/audit/audit-heads.ts",
     find: "if (chained && commits >= last.commit) return;",
     replace: "if (chained || commits >= last.commit) return;",
     test: "simulation/simulation.test.ts",

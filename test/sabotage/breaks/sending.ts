@@ -48,21 +48,21 @@ export const sending: Breaks = {
     title: "the order in which things are written > has the intent on disk before the first byte leaves",
   },
   "the writer answers before it commits": {
-    file: "src/ledger/writer.ts",
+    file: "src/ledger/database/writer.ts",
     find: "this.#commit.run();",
     replace: "setTimeout(() => this.#commit.run(), 50);",
     test: "ledger/writer.test.ts",
     title: "the one writer > answers after the commit and not before",
   },
   "the ledger is written with synchronous = normal": {
-    file: "src/ledger/database.ts",
+    file: "src/ledger/database/database.ts",
     find: `database.pragma("synchronous = full");`,
     replace: `database.pragma("synchronous = normal");`,
     test: "ledger/writer.test.ts",
     title: "a ledger > reads the durability back that it asked for",
   },
   "the durability is not read back": {
-    file: "src/ledger/database.ts",
+    file: "src/ledger/database/database.ts",
     find: `if (mode !== "wal" || synchronous !== 2) {`,
     replace: `database.pragma("synchronous = normal");
   if (mode !== "wal") {`,
@@ -70,7 +70,7 @@ export const sending: Breaks = {
     title: "a ledger > reads the durability back that it asked for",
   },
   "the writer goes on after a commit that failed": {
-    file: "src/ledger/writer.ts",
+    file: "src/ledger/database/writer.ts",
     find: "this.#broken ??= problem;",
     replace: "",
     test: "ledger/writer.test.ts",
@@ -98,7 +98,7 @@ export const sending: Breaks = {
     title: "conclusions > leave nothing at all when something throws in the audit entry",
   },
   "a conclusion is left half-written when something throws": {
-    file: "src/ledger/writer.ts",
+    file: "src/ledger/database/writer.ts",
     find: `this.#database.exec("rollback to work");`,
     replace: "",
     test: "ledger/journal.test.ts",
@@ -126,7 +126,7 @@ export const sending: Breaks = {
     title: "intents > are one at a time for a customer and subject, whatever state the open one is in",
   },
   "a held operation is sent": {
-    file: "src/ledger/journal.ts",
+    file: "src/ledger/journal/journal-tables.ts",
     find: "where id = +? and state in ('planned', 'unknown')",
     replace: "where id = +? and state in ('planned', 'unknown', 'held')",
     test: "ledger/journal.test.ts",
@@ -164,7 +164,7 @@ export const sending: Breaks = {
     title: "what an intent claims for itself alone > an order in doubt is not placed for anybody else either",
   },
   "an order that moved is placed for its new customer too": {
-    file: "src/ledger/uniqueness.ts",
+    file: "src/ledger/journal/uniqueness.ts",
     find: "const owner = placed ?? open;",
     replace: "const owner = open;",
     test: "apply/claims.test.ts",
@@ -172,7 +172,7 @@ export const sending: Breaks = {
       "what an intent claims for itself alone > an order that the CRM gives to another customer later is not placed a second time",
   },
   "two customers under one channel number get two enterprises": {
-    file: "src/ledger/uniqueness.ts",
+    file: "src/ledger/journal/uniqueness.ts",
     find: `this.#requireEnterprise(wanted, operationId ?? "");`,
     replace: "void 0;",
     test: "apply/claims.test.ts",
@@ -180,21 +180,21 @@ export const sending: Breaks = {
       "what an intent claims for itself alone > two customers under one channel customer number get one enterprise, not two",
   },
   "asset numbers are chosen anew for each attempt": {
-    file: "src/ledger/numbers.ts",
+    file: "src/ledger/state/numbers.ts",
     find: "and instance_id = +? and fixed_at is not null",
     replace: "and instance_id = +? and fixed_at is not null and 1 = 0",
     test: "ledger/journal.test.ts",
     title: "asset numbers > are fixed to an instance once and for good",
   },
   "numbers are used without being fixed to their asset": {
-    file: "src/ledger/numbers.ts",
+    file: "src/ledger/state/numbers.ts",
     find: "else run.fix.run(at, free.wire,",
     replace: "else run.spend.run(at, free.digits,",
     test: "ledger/journal.test.ts",
     title: "asset numbers > are fixed to an instance once and for good",
   },
   "a number that E9 hands out again is given to a second asset": {
-    file: "src/ledger/changes.ts",
+    file: "src/ledger/state/changes.ts",
     find: "values (?, 'pool', ?, ?) on conflict do nothing",
     replace: "values (?, 'pool', ?, ?) on conflict (number) do update set fixed_at = null",
     test: "ledger/journal.test.ts",

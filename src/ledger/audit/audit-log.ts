@@ -1,6 +1,6 @@
-import type { JsonObject } from "../base/canonical-json.ts";
-import { canonicalJson, sha256 } from "../base/canonical-json.ts";
-import type { Sqlite } from "./database.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import { canonicalJson, sha256 } from "../../base/canonical-json.ts";
+import type { Sqlite } from "../database/database.ts";
 
 /** One link of the chain as it stands in the table. */
 export interface AuditRow {

@@ -1,9 +1,9 @@
-import { idFault } from "../contract/answer-fields.ts";
-import type { RecordKey } from "../crm/model.ts";
-import type { Known, Link, PayloadFacts } from "../operation/state.ts";
-import type { PlatformCustomer } from "../platform/snapshot.ts";
-import type { Sqlite } from "./database.ts";
-import { statements } from "./statements.ts";
+import { idFault } from "../../contract/answer-fields.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Known, Link, PayloadFacts } from "../../operation/state.ts";
+import type { PlatformCustomer } from "../../platform/snapshot.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 
 /** An id that an earlier version believed although it cannot be used counts as not known. */
 export function usable(id: string): boolean {

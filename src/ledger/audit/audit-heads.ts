@@ -16,9 +16,9 @@ import {
 import type { Stats } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { messageOf } from "../base/errors.ts";
-import type { AuditHead } from "./audit.ts";
-import { refused } from "./damage.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { AuditHead } from "./audit-log.ts";
+import { refused } from "../database/damage.ts";
 
 /**
  * How far a ledger is: how many groups of work it has committed, and the last entry of its audit chain (0 and "" before

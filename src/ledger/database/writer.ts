@@ -1,5 +1,5 @@
 import type { Sqlite } from "./database.ts";
-import type { Problem } from "../base/errors.ts";
+import type { Problem } from "../../base/errors.ts";
 import { databaseProblem, isFatal } from "./damage.ts";
 
 interface Job {

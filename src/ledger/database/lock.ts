@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { createPrivateFile } from "../base/private-files.ts";
+import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
+import { createPrivateFile } from "../../base/private-files.ts";
 import { databaseProblem } from "./damage.ts";
 import type { Sqlite } from "./database.ts";
 

@@ -1,7 +1,7 @@
-import type { Json } from "../base/canonical-json.ts";
-import { parseJson } from "../base/canonical-json.ts";
-import type { Sqlite } from "./database.ts";
-import { statements } from "./statements.ts";
+import type { Json } from "../../base/canonical-json.ts";
+import { parseJson } from "../../base/canonical-json.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 
 /** How far back fired slots are remembered one by one, in milliseconds: 400 days. */
 const firedKeptMs = 400 * 86_400_000;

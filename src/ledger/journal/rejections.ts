@@ -1,9 +1,9 @@
-import type { RecordKey, Stream } from "../crm/model.ts";
-import type { OperationKind } from "../operation/registry.ts";
-import type { RecordReference } from "../operation/operation.ts";
-import type { Rejection } from "../plan/input.ts";
-import type { Sqlite } from "./database.ts";
-import { statements } from "./statements.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
+import type { OperationKind } from "../../operation/registry.ts";
+import type { RecordReference } from "../../operation/operation.ts";
+import type { Rejection } from "../../plan/input.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 
 /**
  * So often at most somebody whom M1 refused in words alone, without a code (60027), is sent by itself: once in a run.

@@ -1,9 +1,9 @@
-import type { Stream } from "../crm/model.ts";
-import type { Sqlite } from "./database.ts";
-import { statements } from "./statements.ts";
-import type { RunState, SourceReadTable } from "./tables.ts";
+import type { Stream } from "../../crm/model.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import type { RunState, SourceReadTable } from "../tables.ts";
 
-export type { RunState } from "./tables.ts";
+export type { RunState } from "../tables.ts";
 
 export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;
 

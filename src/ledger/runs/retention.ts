@@ -1,6 +1,6 @@
-import type { JsonObject } from "../base/canonical-json.ts";
-import { parseJson } from "../base/canonical-json.ts";
-import type { Sqlite } from "./database.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import { parseJson } from "../../base/canonical-json.ts";
+import type { Sqlite } from "../database/database.ts";
 
 /** Days that history is kept; null: for ever. */
 export interface RetentionSettings {

@@ -1,6 +1,6 @@
-import type { Stream } from "../crm/model.ts";
-import type { Sqlite } from "./database.ts";
-import { statements } from "./statements.ts";
+import type { Stream } from "../../crm/model.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 
 /** What streams left behind that are configured no longer. Runs inside the writer's transaction. */
 export class UnconfiguredTables {

@@ -1,11 +1,11 @@
-import { isJsonObject, parseJson } from "../base/canonical-json.ts";
+import { isJsonObject, parseJson } from "../../base/canonical-json.ts";
 import { z } from "zod";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { streams } from "../crm/model.ts";
-import type { Endpoint, Operation, RecordReference, Stage } from "../operation/operation.ts";
-import type { OperationKind } from "../operation/registry.ts";
-import { isKind } from "../operation/registry.ts";
-import { unreadableRow } from "./damage.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { streams } from "../../crm/model.ts";
+import type { Endpoint, Operation, RecordReference, Stage } from "../../operation/operation.ts";
+import type { OperationKind } from "../../operation/registry.ts";
+import { isKind } from "../../operation/registry.ts";
+import { unreadableRow } from "../database/damage.ts";
 
 export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
 

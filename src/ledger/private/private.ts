@@ -1,9 +1,9 @@
-import { isJsonObject, canonicalJson, hashOf, sha256 } from "../base/canonical-json.ts";
+import { isJsonObject, canonicalJson, hashOf, sha256 } from "../../base/canonical-json.ts";
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scryptSync } from "node:crypto";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import type { Stream } from "../crm/model.ts";
-import { privateFields } from "../crm/model.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
+import type { Stream } from "../../crm/model.ts";
+import { privateFields } from "../../crm/model.ts";
 
 /** What a sealed value belongs to. It opens for this and for nothing else, so that no row can stand in for another. */
 export interface SealedFor {

@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { parseJson, parseJsonObject } from "../base/canonical-json.ts";
-import { sortedAfter } from "../base/ids.ts";
-import type { RecordKey, Stream } from "../crm/model.ts";
-import type { Sqlite } from "./database.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { parseJson, parseJsonObject } from "../../base/canonical-json.ts";
+import { sortedAfter } from "../../base/ids.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
+import type { Sqlite } from "../database/database.ts";
 import { runStatements } from "./run-statements.ts";
 import type { RunState, RunTableRow, SourceReadRow } from "./run-statements.ts";
 

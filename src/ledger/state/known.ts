@@ -1,18 +1,18 @@
-import type { JsonObject } from "../base/canonical-json.ts";
-import type { RecordKey, Stream } from "../crm/model.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { Assignment, FixedNumber, Known, PayloadFacts, PlacedOrder, StaffLink } from "../operation/state.ts";
-import type { CustomerInput } from "../plan/input.ts";
-import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../operation/desired.ts";
-import type { ShownOrder } from "../plan/adoption.ts";
-import type { PrivateMarker } from "../operation/references.ts";
-import { markerKey } from "../operation/references.ts";
-import { stored } from "./query-base.ts";
-import type { Sqlite } from "./database.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { Assignment, FixedNumber, Known, PayloadFacts, PlacedOrder, StaffLink } from "../../operation/state.ts";
+import type { CustomerInput } from "../../plan/input.ts";
+import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../../operation/desired.ts";
+import type { ShownOrder } from "../../plan/adoption.ts";
+import type { PrivateMarker } from "../../operation/references.ts";
+import { markerKey } from "../../operation/references.ts";
+import { stored } from "../query-base.ts";
+import type { Sqlite } from "../database/database.ts";
 import { EnterpriseTables, usable } from "./enterprise.ts";
-import { commitmentTo } from "./private.ts";
-import type { SealingKey } from "./private.ts";
-import { statements } from "./statements.ts";
+import { commitmentTo } from "../private/private.ts";
+import type { SealingKey } from "../private/private.ts";
+import { statements } from "../database/statements.ts";
 
 interface DesiredRow {
   stream: Stream;

@@ -1,5 +1,5 @@
-import type { Sqlite } from "./database.ts";
-import { statements } from "./statements.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 
 export interface RecordRow {
   source: string;

@@ -1,7 +1,7 @@
-import { canonicalJson, sha256 } from "../base/canonical-json.ts";
-import type { StateChange } from "../operation/state.ts";
-import type { Sqlite } from "./database.ts";
-import { statements } from "./statements.ts";
+import { canonicalJson, sha256 } from "../../base/canonical-json.ts";
+import type { StateChange } from "../../operation/state.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 
 /** Applies changes to the tables of what is known and observed. Runs inside the writer's transaction. */
 export class ChangeTables {

@@ -1,7 +1,7 @@
-import { toInstant } from "../base/clock.ts";
-import type { Stream } from "../crm/model.ts";
-import type { Sqlite } from "./database.ts";
-import { statements } from "./statements.ts";
+import { toInstant } from "../../base/clock.ts";
+import type { Stream } from "../../crm/model.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 
 /** When a record that is missing counts as gone: after so many whole reads in a row, over so long a time. */
 export interface AbsenceRule {

@@ -1,6 +1,6 @@
-import type { RecordKey } from "../crm/model.ts";
-import type { Sqlite } from "./database.ts";
-import { statements } from "./statements.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 
 export interface HoldRow {
   id: string;

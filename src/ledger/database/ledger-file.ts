@@ -3,10 +3,10 @@ import type { BigIntStats } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { createPrivateFile, keepPrivate } from "../base/private-files.ts";
-import type { ReadingGroup } from "../base/private-files.ts";
-import { headsPath, refuseLostLedger } from "./audit-heads.ts";
+import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
+import { createPrivateFile, keepPrivate } from "../../base/private-files.ts";
+import type { ReadingGroup } from "../../base/private-files.ts";
+import { headsPath, refuseLostLedger } from "../audit/audit-heads.ts";
 import { databaseProblem, refused } from "./damage.ts";
 
 type Sqlite = Database.Database;

@@ -4,10 +4,10 @@ import type { DatabaseConnection } from "kysely";
 import { CompiledQuery, SqliteDriver } from "kysely";
 import { Migrator } from "kysely/migration";
 import type { Migration, MigrationProvider } from "kysely/migration";
-import { messageOf, Problem } from "../base/errors.ts";
-import { refuseLostLedger, refuseOlderLedger } from "./audit-heads.ts";
-import { keepPrivate } from "../base/private-files.ts";
-import type { ReadingGroup } from "../base/private-files.ts";
+import { messageOf, Problem } from "../../base/errors.ts";
+import { refuseLostLedger, refuseOlderLedger } from "../audit/audit-heads.ts";
+import { keepPrivate } from "../../base/private-files.ts";
+import type { ReadingGroup } from "../../base/private-files.ts";
 import { databaseProblem, isFatal, refused } from "./damage.ts";
 import {
   closeToOthers,
@@ -17,15 +17,15 @@ import {
   requireLedgerFile,
   requireThere,
 } from "./ledger-file.ts";
-import * as ledgerMigration from "../../migrations/0001_ledger.ts";
-import * as servicesLeftMigration from "../../migrations/0002_services_left.ts";
-import * as openRecordsMigration from "../../migrations/0003_open_records.ts";
-import * as absenceMigration from "../../migrations/0005_absence.ts";
-import * as workMigration from "../../migrations/0006_work_and_tallies.ts";
-import * as retentionMigration from "../../migrations/0007_retention.ts";
-import * as fireTimesMigration from "../../migrations/0008_fire_times.ts";
-import * as refusedTriesMigration from "../../migrations/0009_refused_tries.ts";
-import * as rejectionsMigration from "../../migrations/0004_rejections.ts";
+import * as ledgerMigration from "../../../migrations/0001_ledger.ts";
+import * as servicesLeftMigration from "../../../migrations/0002_services_left.ts";
+import * as openRecordsMigration from "../../../migrations/0003_open_records.ts";
+import * as absenceMigration from "../../../migrations/0005_absence.ts";
+import * as workMigration from "../../../migrations/0006_work_and_tallies.ts";
+import * as retentionMigration from "../../../migrations/0007_retention.ts";
+import * as fireTimesMigration from "../../../migrations/0008_fire_times.ts";
+import * as refusedTriesMigration from "../../../migrations/0009_refused_tries.ts";
+import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
 

@@ -1,11 +1,11 @@
-import type { JsonObject } from "../base/canonical-json.ts";
-import { toInstant } from "../base/clock.ts";
-import type { RecordKey, Stream } from "../crm/model.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import { toInstant } from "../../base/clock.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
 import { AbsenceTables } from "./absence.ts";
 import type { AbsenceRule } from "./absence.ts";
-import type { Sqlite } from "./database.ts";
-import type { SealingKey } from "./private.ts";
-import { privatise } from "./private.ts";
+import type { Sqlite } from "../database/database.ts";
+import type { SealingKey } from "../private/private.ts";
+import { privatise } from "../private/private.ts";
 import { UnconfiguredTables } from "./unconfigured.ts";
 import { recordStatements } from "./record-statements.ts";
 import type { RecordRow } from "./record-statements.ts";

@@ -1,8 +1,8 @@
-import type { Stream } from "../crm/model.ts";
-import { streams as allStreams } from "../crm/model.ts";
-import { counts, ownerOf, ownerOfQuarantine, waitsForNextRun } from "../plan/owner.ts";
-import type { OpenRecords } from "../report/open.ts";
-import type { Sqlite } from "./database.ts";
+import type { Stream } from "../../crm/model.ts";
+import { streams as allStreams } from "../../crm/model.ts";
+import { counts, ownerOf, ownerOfQuarantine, waitsForNextRun } from "../../plan/owner.ts";
+import type { OpenRecords } from "../../report/open.ts";
+import type { Sqlite } from "../database/database.ts";
 
 /** Whose records are asked for: those of all streams and sources, where nothing is said. */
 export interface OpenScope {

@@ -1,5 +1,5 @@
 import Database from "better-sqlite3";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
 
 /** A Problem with exit code 65: the ledger is not used as it is. */
 export function refused(code: string, path: string, message: string, cure: string, cause?: unknown): Problem {

@@ -1,13 +1,13 @@
-import type { Json } from "../base/canonical-json.ts";
-import { Problem } from "../base/errors.ts";
-import type { RecordKey } from "../crm/model.ts";
-import { kindIn } from "../operation/registry.ts";
-import type { Operation, RecordReference } from "../operation/operation.ts";
-import type { OperationKind } from "../operation/registry.ts";
-import type { Sqlite } from "./database.ts";
+import type { Json } from "../../base/canonical-json.ts";
+import { Problem } from "../../base/errors.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { kindIn } from "../../operation/registry.ts";
+import type { Operation, RecordReference } from "../../operation/operation.ts";
+import type { OperationKind } from "../../operation/registry.ts";
+import type { Sqlite } from "../database/database.ts";
 import { attempt, journalRow, operationColumns } from "./journal-row.ts";
 import type { Attempt, AttemptRow, JournalRow, OperationContext, OperationRow, OperationState } from "./journal-row.ts";
-import { statements } from "./statements.ts";
+import { statements } from "../database/statements.ts";
 
 export { refusedYetShown } from "./journal-row.ts";
 export type { Attempt, JournalRow, OperationContext, OperationState } from "./journal-row.ts";

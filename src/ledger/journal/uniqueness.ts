@@ -1,9 +1,9 @@
-import { Problem } from "../base/errors.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { Uniqueness } from "../operation/kind.ts";
-import type { Operation } from "../operation/operation.ts";
-import { kindIn, kindOf } from "../operation/registry.ts";
-import type { Sqlite } from "./database.ts";
+import { Problem } from "../../base/errors.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { Uniqueness } from "../../operation/kind.ts";
+import type { Operation } from "../../operation/operation.ts";
+import { kindIn, kindOf } from "../../operation/registry.ts";
+import type { Sqlite } from "../database/database.ts";
 
 /** Why an intent is not taken: what it wants for itself alone is somebody else's. */
 export const uniquenessCodes = [

@@ -1,7 +1,7 @@
-import type { RecordKey, Stream } from "../crm/model.ts";
-import { waitsForNextRun } from "../plan/owner.ts";
-import type { Sqlite } from "./database.ts";
-import { statements } from "./statements.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
+import { waitsForNextRun } from "../../plan/owner.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 
 export interface RecordOutcome {
   stream: Stream;

@@ -1,7 +1,7 @@
-import type { Stream } from "../crm/model.ts";
-import type { Sqlite } from "./database.ts";
-import type { RecordTables, IngestedRecord, IngestedRejection } from "./records.ts";
-import { statements } from "./statements.ts";
+import type { Stream } from "../../crm/model.ts";
+import type { Sqlite } from "../database/database.ts";
+import type { RecordTables, IngestedRecord, IngestedRejection } from "./record-tables.ts";
+import { statements } from "../database/statements.ts";
 
 /** A row of the quarantine that waits, with the raw form it came in. */
 export interface WaitingRow {
