@@ -6,7 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { createLogger } from "../../src/base/logger.ts";
 import { configSchema } from "../../src/config/config.ts";
-import { openQueries } from "../../src/ledger/queries.ts";
+import { openQueries } from "../../src/inquiry/queries.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { createStaging } from "../../src/ledger/records/staging.ts";
 import { createPlatform } from "../../src/platform/platform.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openQueries } from "../../src/ledger/queries.ts";
+import { openQueries } from "../../src/inquiry/queries.ts";
 import { text } from "./arguments.ts";
 
 /** What `status` asks the ledger, in a process of its own. */

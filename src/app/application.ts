@@ -14,7 +14,7 @@ import type { Config } from "../config/config.ts";
 import type { ConfigHeader } from "../config/load.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { Ledger } from "../ledger/ledger.ts";
-import type { Queries } from "../ledger/queries.ts";
+import type { Queries } from "../inquiry/queries.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import { createPlatform } from "../platform/platform.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -133,7 +133,7 @@ export class Application {
   async queries(): Promise<Queries> {
     if (this.#queries !== undefined) return this.#queries;
     this.requireLedger();
-    const { openQueries } = await import("../ledger/queries.ts");
+    const { openQueries } = await import("../inquiry/queries.ts");
     this.#queries = await openQueries(this.ledgerPath);
     return this.#queries;
   }

@@ -58,6 +58,7 @@ const levels: Record<string, number> = {
   operation: 4,
   plan: 5,
   ledger: 6,
+  inquiry: 7,
   apply: 7,
   run: 8,
   app: 9,
@@ -81,7 +82,7 @@ const permitted: Record<string, (target: string, path: string) => boolean> = {
 const mayReadConfig = new Set(["main", "app", "cli", "web"]);
 /** They parse, ask and print; the work is done by what app hands them. */
 const faces = new Set(["cli", "web"]);
-const roomsOfWork = new Set(["http", "source", "platform", "ledger", "apply", "run"]);
+const roomsOfWork = new Set(["http", "source", "platform", "ledger", "inquiry", "apply", "run"]);
 const mayStartSandbox = new Set(["main", "app", "cli"]);
 
 const pureRooms = ["src/operation/", "src/plan/", "src/crm/", "src/contract/", "src/report/", "src/source/mapping/"];
@@ -101,7 +102,7 @@ const clock: [RegExp, string][] = [
   [/\bprocess\.(?:env|hrtime|argv|cwd)\b/u, "process.env"],
 ];
 const sql = /^(?:better-sqlite3|kysely(?:\/.*)?)$/u;
-const sqlRooms = ["src/ledger/", "src/sandbox/", "src/source/sql/", "migrations/"];
+const sqlRooms = ["src/ledger/", "src/inquiry/", "src/sandbox/", "src/source/sql/", "migrations/"];
 const vagueNames = /(?:Manager|Helper|Util)s?(?![a-z])/u;
 const vagueFile = /(?:^|[-_.])(?:manager|helper|util)s?(?=[-_.]|$)/iu;
 
@@ -196,7 +197,7 @@ function importBreaches(path: string, one: ImportFound): string[] {
     if (pureRooms.some((pure) => path.startsWith(pure)) && inputOutput.test(one.specifier))
       found.push(`a pure room imports ${one.specifier}`);
     if (path.startsWith("src/") && sql.test(one.specifier) && !sqlRooms.some((allowed) => path.startsWith(allowed))) {
-      found.push(`imports ${one.specifier}; SQL belongs to ledger, sandbox and source/sql`);
+      found.push(`imports ${one.specifier}; SQL belongs to ledger, inquiry, sandbox and source/sql`);
     }
     if (room === "migrations" && !/^kysely(?:\/.*)?$/u.test(one.specifier))
       found.push(`a migration imports ${one.specifier}`);

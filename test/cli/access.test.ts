@@ -19,7 +19,7 @@ import { reportCommand } from "../../src/cli/commands/report.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
-import { openQueries } from "../../src/ledger/queries.ts";
+import { openQueries } from "../../src/inquiry/queries.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { anyGroup, runAs, whyNotAsNobody } from "../support/as-user.ts";
 import type { Line } from "../support/as-user.ts";

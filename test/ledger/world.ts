@@ -11,8 +11,8 @@ import type { Customer, Order, RecordKey, Staff, Stream } from "../../src/crm/mo
 import { recordSchemas } from "../../src/crm/model.ts";
 import { customerKeyOf } from "../../src/crm/keys.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
-import { openQueries } from "../../src/ledger/queries.ts";
-import type { Queries } from "../../src/ledger/queries.ts";
+import { openQueries } from "../../src/inquiry/queries.ts";
+import type { Queries } from "../../src/inquiry/queries.ts";
 import type { StateChange } from "../../src/operation/state.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import { planCustomer } from "../../src/plan/plan.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openQueries } from "../../src/ledger/queries.ts";
+import { openQueries } from "../../src/inquiry/queries.ts";
 import { verifyCustomer } from "../../src/run/verify.ts";
 import { ApplyWorld, customer, orderRecord, staffRecord } from "../apply/world.ts";
 

@@ -7,7 +7,7 @@ import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState 
 import type { ShownOrder } from "../../plan/adoption.ts";
 import type { PrivateMarker } from "../../operation/references.ts";
 import { markerKey } from "../../operation/references.ts";
-import { stored } from "../query-base.ts";
+import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
 import { EnterpriseTables, usable } from "./enterprise.ts";
 import { commitmentTo } from "../private/private.ts";

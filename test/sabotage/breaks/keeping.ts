@@ -58,7 +58,7 @@ export const keeping: Breaks = {
     file: "src/ledger/records/record-statements.ts",
     find: "`update record indexed by record_by_hash set",
     replace: "`update record set",
-    test: "ledger/query-plans.test.ts",
+    test: "inquiry/query-plans.test.ts",
     title: "no statement looks through what is finished, but for those that are named with a reason",
   },
   "customers with something to do are looked for among finished operations": {
@@ -66,7 +66,7 @@ export const keeping: Breaks = {
     find: "         union\n         select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned')",
     replace:
       "         union\n         select customer_namespace, customer_id from operation where state in ('planned', 'sending', 'unknown')",
-    test: "ledger/query-plans.test.ts",
+    test: "inquiry/query-plans.test.ts",
     title: "no statement looks through what is finished, but for those that are named with a reason",
   },
   "the run lock is not taken": {
@@ -223,7 +223,7 @@ export const keeping: Breaks = {
     file: "src/report/csv.ts",
     find: "return formulaStart.test(text) ?",
     replace: "return text === undefined ?",
-    test: "ledger/queries-report.test.ts",
+    test: "inquiry/reports.test.ts",
     title: "the form of a report > keeps a text that looks like a formula from being one",
   },
   "a record in quarantine forgets whose it was": {

@@ -5,8 +5,8 @@ import type { DesiredOrder } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import type { OrderEvent } from "../report/orders.ts";
 import { sumOf } from "../report/orders.ts";
-import type { Reading } from "./query-base.ts";
-import { stored } from "./query-base.ts";
+import type { Reading } from "./reading.ts";
+import { stored } from "../ledger/database/stored.ts";
 import { productsOf } from "./record-products.ts";
 import type { CrmProduct } from "./record-products.ts";
 

@@ -4,14 +4,14 @@ import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { ExplainFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
 import type { AuditFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
-import { holds, openStates, operations, operationsOfRecord } from "./queries-journal.ts";
-import { known } from "./queries-known.ts";
-import { quarantine, readFacts } from "./queries-records.ts";
-import type { QuarantineFilter } from "./queries-records.ts";
-import type { Reading } from "./query-base.ts";
-import { stored } from "./query-base.ts";
+import { holds, openStates, operations, operationsOfRecord } from "./operations.ts";
+import { known } from "./known.ts";
+import { quarantine, readFacts } from "./records.ts";
+import type { QuarantineFilter } from "./records.ts";
+import type { Reading } from "./reading.ts";
+import { stored } from "../ledger/database/stored.ts";
 import { changedFields, fieldsOf } from "./record-fields.ts";
-import type { AuditTable, RecordTable } from "./tables.ts";
+import type { AuditTable, RecordTable } from "../ledger/tables.ts";
 
 const most = { versions: 20, operations: 20, audit: 30, quarantine: 20, waiting: 20, similar: 10 };
 

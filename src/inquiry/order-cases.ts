@@ -6,11 +6,11 @@ import { buildAssets } from "../crm/tree.ts";
 import type { DesiredOrder } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import type { CrmStanding, OrderCase, PlacedCase, WantedItem } from "../report/reconciliation-facts.ts";
-import type { Reading } from "./query-base.ts";
-import { stored } from "./query-base.ts";
+import type { Reading } from "./reading.ts";
+import { stored } from "../ledger/database/stored.ts";
 import { packagesOf, productsOf } from "./record-products.ts";
 import { sentItems } from "./sent-items.ts";
-import type { AssetNumberTable } from "./tables.ts";
+import type { AssetNumberTable } from "../ledger/tables.ts";
 
 /** The newest form of one record. */
 export interface RecordRow {

@@ -11,10 +11,10 @@ import {
   reconciliationShape,
 } from "../report/reconciliation.ts";
 import type { AgreementCount, FoundDifference } from "../report/reconciliation.ts";
-import { exceptions } from "./queries-exceptions.ts";
-import { orderEvents } from "./queries-orders.ts";
-import { asOf, customerCases, reconciliationView } from "./queries-reconciliation.ts";
-import type { Reading } from "./query-base.ts";
+import { exceptions } from "./exceptions.ts";
+import { orderEvents } from "./orders.ts";
+import { asOf, customerCases, reconciliationView } from "./reconciliation.ts";
+import type { Reading } from "./reading.ts";
 
 const shapes: Record<ReportRequest["kind"], ReportShape> = {
   orders: ordersShape,

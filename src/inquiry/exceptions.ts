@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { ExceptionFacts } from "../report/exceptions.ts";
-import { holdFacts, openStates, operationFacts } from "./queries-journal.ts";
-import { quarantineFacts, readFacts, runFacts } from "./queries-records.ts";
-import type { Reading } from "./query-base.ts";
-import type { OperationTable } from "./tables.ts";
+import { holdFacts, openStates, operationFacts } from "./operations.ts";
+import { quarantineFacts, readFacts, runFacts } from "./records.ts";
+import type { Reading } from "./reading.ts";
+import type { OperationTable } from "../ledger/tables.ts";
 import { kindsWhere } from "../operation/registry.ts";
 
 /**

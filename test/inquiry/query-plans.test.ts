@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { openQueries } from "../../src/ledger/queries.ts";
-import type { Queries } from "../../src/ledger/queries.ts";
+import { openQueries } from "../../src/inquiry/queries.ts";
+import type { Queries } from "../../src/inquiry/queries.ts";
 import { openDatabase } from "../../src/ledger/database/database.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
-import { folder as newFolder, key, openLedger, sqlite, update } from "./opened.ts";
+import { folder as newFolder, key, openLedger, sqlite, update } from "../ledger/opened.ts";
 import { agreedWorld, reportText, request } from "./report-world.ts";
-import { collect } from "./world.ts";
+import { collect } from "../ledger/world.ts";
 
 /** Tables that stay as small as the configuration is, however long the program is used. */
 const small = ["meta", "slot", "source_stream", "notice", "service_left", "tally", "record_tally", "kysely_migration"];

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AssignmentFacts, ExplainFacts, ObservationFacts, PlacedFacts } from "../report/explain.ts";
-import type { Reading } from "./query-base.ts";
+import type { Reading } from "./reading.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
-import { stored } from "./query-base.ts";
-import type { AssignmentTable, ObservationTable } from "./tables.ts";
+import { stored } from "../ledger/database/stored.ts";
+import type { AssignmentTable, ObservationTable } from "../ledger/tables.ts";
 
 const mostObservations = 200;
 

@@ -2,10 +2,11 @@ import { sql } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { QuarantineFacts, ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
-import type { Reading } from "./query-base.ts";
-import { keyOf, stored, storedOrNull } from "./query-base.ts";
-import { lastReadNumbers } from "./runs/run-statements.ts";
-import type { QuarantineTable, RunTable, SourceReadTable } from "./tables.ts";
+import type { Reading } from "./reading.ts";
+import { keyOf } from "./reading.ts";
+import { stored, storedOrNull } from "../ledger/database/stored.ts";
+import { lastReadNumbers } from "../ledger/runs/run-statements.ts";
+import type { QuarantineTable, RunTable, SourceReadTable } from "../ledger/tables.ts";
 
 /** Which quarantine rows are asked for; everything that is given must hold. Without `all`, those that wait. */
 export interface QuarantineFilter {

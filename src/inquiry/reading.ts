@@ -1,10 +1,9 @@
 import type { CompiledQuery, SqliteDatabase } from "kysely";
 import { Kysely, SqliteDialect } from "kysely";
-import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { databaseProblem, isFatal, refused } from "./database/damage.ts";
-import type { Sqlite } from "./database/database.ts";
-import type { LedgerTables } from "./tables.ts";
+import { databaseProblem, isFatal } from "../ledger/database/damage.ts";
+import type { Sqlite } from "../ledger/database/database.ts";
+import type { LedgerTables } from "../ledger/tables.ts";
 
 const mostPrepared = 200;
 
@@ -104,27 +103,6 @@ function remembering(database: Sqlite): SqliteDatabase {
       return statement;
     },
   };
-}
-
-/** Reads a column that this program wrote as JSON; `where` names the row for people, should it be damaged. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what this program writes into the column
-export function stored<T>(text: string, where = "a row of the ledger"): T {
-  try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-    return JSON.parse(text) as T;
-  } catch (error) {
-    throw refused(
-      "ledger.damaged",
-      where,
-      `the ledger is damaged: ${where} cannot be read`,
-      "restore it from a backup; nothing was repaired or sent",
-      error,
-    );
-  }
-}
-
-export function storedOrNull(text: string | null): Json {
-  return text === null ? null : stored<Json>(text);
 }
 
 export function keyOf(namespace: string | null, id: string | null): RecordKey | null {

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { similarTo } from "./queries-explain.ts";
-import type { Reading } from "./query-base.ts";
+import { similarTo } from "./explain.ts";
+import type { Reading } from "./reading.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
-import { stored } from "./query-base.ts";
+import { stored } from "../ledger/database/stored.ts";
 import type { Json } from "../base/canonical-json.ts";
 
 /** A record that somebody may mean, and by what it was found. */

@@ -3,11 +3,11 @@ import type { RawBuilder } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { AttemptFacts, EvidenceFacts, HoldFacts, OperationFacts } from "../report/facts.ts";
-import type { OperationState } from "./journal/journal-tables.ts";
-import type { Reading } from "./query-base.ts";
+import type { OperationState } from "../ledger/journal/journal-tables.ts";
+import type { Reading } from "./reading.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
-import { stored, storedOrNull } from "./query-base.ts";
-import type { AttemptTable, HoldTable, OperationTable } from "./tables.ts";
+import { stored, storedOrNull } from "../ledger/database/stored.ts";
+import type { AttemptTable, HoldTable, OperationTable } from "../ledger/tables.ts";
 import { namedKind } from "../operation/registry.ts";
 
 /** Which operations are asked for; everything that is given must hold. */

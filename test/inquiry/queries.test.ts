@@ -4,7 +4,16 @@ import { verdictOf } from "../../src/report/explain-verdict.ts";
 import { runsText, runText } from "../../src/report/runs.ts";
 import { attentionOf, statusText } from "../../src/report/status.ts";
 import { operationText, quarantineListText, quarantineText, unsettledText } from "../../src/report/waiting.ts";
-import { canary, collect, customerRecord, key, LedgerWorld, orderRecord, shownOf, staffRecord } from "./world.ts";
+import {
+  canary,
+  collect,
+  customerRecord,
+  key,
+  LedgerWorld,
+  orderRecord,
+  shownOf,
+  staffRecord,
+} from "../ledger/world.ts";
 
 const now = "2026-10-05T08:00:00.000Z";
 
@@ -369,7 +378,7 @@ describe("quarantine, operations and runs", () => {
 
   it("refuses a ledger that is not there", async () => {
     const world = await LedgerWorld.open();
-    const { openQueries } = await import("../../src/ledger/queries.ts");
+    const { openQueries } = await import("../../src/inquiry/queries.ts");
     await expect(openQueries(`${world.path}.none`)).rejects.toMatchObject({ code: "ledger.missing", exitCode: 65 });
   });
 });

@@ -1,8 +1,8 @@
 import type { ReportRequest } from "../../src/report/document.ts";
-import type { Queries } from "../../src/ledger/queries.ts";
+import type { Queries } from "../../src/inquiry/queries.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import type { Operation } from "../../src/operation/operation.ts";
-import { customerRecord, key, LedgerWorld, orderRecord, shownOf, staffRecord } from "./world.ts";
+import { customerRecord, key, LedgerWorld, orderRecord, shownOf, staffRecord } from "../ledger/world.ts";
 
 export const october: ReportRequest["period"] = {
   label: "2026-10",

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { AbsenceFacts } from "../report/absence.ts";
 import { judgementOf } from "../report/absence.ts";
-import { readFacts } from "./queries-records.ts";
-import type { Reading } from "./query-base.ts";
-import type { SourceReadTable } from "./tables.ts";
+import { readFacts } from "./records.ts";
+import type { Reading } from "./reading.ts";
+import type { SourceReadTable } from "../ledger/tables.ts";
 
 /** Whether absence is judged, for each configured stream of a source. */
 export async function absence(reading: Reading): Promise<AbsenceFacts[]> {

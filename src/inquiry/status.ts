@@ -2,14 +2,14 @@ import { sql } from "kysely";
 import type { Json } from "../base/canonical-json.ts";
 import type { OperationFacts } from "../report/facts.ts";
 import type { StatusFacts } from "../report/status.ts";
-import { openRecords } from "./records/open-records.ts";
-import { holds, openStates, operations, spelled } from "./queries-journal.ts";
-import { absence } from "./queries-absence.ts";
-import { lastReads, runFacts } from "./queries-records.ts";
-import type { Reading } from "./query-base.ts";
+import { openRecords } from "../ledger/records/open-records.ts";
+import { holds, openStates, operations, spelled } from "./operations.ts";
+import { absence } from "./absence.ts";
+import { lastReads, runFacts } from "./records.ts";
+import type { Reading } from "./reading.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
-import { stored } from "./query-base.ts";
-import { lastRunIds } from "./runs/run-statements.ts";
+import { stored } from "../ledger/database/stored.ts";
+import { lastRunIds } from "../ledger/runs/run-statements.ts";
 
 const shownOperations = 20;
 /** States of operations that are not at their end, in the order of the index over them. */

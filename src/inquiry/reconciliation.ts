@@ -10,10 +10,10 @@ import type {
   ShownItem,
   StaffCase,
 } from "../report/reconciliation-facts.ts";
-import { numbersOf, orderCases, standing } from "./queries-order-cases.ts";
-import type { FixedNumbers, RecordRow } from "./queries-order-cases.ts";
-import type { Reading } from "./query-base.ts";
-import { stored } from "./query-base.ts";
+import { numbersOf, orderCases, standing } from "./order-cases.ts";
+import type { FixedNumbers, RecordRow } from "./order-cases.ts";
+import type { Reading } from "./reading.ts";
+import { stored } from "../ledger/database/stored.ts";
 
 /** Every customer that the CRM, the ledger or the quarantine names, in key order, one after the other. */
 export async function* customerCases(reading: Reading): AsyncGenerator<CustomerCase, void, void> {
