@@ -1,4 +1,5 @@
 import type { Json } from "../base/canonical-json.ts";
+import { idFault } from "../contract/answer-fields.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { PlatformCustomer } from "../platform/snapshot.ts";
@@ -80,6 +81,13 @@ export interface Known {
   enterpriseCode: string | undefined;
 }
 
+/** What is known of an enterprise, whoever is linked with it. */
+export interface EnterpriseFacts {
+  platformCustomers: PlatformCustomer[];
+  enterpriseCode: string | undefined;
+  protectedMembers: readonly string[];
+}
+
 /** What is known of a customer as far as the references of one payload need it. */
 export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" | "enterpriseCode"> {
   /** The number that is fixed to a slot of an asset instance. */
@@ -148,3 +156,144 @@ export type StateChange =
   | { type: "observed-gone"; customer: RecordKey; kind: string; subjects: string[] }
   | { type: "observation-read"; customer: RecordKey; complete: boolean }
   | { type: "secrets-wiped"; ref: string; version: number };
+
+/** An id that an earlier version believed although it cannot be used counts as not known. */
+export function usable(id: string): boolean {
+  return idFault(id) === undefined;
+}
+
+/** When a change was written, for whom it is applied, and what was known of an enterprise that it links. */
+export interface ChangeContext {
+  customer: RecordKey;
+  at: string;
+  enterprise?: EnterpriseFacts | undefined;
+}
+
+/**
+ * What is known of a customer once a change is written: the same as is read back from the rows that the ledger writes
+ * for it. What a change says of others leaves this customer as it is.
+ */
+export function applyChange(known: Known, change: StateChange, context: ChangeContext): Known {
+  const { customer } = context;
+  switch (change.type) {
+    case "linked":
+      return isSame(change.customer, customer) ? linkedWith(known, change.link, context) : known;
+    case "examined":
+      if (known.link === undefined || !isSame(change.customer, customer)) return known;
+      return { ...known, link: { ...known.link, examined: true } };
+    case "platform-customers":
+      if (known.link?.enterpriseGlobalId !== change.enterpriseGlobalId) return known;
+      return { ...known, platformCustomers: mergedCustomers(known.platformCustomers, change.customers) };
+    case "acknowledged":
+      return isSame(change.customer, customer) ? { ...known, acknowledged: change.fields } : known;
+    case "members-protected":
+      if (known.link?.enterpriseGlobalId !== change.enterpriseGlobalId) return known;
+      return { ...known, protectedMembers: new Set([...known.protectedMembers, ...change.memberGlobalIds]) };
+    case "order-placed":
+      return isSame(change.customer, customer) ? orderPlaced(known, change) : known;
+    case "staff-linked":
+      return { ...known, staffLinks: staffLinked(known.staffLinks, change, customer) };
+    case "enterprise-code":
+      if (known.link?.enterpriseGlobalId !== change.enterpriseGlobalId) return known;
+      return { ...known, enterpriseCode: known.enterpriseCode ?? change.code };
+    case "asset-granted":
+    case "asset-revoked":
+      return { ...known, assignments: assigned(known.assignments, change, customer) };
+    case "numbers-taken":
+    case "licence-types-shown":
+    case "observed":
+    case "observed-gone":
+    case "observation-read":
+    case "secrets-wiped":
+      return known;
+  }
+}
+
+/** The same for what one outcome or one reading teaches. */
+export function applyChanges(known: Known, changes: readonly StateChange[], context: ChangeContext): Known {
+  return changes.reduce((before, change) => applyChange(before, change, context), known);
+}
+
+/** The same once the ledger has chosen numbers for slots of an order's assets, which belong to them for good. */
+export function withNumbers(known: Known, fixed: readonly FixedNumber[]): Known {
+  return fixed.length === 0 ? known : { ...known, numbers: [...known.numbers, ...fixed].toSorted(bySlot) };
+}
+
+/** Of another enterprise than the one before, only what the ledger held of it is known. */
+function linkedWith(known: Known, link: Link, { at, enterprise }: ChangeContext): Known {
+  const isNew = known.link?.enterpriseGlobalId !== link.enterpriseGlobalId;
+  const isUsable = usable(link.enterpriseGlobalId);
+  const facts = isNew ? { platformCustomers: [], enterpriseCode: undefined, ...(isUsable ? enterprise : {}) } : known;
+  return {
+    ...known,
+    link: isUsable ? { ...link, since: at } : undefined,
+    linkUnusable: !isUsable,
+    platformCustomers: facts.platformCustomers,
+    enterpriseCode: facts.enterpriseCode,
+    protectedMembers: new Set([...known.protectedMembers, ...(enterprise?.protectedMembers ?? [])]),
+  };
+}
+
+function mergedCustomers(before: readonly PlatformCustomer[], shown: readonly PlatformCustomer[]): PlatformCustomer[] {
+  const all = new Map([...before, ...shown].map((item) => [item.customerId, item]));
+  return [...all.values()]
+    .filter((item) => usable(item.customerId))
+    .toSorted((one, other) => compareBytes(one.customerId, other.customerId));
+}
+
+function orderPlaced(known: Known, change: Extract<StateChange, { type: "order-placed" }>): Known {
+  const { order, customer, channelOrderId, bodyHash, version, origin } = change;
+  const placed: PlacedOrder = { key: order, customer, channelOrderId, bodyHash, version, origin };
+  const all = new Map(known.placedOrders).set(formatKey(order), placed);
+  return { ...known, placedOrders: new Map([...all].toSorted(([, one], [, other]) => byKey(one.key, other.key))) };
+}
+
+function staffLinked(
+  links: Known["staffLinks"],
+  change: Extract<StateChange, { type: "staff-linked" }>,
+  customer: RecordKey,
+): Known["staffLinks"] {
+  const { staff, memberGlobalId, origin, particulars } = change;
+  const all = new Map(links);
+  all.delete(formatKey(staff));
+  if (!isSame(change.customer, customer) || !usable(memberGlobalId)) return all;
+  all.set(formatKey(staff), { key: staff, memberGlobalId, origin, particulars });
+  return new Map([...all].toSorted(([, one], [, other]) => byKey(one.key, other.key)));
+}
+
+function assigned(
+  assignments: readonly Assignment[],
+  change: Extract<StateChange, { type: "asset-granted" | "asset-revoked" }>,
+  customer: RecordKey,
+): Assignment[] {
+  const { assetNumber } = change;
+  const others = assignments.filter((item) => item.assetNumber !== assetNumber);
+  if (change.type === "asset-revoked" || !isSame(change.customer, customer) || !usable(change.memberGlobalId))
+    return others;
+  const { staff, memberGlobalId, origin } = change;
+  return [...others, { assetNumber, staff, memberGlobalId, origin }].toSorted((one, other) =>
+    compareBytes(one.assetNumber, other.assetNumber),
+  );
+}
+
+function isSame(one: RecordKey, other: RecordKey): boolean {
+  return one.namespace === other.namespace && one.id === other.id;
+}
+
+/** In the order in which the ledger gives its rows, which a fingerprint depends on. */
+function compareBytes(one: string, other: string): number {
+  return Buffer.from(one, "utf8").compare(Buffer.from(other, "utf8"));
+}
+
+function byKey(one: RecordKey, other: RecordKey): number {
+  return compareBytes(one.namespace, other.namespace) || compareBytes(one.id, other.id);
+}
+
+function bySlot(one: FixedNumber, other: FixedNumber): number {
+  return (
+    compareBytes(one.namespace, other.namespace) ||
+    compareBytes(one.orderId, other.orderId) ||
+    compareBytes(one.instanceId, other.instanceId) ||
+    one.slot - other.slot
+  );
+}

@@ -197,15 +197,30 @@ describe("asset numbers", () => {
     given,
     wireNumber: (digits: string) => `A-${digits}`,
   });
+  const fixed = (orderId: string, digits: string, slot: number) => ({
+    number: `A-${digits}`,
+    namespace: "crm",
+    orderId,
+    instanceId: "I",
+    slot,
+  });
   const taken = (...numbers: string[]): StateChange => ({ type: "numbers-taken", numbers, operationId: "op" });
 
   it("are fixed to an instance once and for good", async () => {
     const { ledger, path } = await openLedger();
     await ledger.state.record(key("1"), [taken("8000000001", "8000000002", "8000000003")]);
-    expect(await ledger.state.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({ lacking: 0, clashing: [] });
-    expect(await ledger.state.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({ lacking: 0, clashing: [] });
+    expect(await ledger.state.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({
+      lacking: 0,
+      clashing: [],
+      fixed: [fixed("O", "8000000001", 0), fixed("O", "8000000002", 1)],
+    });
+    expect(await ledger.state.fixNumbers(key("O"), [wanted("I", 2)])).toEqual({ lacking: 0, clashing: [], fixed: [] });
     expect(await ledger.state.poolSize()).toBe(1);
-    expect(await ledger.state.fixNumbers(key("P"), [wanted("I", 3)])).toEqual({ lacking: 2, clashing: [] });
+    expect(await ledger.state.fixNumbers(key("P"), [wanted("I", 3)])).toEqual({
+      lacking: 2,
+      clashing: [],
+      fixed: [fixed("P", "8000000003", 0)],
+    });
     const rows = sqlite(path).prepare("select wire_number, order_id, slot from asset_number order by number").all();
     expect(rows).toEqual([
       { wire_number: "A-8000000001", order_id: "O", slot: 0 },
@@ -220,7 +235,11 @@ describe("asset numbers", () => {
     await ledger.state.fixNumbers(key("O"), [wanted("I", 1)]);
     await ledger.state.record(key("1"), [taken("8000000001", "8000000002")]);
     expect(await ledger.state.poolSize()).toBe(1);
-    expect(await ledger.state.fixNumbers(key("P"), [wanted("I", 2)])).toEqual({ lacking: 1, clashing: [] });
+    expect(await ledger.state.fixNumbers(key("P"), [wanted("I", 2)])).toEqual({
+      lacking: 1,
+      clashing: [],
+      fixed: [fixed("P", "8000000002", 0)],
+    });
   });
 
   it("that the CRM gave to one asset are given to no other, by the CRM or from the pool", async () => {
@@ -228,13 +247,19 @@ describe("asset numbers", () => {
     expect(await ledger.state.fixNumbers(key("O"), [wanted("I", 1, ["A-8000000001"])])).toEqual({
       lacking: 0,
       clashing: [],
+      fixed: [fixed("O", "8000000001", 0)],
     });
     expect(await ledger.state.fixNumbers(key("P"), [wanted("I", 1, ["A-8000000001"])])).toEqual({
       lacking: 0,
       clashing: ["A-8000000001"],
+      fixed: [],
     });
     await ledger.state.record(key("1"), [taken("8000000001", "8000000002")]);
-    expect(await ledger.state.fixNumbers(key("Q"), [wanted("I", 1)])).toEqual({ lacking: 0, clashing: [] });
+    expect(await ledger.state.fixNumbers(key("Q"), [wanted("I", 1)])).toEqual({
+      lacking: 0,
+      clashing: [],
+      fixed: [fixed("Q", "8000000002", 0)],
+    });
     const wires = sqlite(path).prepare("select wire_number from asset_number where order_id = 'Q'").pluck().all();
     expect(wires).toEqual(["A-8000000002"]);
     expect(await ledger.state.poolSize()).toBe(0);

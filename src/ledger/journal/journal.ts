@@ -104,18 +104,19 @@ export class Journal {
   }
 
   /**
-   * Records what became of an operation: outcome, ledger changes and audit entry in one transaction. Throws a Problem
-   * `ledger.contradiction` where the changes cannot stand beside what the ledger knows; nothing is recorded then.
+   * Records what became of an operation: outcome, ledger changes and audit entry in one transaction, and gives the
+   * instant that they bear. Throws a Problem `ledger.contradiction` where the changes cannot stand beside what the
+   * ledger knows; nothing is recorded then.
    */
-  async conclude(id: string, conclusion: Conclusion): Promise<void> {
+  async conclude(id: string, conclusion: Conclusion): Promise<string> {
     try {
-      await this.#context.write(() => this.#conclude(id, conclusion));
+      return await this.#context.write(() => this.#conclude(id, conclusion));
     } catch (error) {
       throw contradictionIn(error, `operation ${id}`);
     }
   }
 
-  #conclude(id: string, conclusion: Conclusion): void {
+  #conclude(id: string, conclusion: Conclusion): string {
     const at = this.#context.now;
     const row = this.#journal.byId(id);
     if (row === undefined) throw new Error(`operation ${id} is not in the journal`);
@@ -168,6 +169,7 @@ export class Journal {
         ...conclusion.audit.body,
       },
     });
+    return at;
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Known, PayloadFacts, StateChange } from "../../operation/state.ts";
+import type { EnterpriseFacts, Known, PayloadFacts, StateChange } from "../../operation/state.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import type { ChangeTables } from "./changes.ts";
@@ -9,7 +9,7 @@ import type { LedgerContext } from "../context.ts";
 import type { HoldTables } from "../approvals/holds.ts";
 import type { KnownTables } from "./known.ts";
 import { NumberTables } from "./numbers.ts";
-import type { WantedNumbers } from "./numbers.ts";
+import type { FixedNumbers, WantedNumbers } from "./numbers.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
 import type { RunTables } from "../runs/run-tables.ts";
 import type { WorkTables } from "../records/work.ts";
@@ -59,6 +59,11 @@ export class EnterpriseState {
     return this.#context.readTogether(() => this.#known.known(customer));
   }
 
+  /** What is known of an enterprise, whoever is linked with it. */
+  async enterpriseFacts(enterpriseGlobalId: string): Promise<EnterpriseFacts> {
+    return this.#context.readTogether(() => this.#known.enterpriseFacts(enterpriseGlobalId));
+  }
+
   /** What the references of a payload of this customer stand for now. */
   async payloadFacts(customer: RecordKey): Promise<PayloadFacts> {
     return this.#context.readTogether(() => this.#known.payloadFacts(customer));
@@ -73,14 +78,17 @@ export class EnterpriseState {
     return this.#context.read(() => this.#known.isPlaced(channelOrderId));
   }
 
-  /** Ledger changes that come from reading, not from an operation; with an audit entry where something is adopted. */
+  /**
+   * Ledger changes that come from reading, not from an operation; with an audit entry where something is adopted. Gives
+   * the instant that they bear.
+   */
   async record(
     customer: RecordKey,
     changes: readonly StateChange[],
     audit?: { kind: string; subject: string; body: JsonObject },
-  ): Promise<void> {
-    if (changes.length === 0 && audit === undefined) return;
-    await this.#context.write(() => {
+  ): Promise<string> {
+    if (changes.length === 0 && audit === undefined) return this.#context.now;
+    return await this.#context.write(() => {
       const at = this.#context.now;
       for (const change of changes) this.#changes.apply(change, at);
       if (audit !== undefined) {
@@ -91,6 +99,7 @@ export class EnterpriseState {
           body: { customer: formatKey(customer), ...audit.body },
         });
       }
+      return at;
     });
   }
 
@@ -116,10 +125,7 @@ export class EnterpriseState {
       .map((item) => item.number);
   }
 
-  async fixNumbers(
-    order: RecordKey,
-    wanted: readonly WantedNumbers[],
-  ): Promise<{ lacking: number; clashing: string[] }> {
+  async fixNumbers(order: RecordKey, wanted: readonly WantedNumbers[]): Promise<FixedNumbers> {
     return await this.#context.write(() => this.#numbers.fixNumbers(order, wanted, this.#context.now));
   }
 

@@ -1,14 +1,10 @@
-import { idFault } from "../../contract/answer-fields.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Known, Link, PayloadFacts } from "../../operation/state.ts";
+import { usable } from "../../operation/state.ts";
+import type { EnterpriseFacts, Known, Link, PayloadFacts } from "../../operation/state.ts";
 import type { PlatformCustomer } from "../../platform/snapshot.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 
-/** An id that an earlier version believed although it cannot be used counts as not known. */
-export function usable(id: string): boolean {
-  return idFault(id) === undefined;
-}
 /** What is known of the enterprise of one customer, and what the references of one payload stand for. Reads only. */
 export class EnterpriseTables {
   readonly #statements;
@@ -53,6 +49,14 @@ export class EnterpriseTables {
         since: row.from_at,
       },
       linkUnusable: false,
+    };
+  }
+
+  facts(enterprise: string): EnterpriseFacts {
+    return {
+      platformCustomers: this.platformCustomers(enterprise),
+      enterpriseCode: this.code(enterprise),
+      protectedMembers: this.#statements.protectedMembers.all(enterprise).map((row) => row.member_global_id),
     };
   }
 
@@ -109,6 +113,10 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string, string, string, string], { member_global_id: string }>(
         `select member_global_id from staff_link where namespace = +? and staff_id = +? and to_at is null
        and customer_namespace = ? and customer_id = ?`,
+      ),
+    protectedMembers: () =>
+      database.prepare<[string], { member_global_id: string }>(
+        "select member_global_id from protected_member where enterprise_global_id = +?",
       ),
     enterpriseCode: () =>
       database.prepare<[string], { code: string }>("select code from enterprise_code where enterprise_global_id = +?"),

@@ -1,7 +1,16 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { Assignment, FixedNumber, Known, PayloadFacts, PlacedOrder, StaffLink } from "../../operation/state.ts";
+import { usable } from "../../operation/state.ts";
+import type {
+  Assignment,
+  EnterpriseFacts,
+  FixedNumber,
+  Known,
+  PayloadFacts,
+  PlacedOrder,
+  StaffLink,
+} from "../../operation/state.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../../operation/desired.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
@@ -9,7 +18,7 @@ import type { PrivateMarker } from "../../operation/references.ts";
 import { markerKey } from "../../operation/references.ts";
 import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
-import { EnterpriseTables, usable } from "./enterprise.ts";
+import { EnterpriseTables } from "./enterprise.ts";
 import { commitmentTo } from "../private/private.ts";
 import type { SealingKey } from "../private/private.ts";
 import { statements } from "../database/statements.ts";
@@ -167,6 +176,11 @@ export class KnownTables {
       protectedMembers: new Set(run.protectedMembers.all(namespace, id).map((row) => row.member_global_id)),
       enterpriseCode: this.#enterprises.code(enterprise),
     };
+  }
+
+  /** What is known of an enterprise, whoever is linked with it. */
+  enterpriseFacts(enterpriseGlobalId: string): EnterpriseFacts {
+    return this.#enterprises.facts(enterpriseGlobalId);
   }
 
   /** What the references of one payload of a customer stand for. */

@@ -1,4 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
+import type { FixedNumber } from "../../operation/state.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 
@@ -13,6 +14,15 @@ export interface WantedNumbers {
   wireNumber: (digits: string) => string;
 }
 
+export interface FixedNumbers {
+  /** How many are lacking; 0 where every slot has its number. */
+  lacking: number;
+  /** Given numbers that belong to another instance already. */
+  clashing: string[];
+  /** What was fixed now. */
+  fixed: FixedNumber[];
+}
+
 /** Asset numbers: the free ones of the pool, and which instance each of the others belongs to for good. */
 export class NumberTables {
   readonly #statements;
@@ -21,15 +31,16 @@ export class NumberTables {
     this.#statements = prepareStatements(database);
   }
 
-  /**
-   * Fixes numbers to the slots of instances that have none yet: those the CRM gave, else free ones of the pool. Returns
-   * how many are lacking (0: all fixed) and which given numbers belong to another instance already.
-   */
-  fixNumbers(order: RecordKey, wanted: readonly WantedNumbers[], at: string): { lacking: number; clashing: string[] } {
+  /** Fixes numbers to the slots of instances that have none yet: those the CRM gave, else free ones of the pool. */
+  fixNumbers(order: RecordKey, wanted: readonly WantedNumbers[], at: string): FixedNumbers {
     const run = this.#statements;
     let lacking = 0;
     const clashing: string[] = [];
+    const now: FixedNumber[] = [];
     for (const item of wanted) {
+      const { instanceId } = item;
+      const fix = (number: string, slot: number): void =>
+        void now.push({ number, namespace: order.namespace, orderId: order.id, instanceId, slot });
       const fixed = run.fixedOf.all(order.namespace, order.id, item.instanceId);
       const slots = new Set(fixed.map((row) => row.slot));
       for (let slot = 0; slot < item.quantity; slot += 1) {
@@ -37,15 +48,22 @@ export class NumberTables {
         const given = item.given[slot];
         if (given !== undefined) {
           if (run.byWire.get(given, given) !== undefined) clashing.push(given);
-          else run.fixGiven.run(given, at, at, given, order.namespace, order.id, item.instanceId, slot);
+          else {
+            run.fixGiven.run(given, at, at, given, order.namespace, order.id, instanceId, slot);
+            fix(given, slot);
+          }
           continue;
         }
         const free = this.#takeFree(item, at);
-        if (free === undefined) lacking += 1;
-        else run.fix.run(at, free.wire, order.namespace, order.id, item.instanceId, slot, free.digits);
+        if (free === undefined) {
+          lacking += 1;
+          continue;
+        }
+        run.fix.run(at, free.wire, order.namespace, order.id, instanceId, slot, free.digits);
+        fix(free.wire, slot);
       }
     }
-    return { lacking, clashing };
+    return { lacking, clashing, fixed: now };
   }
 
   /** A free number whose form on the wire no asset has yet; one that the CRM gave to an asset by itself is spent. */

@@ -421,7 +421,7 @@ export const answers: Breaks = {
       "an id that the platform answers with > and that is unusable (E2, empty) leaves the outcome unknown; reading decides, nothing is sent twice",
   },
   "an id that an earlier version believed is used": {
-    file: "src/ledger/state/enterprise.ts",
+    file: "src/operation/state.ts",
     find: "return idFault(id) === undefined;",
     replace: 'return id !== "unusable";',
     test: "run/odd-answers.test.ts",

@@ -250,4 +250,18 @@ export const keeping: Breaks = {
     title:
       "a record that one source has given up and another one claims changes hands, also where it changes meanwhile",
   },
+  "what an answer teaches is kept in memory otherwise than in the ledger": {
+    file: "src/operation/state.ts",
+    find: "known.enterpriseCode ?? change.code",
+    replace: "change.code",
+    test: "ledger/state-changes.test.ts",
+    title: "what is learned of a customer, applied in memory, is what its rows say when they are read again",
+  },
+  "a row of what was learned says otherwise than the change": {
+    file: "src/ledger/state/changes.ts",
+    find: "link.examined ? 1 : 0,",
+    replace: "0,",
+    test: "ledger/state-changes.test.ts",
+    title: "what is learned of a customer, applied in memory, is what its rows say when they are read again",
+  },
 };

@@ -188,8 +188,8 @@ export const sending: Breaks = {
   },
   "numbers are used without being fixed to their asset": {
     file: "src/ledger/state/numbers.ts",
-    find: "else run.fix.run(at, free.wire,",
-    replace: "else run.spend.run(at, free.digits,",
+    find: "run.fix.run(at, free.wire,",
+    replace: "run.spend.run(at, free.digits,",
     test: "ledger/journal.test.ts",
     title: "asset numbers > are fixed to an instance once and for good",
   },

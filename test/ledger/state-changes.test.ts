@@ -1,0 +1,224 @@
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { formatKey } from "../../src/crm/keys.ts";
+import type { RecordKey } from "../../src/crm/model.ts";
+import { applyChange, withNumbers } from "../../src/operation/state.ts";
+import type { Known, StateChange } from "../../src/operation/state.ts";
+import { customerRecord, LedgerWorld, orderRecord } from "./world.ts";
+
+const runs = 60;
+const key = (id: string): RecordKey => ({ namespace: "crm", id });
+
+/** One thing that is learned; names are made different for each sequence. */
+type Step = (name: (short: string) => string) => StateChange | { fix: string; quantity: number };
+
+const enterprises = ["E-1", "E-2", "E-é", "not an id"];
+const people = ["S-1", "S-2", "S-10", "S-ß"];
+const profile = { userName: "u", name: "n", remark: null, mobile: null, departmentId: null };
+const owner = fc.constantFrom("C", "C", "other");
+const staff = fc.constantFrom(...people);
+const enterprise = fc.constantFrom("E-1", "E-1", "E-1", ...enterprises);
+const assetNumber = fc.constantFrom("A-1", "A-2", "A-10");
+const member = fc.constantFrom("M-1", "M-2", "M-3", "", "a member");
+const adoptedOr = (origin: "created" | "granted" | "placed"): ("adopted" | typeof origin)[] => ["adopted", origin];
+
+const steps: fc.Arbitrary<Step>[] = [
+  fc
+    .record({ enterprise, owner, origin: fc.constantFrom("created" as const, "adopted" as const, "bound" as const) })
+    .map(({ enterprise: gid, owner: whose, origin }) => (name) => ({
+      type: "linked",
+      customer: key(name(whose)),
+      link: {
+        enterpriseGlobalId: name(gid),
+        channelCode: "crm",
+        channelCustomerId: name("N"),
+        origin,
+        examined: origin === "created",
+      },
+    })),
+  owner.map((whose) => (name) => ({ type: "examined", customer: key(name(whose)) })),
+  fc
+    .record({
+      enterprise,
+      ids: fc.uniqueArray(fc.constantFrom("P-1", "P-2", "P-10", "not usable")),
+      flag: fc.boolean(),
+    })
+    .map(({ enterprise: gid, ids, flag }) => (name) => ({
+      type: "platform-customers",
+      enterpriseGlobalId: name(gid),
+      customers: ids.map((id) => ({
+        customerId: id,
+        isDefault: flag,
+        channelCode: "crm",
+        channelCustomerId: name("N"),
+      })),
+    })),
+  fc
+    .record({ owner, name: fc.constantFrom("one", "two"), address: fc.constantFrom(null, "street") })
+    .map(({ owner: whose, ...fields }) => (name) => ({
+      type: "acknowledged",
+      customer: key(name(whose)),
+      fields: { ...fields, branchName: "B" },
+    })),
+  fc
+    .record({ enterprise, ids: fc.uniqueArray(fc.constantFrom("M-1", "M-7", "M-8")) })
+    .map(({ enterprise: gid, ids }) => (name) => ({
+      type: "members-protected",
+      enterpriseGlobalId: name(gid),
+      memberGlobalIds: ids.map((id) => name(`${id}-${gid}`)),
+      reason: "made with it",
+    })),
+  fc
+    .record({ owner, order: fc.constantFrom("O-1", "O-2", "O-10"), origin: fc.constantFrom(...adoptedOr("placed")) })
+    .map(({ owner: whose, order, origin }) => (name) => ({
+      type: "order-placed",
+      order: key(name(whose === "C" ? order : `${order}-other`)),
+      customer: key(name(whose)),
+      channelOrderId: name(`CO-${order}`),
+      bodyHash: "hash",
+      version: 1,
+      operationId: null,
+      origin: origin === "adopted" ? "adopted" : "placed",
+      licenceOrders: [{ sequence: 1, licenseType: "cloud_account", platformCustomerId: "P-1", licenseOrderId: "L" }],
+    })),
+  fc.constantFrom(["1", "2"], ["2", "3", "4"]).map((numbers) => (name) => ({
+    type: "numbers-taken",
+    numbers: numbers.map((item) => name(item)),
+    operationId: "op",
+  })),
+  fc
+    .record({ order: fc.constantFrom("O-1", "O-2", "O-10"), quantity: fc.integer({ min: 1, max: 3 }) })
+    .map(({ order, quantity }) => (name) => ({ fix: name(order), quantity })),
+  fc.record({ owner, staff, member }).map(({ owner: whose, staff: who, member: id }) => (name) => ({
+    type: "staff-linked",
+    staff: key(name(who)),
+    customer: key(name(whose)),
+    enterpriseGlobalId: name("E-1"),
+    memberGlobalId: id.startsWith("M") ? name(id) : id,
+    origin: "created",
+    particulars: profile,
+  })),
+  fc.record({ enterprise, code: fc.constantFrom("X1", "X2") }).map(({ enterprise: gid, code }) => (name) => ({
+    type: "enterprise-code",
+    enterpriseGlobalId: name(gid),
+    code,
+  })),
+  fc
+    .record({ owner, staff, member, assetNumber })
+    .map(({ owner: whose, staff: who, member: id, assetNumber: asset }) => {
+      return (name) => ({
+        type: "asset-granted",
+        assetNumber: name(asset),
+        staff: key(name(who)),
+        customer: key(name(whose)),
+        memberGlobalId: id,
+        origin: "granted",
+        operationId: null,
+      });
+    }),
+  assetNumber.map((asset) => (name) => ({ type: "asset-revoked", assetNumber: name(asset), operationId: null })),
+  fc.constant((name) => ({ type: "licence-types-shown", types: [name("cloud_account")] })),
+  fc.constant((name) => ({
+    type: "observed",
+    customer: key(name("C")),
+    kind: "member",
+    subject: "M",
+    body: { shown: true },
+  })),
+  fc.constant((name) => ({ type: "observation-read", customer: key(name("C")), complete: true })),
+  fc.constant(() => ({ type: "secrets-wiped", ref: "orders/crm/O", version: 1 })),
+];
+
+/** Order counts wherever the ledger gives one. */
+function plain(known: Known): object {
+  return {
+    ...known,
+    placedOrders: [...known.placedOrders],
+    staffLinks: [...known.staffLinks],
+    protectedMembers: [...known.protectedMembers].sort(),
+  };
+}
+
+/**
+ * Writes one step and applies it in memory. What the ledger refuses as a contradiction is neither; and nothing is
+ * learned of an enterprise that the customer was linked with before and is not any more.
+ */
+async function taken(
+  world: LedgerWorld,
+  step: ReturnType<Step>,
+  before: { known: Known; linkedWith: Set<string>; customer: RecordKey },
+): Promise<Known> {
+  const { known, linkedWith, customer } = before;
+  const { ledger } = world;
+  world.now += 1;
+  if ("fix" in step) {
+    const wanted = [
+      { instanceId: "I", quantity: step.quantity, given: [], wireNumber: (digits: string) => `86${digits}` },
+    ];
+    return withNumbers(known, (await ledger.state.fixNumbers(key(step.fix), wanted)).fixed);
+  }
+  const gid = step.type === "linked" ? step.link.enterpriseGlobalId : undefined;
+  if ("enterpriseGlobalId" in step && step.type !== "staff-linked") {
+    const { enterpriseGlobalId } = step;
+    if (linkedWith.has(enterpriseGlobalId) && known.link?.enterpriseGlobalId !== enterpriseGlobalId) return known;
+  }
+  const enterpriseFacts = gid === undefined ? undefined : await ledger.state.enterpriseFacts(gid);
+  let at: string;
+  try {
+    at = await ledger.state.record(customer, [step]);
+  } catch {
+    return known;
+  }
+  if (gid !== undefined && step.type === "linked" && formatKey(step.customer) === formatKey(customer))
+    linkedWith.add(gid);
+  return applyChange(known, step, { customer, at, enterprise: enterpriseFacts });
+}
+
+it("what is learned of a customer, applied in memory, is what its rows say when they are read again", async () => {
+  const world = await LedgerWorld.open();
+  const numbers = Array.from({ length: runs + 1 }, (_, index) => index);
+  await world.read(
+    "customers",
+    numbers.map((number) => ({ customers: customerRecord(`C~${number}`) })),
+  );
+  await world.read(
+    "orders",
+    numbers.flatMap((number) =>
+      ["O-1", "O-2", "O-10"].map((order) => ({ orders: orderRecord(`${order}~${number}`, `C~${number}`) })),
+    ),
+  );
+  let number = 0;
+  const changed = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(...steps), { minLength: 20, maxLength: 40, size: "max" }), async (sequence) => {
+      number = (number % runs) + 1;
+      const suffix = number;
+      const name = (short: string): string => (short === "not an id" ? "not an id" : `${short}~${suffix}`);
+      const customer = key(name("C"));
+      const linkedWith = new Set<string>();
+      let known = await world.ledger.state.known(customer);
+      for (const make of sequence) {
+        const step = make(name);
+        const next = await taken(world, step, { known, linkedWith, customer });
+        if (next !== known) changed.add("fix" in step ? "fix" : step.type);
+        known = next;
+        expect(plain(known)).toEqual(plain(await world.ledger.state.known(customer)));
+      }
+    }),
+    { numRuns: runs, seed: 20_261_001, endOnFailure: true },
+  );
+  // Each change that a customer's state knows of was among them, and changed something.
+  expect([...changed].sort()).toEqual([
+    "acknowledged",
+    "asset-granted",
+    "asset-revoked",
+    "enterprise-code",
+    "examined",
+    "fix",
+    "linked",
+    "members-protected",
+    "order-placed",
+    "platform-customers",
+    "staff-linked",
+  ]);
+});
