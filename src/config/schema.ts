@@ -18,15 +18,26 @@ const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/iu);
 const days = z.int().min(1).nullable();
 
 const ledgerSettings = z.strictObject({
-  path: z.string().min(1).describe("The SQLite file of the ledger, relative to the configuration file."),
-  sealKey: secretReference
-    .optional()
-    .describe("Key that seals passwords, as `env:NAME` or `file:/path`. Without it no staff is created (A30)."),
+  path: z
+    .string()
+    .min(1)
+    .meta({
+      description: "The SQLite file of the ledger, relative to the configuration file.",
+      examples: ["ledger.db"],
+    }),
+  sealKey: secretReference.optional().meta({
+    description: "Key that seals passwords, as `env:NAME` or `file:/path`. Without it no staff is created (A30).",
+    examples: ["env:SEAL_KEY"],
+  }),
   group: z
     .string()
     .min(1)
     .optional()
-    .describe("Group that may read the ledger, its reports and what lies beside it. Without it only the owner may."),
+    .meta({
+      description:
+        "Group that may read the ledger, its reports and what lies beside it. Without it only the owner may.",
+      examples: ["finance"],
+    }),
 });
 
 const logSettings = z
@@ -48,9 +59,10 @@ const retentionSettings = z
     observationDays: days
       .default(400)
       .describe("Days that observations are kept which the platform has shown otherwise since; null: for ever."),
-    runDays: days
-      .default(null)
-      .describe("Days that reads of sources and the settings and summaries of runs are kept; null: for ever."),
+    runDays: days.default(null).meta({
+      description: "Days that reads of sources and the settings and summaries of runs are kept; null: for ever.",
+      examples: [800],
+    }),
   })
   .prefault({});
 
@@ -79,9 +91,11 @@ export function composeSchema<
       .min(1)
       .max(100)
       .optional()
-      .describe(
-        "Who speaks in alerts, where several instances report to one place; default: the name of this machine.",
-      ),
+      .meta({
+        description:
+          "Who speaks in alerts, where several instances report to one place; default: the name of this machine.",
+        examples: ["production"],
+      }),
     zone: zoneSchema.default("UTC").describe("Time zone of schedules, months and dates without one."),
     namespace: name.default("crm").describe("Namespace of records whose mapping names none."),
     log: logSettings.describe("The log on standard error."),

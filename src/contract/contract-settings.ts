@@ -56,11 +56,17 @@ export const contractSettingsSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("Channel code of orders and of bound customers; E3 is searched for it (A9)"),
+    .meta({
+      description: "Channel code of orders and of bound customers; E3 is searched for it (A9)",
+      examples: ["CRM"],
+    }),
   otherChannelCodes: z
     .array(z.string().min(1))
     .default([])
-    .describe("Further channel codes under which E3 looks for a customer, such as the one that E2 gives (A9)"),
+    .meta({
+      description: "Further channel codes under which E3 looks for a customer, such as the one that E2 gives (A9)",
+      examples: [["PORTAL"]],
+    }),
   crmCustomerIdTemplate: template("id", ["namespace"])
     .default("{id}")
     .describe("How the CRM customer number of E2, E4 and E5 is made from the id and namespace of a customer (A8)"),
@@ -85,8 +91,13 @@ export const contractSettingsSchema = z.strictObject({
     ),
   customerSelection: z
     .strictObject({
-      default: customerSelector.default("default"),
-      byLicenseType: z.partialRecord(licenseType, customerSelector).default({}),
+      default: customerSelector
+        .default("default")
+        .describe("Which one takes orders of the licence types not named below"),
+      byLicenseType: z
+        .partialRecord(licenseType, customerSelector)
+        .default({})
+        .meta({ description: "Which one, by licence type", examples: [{ cloud_account: "non-default" }] }),
     })
     .prefault({})
     .describe(
@@ -128,23 +139,31 @@ export const contractSettingsSchema = z.strictObject({
   dateZone: timeZone.default("UTC").describe("Time zone in which a yyyymmdd names a day (A20)"),
   sentinels: z
     .strictObject({
-      productUsage: longSentinel.optional().describe("limitTimeDuration of a product that usage does not limit"),
-      productTrialEnd: integerSentinel.optional().describe("trialEndDate of a product that is no trial"),
-      featureTrialEnd: dateSentinel.optional().describe("trialEndDate of a feature that is no trial"),
+      productUsage: longSentinel
+        .optional()
+        .meta({ description: "limitTimeDuration of a product that usage does not limit", examples: [0] }),
+      productTrialEnd: integerSentinel
+        .optional()
+        .meta({ description: "trialEndDate of a product that is no trial", examples: [0] }),
+      featureTrialEnd: dateSentinel
+        .optional()
+        .meta({ description: "trialEndDate of a feature that is no trial", examples: ["9999-12-31"] }),
     })
     .prefault({})
     .describe("What required fields hold where they do not apply (A21)"),
   timeUnits: z
     .record(z.string().min(1), z.enum(termUnits))
     .optional()
-    .describe(
-      "Every word of timeUnit and what it counts: year, month, day or none; any other word is quarantined (A22)",
-    ),
+    .meta({
+      description:
+        "Every word of timeUnit and what it counts: year, month, day or none; any other word is quarantined (A22)",
+      examples: [{ YEAR: "year", MONTH: "month" }],
+    }),
   productTypes: z
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe("Every word of productType; any other one is quarantined (A22)"),
+    .meta({ description: "Every word of productType; any other one is quarantined (A22)", examples: [["standard"]] }),
   packageProducts: z
     .enum(["separate", "repeat"])
     .default("separate")
@@ -162,11 +181,17 @@ export const contractSettingsSchema = z.strictObject({
   rootParentMerchandiseNum: z
     .string()
     .optional()
-    .describe("parentMerchandiseNum of a package that stands directly under an asset (A24)"),
+    .meta({
+      description: "parentMerchandiseNum of a package that stands directly under an asset (A24)",
+      examples: [""],
+    }),
   assetNumberTemplates: z
     .strictObject({
-      default: assetNumber.default("{digits}"),
-      byLicenseType: z.partialRecord(licenseType, assetNumber).default({}),
+      default: assetNumber.default("{digits}").describe("For the licence types not named below; holds {digits}"),
+      byLicenseType: z
+        .partialRecord(licenseType, assetNumber)
+        .default({})
+        .meta({ description: "By licence type", examples: [{ softkey: "S{digits}" }] }),
     })
     .prefault({})
     .describe("How an asset number is made from the digits of E9, by licence type (A25)"),
@@ -182,7 +207,10 @@ export const contractSettingsSchema = z.strictObject({
     .default([...limits.assetFirstDigits])
     .describe("First digits that E9 may hand out; any other one stops the pool (A25)"),
   staffPage: z
-    .strictObject({ base: z.int().min(0).max(1).default(1), size: z.int().min(1).max(1000).default(50) })
+    .strictObject({
+      base: z.int().min(0).max(1).default(1).describe("Number of the first page"),
+      size: z.int().min(1).max(1000).default(50).describe("Rows to a page"),
+    })
     .prefault({})
     .describe("Number of the first page and rows per page of M5 (A27)"),
   enterpriseCodeMaxLength: z
@@ -204,7 +232,10 @@ export const contractSettingsSchema = z.strictObject({
     .string()
     .regex(/^\d+$/)
     .optional()
-    .describe("Department of staff for whom the CRM names none; needed where the service answers 40009 (A32)"),
+    .meta({
+      description: "Department of staff for whom the CRM names none; needed where the service answers 40009 (A32)",
+      examples: ["100"],
+    }),
   visibleLicenseTypes: z
     .array(licenseType)
     .optional()

@@ -40,7 +40,10 @@ export const licenseTypes = [
 ] as const;
 export type LicenseType = (typeof licenseTypes)[number];
 
-const keyFields = { namespace: namespace.default("crm"), id: identifier };
+const keyFields = {
+  namespace: namespace.default("crm").describe("Names the CRM that gave the id; with the id it is the record's key."),
+  id: identifier.describe("The id that the CRM gave the record."),
+};
 
 /**
  * A customer of ours: what becomes an enterprise on the platform. `address` may be missing: such a customer exists but
@@ -48,75 +51,86 @@ const keyFields = { namespace: namespace.default("crm"), id: identifier };
  */
 export const customerSchema = z.strictObject({
   ...keyFields,
-  name: text,
-  enterpriseName: text.optional(),
-  customerType: z.enum(["personal", "company"]),
-  branchCode: text,
-  branchName: text,
-  address: text.optional(),
-  adminName: text.optional(),
-  adminAccount: text.optional(),
-  adminEmail: text.optional(),
-  adminMobile: text.optional(),
-  purchaserMobile: text.optional(),
-  /** Overrides the template that derives the channel customer number from the CRM id (A8). */
-  channelCustomerId: identifier.optional(),
+  name: text.describe("Name of the customer."),
+  enterpriseName: text.optional().describe("Name of the enterprise on the platform, where it is not the customer's."),
+  customerType: z.enum(["personal", "company"]).describe("A person or a company."),
+  branchCode: text.describe("Code of the branch that looks after the customer."),
+  branchName: text.describe("Name of that branch."),
+  address: text.optional().describe("Address; without it the customer exists and cannot be ordered for."),
+  adminName: text.optional().describe("Name of the enterprise's administrator."),
+  adminAccount: text.optional().describe("Account of the administrator."),
+  adminEmail: text.optional().describe("E-mail of the administrator."),
+  adminMobile: text.optional().describe("Mobile of the administrator."),
+  purchaserMobile: text.optional().describe("Mobile of the purchaser, sent with orders."),
+  channelCustomerId: identifier
+    .optional()
+    .describe("Channel customer number, where the template that makes it from the CRM id does not hold (A8)."),
 });
 export type Customer = z.infer<typeof customerSchema>;
 
-const trialFields = { trial: z.boolean().default(false), trialEnd: instant.optional() };
+const trialFields = {
+  trial: z.boolean().default(false).describe("Whether it is a trial."),
+  trialEnd: instant.optional().describe("When the trial ends."),
+};
 
 export const featureSchema = z.strictObject({
-  code: text,
-  name: text,
-  value: z.string(),
-  valueType: text,
+  code: text.describe("Code of the feature."),
+  name: text.describe("Name of the feature."),
+  value: z.string().describe("Value of the feature."),
+  valueType: text.describe("Type of the value."),
   ...trialFields,
 });
 export type Feature = z.infer<typeof featureSchema>;
 
-export const extensionSchema = z.strictObject({ code: text, value: z.string() });
+export const extensionSchema = z.strictObject({
+  code: text.describe("Code of the extension."),
+  value: z.string().describe("Value of the extension."),
+});
 export type Extension = z.infer<typeof extensionSchema>;
 
+const instanceId = identifier.describe("The CRM's id of this instance; unique within the order.");
+const term = text.describe("Term as years-months-days: `1-0-0` for one year.");
+
 const assetFields = {
-  id: identifier,
-  licenseType: z.enum(licenseTypes),
-  /** Numbers the CRM already knows; the rest, up to `quantity`, comes from the pool (E9). */
-  assetNumbers: z.array(identifier).default([]),
-  quantity: z.int().min(1).max(10_000).default(1),
-  limitStart: instant.optional(),
-  limitEnd: instant.optional(),
-  borrowedUsbKey: z.boolean().optional(),
-  transferredAssetNumber: z.boolean().optional(),
+  id: instanceId,
+  licenseType: z.enum(licenseTypes).describe("Licence type of the asset."),
+  assetNumbers: z
+    .array(identifier)
+    .default([])
+    .describe("Asset numbers that the CRM knows; the rest, up to `quantity`, comes from the pool (E9)."),
+  quantity: z.int().min(1).max(10_000).default(1).describe("How many assets of this kind."),
+  limitStart: instant.optional().describe("From when the asset may be used."),
+  limitEnd: instant.optional().describe("Until when the asset may be used."),
+  borrowedUsbKey: z.boolean().optional().describe("Whether it is a lock that is lent."),
+  transferredAssetNumber: z.boolean().optional().describe("Whether the number was transferred from another customer."),
 };
 
 const packageFields = {
-  id: identifier,
-  number: text,
-  name: text,
-  /** `y-m-d`, such as `1-0-0` for one year. */
-  term: text,
+  id: instanceId,
+  number: text.describe("Number of the package (merchandise)."),
+  name: text.describe("Name of the package."),
+  term,
 };
 
 const productFields = {
-  id: identifier,
-  name: text,
-  gmsPid: text.optional(),
-  appKey: text.optional(),
-  type: text,
-  limitStart: instant.optional(),
-  limitEnd: instant.optional(),
-  nodes: z.int().min(0),
-  /** Accumulated usage duration; absent where the product is not limited by it. */
-  usage: z.int().min(0).optional(),
+  id: instanceId,
+  name: text.describe("Name of the product."),
+  gmsPid: text.optional().describe("Product number; this or `appKey` names the product."),
+  appKey: text.optional().describe("Application key of the product; this or `gmsPid` names the product."),
+  type: text.describe("Product type, one of the words in `assumptions.productTypes`."),
+  limitStart: instant.optional().describe("From when the product may be used."),
+  limitEnd: instant.optional().describe("Until when the product may be used."),
+  nodes: z.int().min(0).describe("Number of nodes."),
+  usage: z.int().min(0).optional().describe("Usage duration; left out where usage does not limit the product."),
   ...trialFields,
-  passwords: z.array(text).optional(),
-  timeUnit: text,
-  timeUnitQuantity: z.int().min(0),
-  term: text,
-  /** Set only for a transfer from another licence order. */
-  srcLicenseOrderId: identifier.optional(),
-  amount: moneySchema.optional(),
+  passwords: z.array(text).optional().describe("Licence passwords. A secret."),
+  timeUnit: text.describe("Unit of the term, one of the words in `assumptions.timeUnits`."),
+  timeUnitQuantity: z.int().min(0).describe("How many of that unit."),
+  term,
+  srcLicenseOrderId: identifier
+    .optional()
+    .describe("Licence order that the product is transferred from; only for a transfer."),
+  amount: moneySchema.optional().describe("What the product costs, where the CRM says so."),
 };
 
 /**
@@ -128,32 +142,53 @@ export const instanceSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("asset"),
     ...assetFields,
-    extensions: z.array(extensionSchema).overwrite(sortedByCode).default([]),
+    extensions: z.array(extensionSchema).overwrite(sortedByCode).default([]).describe("Extensions of the asset."),
   }),
-  z.strictObject({ kind: z.literal("package"), ...packageFields, parentId: identifier, parentNumber: text.optional() }),
+  z.strictObject({
+    kind: z.literal("package"),
+    ...packageFields,
+    parentId: identifier.describe("The asset or package that the package belongs to."),
+    parentNumber: text.optional().describe("Number of the parent, where it is a package."),
+  }),
   z.strictObject({
     kind: z.literal("product"),
     ...productFields,
-    parentId: identifier,
-    features: z.array(featureSchema).overwrite(sortedByCode).default([]),
+    parentId: identifier.describe("The asset or package that the product belongs to."),
+    features: z.array(featureSchema).overwrite(sortedByCode).default([]).describe("Features of the product."),
   }),
-  z.strictObject({ kind: z.literal("feature"), parentId: identifier, ...featureSchema.shape }),
-  z.strictObject({ kind: z.literal("extension"), parentId: identifier, ...extensionSchema.shape }),
+  z.strictObject({
+    kind: z.literal("feature"),
+    parentId: identifier.describe("The product that the feature belongs to."),
+    ...featureSchema.shape,
+  }),
+  z.strictObject({
+    kind: z.literal("extension"),
+    parentId: identifier.describe("The asset that the extension belongs to."),
+    ...extensionSchema.shape,
+  }),
 ]);
 export type Instance = z.infer<typeof instanceSchema>;
+
+const customerReference = {
+  customerId: identifier.describe("The CRM's id of the customer."),
+  customerNamespace: namespace.optional().describe("Namespace of the customer, where it is not the record's own."),
+};
 
 /** An order of a customer as the CRM keeps it. */
 export const orderSchema = z.strictObject({
   ...keyFields,
-  customerId: identifier,
-  /** Namespace of the customer, where it is not the order's own. */
-  customerNamespace: namespace.optional(),
-  /** Overrides the template that derives the channel order number from the CRM id (A16). */
-  channelOrderId: identifier.optional(),
-  placedAt: instant.optional(),
-  cancelled: z.boolean().default(false),
-  amount: moneySchema.optional(),
-  instances: z.array(instanceSchema).min(1).overwrite(sortedInstances),
+  ...customerReference,
+  channelOrderId: identifier
+    .optional()
+    .describe("Channel order number, where the template that makes it from the CRM id does not hold (A16)."),
+  placedAt: instant.optional().describe("When the order was placed."),
+  cancelled: z.boolean().default(false).describe("Whether the order is cancelled."),
+  amount: moneySchema.optional().describe("What the order costs, where the CRM says so."),
+  instances: z
+    .array(instanceSchema)
+    .min(1)
+    .overwrite(sortedInstances)
+    .describe("Assets, packages, products, features and extensions, flat, each with the id of its parent."),
 });
 export type Order = z.infer<typeof orderSchema>;
 
@@ -161,23 +196,25 @@ export type Order = z.infer<typeof orderSchema>;
  * Which asset a staff member should hold: by its number, or by the CRM id of the asset instance that an order brought.
  */
 export const assetClaimSchema = z.union([
-  z.strictObject({ assetNumber: identifier }),
-  z.strictObject({ instanceId: identifier }),
+  z.strictObject({ assetNumber: identifier.describe("The number of the asset.") }),
+  z.strictObject({ instanceId: identifier.describe("The CRM's id of the asset instance that an order brought.") }),
 ]);
 
 /** An employee of a customer and the assets this person should hold. */
 export const staffSchema = z.strictObject({
   ...keyFields,
-  customerId: identifier,
-  customerNamespace: namespace.optional(),
-  userName: text,
-  name: text,
-  remark: text.optional(),
-  departmentId: z.string().regex(/^\d+$/).optional(),
-  mobile: text.optional(),
-  /** Initial password, where the configuration takes it from the CRM (A30). */
-  password: text.optional(),
-  assets: z.array(assetClaimSchema).overwrite(sortedClaims).default([]),
+  ...customerReference,
+  userName: text.describe("Account name: letters and digits."),
+  name: text.describe("Name of the person."),
+  remark: text.optional().describe("Remark on the person."),
+  departmentId: z.string().regex(/^\d+$/).optional().describe("Department on the platform: digits."),
+  mobile: text.optional().describe("Mobile of the person."),
+  password: text.optional().describe("Initial password, where `assumptions.passwordSource` is `crm` (A30). A secret."),
+  assets: z
+    .array(assetClaimSchema)
+    .overwrite(sortedClaims)
+    .default([])
+    .describe("The assets that the person should hold, by number or by the instance of an order."),
 });
 export type Staff = z.infer<typeof staffSchema>;
 

@@ -16,19 +16,36 @@ const serviceUrl = z.url({ protocol: /^https?$/ }).refine((text) => URL.canParse
 /** The OAuth2 token endpoint of the user center, with the grants that the services name. */
 const oauth2Schema = z
   .strictObject({
-    tokenUrl: serviceUrl.describe("Token endpoint"),
-    grant: z
-      .enum(["client_credentials", "password"])
-      .describe("Grant: client_credentials for the application, password for a user"),
-    clientId: z.string().min(1).describe("Application key"),
-    clientSecret: secretReferenceSchema.describe("Application secret: env:NAME or file:/path"),
+    tokenUrl: serviceUrl.meta({ description: "Token endpoint", examples: ["https://login.example.com/oauth/token"] }),
+    grant: z.enum(["client_credentials", "password"]).meta({
+      description: "Grant: client_credentials for the application, password for a user",
+      examples: ["client_credentials"],
+    }),
+    clientId: z
+      .string()
+      .min(1)
+      .meta({ description: "Application key", examples: ["crm-sync"] }),
+    clientSecret: secretReferenceSchema.meta({
+      description: "Application secret: env:NAME or file:/path",
+      examples: ["env:CLIENT_SECRET"],
+    }),
     clientAuth: z
       .enum(["basic", "post"])
       .default("post")
       .describe("Whether key and secret go in the Authorization header (basic) or in the form (post)"),
-    username: z.string().min(1).optional().describe("Account, for the password grant"),
-    password: secretReferenceSchema.optional().describe("Password of the account: env:NAME or file:/path"),
-    scope: z.string().min(1).optional().describe("Scope to ask for"),
+    username: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: "Account, for the password grant", examples: ["sync@example.com"] }),
+    password: secretReferenceSchema
+      .optional()
+      .meta({ description: "Password of the account: env:NAME or file:/path", examples: ["env:ACCOUNT_PASSWORD"] }),
+    scope: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: "Scope to ask for", examples: ["auth_order"] }),
     refreshAheadMs: milliseconds(60_000).describe(
       "How long before its expiry a token is renewed; at most a tenth of its life",
     ),
@@ -40,31 +57,48 @@ const oauth2Schema = z
 
 /** Where the token of one header comes from (A5). */
 export const tokenSourceSchema = z.union([
-  secretReferenceSchema,
+  secretReferenceSchema.meta({ examples: ["env:ORDER_TOKEN"] }),
   z.strictObject({
     env: z
       .string()
       .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
-      .describe("Environment variable that holds the token"),
+      .meta({ description: "Environment variable that holds the token", examples: ["ORDER_TOKEN"] }),
   }),
   z.strictObject({
-    file: z.string().min(1).describe("File that holds the token; read again when it changes or the token is refused"),
+    file: z
+      .string()
+      .min(1)
+      .meta({
+        description: "File that holds the token; read again when it changes or the token is refused",
+        examples: ["/run/secrets/order-token"],
+      }),
   }),
   z.strictObject({
     command: z
       .array(z.string())
       .min(1)
-      .describe("Program and arguments; it prints the token, or JSON with access_token and expires_in"),
+      .meta({
+        description: "Program and arguments; it prints the token, or JSON with access_token and expires_in",
+        examples: [["/usr/local/bin/token", "--for", "orders"]],
+      }),
     timeoutMs: milliseconds(15_000).describe("Longest time for the program"),
   }),
-  z.strictObject({ oauth2: oauth2Schema }),
-  z.strictObject({ fixed: z.string().min(1).describe("The token itself: for the sandbox and for tests only") }),
+  z.strictObject({ oauth2: oauth2Schema.describe("An OAuth2 token endpoint") }),
+  z.strictObject({
+    fixed: z
+      .string()
+      .min(1)
+      .meta({ description: "The token itself: for the sandbox and for tests only", examples: ["sandbox"] }),
+  }),
 ]);
 export type TokenSource = z.infer<typeof tokenSourceSchema>;
 
 /** What a client needs to know about one of the two services. */
 export const serviceSettingsSchema = z.strictObject({
-  baseUrl: serviceUrl.describe("Base URL, without the path of the service itself"),
+  baseUrl: serviceUrl.meta({
+    description: "Base URL, without the path of the service itself",
+    examples: ["https://orders.example.com"],
+  }),
   tokens: z
     .strictObject({
       authorization: tokenSourceSchema.describe("Token of the Authorization header"),
@@ -83,7 +117,10 @@ export const serviceSettingsSchema = z.strictObject({
   tokenCodes: z
     .array(z.string())
     .default([])
-    .describe("Further business codes that mean that the token must be renewed (A2)"),
+    .meta({
+      description: "Further business codes that mean that the token must be renewed (A2)",
+      examples: [["A0230"]],
+    }),
   callsAtOnce: z.int().min(1).max(256).default(2).describe("Calls in flight at once (A37)"),
   callsPerSecond: z
     .number()
@@ -127,6 +164,9 @@ export const serviceSettingsSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("PEM file with the certificate authority of the service, where the system does not know it"),
+    .meta({
+      description: "PEM file with the certificate authority of the service, where the system does not know it",
+      examples: ["/etc/ssl/certs/company-ca.pem"],
+    }),
 });
 export type ServiceSettings = z.infer<typeof serviceSettingsSchema>;

@@ -4,7 +4,10 @@ import { serviceSettingsSchema } from "../http/http-settings.ts";
 
 /** The order service (E1–E9). */
 export const orderServiceSettingsSchema = serviceSettingsSchema.extend({
-  appKey: z.string().min(1).describe("Application key, sent with orders"),
+  appKey: z
+    .string()
+    .min(1)
+    .meta({ description: "Application key, sent with orders", examples: ["0012"] }),
 });
 export type OrderServiceSettings = z.infer<typeof orderServiceSettingsSchema>;
 

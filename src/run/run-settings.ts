@@ -111,15 +111,24 @@ export const orderSettingsSchema = z
   .prefault({});
 
 const jobFields = {
-  title: z.string().min(1).optional().describe("One line for people."),
-  schedule: cronSchema.nullable().optional().describe("Cron expression, such as `*/15 * * * *`; null: by hand only."),
-  zone: zoneSchema.optional().describe("Zone of the schedule; default: `zone`."),
+  title: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: "One line for people.", examples: ["Compares everything at night"] }),
+  schedule: cronSchema
+    .nullable()
+    .optional()
+    .meta({ description: "Cron expression, such as `*/15 * * * *`; null: by hand only.", examples: ["30 2 * * *"] }),
+  zone: zoneSchema
+    .optional()
+    .meta({ description: "Zone of the schedule; default: `zone`.", examples: ["Europe/Berlin"] }),
   streams: z.array(z.enum(streams)).min(1).optional().describe("Kinds of record the job works on."),
   sources: z
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe("Sources the job reads; default: all that have its streams."),
+    .meta({ description: "Sources the job reads; default: all that have its streams.", examples: [["erp"]] }),
   misfire: z
     .enum(misfirePolicies)
     .optional()
@@ -167,18 +176,23 @@ export const notifySettingsSchema = z
     z.strictObject({ kind: z.literal("log").describe("A line in the log.") }),
     z.strictObject({
       kind: z.literal("command").describe("A program that gets the notice as JSON on its standard input."),
-      command: z.array(z.string().min(1)).min(1).describe("Program and arguments; no shell."),
+      command: z
+        .array(z.string().min(1))
+        .min(1)
+        .meta({ description: "Program and arguments; no shell.", examples: [["/usr/local/bin/notify", "operations"]] }),
       timeoutMs,
     }),
     z
       .strictObject({
         kind: z.literal("webhook").describe("An HTTP POST of the notice as JSON."),
-        url: z.url({ protocol: /^https?$/u }).describe("Where it is posted."),
+        url: z
+          .url({ protocol: /^https?$/u })
+          .meta({ description: "Where it is posted.", examples: ["https://hooks.example.com/crm"] }),
         token: z
           .string()
           .regex(/^(env|file):/u)
           .optional()
-          .describe("Bearer token, as `env:NAME` or `file:/path`."),
+          .meta({ description: "Bearer token, as `env:NAME` or `file:/path`.", examples: ["env:HOOK_TOKEN"] }),
         timeoutMs,
       })
       .refine(({ url, token }) => token === undefined || !isPlainHttp(url), {

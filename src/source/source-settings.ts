@@ -8,19 +8,30 @@ import { checkHttpStream, httpSourceFields, httpStreamFields } from "./http/http
 import { recordLimitsSchema } from "./limits.ts";
 import { findMistakes } from "./mapping/compile.ts";
 
+const customerMapping = {
+  id: "customerNumber",
+  name: "companyName",
+  customerType: { value: "company" },
+  branchCode: { value: "B1" },
+  branchName: { value: "Head office" },
+};
+
 /** A mapping as the configuration writes it. Its own compiler checks it, with the path of every mistake. */
-const mappingSchema = z
-  .record(z.string(), z.json())
-  .transform((mapping): JsonObject => mapping)
-  .describe("Target field → expression; see the reference of the mapping");
+const mappingSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json()).meta({
+  description: "Target field → expression; see the reference of the mapping",
+  examples: [customerMapping],
+});
 
 const streamFields = {
-  key: pathSchema
-    .optional()
-    .describe(
+  key: pathSchema.optional().meta({
+    description:
       "Field that identifies a raw record in every reading, also when it cannot be mapped; needed where details are joined",
-    ),
-  nullTexts: z.array(z.string()).default([]).describe('Texts that stand for nothing, such as "NULL"'),
+    examples: ["customerNumber"],
+  }),
+  nullTexts: z
+    .array(z.string())
+    .default([])
+    .meta({ description: 'Texts that stand for nothing, such as "NULL"', examples: [["NULL"]] }),
   limits: recordLimitsSchema.prefault({}).describe("What a single record may cost"),
   mapping: mappingSchema,
 };
@@ -46,11 +57,17 @@ const commonFields = {
     .max(200)
     .default("crm")
     .describe("Namespace of the record ids, where the mapping does not set one"),
-  directory: z.string().optional().describe("Where the files are, relative to the configuration file"),
+  directory: z
+    .string()
+    .optional()
+    .meta({ description: "Where the files are, relative to the configuration file", examples: ["exports"] }),
   tables: z
     .record(z.string(), tableSchema)
     .default({})
-    .describe("Look-up tables for the mapping, each read from a file, held in memory"),
+    .meta({
+      description: "Look-up tables for the mapping, each read from a file, held in memory",
+      examples: [{ regions: { files: "regions.csv", key: "country", value: "region" } }],
+    }),
 };
 
 interface MappedSource {
@@ -86,27 +103,37 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
 
 const fileSourceSchema = z
   .strictObject({
-    kind: z.literal("file"),
+    kind: z.literal("file").describe("Files: CSV, JSON or lines of JSON."),
     ...commonFields,
-    streams: z.strictObject({
-      customers: fileStreamSchema.optional(),
-      orders: fileStreamSchema.optional(),
-      staff: fileStreamSchema.optional(),
-    }),
+    streams: z
+      .strictObject({
+        customers: fileStreamSchema.optional().describe("Customers."),
+        orders: fileStreamSchema.optional().describe("Orders."),
+        staff: fileStreamSchema.optional().describe("Staff."),
+      })
+      .meta({
+        description: "What the source gives; one of the streams at least.",
+        examples: [{ customers: { files: "customers.csv", mapping: customerMapping } }],
+      }),
   })
   .superRefine(checkMappings);
 export type FileSourceSettings = z.infer<typeof fileSourceSchema>;
 
 const httpSourceSchema = z
   .strictObject({
-    kind: z.literal("http"),
+    kind: z.literal("http").describe("An HTTP service that answers with JSON."),
     ...commonFields,
     ...httpSourceFields,
-    streams: z.strictObject({
-      customers: httpStreamSchema.optional(),
-      orders: httpStreamSchema.optional(),
-      staff: httpStreamSchema.optional(),
-    }),
+    streams: z
+      .strictObject({
+        customers: httpStreamSchema.optional().describe("Customers."),
+        orders: httpStreamSchema.optional().describe("Orders."),
+        staff: httpStreamSchema.optional().describe("Staff."),
+      })
+      .meta({
+        description: "What the source gives; one of the streams at least.",
+        examples: [{ customers: { url: "https://crm.example.com/api/customers", mapping: customerMapping } }],
+      }),
   })
   .superRefine(checkMappings)
   .superRefine((source, context) => {
@@ -121,14 +148,17 @@ const httpSourceSchema = z
   });
 export type HttpSourceSettings = z.infer<typeof httpSourceSchema>;
 
-const sqlSourceSchema = z.looseObject({ kind: z.literal("sql") }).transform((_source, context): never => {
-  context.addIssue({
-    code: "custom",
-    path: ["kind"],
-    message: 'sources of the kind "sql" are not built yet; export the data to a file, or offer it over http',
+const sqlSourceSchema = z
+  .looseObject({ kind: z.literal("sql").describe("Refused: not built yet.") })
+  .meta({ description: "Not built yet: such a source is refused.", examples: [] })
+  .transform((_source, context): never => {
+    context.addIssue({
+      code: "custom",
+      path: ["kind"],
+      message: 'sources of the kind "sql" are not built yet; export the data to a file, or offer it over http',
+    });
+    return z.NEVER;
   });
-  return z.NEVER;
-});
 
 /** The settings of one source: `sources.<name>` in the configuration. */
 export const sourceSettingsSchema = z.discriminatedUnion("kind", [fileSourceSchema, httpSourceSchema, sqlSourceSchema]);

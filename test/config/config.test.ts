@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { configSchema, loadConfig } from "../../src/config/config.ts";
-import { describeSettings } from "../../src/config/describe.ts";
+import { settingsOf } from "../../docs/make/settings.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { bindJobs } from "../../src/run/job.ts";
 import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
@@ -114,11 +114,11 @@ describe("the reference of the configuration", () => {
   const schema = jsonSchemaOf(configSchema);
 
   it("has every key with its default and a description", () => {
-    const rows = describeSettings(schema);
+    const rows = settingsOf(schema);
     expect(rows.length).toBeGreaterThan(150);
     expect(rows.find((row) => row.key === "settle.maxWaitMs")).toMatchObject({
       default: "30000",
-      type: "whole number",
+      type: "whole number, at least 0",
       required: false,
     });
     expect(rows.find((row) => row.key === "ledger.path")).toMatchObject({ required: true, default: undefined });
@@ -151,9 +151,7 @@ describe("a key that nothing reads", () => {
   const [schemas, program] = [textOf(true), textOf(false)];
 
   it("is no key of the schema", () => {
-    const names = [
-      ...new Set(describeSettings(jsonSchemaOf(configSchema)).map(({ key }) => key.replace(/^.*[.>\]]/u, ""))),
-    ];
+    const names = [...new Set(settingsOf(jsonSchemaOf(configSchema)).map(({ key }) => key.replace(/^.*[.>\]]/u, "")))];
     const isRead = (name: string): boolean =>
       new RegExp(`\\.${name}\\b|\\["${name}"\\]|[{,]\\s*${name}\\b\\s*[,}=:]`, "u").test(program) ||
       new RegExp(`\\.${name}\\b(?!\\()`, "u").test(schemas);

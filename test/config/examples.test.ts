@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { configSchema } from "../../src/config/config.ts";
-import { describeSettings } from "../../src/config/describe.ts";
+import { settingsOf } from "../../docs/make/settings.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { operationIds } from "../../src/contract/operations.ts";
 import { missingAssumptions } from "../../src/contract/required.ts";
@@ -99,7 +99,7 @@ describe("config/production.example.yaml", () => {
   const secrets = [...text.matchAll(/^#   \| ([A-Z][A-Z_]+) +\|/gm)].map((match) => match[1] ?? "");
   const environment = Object.fromEntries(secrets.map((name) => [name, `value of ${name}`]));
   const shown = outlineOf(text);
-  const rows = describeSettings(jsonSchemaOf(configSchema));
+  const rows = settingsOf(jsonSchemaOf(configSchema));
 
   it("loads with the variables of its table, all of which it uses", async () => {
     expect(secrets.length).toBeGreaterThan(5);

@@ -30,22 +30,36 @@ const csvSettingsSchema = z
   .strictObject({
     delimiter: z.string().min(1).max(8).default(",").describe("What stands between two fields"),
     quote: z.union([oneCharacter, z.null()]).default('"').describe("Quotes a field; null when fields are never quoted"),
-    escape: oneCharacter.optional().describe("Escapes a quote inside a quoted field; the quote itself by default"),
+    escape: oneCharacter
+      .optional()
+      .meta({ description: "Escapes a quote inside a quoted field; the quote itself by default", examples: ["\\"] }),
     relaxQuotes: z
       .boolean()
       .default(false)
       .describe("Takes a quote inside an unquoted field as a character like any other"),
-    header: z.array(z.string().min(1)).min(1).optional().describe("Column names of a file that has no header row"),
+    header: z
+      .array(z.string().min(1))
+      .min(1)
+      .optional()
+      .meta({
+        description: "Column names of a file that has no header row",
+        examples: [["customerNumber", "companyName", "remark"]],
+      }),
     surplusInto: z
       .string()
       .optional()
-      .describe("The column that holds unquoted delimiters: fields beyond the header's number are joined into it"),
+      .meta({
+        description: "The column that holds unquoted delimiters: fields beyond the header's number are joined into it",
+        examples: ["remark"],
+      }),
     optionalColumns: z
       .array(z.string().min(1))
       .default([])
-      .describe(
-        "Columns that the mapping reads and a file may lack; without any other column that the mapping reads it is not read",
-      ),
+      .meta({
+        description:
+          "Columns that the mapping reads and a file may lack; without any other column that the mapping reads it is not read",
+        examples: [["remark"]],
+      }),
     lastLineEnd: z
       .enum(["required", "optional"])
       .default("required")
@@ -65,11 +79,11 @@ const csvSettingsSchema = z
 export type CsvSettings = z.infer<typeof csvSettingsSchema>;
 
 const fileFields = {
-  files: z
-    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
-    .describe(
+  files: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).meta({
+    description:
       "File, glob, or a list of them, relative to the source's directory; several are read in order of their names",
-    ),
+    examples: ["customers-*.json.gz"],
+  }),
   format: z
     .enum(["csv", "json", "ndjson"])
     .optional()
@@ -79,17 +93,26 @@ const fileFields = {
     .default("utf-8")
     .describe("How the text is encoded; latin1 means windows-1252, as on the web"),
   csv: csvSettingsSchema.prefault({}).describe("How a CSV file is written"),
-  records: pathSchema.optional().describe("JSON: where the list of records is; the file itself is the list by default"),
+  records: pathSchema.optional().meta({
+    description: "JSON: where the list of records is; the file itself is the list by default",
+    examples: ["data.items"],
+  }),
   completeWhen: z
     .union([
       z.strictObject({
         file: z
           .string()
           .min(1)
-          .describe("Marker beside each data file, such as `{file}.done`; without it nothing is read"),
+          .meta({
+            description: "Marker beside each data file, such as `{file}.done`; without it nothing is read",
+            examples: ["{file}.done"],
+          }),
       }),
       z.strictObject({
-        count: pathSchema.describe("NDJSON: member of the last line that holds the number of the lines before it"),
+        count: pathSchema.meta({
+          description: "NDJSON: member of the last line that holds the number of the lines before it",
+          examples: ["count"],
+        }),
       }),
     ])
     .optional()
@@ -102,15 +125,21 @@ export type FileSet = z.infer<typeof fileSetSchema>;
 
 const detailSchema = z.strictObject({
   ...fileFields,
-  key: pathSchema.describe("Field of a detail row that holds the key of its header row"),
+  key: pathSchema.meta({
+    description: "Field of a detail row that holds the key of its header row",
+    examples: ["orderID"],
+  }),
 });
 
 /** A file as a look-up table of the mapping. */
 export const tableSchema = z.strictObject({
   ...fileFields,
-  key: pathSchema.describe("Field that is looked up"),
-  value: pathSchema.describe("Field that is found"),
-  nullTexts: z.array(z.string()).default([]).describe("Texts that stand for nothing in this file"),
+  key: pathSchema.meta({ description: "Field that is looked up", examples: ["country"] }),
+  value: pathSchema.meta({ description: "Field that is found", examples: ["region"] }),
+  nullTexts: z
+    .array(z.string())
+    .default([])
+    .meta({ description: "Texts that stand for nothing in this file", examples: [["NULL"]] }),
 });
 export type TableSettings = z.infer<typeof tableSchema>;
 
@@ -119,5 +148,8 @@ export const fileStreamFields = {
   details: z
     .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/), detailSchema)
     .optional()
-    .describe("Files whose rows belong to a record, by the name under which the mapping sees them; joined by key"),
+    .meta({
+      description: "Files whose rows belong to a record, by the name under which the mapping sees them; joined by key",
+      examples: [{ lines: { files: "order-lines.csv", key: "orderID" } }],
+    }),
 };

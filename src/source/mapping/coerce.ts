@@ -43,6 +43,77 @@ function textsOf(value: Json, context: MappingContext): string[] | undefined {
   return texts;
 }
 
+interface Coercion {
+  takes: string;
+  /** Why a value is refused: code → meaning. */
+  refuses: Readonly<Record<string, string>>;
+  examples: readonly { target: Target; value: Json; gives?: Json; refused?: string }[];
+}
+
+const textRefusals = {
+  "wrong-type": "neither text nor a number",
+  "broken-text": "text with a NUL character or half a surrogate pair",
+};
+
+/** What each kind of target field takes, for the reference; its test runs the examples. */
+export const coercions: Readonly<Record<Exclude<Target["kind"], "list">, Coercion>> = {
+  text: {
+    takes: "text, or a number as the source writes it",
+    refuses: textRefusals,
+    examples: [
+      { target: { kind: "text" }, value: 10248, gives: "10248" },
+      { target: { kind: "text" }, value: true, refused: "wrong-type" },
+    ],
+  },
+  word: {
+    takes: "one of the words of the field, exactly",
+    refuses: { "unknown-word": "none of the words; `map` puts other words for those of the source" },
+    examples: [
+      { target: { kind: "word", words: ["personal", "company"] }, value: "company", gives: "company" },
+      { target: { kind: "word", words: ["personal", "company"] }, value: "Company", refused: "unknown-word" },
+    ],
+  },
+  integer: {
+    takes: "a whole number, also as text and with empty decimals",
+    refuses: { "not-a-whole-number": "no whole number, or one too large to be held exactly" },
+    examples: [
+      { target: { kind: "integer" }, value: "12.0", gives: 12 },
+      { target: { kind: "integer" }, value: 1.5, refused: "not-a-whole-number" },
+    ],
+  },
+  boolean: {
+    takes: "true or false, also as text; the operator `boolean` reads other words",
+    refuses: { "not-a-boolean": "another word" },
+    examples: [
+      { target: { kind: "boolean" }, value: "true", gives: true },
+      { target: { kind: "boolean" }, value: "yes", refused: "not-a-boolean" },
+    ],
+  },
+  instant: {
+    takes: "an ISO time with Z or an offset; the operator `date` reads other forms",
+    refuses: { "not-an-instant": "a time without an offset, or no time" },
+    examples: [
+      { target: { kind: "instant" }, value: "2026-01-01T09:00:00+01:00", gives: "2026-01-01T08:00:00.000Z" },
+      { target: { kind: "instant" }, value: "2026-01-01", refused: "not-an-instant" },
+    ],
+  },
+  texts: {
+    takes: "a list of texts or numbers; one alone counts as a list of one, and what stands for nothing is left out",
+    refuses: textRefusals,
+    examples: [
+      { target: { kind: "texts" }, value: ["8001", 8002, null], gives: ["8001", "8002"] },
+      { target: { kind: "texts" }, value: "8001", gives: ["8001"] },
+    ],
+  },
+  money: {
+    takes: "what the operator `money` gives",
+    refuses: {},
+    examples: [
+      { target: { kind: "money" }, value: { currency: "EUR", minor: 100 }, gives: { currency: "EUR", minor: 100 } },
+    ],
+  },
+};
+
 /** Turns what an expression found into what the target field takes; refuses what is something else. */
 export function coercionTo(target: Target, context: MappingContext): (value: Json) => Json | undefined {
   switch (target.kind) {

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { mistake } from "./context.ts";
 import type { KeyPath, MappingContext, ExpressionCompiler } from "./context.ts";
 import type { Scope } from "./path.ts";
@@ -11,6 +11,34 @@ export function wordsOf(value: Json | undefined, at: KeyPath, context: MappingCo
     mistake(context, at, "expected a text, number or boolean, or a list of them");
   }
   return new Set(words.map(String));
+}
+
+/** The tests of a condition, for the reference; its test runs the examples. */
+export const conditionReference: readonly { key: string; holds: string; examples: readonly ConditionExample[] }[] = [
+  {
+    key: "equals",
+    holds: 'The value is this one, compared as text: 1 and `"1"` are the same. Nothing is there: it does not hold.',
+    examples: [
+      { condition: { path: "active", equals: 1 }, record: { active: "1" }, holds: true },
+      { condition: { path: "active", equals: 1 }, record: { active: null }, holds: false },
+    ],
+  },
+  {
+    key: "in",
+    holds: "The value is one of a list, compared as text.",
+    examples: [{ condition: { path: "country", in: ["DE", "AT"] }, record: { country: "FR" }, holds: false }],
+  },
+  {
+    key: "present",
+    holds: "`true`: there is a value; `false`: there is none.",
+    examples: [{ condition: { path: "ended", present: false }, record: { ended: "" }, holds: true }],
+  },
+];
+
+interface ConditionExample {
+  condition: Json;
+  record: JsonObject;
+  holds: boolean;
 }
 
 /** `{path: …, equals: …}`, `{path: …, in: […]}` or `{path: …, present: true}`; values are compared as text. */

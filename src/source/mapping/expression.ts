@@ -84,9 +84,11 @@ function operator(spec: JsonObject, at: KeyPath, compiler: ExpressionCompiler): 
     );
   }
   if (named.length > 1) return mistake(context, at, `found ${named.join(" and ")} together; expected one of them`);
+  const { options } = chosen.reference;
   for (const key of keys) {
-    if (key === name || key === "default" || chosen.options.includes(key)) continue;
-    mistake(context, [...at, key], `unknown; beside ${name} there can be ${[...chosen.options, "default"].join(", ")}`);
+    if (key === name || key === "default" || Object.hasOwn(options, key)) continue;
+    const possible = [...Object.keys(options), "default"].join(", ");
+    mistake(context, [...at, key], `unknown; beside ${name} there can be ${possible}`);
   }
   const operand = spec[name];
   if (operand === undefined) return mistake(context, [...at, name], "missing");

@@ -20,6 +20,15 @@ export type CompileObject = (
   compiler: ExpressionCompiler,
 ) => { evaluate: Evaluate };
 
+/** The keys of an entry of a list of objects, for the reference. */
+export const listEntryReference: Readonly<Record<string, string>> = {
+  one: "Fields of one object: target field → expression.",
+  each: "Path to a list; `fields` makes one object for every element. A single object counts as a list of one.",
+  fields: "Fields of such an object. Paths start at the element; `^.` goes to the item around it, `.` is the element.",
+  kind: "Which kind of object it makes, where the list holds several (`instances`).",
+  when: "A condition; where it does not hold, no object is made.",
+};
+
 /**
  * Compiles a list of objects. It is written as entries that follow each other: `{one: {fields}}` makes one object,
  * `{each: path, fields: {…}}` one for every element there (a single object counts as a list of one); `kind` chooses the

@@ -2,6 +2,7 @@ import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { failed, ok } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
+import type { ExpressionExample } from "./example.ts";
 
 /** One item that a mapping looks at, inside the item around it: a line inside its order. */
 export interface Scope {
@@ -14,6 +15,25 @@ export interface Path {
   readonly up: number;
   readonly steps: readonly (string | number)[];
 }
+
+/** The ways to write a path, for the reference; its test runs them. */
+export const pathExamples: readonly (ExpressionExample & { means: string })[] = [
+  { means: "a member of the record", expression: "city", record: { city: "Bonn" }, gives: "Bonn" },
+  {
+    means: "a member of a member, and a position in a list, from 0",
+    expression: "a.lines[1].id",
+    record: { a: { lines: [{ id: 1 }, { id: 2 }] } },
+    gives: 2,
+  },
+  {
+    means: "a name with dots, brackets or a caret in it",
+    expression: '["e-mail.work"]',
+    record: { "e-mail.work": "ann@example.com" },
+    gives: "ann@example.com",
+  },
+  { means: "something that is not there: nothing", expression: "city.name", record: { city: "Bonn" } },
+  { means: "null, empty or blank text: nothing", expression: "city", record: { city: "  " } },
+];
 
 /**
  * Parses a path: `companyName`, `a.b[0].c`, `["odd.name"].x`; `^.` in front goes to the item around this one, as often

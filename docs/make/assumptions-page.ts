@@ -1,0 +1,30 @@
+import { assumptions } from "../../src/contract/assumptions.ts";
+import type { Assumption } from "../../src/contract/assumptions.ts";
+import { code, page, table } from "./markdown.ts";
+
+function decidedBy({ decidedBy }: Assumption): string {
+  if (decidedBy === "fixed") return "the program";
+  if ("setting" in decidedBy) return decidedBy.setting.replaceAll(/[\w]+(?:\.\w+)+/gu, code);
+  return `not built yet: ${decidedBy.notBuiltYet}`;
+}
+
+/** What the contracts leave open, row by row. */
+export function assumptionsPage(): string {
+  return page([
+    "# What the contracts leave open",
+    "An assumption is about the services and can be contradicted by reality; a choice is ours. Where a row has no " +
+      "default, its setting is required before the first call that needs it: `crm-sync check` names row, key and " +
+      "choices, and only that call is blocked. The keys stand in [configuration.md](configuration.md).",
+    table(
+      ["Row", "Kind", "Question", "Default", "Decided by", "Required before"],
+      assumptions.map((row) => [
+        row.id,
+        row.kind,
+        row.title,
+        row.default,
+        decidedBy(row),
+        row.requiredBefore.join(", "),
+      ]),
+    ),
+  ]);
+}

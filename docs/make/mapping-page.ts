@@ -1,0 +1,168 @@
+import type { Json } from "../../src/base/canonical-json.ts";
+import { privateFields, recordSchemas, secretFields, streams } from "../../src/crm/model.ts";
+import type { Stream } from "../../src/crm/model.ts";
+import { coercions } from "../../src/source/mapping/coerce.ts";
+import { conditionReference } from "../../src/source/mapping/condition.ts";
+import type { ExpressionExample } from "../../src/source/mapping/example.ts";
+import { listEntryReference } from "../../src/source/mapping/lists.ts";
+import { operators } from "../../src/source/mapping/operators.ts";
+import type { Operator } from "../../src/source/mapping/operators/operator.ts";
+import { pathExamples } from "../../src/source/mapping/path.ts";
+import { recordExamples } from "../../src/source/mapping/record-examples.ts";
+import { code, inline, page, table, yaml } from "./markdown.ts";
+import { fieldsOf } from "./target-fields.ts";
+
+/** The look-up tables that the examples use. */
+export const exampleTables: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map([
+  [
+    "regions",
+    new Map([
+      ["DE", "EMEA"],
+      ["US", "AMER"],
+    ]),
+  ],
+]);
+
+const result = (example: { gives?: Json; refused?: string }): string =>
+  example.refused !== undefined
+    ? `refused: ${code(example.refused)}`
+    : example.gives === undefined
+      ? "nothing"
+      : code(inline(example.gives));
+
+const refusals = (refuses: Readonly<Record<string, string>>): string[] =>
+  Object.keys(refuses).length === 0
+    ? []
+    : [
+        table(
+          ["Refuses with", "when"],
+          Object.entries(refuses).map(([name, when]) => [code(name), when]),
+        ),
+      ];
+
+function exampleTable(examples: readonly ExpressionExample[]): string {
+  return table(
+    ["Expression", "Record", "Gives"],
+    examples.map((example) => [code(inline(example.expression)), code(inline(example.record)), result(example)]),
+  );
+}
+
+function operatorPart(name: string, { reference }: Operator): string[] {
+  const options = Object.entries(reference.options);
+  return [
+    `### ${code(name)}`,
+    `    ${reference.form}`,
+    reference.does,
+    `Takes ${reference.takes}. Gives ${reference.gives}.`,
+    ...(options.length === 0
+      ? []
+      : [
+          table(
+            ["Key", "Meaning"],
+            options.map(([key, means]) => [code(key), means]),
+          ),
+        ]),
+    ...refusals(reference.refuses),
+    exampleTable(reference.examples),
+  ];
+}
+
+function coercionPart(): string[] {
+  const rows = Object.entries(coercions).map(([kind, { takes, refuses, examples }]) => [
+    code(kind),
+    takes,
+    Object.entries(refuses)
+      .map(([name, when]) => `${code(name)}: ${when}`)
+      .join("; "),
+    examples.map((example) => `${code(inline(example.value))} → ${result(example)}`).join("; "),
+  ]);
+  return [table(["Type", "Takes", "Refuses with", "Examples"], rows)];
+}
+
+function streamPart(stream: Stream): string[] {
+  const example = recordExamples[stream];
+  const rows = fieldsOf(recordSchemas[stream]).map((field) => [
+    code(field.name),
+    field.type,
+    field.required ? "required" : field.default === undefined ? "" : code(field.default),
+    [
+      field.description,
+      privateFields[stream].includes(field.name) ? "Private." : "",
+      secretFields[stream].some((secret) => secret.replace("instances[]", "instances<product>[]") === field.name)
+        ? "Its mapping is a plain path."
+        : "",
+    ]
+      .filter((part) => part !== "")
+      .join(" "),
+  ]);
+  return [
+    `### ${stream}`,
+    table(["Field", "Type", "Default", "Meaning"], rows),
+    "A whole mapping, a raw record, and the canonical record that comes of it:",
+    yaml({ mapping: example.mapping }),
+    yaml({ record: example.record }),
+    yaml({ gives: example.gives }),
+  ];
+}
+
+/** The reference of the mapping language. */
+export function mappingPage(): string {
+  return page([
+    "# The mapping",
+    "A mapping turns each raw record of a source into a canonical customer, order or staff record. It stands in the " +
+      "configuration under `sources.NAME.streams.STREAM.mapping` and says for each target field which expression fills " +
+      "it. What is wrong in the mapping itself stops `crm-sync` at its start, with file, line and key; a record that " +
+      "does not fit goes into quarantine, with field, code and what was found by type, length and shape, never itself.",
+    "An expression gives a value or nothing. A required field that gets nothing, and has no default, is refused with " +
+      "`missing`; a whole record that does not fit the canonical model otherwise, with `does-not-fit`. The first " +
+      "refusal of a record counts.",
+    "An expression is a path, or an object with one operator. Beside every operator `default` may stand: a constant " +
+      "for when it gives nothing. A refusal is not nothing.",
+    "## Paths",
+    table(
+      ["Path", "Is", "Record", "Gives"],
+      pathExamples.map((example) => [
+        code(inline(example.expression)),
+        example.means,
+        code(inline(example.record)),
+        result(example),
+      ]),
+    ),
+    "The texts in `nullTexts` of the stream stand for nothing too. Inside `each` of a list, `.` is the element and `^.` " +
+      "goes to the item around it, as often as it stands.",
+    "## Operators",
+    "The look-up table `regions` of the examples holds DE → EMEA and US → AMER.",
+    ...Object.entries(operators).flatMap(([name, operator]) => operatorPart(name, operator)),
+    "## Conditions",
+    "`{path: EXPRESSION, TEST: …}` with exactly one of these tests. They stand in the operator `when` and in the entry " +
+      "of a list.",
+    table(
+      ["Test", "Holds where", "Example", "Record", "Holds"],
+      conditionReference.flatMap(({ key, holds, examples }) =>
+        examples.map((example) => [
+          code(key),
+          holds,
+          code(inline(example.condition)),
+          code(inline(example.record)),
+          example.holds ? "yes" : "no",
+        ]),
+      ),
+    ),
+    "## Lists of objects",
+    "A field that holds a list of objects (`instances` of an order, `assets` of staff) is written as entries, one or a " +
+      "list of them, that follow each other. Something else than a list or an object at `each` is refused with " +
+      "`not-a-list`. The mapping of orders below uses two entries.",
+    table(
+      ["Key of an entry", "Meaning"],
+      Object.entries(listEntryReference).map(([key, means]) => [code(key), means]),
+    ),
+    "## Types of the target fields",
+    "What an expression gives is turned into what the field takes:",
+    ...coercionPart(),
+    "## Target fields",
+    "`[]` stands for an element of a list, `<kind>` for one kind of element. Private fields stand in journal, plan and " +
+      "audit as a reference; their values can be erased. A secret is sealed before it is stored, and its place is " +
+      "blanked in the raw record that is kept: its mapping is a plain path that nothing else reads.",
+    ...streams.flatMap(streamPart),
+  ]);
+}

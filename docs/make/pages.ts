@@ -1,0 +1,10 @@
+import { assumptionsPage } from "./assumptions-page.ts";
+import { configurationPage } from "./configuration-page.ts";
+import { mappingPage } from "./mapping-page.ts";
+
+/** The pages of the reference, by file name in `docs/`. */
+export const pages: Readonly<Record<string, () => string>> = {
+  "configuration.md": configurationPage,
+  "mapping.md": mappingPage,
+  "assumptions.md": assumptionsPage,
+};

@@ -1,0 +1,71 @@
+import { z } from "zod";
+
+/** One field that a mapping may fill. */
+export interface TargetField {
+  /** `instances<asset>[].quantity`. */
+  name: string;
+  type: string;
+  required: boolean;
+  default: string | undefined;
+  description: string;
+}
+
+/** Every field of a canonical record, with those of the objects in its lists. */
+export function fieldsOf(schema: z.ZodObject, prefix = ""): TargetField[] {
+  const members: Record<string, z.core.$ZodType> = schema.shape;
+  return Object.entries(members).flatMap(([name, member]): TargetField[] => {
+    const { inner, required, standard, description } = unwrap(member);
+    if (inner instanceof z.ZodLiteral) return [];
+    const full = `${prefix}${name}`;
+    const own = { name: full, type: typeOf(inner), required, default: standard, description: description ?? "" };
+    return [own, ...elementsOf(inner).flatMap(([label, element]) => fieldsOf(element, `${full}${label}[].`))];
+  });
+}
+
+function elementsOf(schema: z.core.$ZodType): [string, z.ZodObject][] {
+  if (!(schema instanceof z.ZodArray)) return [];
+  const element: z.core.$ZodType = schema.element;
+  const options = element instanceof z.ZodUnion ? element.options : [element];
+  return options.flatMap((option): [string, z.ZodObject][] => {
+    if (!(option instanceof z.ZodObject)) return [];
+    const kind: unknown = option.shape["kind"];
+    return [[kind instanceof z.ZodLiteral ? `<${String(kind.value)}>` : "", option]];
+  });
+}
+
+interface Unwrapped {
+  inner: z.core.$ZodType;
+  required: boolean;
+  standard: string | undefined;
+  description: string | undefined;
+}
+
+function unwrap(schema: z.core.$ZodType): Unwrapped {
+  const description = z.globalRegistry.get(schema)?.description;
+  if (!(schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)) {
+    return { inner: schema, required: true, standard: undefined, description };
+  }
+  const inner = unwrap(schema.unwrap());
+  return {
+    inner: inner.inner,
+    required: false,
+    standard: schema instanceof z.ZodDefault ? JSON.stringify(schema.def.defaultValue) : inner.standard,
+    description: description ?? inner.description,
+  };
+}
+
+function typeOf(schema: z.core.$ZodType): string {
+  if (schema instanceof z.ZodISODateTime) return "instant";
+  if (schema instanceof z.ZodString) return `text${bounds(schema.minLength, schema.maxLength, " characters")}`;
+  if (schema instanceof z.ZodEnum) return `word: ${schema.options.map(String).join(", ")}`;
+  if (schema instanceof z.ZodNumber) return `integer${bounds(schema.minValue, schema.maxValue, "")}`;
+  if (schema instanceof z.ZodBoolean) return "boolean";
+  if (schema instanceof z.ZodArray) return schema.element instanceof z.ZodString ? "texts" : "list of objects";
+  return "money";
+}
+
+function bounds(least: number | null, most: number | null, unit: string): string {
+  const open = (bound: number | null): boolean => bound === null || Math.abs(bound) >= Number.MAX_SAFE_INTEGER;
+  if (!open(most)) return `, ${least ?? 0} to ${most}${unit}`;
+  return open(least) || (least === 1 && unit !== "") ? "" : `, at least ${least}${unit}`;
+}

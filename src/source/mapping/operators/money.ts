@@ -1,0 +1,81 @@
+import { mistake, refuse } from "../context.ts";
+import type { Evaluate } from "../context.ts";
+import { compileAmount } from "../money.ts";
+import { beside, isText, option } from "./operator.ts";
+import type { Operator } from "./operator.ts";
+
+export const money: Operator = {
+  reference: {
+    form: "{money: EXPRESSION, currency: CURRENCY, decimals: NUMBER, decimalMark: TEXT, groupMark: TEXT}",
+    does: "An amount in the minor unit of its currency (cents for EUR), digit by digit; nothing is rounded.",
+    takes: "text, or a number",
+    gives: "an amount: `{currency, minor}`",
+    options: {
+      currency: "A currency such as EUR, or an expression that finds one. Required.",
+      decimals: "Digits of the minor unit, 0 to 6; 2 by default.",
+      decimalMark: "What stands before the decimals; a point by default.",
+      groupMark: "What stands between groups of three digits; nothing by default.",
+    },
+    refuses: {
+      "not-an-amount": "no amount, more decimals than the currency has, or more digits than can be held exactly",
+      "not-a-currency": "the currency is not three capital letters",
+    },
+    examples: [
+      {
+        expression: { money: "total", currency: "EUR", decimalMark: ",", groupMark: "." },
+        record: { total: "1.234,50" },
+        gives: { currency: "EUR", minor: 123450 },
+      },
+      {
+        expression: { money: "total", currency: { path: "unit" }, decimals: 0 },
+        record: { total: "500", unit: "JPY" },
+        gives: { currency: "JPY", minor: 500 },
+      },
+      { expression: { money: "total", currency: "EUR" }, record: { total: "1.005" }, refused: "not-an-amount" },
+      {
+        expression: { money: "total", currency: { path: "unit" } },
+        record: { total: "1", unit: "euro" },
+        refused: "not-a-currency",
+      },
+    ],
+  },
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const inner = compiler.expression(operand, at);
+    const { decimals = 2, currency } = spec;
+    if (typeof decimals !== "number" || !Number.isInteger(decimals) || decimals < 0 || decimals > 6) {
+      return mistake(
+        context,
+        beside(at, "decimals"),
+        `found ${JSON.stringify(decimals)}; expected a whole number from 0 to 6`,
+      );
+    }
+    const constant = isText(currency) && /^[A-Z]{3}$/.test(currency) ? currency : undefined;
+    if (constant === undefined && (currency === undefined || isText(currency))) {
+      return mistake(
+        context,
+        beside(at, "currency"),
+        "expected a currency such as EUR, or an expression such as {path: currency}",
+      );
+    }
+    const currencyOf: Evaluate =
+      constant === undefined ? compiler.expression(currency, beside(at, "currency")) : () => constant;
+    const amount = compileAmount(
+      {
+        decimals,
+        decimalMark: option(spec, "decimalMark", at, context) ?? ".",
+        groupMark: option(spec, "groupMark", at, context),
+      },
+      context,
+    );
+    return (scope) => {
+      const found = inner(scope);
+      if (found === undefined) return undefined;
+      const unit = currencyOf(scope);
+      if (!isText(unit) || !/^[A-Z]{3}$/.test(unit))
+        return refuse(context, "not-a-currency", unit, "three capital letters");
+      const result = amount(found, unit);
+      return result === undefined ? undefined : { ...result };
+    };
+  },
+};

@@ -1,0 +1,55 @@
+import type { Json, JsonObject } from "../../../base/canonical-json.ts";
+import { textOf } from "../coerce.ts";
+import { mistake } from "../context.ts";
+import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "../context.ts";
+import type { ExpressionExample } from "../example.ts";
+
+/** What the reference says of an operator; the test of the reference runs the examples. */
+export interface OperatorReference {
+  /** How it is written, as YAML. */
+  form: string;
+  does: string;
+  takes: string;
+  gives: string;
+  /** The keys that may stand beside its name, each with its meaning. `default` may always stand there. */
+  options: Readonly<Record<string, string>>;
+  /** Why a record is refused: code → meaning. */
+  refuses: Readonly<Record<string, string>>;
+  examples: readonly ExpressionExample[];
+}
+
+/** One kind of expression: `{upper: …}`. */
+export interface Operator {
+  reference: OperatorReference;
+  compile(operand: Json, spec: JsonObject, at: KeyPath, compiler: ExpressionCompiler): Evaluate;
+}
+
+export const isText = (value: Json | undefined): value is string => typeof value === "string";
+export const beside = (at: KeyPath, key: string): KeyPath => [...at.slice(0, -1), key];
+
+export function asText(value: Json | undefined, context: MappingContext): string | undefined {
+  return value === undefined ? undefined : textOf(value, context);
+}
+
+/** Expressions in a list: `[a, {value: "b"}]`. */
+export function each(operand: Json, at: KeyPath, compiler: ExpressionCompiler): Evaluate[] {
+  if (!Array.isArray(operand) || operand.length === 0) {
+    mistake(compiler.context, at, "expected a list of expressions");
+    return [];
+  }
+  return operand.map((spec, index) => compiler.expression(spec, [...at, index]));
+}
+
+/** Text found beside an operator, undefined where there is none. */
+export function option(spec: JsonObject, key: string, at: KeyPath, context: MappingContext): string | undefined {
+  const value = spec[key];
+  if (value === undefined || typeof value === "string") return value;
+  mistake(context, beside(at, key), `found ${JSON.stringify(value)}; expected text`);
+  return undefined;
+}
+
+/** What any operator that wants text refuses. */
+export const textRefusals = {
+  "wrong-type": "what it finds is neither text nor a number",
+  "broken-text": "the text holds a NUL character or half a surrogate pair",
+} as const;

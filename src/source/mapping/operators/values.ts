@@ -1,0 +1,120 @@
+import type { Json } from "../../../base/canonical-json.ts";
+import { wordsOf } from "../condition.ts";
+import { mistake, refuse } from "../context.ts";
+import { beside, each, isText, option } from "./operator.ts";
+import type { Operator } from "./operator.ts";
+
+export const value: Operator = {
+  reference: {
+    form: "{value: CONSTANT}",
+    does: "A constant: text, number, true or false, or a list of texts.",
+    takes: "nothing",
+    gives: "the constant",
+    options: {},
+    refuses: {},
+    examples: [{ expression: { value: "company" }, record: {}, gives: "company" }],
+  },
+  compile: (operand) => () => operand,
+};
+
+export const path: Operator = {
+  reference: {
+    form: "{path: PATH}",
+    does: "What a path finds. Written out like this where a `default` is to stand beside it; else the path alone will do.",
+    takes: "any value",
+    gives: "the value, as it is",
+    options: {},
+    refuses: {},
+    examples: [
+      { expression: { path: "address.city" }, record: { address: { city: "Bonn" } }, gives: "Bonn" },
+      { expression: { path: "address.city", default: "unknown" }, record: { address: null }, gives: "unknown" },
+    ],
+  },
+  compile(operand, _spec, at, compiler) {
+    if (!isText(operand)) return mistake(compiler.context, at, "expected a path as text");
+    return compiler.expression(operand, at);
+  },
+};
+
+export const number: Operator = {
+  reference: {
+    form: "{number: EXPRESSION, decimalMark: TEXT}",
+    does: "A decimal number, written as number or text. Nothing is rounded: text of more than 15 digits before or after the mark is refused.",
+    takes: "a number, or text",
+    gives: "a number",
+    options: { decimalMark: "What stands before the decimals; a point by default." },
+    refuses: { "not-a-number": "what it finds is no decimal number" },
+    examples: [
+      { expression: { number: "seats" }, record: { seats: " 12 " }, gives: 12 },
+      { expression: { number: "rate", decimalMark: "," }, record: { rate: "0,5" }, gives: 0.5 },
+      { expression: { number: "seats" }, record: { seats: "1e3" }, refused: "not-a-number" },
+    ],
+  },
+  compile(operand, spec, at, compiler) {
+    const inner = compiler.expression(operand, at);
+    const mark = option(spec, "decimalMark", at, compiler.context) ?? ".";
+    return (scope) => {
+      const found = inner(scope);
+      if (found === undefined || typeof found === "number") return found;
+      const text = isText(found) ? found.trim().replace(mark, ".") : "";
+      const exact = /^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
+      return Number.isFinite(exact) ? exact : refuse(compiler.context, "not-a-number", found, "a number");
+    };
+  },
+};
+
+export const boolean: Operator = {
+  reference: {
+    form: "{boolean: EXPRESSION, true: [WORD, …], false: [WORD, …]}",
+    does: 'True or false, by the words of the source. They are compared as text, so 1 and "1" are the same.',
+    takes: "text, a number, or true and false",
+    gives: "true or false",
+    options: {
+      true: "The word, or the words, for true; `true` by default.",
+      false: "The word, or the words, for false; `false` by default.",
+    },
+    refuses: { "not-a-boolean": "what it finds is none of the words" },
+    examples: [
+      { expression: { boolean: "trial", true: ["Y", 1], false: ["N", 0] }, record: { trial: "1" }, gives: true },
+      { expression: { boolean: "trial", true: "Y", false: "N" }, record: { trial: "maybe" }, refused: "not-a-boolean" },
+    ],
+  },
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const inner = compiler.expression(operand, at);
+    const yes = spec["true"] === undefined ? new Set(["true"]) : wordsOf(spec["true"], beside(at, "true"), context);
+    const no = spec["false"] === undefined ? new Set(["false"]) : wordsOf(spec["false"], beside(at, "false"), context);
+    const expected = `${[...yes].join(" or ")} for true, ${[...no].join(" or ")} for false`;
+    return (scope) => {
+      const found = inner(scope);
+      if (found === undefined) return undefined;
+      const text = typeof found === "object" ? "" : String(found);
+      if (yes.has(text)) return true;
+      if (no.has(text)) return false;
+      return refuse(context, "not-a-boolean", found, expected);
+    };
+  },
+};
+
+export const list: Operator = {
+  reference: {
+    form: "{list: [EXPRESSION, …]}",
+    does: "A list of what the expressions give; one that gives nothing is left out.",
+    takes: "any values",
+    gives: "a list",
+    options: {},
+    refuses: {},
+    examples: [{ expression: { list: ["first", "second"] }, record: { first: "8001", second: "" }, gives: ["8001"] }],
+  },
+  compile(operand, _spec, at, compiler) {
+    const parts = each(operand, at, compiler);
+    return (scope) => {
+      const found: Json[] = [];
+      for (const part of parts) {
+        const element = part(scope);
+        if (element !== undefined) found.push(element);
+      }
+      return found;
+    };
+  },
+};

@@ -1,0 +1,90 @@
+// oxlint-disable unicorn/no-thenable -- `then` is a key of the mapping
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { exampleTables, mappingPage } from "../../docs/make/mapping-page.ts";
+import { fieldsOf } from "../../docs/make/target-fields.ts";
+import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import { recordSchemas, streams } from "../../src/crm/model.ts";
+import { coercions, coercionTo } from "../../src/source/mapping/coerce.ts";
+import { compileMapping } from "../../src/source/mapping/compile.ts";
+import { conditionReference } from "../../src/source/mapping/condition.ts";
+import type { MappingContext } from "../../src/source/mapping/context.ts";
+import { createExpressionCompiler } from "../../src/source/mapping/expression.ts";
+import { operators } from "../../src/source/mapping/operators.ts";
+import { pathExamples } from "../../src/source/mapping/path.ts";
+import { recordExamples } from "../../src/source/mapping/record-examples.ts";
+
+const emptyContext = (): MappingContext => ({
+  nullTexts: new Set(),
+  tables: exampleTables,
+  mistakes: [],
+  reads: [],
+  fault: undefined,
+});
+
+function evaluated(expression: Json, record: JsonObject): { gives?: Json; refused?: string } {
+  const context = emptyContext();
+  const compiler = createExpressionCompiler(context, { steps: [], parent: undefined });
+  const gives = compiler.expression(expression, [])({ item: record, parent: undefined });
+  expect(context.mistakes).toEqual([]);
+  if (context.fault !== undefined) return { refused: context.fault.code };
+  return gives === undefined ? {} : { gives };
+}
+
+const outcome = ({ gives, refused }: { gives?: Json; refused?: string }) => ({
+  ...(gives === undefined ? {} : { gives }),
+  ...(refused === undefined ? {} : { refused }),
+});
+
+describe("the reference of the mapping", () => {
+  it.each(Object.entries(operators))("shows what %s does", (name, { reference }) => {
+    expect(reference.examples.length).toBeGreaterThan(0);
+    expect(reference.form).toMatch(new RegExp(`^\\{${name}: `, "u"));
+    for (const example of reference.examples)
+      expect(evaluated(example.expression, example.record), JSON.stringify(example)).toEqual(outcome(example));
+    const shown = reference.examples.flatMap(({ refused }) => refused ?? []);
+    expect(shown.filter((code) => reference.refuses[code] === undefined)).toEqual([]);
+    const written = JSON.stringify(reference.examples.map(({ expression }) => expression));
+    expect(Object.keys(reference.options).filter((key) => !written.includes(`"${key}":`))).toEqual([]);
+  });
+
+  it("shows what paths, conditions and the types of target fields do", () => {
+    for (const example of pathExamples)
+      expect(evaluated(example.expression, example.record), example.means).toEqual(outcome(example));
+    for (const { condition, record, holds } of conditionReference.flatMap(({ examples }) => examples)) {
+      const when = { when: condition, then: { value: true }, else: { value: false } };
+      expect(evaluated(when, record), JSON.stringify(condition)).toEqual({ gives: holds });
+    }
+    for (const [kind, { examples }] of Object.entries(coercions)) {
+      expect(examples.map(({ target }) => target.kind)).toEqual(examples.map(() => kind));
+      for (const example of examples) {
+        const context = emptyContext();
+        const gives = coercionTo(example.target, context)(example.value);
+        const found = context.fault === undefined ? { gives } : { refused: context.fault.code };
+        expect(found, JSON.stringify(example)).toEqual(outcome(example));
+      }
+    }
+  });
+
+  it.each(streams)("shows a whole mapping of %s", (stream) => {
+    const { mapping, record, gives } = recordExamples[stream];
+    const mapped = compileMapping(stream, mapping, { tables: exampleTables })(record);
+    expect(mapped).toEqual({ ok: true, value: { stream, record: gives } });
+  });
+
+  it("describes every target field and names every code of a refusal", () => {
+    const fields = streams.flatMap((stream) => fieldsOf(recordSchemas[stream]));
+    expect(fields.filter(({ description }) => !/^[A-Z].*\.$/u.test(description))).toEqual([]);
+    const page = mappingPage();
+    const room = join(import.meta.dirname, "../../src/source/mapping");
+    const texts = readdirSync(room, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => readFileSync(join(room, name), "utf8"));
+    const codes = texts.flatMap((text) =>
+      [...text.matchAll(/refuse\(\s*[\w.]+,\s*"([a-z-]+)"/gu)].map(([, code]) => code),
+    );
+    expect(codes.length).toBeGreaterThan(20);
+    expect([...new Set(codes)].filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+  });
+});

@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { pages } from "../../docs/make/pages.ts";
+import { settingsOf } from "../../docs/make/settings.ts";
+import { table } from "../../docs/make/markdown.ts";
+import { configSchema } from "../../src/config/config.ts";
+import { jsonSchemaOf } from "../../src/config/schema.ts";
+import { assumptions } from "../../src/contract/assumptions.ts";
+
+const folder = join(import.meta.dirname, "../../docs");
+const read = (name: string): string => readFileSync(join(folder, name), "utf8");
+
+it.each(Object.entries(pages))("docs/%s is what the program says (`npm run docs` writes it)", (name, make) => {
+  expect(read(name) === make(), `docs/${name} is out of date: run \`npm run docs\` and commit it`).toBe(true);
+});
+
+it("the page of the assumptions has every row of the contract's reading notes", () => {
+  const rows = [...read("assumptions.md").matchAll(/^\| (A\d+) \| (assumption|choice) \|/gmu)].map(([, id]) => id);
+  expect(rows).toEqual(assumptions.map(({ id }) => id));
+  expect(rows).toHaveLength(43);
+  const settings = assumptions.flatMap(({ decidedBy }) =>
+    typeof decidedBy === "object" && "setting" in decidedBy ? [...decidedBy.setting.matchAll(/\w+(?:\.\w+)+/gu)] : [],
+  );
+  const keys = new Set(settingsOf(jsonSchemaOf(configSchema)).map(({ key }) => key));
+  expect(settings.map(([key]) => key).filter((key) => !keys.has(key))).toEqual([]);
+});
+
+it("every page links to pages and files that are there, and no table row has a cell too many", () => {
+  for (const name of Object.keys(pages)) {
+    const text = read(name);
+    for (const [, target = ""] of text.matchAll(/\]\(([^)]+)\)/gu)) expect(() => read(target), target).not.toThrow();
+    const blocks = text.split("\n\n").filter((block) => block.startsWith("| "));
+    for (const block of blocks) {
+      const widths = block
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.replaceAll("\\|", "").split("|").length);
+      expect(new Set(widths).size, block.slice(0, 200)).toBe(1);
+    }
+  }
+  expect(table(["a"], [["x | y\nz"]])).toBe("| a |\n| --- |\n| x \\| y z |");
+});
