@@ -113,7 +113,7 @@ interface Described {
   place: string;
 }
 
-/** Where the keys of a map are described: there, without some of them. `ofEntries`: it is a map or list of such maps. */
+/** Where the keys of a map are described: there, without some. `ofEntries`: of the maps that are its entries. */
 export interface KeysAt {
   place: string;
   without: string[];
