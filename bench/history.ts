@@ -84,11 +84,11 @@ export async function fillWithHistory(path: string, operations: number): Promise
       `'past', ${id("P")}, '${at}', 'past', ${id("P")}, ${id("K")}, ${id("b")}, 1, 'placed'`,
     ),
     bulk(
-      "asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id, slot)",
+      "asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id, unit)",
       `${id("8")}, 'pool', '${at}', '${at}', ${id("8")}, 'past', ${id("P")}, 'A1', 0`,
     ),
     bulk(
-      "staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id, member_global_id, origin, particulars)",
+      "staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id, member_global_id, origin, profile)",
       `'past', ${id("P")}, '${at}', 'past', ${id("P")}, ${id("E")}, ${id("M")}, 'created', '{}'`,
     ),
     bulk(

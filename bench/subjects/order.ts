@@ -128,7 +128,7 @@ function customerWith(instances: DesiredInstance[]): CustomerInput {
       })),
       acknowledged: undefined,
       placedOrders: new Map(),
-      numbers: [{ number: "8000000001", namespace: "crm", orderId: "O1", instanceId: "A1", slot: 0 }],
+      numbers: [{ number: "8000000001", namespace: "crm", orderId: "O1", instanceId: "A1", unit: 0 }],
       staffLinks: new Map(),
       assignments: [],
       protectedMembers: new Set(),

@@ -9,8 +9,8 @@ import type { PayloadFacts } from "../operation/state.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import { selectPlatformCustomer } from "../plan/orders.ts";
 
-/** Namespace, order, instance and slot, as a reference to an asset number names them. */
-const slotName = z.tuple([z.string(), z.string(), z.string(), z.int()]);
+/** Namespace, order, instance and unit, as a reference to an asset number names them. */
+const unitName = z.tuple([z.string(), z.string(), z.string(), z.int()]);
 
 /** What the references of a payload stand for, from what is known of the customer now. */
 export function bindingsFrom(
@@ -19,9 +19,9 @@ export function bindingsFrom(
   values: { privateValue(marker: PrivateMarker): Json | undefined; initialPassword(staff: string): string | undefined },
 ): Bindings {
   const numberOf = (of: string): string | undefined => {
-    const slot = slotName.safeParse(parseJson(of));
-    if (!slot.success) return undefined;
-    const [namespace, id, instanceId, number] = slot.data;
+    const unit = unitName.safeParse(parseJson(of));
+    if (!unit.success) return undefined;
+    const [namespace, id, instanceId, number] = unit.data;
     return known.numberOf({ namespace, id }, instanceId, number);
   };
   return {

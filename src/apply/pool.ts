@@ -40,7 +40,7 @@ export class NumberPool {
     this.#deps = deps;
   }
 
-  /** Fixes a number to every slot of the order's assets. Returns why not, or undefined. */
+  /** Fixes a number to every unit of the order's assets. Returns why not, or undefined. */
   async fix(
     order: RecordKey,
     assets: readonly PlannedAsset[],

@@ -1,7 +1,7 @@
 /**
  * The order in which the lists of a canonical record stand. Sources deliver rows in any order; sorted, equal records
  * have equal hashes, and a record whose rows came in another order is no changed record. Asset numbers keep their
- * order: it says which slot each one fills.
+ * order: it says which unit each one fills.
  */
 
 interface InstanceLike {
@@ -39,6 +39,6 @@ export function sortedClaims<Claim extends { assetNumber: string } | { instanceI
   claims: readonly Claim[],
 ): Claim[] {
   const keyOf = (claim: Claim): string =>
-    "assetNumber" in claim ? `number ${claim.assetNumber}` : "instanceId" in claim ? `slot ${claim.instanceId}` : "";
+    "assetNumber" in claim ? `number ${claim.assetNumber}` : "instanceId" in claim ? `unit ${claim.instanceId}` : "";
   return claims.toSorted((left, right) => compareTexts(keyOf(left), keyOf(right)));
 }

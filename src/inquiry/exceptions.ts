@@ -146,7 +146,7 @@ function* runs(reading: Reading, time: { from: string; to: string }): Generator<
     .selectAll()
     .where("started_at", ">=", time.from)
     .where("started_at", "<", time.to)
-    .where((where) => where.or([where("state", "in", ["failed", "cut-off"]), where("exit_code", "=", 6)]))
+    .where((where) => where.or([where("state", "in", ["failed", "interrupted"]), where("exit_code", "=", 6)]))
     .orderBy("started_at")
     .orderBy("id");
   for (const row of reading.rows(query)) yield { kind: "run", row: runFacts(row) };

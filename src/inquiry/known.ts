@@ -150,12 +150,12 @@ async function numbersOf(reading: Reading, order: RecordKey): Promise<ExplainFac
     .where("order_id", "=", order.id)
     .where("fixed_at", "is not", null)
     .orderBy("instance_id")
-    .orderBy("slot")
+    .orderBy("unit")
     .execute();
   return rows.map((row) => ({
     number: row.wire_number ?? row.number,
     instanceId: row.instance_id ?? "",
-    slot: row.slot ?? 0,
+    slot: row.unit ?? 0,
     origin: row.origin,
     fixedAt: row.fixed_at ?? "",
   }));
@@ -202,7 +202,7 @@ async function claimsOf(reading: Reading, staff: RecordKey): Promise<ExplainFact
       .where("namespace", "=", staff.namespace)
       .where("instance_id", "=", instanceId)
       .where("fixed_at", "is not", null)
-      .orderBy("slot")
+      .orderBy("unit")
       .limit(50)
       .execute();
     claims.push({

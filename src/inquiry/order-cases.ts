@@ -26,8 +26,8 @@ export function standing(row: RecordRow): CrmStanding {
   return { state: row.state, waits: row.deferred_reason };
 }
 
-/** Numbers fixed to the orders of a customer, by order and instance, in the order of their slots. */
-export type FixedNumbers = ReadonlyMap<string, readonly Pick<AssetNumberTable, "wire_number" | "slot">[]>;
+/** Numbers fixed to the orders of a customer, by order and instance, in the order of their units. */
+export type FixedNumbers = ReadonlyMap<string, readonly Pick<AssetNumberTable, "wire_number" | "unit">[]>;
 
 function instanceKey(order: RecordKey, instance: string): string {
   return JSON.stringify([order.namespace, order.id, instance]);
@@ -37,14 +37,14 @@ export async function numbersOf(reading: Reading, customer: RecordKey): Promise<
   const rows = await reading.db
     .selectFrom("asset_number as n")
     .innerJoin("record as r", (join) => join.onRef("r.namespace", "=", "n.namespace").onRef("r.id", "=", "n.order_id"))
-    .select(["n.wire_number", "n.slot", "n.namespace", "n.order_id", "n.instance_id"])
+    .select(["n.wire_number", "n.unit", "n.namespace", "n.order_id", "n.instance_id"])
     .where("r.stream", "=", "orders")
     .where("r.customer_namespace", "=", customer.namespace)
     .where("r.customer_id", "=", customer.id)
     .where("n.fixed_at", "is not", null)
-    .orderBy("n.slot")
+    .orderBy("n.unit")
     .execute();
-  const numbers = new Map<string, Pick<AssetNumberTable, "wire_number" | "slot">[]>();
+  const numbers = new Map<string, Pick<AssetNumberTable, "wire_number" | "unit">[]>();
   for (const row of rows) {
     const key = instanceKey({ namespace: row.namespace ?? "", id: row.order_id ?? "" }, row.instance_id ?? "");
     const list = numbers.get(key);
@@ -72,7 +72,7 @@ export async function orderCases(
     const sent =
       known?.payload === undefined || known.payload === null
         ? { products: [], packages: [] }
-        : sentItems(stored<JsonObject>(known.payload), (slot) => numberOfSlot(numbers, slot));
+        : sentItems(stored<JsonObject>(known.payload), (unit) => numberOfUnit(numbers, unit));
     return {
       key,
       crm: standing(row),
@@ -85,11 +85,11 @@ export async function orderCases(
   });
 }
 
-function numberOfSlot(numbers: FixedNumbers, slot: string): string | undefined {
-  const parts = stored<unknown[]>(slot);
+function numberOfUnit(numbers: FixedNumbers, unit: string): string | undefined {
+  const parts = stored<unknown[]>(unit);
   const [namespace, order, instance, position] = parts;
   const fixed = numbers.get(instanceKey({ namespace: String(namespace), id: String(order) }, String(instance)));
-  return fixed?.find((item) => item.slot === position)?.wire_number ?? undefined;
+  return fixed?.find((item) => item.unit === position)?.wire_number ?? undefined;
 }
 
 interface KnownOrder {

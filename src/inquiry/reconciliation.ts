@@ -30,9 +30,7 @@ export async function reconciliationView(reading: Reading): Promise<Reconciliati
   const types = await sql<{ type: string }>`
     select distinct json_extract(body, '$.licenseType') as type from observation where kind = 'product'
       and json_extract(body, '$.licenseType') is not null
-    union select substr(key, length('licence-type-observed ') + 1) from meta where key >= 'licence-type-observed ' and key < 'licence-type-observed!'`.execute(
-    reading.db,
-  );
+    union select license_type from shown_licence_type where shown_by = 'product'`.execute(reading.db);
   return { visibleTypes: new Set(types.rows.map((row) => row.type)), asOf: await asOf(reading) };
 }
 

@@ -10,10 +10,10 @@ interface SentOrder {
 }
 
 /**
- * Reads the unbound payload of an E5. `numberOf` gives the number that a slot was bound to; a slot without one was
+ * Reads the unbound payload of an E5. `numberOf` gives the number that a unit was bound to; a unit without one was
  * never sent. Values that the contract does not let anybody read back stay in `fields`; licence passwords do not.
  */
-export function sentItems(payload: JsonObject, numberOf: (slot: string) => string | undefined): SentOrder {
+export function sentItems(payload: JsonObject, numberOf: (unit: string) => string | undefined): SentOrder {
   const sent: SentOrder = { products: [], packages: [] };
   for (const record of objects(payload["orderList"])) {
     const licenseType = textOf(record["licenseType"]);
@@ -61,7 +61,7 @@ function packageInto(
   };
 }
 
-function numbersOf(value: Json | undefined, numberOf: (slot: string) => string | undefined): string[] {
+function numbersOf(value: Json | undefined, numberOf: (unit: string) => string | undefined): string[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((item) => {
     const number =

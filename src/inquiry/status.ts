@@ -41,16 +41,16 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
     .orderBy("sequence", "desc")
     .limit(1)
     .executeTakeFirst();
-  const notices = await db.selectFrom("notice").selectAll().orderBy("key").execute();
+  const notices = await db.selectFrom("alert").selectAll().orderBy("key").execute();
   return {
     path,
     identity: identity?.value ?? null,
     audit: head ?? null,
     running: running.map(runFacts),
     lastRuns: lastRuns.map(runFacts),
-    slots: (await db.selectFrom("slot").selectAll().orderBy("job").execute()).map((row) => ({
+    slots: (await db.selectFrom("last_fire_time").selectAll().orderBy("job").execute()).map((row) => ({
       job: row.job,
-      lastSlot: row.last_slot,
+      lastSlot: row.fire_time,
       firedAt: row.fired_at,
     })),
     reads: await lastReads(reading),
@@ -75,7 +75,7 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
       .orderBy("state")
       .execute(),
     ...(await totals(reading)),
-    openCircuits: (await db.selectFrom("service_left").selectAll().orderBy("service").execute()).map(
+    openCircuits: (await db.selectFrom("open_circuit").selectAll().orderBy("service").execute()).map(
       ({ probe_at, ...row }) => ({ ...row, probeAt: probe_at }),
     ),
     notices: notices.map((row) => {

@@ -30,9 +30,13 @@ export interface LedgerTables {
   attempt: AttemptTable;
   hold: HoldTable;
   run: RunTable;
-  slot: { job: string; last_slot: string; fired_at: string };
-  notice: { key: string; since: string; body: string; sent_at: string | null };
-  service_left: { service: string; since: string; reason: string; probe_at: string };
+  last_fire_time: LastFireTimeTable;
+  fired_time: FiredTimeTable;
+  alert: AlertTable;
+  open_circuit: OpenCircuitTable;
+  confirmed_correlation: { correlation: string; confirmed_at: string };
+  shown_licence_type: ShownLicenceTypeTable;
+  clock_note: ClockNoteTable;
   audit: AuditTable;
   /** Live rows of a table by its name: see the migration that made it. */
   tally: { name: string; count: number };
@@ -198,7 +202,7 @@ export interface AssetNumberTable {
   namespace: string | null;
   order_id: string | null;
   instance_id: string | null;
-  slot: number | null;
+  unit: number | null;
 }
 
 export interface StaffLinkTable {
@@ -211,7 +215,7 @@ export interface StaffLinkTable {
   enterprise_global_id: string;
   member_global_id: string;
   origin: StaffLink["origin"];
-  particulars: string;
+  profile: string;
 }
 
 export interface AssignmentTable {
@@ -309,7 +313,7 @@ export interface HoldTable {
   decided_by: string | null;
 }
 
-export type RunState = "running" | "done" | "stopped" | "failed" | "cut-off";
+export type RunState = "running" | "done" | "stopped" | "failed" | "interrupted";
 
 export interface RunTable {
   id: string;
@@ -335,4 +339,43 @@ export interface AuditTable {
   body: string;
   previous: string;
   hash: string;
+}
+
+export interface LastFireTimeTable {
+  job: string;
+  fire_time: string;
+  fired_at: string;
+}
+
+export interface FiredTimeTable extends LastFireTimeTable {
+  /** When its run came to its end; null while it is on, or where its process died or its run failed. */
+  finished_at: string | null;
+}
+
+export interface AlertTable {
+  key: string;
+  since: string;
+  body: string;
+  sent_at: string | null;
+}
+
+export interface OpenCircuitTable {
+  service: string;
+  since: string;
+  reason: string;
+  probe_at: string;
+}
+
+/** A licence type that the platform ever showed: by an asset (A43), or by a product of a thinned observation. */
+export interface ShownLicenceTypeTable {
+  license_type: string;
+  shown_by: "asset" | "product";
+  shown_at: string;
+}
+
+/** A time of ours that lay in the future when it was met, because the clock was set back. Epoch milliseconds. */
+export interface ClockNoteTable {
+  subject: string;
+  future: number;
+  met_at: number;
 }

@@ -158,7 +158,7 @@ function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffM
         enterpriseGlobalId: context.enterpriseGlobalId,
         memberGlobalId: added.globalId,
         origin: "created" as const,
-        particulars: person.particulars,
+        profile: person.particulars,
       },
       ...(person.password === undefined ? [] : [{ type: "secrets-wiped" as const, ...person.password }]),
     ];

@@ -33,7 +33,7 @@ export interface FixedNumber {
   orderId: string;
   namespace: string;
   instanceId: string;
-  slot: number;
+  unit: number;
 }
 
 /**
@@ -52,7 +52,7 @@ export interface StaffLink {
   key: RecordKey;
   memberGlobalId: string;
   origin: "created" | "adopted";
-  particulars: StaffProfile;
+  profile: StaffProfile;
 }
 
 export interface Assignment {
@@ -90,8 +90,8 @@ export interface EnterpriseFacts {
 
 /** What is known of a customer as far as the references of one payload need it. */
 export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" | "enterpriseCode"> {
-  /** The number that is fixed to a slot of an asset instance. */
-  numberOf(order: RecordKey, instanceId: string, slot: number): string | undefined;
+  /** The number that is fixed to a unit of an asset instance. */
+  numberOf(order: RecordKey, instanceId: string, unit: number): string | undefined;
   memberOf(staff: RecordKey): string | undefined;
 }
 
@@ -99,13 +99,13 @@ export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" |
 export function payloadFactsOf(known: Known): PayloadFacts {
   return {
     ...known,
-    numberOf: (order, instanceId, slot) =>
+    numberOf: (order, instanceId, unit) =>
       known.numbers.find(
         (item) =>
           item.namespace === order.namespace &&
           item.orderId === order.id &&
           item.instanceId === instanceId &&
-          item.slot === slot,
+          item.unit === unit,
       )?.number,
     memberOf: (staff) => known.staffLinks.get(formatKey(staff))?.memberGlobalId,
   };
@@ -137,7 +137,7 @@ export type StateChange =
       enterpriseGlobalId: string;
       memberGlobalId: string;
       origin: "created" | "adopted";
-      particulars: StaffProfile;
+      profile: StaffProfile;
     }
   /** Licence types whose assets the platform has shown: of others, not seeing an order says nothing (A43). */
   | { type: "licence-types-shown"; types: readonly string[] }
@@ -214,7 +214,7 @@ export function applyChanges(known: Known, changes: readonly StateChange[], cont
   return changes.reduce((before, change) => applyChange(before, change, context), known);
 }
 
-/** The same once the ledger has chosen numbers for slots of an order's assets, which belong to them for good. */
+/** The same once the ledger has chosen numbers for units of an order's assets, which belong to them for good. */
 export function withNumbers(known: Known, fixed: readonly FixedNumber[]): Known {
   return fixed.length === 0 ? known : { ...known, numbers: [...known.numbers, ...fixed].toSorted(bySlot) };
 }
@@ -253,11 +253,11 @@ function staffLinked(
   change: Extract<StateChange, { type: "staff-linked" }>,
   customer: RecordKey,
 ): Known["staffLinks"] {
-  const { staff, memberGlobalId, origin, particulars } = change;
+  const { staff, memberGlobalId, origin, profile } = change;
   const all = new Map(links);
   all.delete(formatKey(staff));
   if (!isSame(change.customer, customer) || !usable(memberGlobalId)) return all;
-  all.set(formatKey(staff), { key: staff, memberGlobalId, origin, particulars });
+  all.set(formatKey(staff), { key: staff, memberGlobalId, origin, profile });
   return new Map([...all].toSorted(([, one], [, other]) => byKey(one.key, other.key)));
 }
 
@@ -294,6 +294,6 @@ function bySlot(one: FixedNumber, other: FixedNumber): number {
     compareBytes(one.namespace, other.namespace) ||
     compareBytes(one.orderId, other.orderId) ||
     compareBytes(one.instanceId, other.instanceId) ||
-    one.slot - other.slot
+    one.unit - other.unit
   );
 }

@@ -82,7 +82,7 @@ export function planPrivileges(
 }
 
 /**
- * `after` names the number where it is known, else the slot; the payload names the slot of an instance in either case,
+ * `after` names the number where it is known, else the unit; the payload names the unit of an instance in either case,
  * so that its hash is stable.
  */
 function grant(input: CustomerInput, staff: Desired<DesiredStaff>, grants: readonly Claimed[]): Operation {

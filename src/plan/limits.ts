@@ -90,7 +90,7 @@ function sentence(count: number, live: number, allowed: number, limit: DeletionL
 
 /**
  * What of a customer's plan goes on while its revokes are held: everything but the revokes and the grants of a number
- * that one of them would free, whether the grant names the number or the slot of an instance.
+ * that one of them would free, whether the grant names the number or the unit of an instance.
  */
 export function withoutHeld(operations: readonly Operation[]): Operation[] {
   const held = new Set(

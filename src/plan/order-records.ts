@@ -52,13 +52,13 @@ export class PayloadBuild {
 
 const endlessTrial = "it is a trial without an end";
 
-/** The reference to the number of one slot of an asset instance. */
+/** The reference to the number of one unit of an asset instance. */
 export function assetNumberReference(
   order: RecordKey,
   instanceId: string,
-  slot: number,
+  unit: number,
 ): { $ref: "assetNumber"; of: string } {
-  return { $ref: "assetNumber", of: JSON.stringify([order.namespace, order.id, instanceId, slot]) };
+  return { $ref: "assetNumber", of: JSON.stringify([order.namespace, order.id, instanceId, unit]) };
 }
 
 function featureRecord(
@@ -185,7 +185,7 @@ function assetRecord(build: PayloadBuild, order: RecordKey, asset: PlannedAsset)
     });
   }
   const record: JsonObject = {
-    assetNos: Array.from({ length: asset.quantity }, (_, slot) => assetNumberReference(order, asset.id, slot)),
+    assetNos: Array.from({ length: asset.quantity }, (_, unit) => assetNumberReference(order, asset.id, unit)),
     products,
   };
   if (asset.extensions.length > 0) {

@@ -6,9 +6,9 @@ import type { CustomerInput } from "./input.ts";
 import { assetNumberReference } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
 
-/** An asset a staff member should hold: a number, or the number of an instance's slot that becomes known later. */
+/** An asset a staff member should hold: a number, or the number of an instance's unit that becomes known later. */
 export interface Claimed {
-  /** Stable identity of the claimed number: the number itself where the CRM names it, else the slot of the instance. */
+  /** Stable identity of the claimed number: the number itself where the CRM names it, else the unit of the instance. */
   token: string;
   number: string | undefined;
   payload: Json;
@@ -42,10 +42,10 @@ export function block(blocks: Map<string, Block>, key: string, found: Block): vo
  * is nobody else's.
  */
 export function allocate(input: CustomerInput, orderOperations: readonly Operation[]): Allocation {
-  const slots = slotsOf(input, orderOperations);
+  const units = unitsOf(input, orderOperations);
   const blocks = new Map<string, Block>();
   const waiting = new Set<string>();
-  const entries = entriesOf(input, slots, (key, name) => {
+  const entries = entriesOf(input, units, (key, name) => {
     waiting.add(key);
     block(blocks, key, {
       code: "asset.not-ordered",
@@ -114,7 +114,7 @@ function isNamedByItself(entry: Entry, claims: ReadonlyMap<string, Claimed[]>): 
 
 function entriesOf(
   input: CustomerInput,
-  slots: ReadonlyMap<string, Claimed[]>,
+  units: ReadonlyMap<string, Claimed[]>,
   notOrdered: (key: string, name: string) => void,
 ): Entry[] {
   const entries: Entry[] = [];
@@ -132,7 +132,7 @@ function entriesOf(
         continue;
       }
       const name = `asset instance ${claim.instanceId}`;
-      const candidates = slots.get(JSON.stringify([staff.key.namespace, claim.instanceId])) ?? [];
+      const candidates = units.get(JSON.stringify([staff.key.namespace, claim.instanceId])) ?? [];
       if (candidates.length === 0) notOrdered(key, name);
       else entries.push({ key, name, candidates, byNumber: false });
     }
@@ -141,35 +141,35 @@ function entriesOf(
 }
 
 /**
- * The slots of each asset instance, by namespace and instance id: those of placed orders and those that this plan
+ * The units of each asset instance, by namespace and instance id: those of placed orders and those that this plan
  * places.
  */
-function slotsOf(input: CustomerInput, orderOperations: readonly Operation[]): Map<string, Claimed[]> {
-  const slots = new Map<string, Claimed[]>();
+function unitsOf(input: CustomerInput, orderOperations: readonly Operation[]): Map<string, Claimed[]> {
+  const units = new Map<string, Claimed[]>();
   const planned = new Set(orderOperations.map((item) => item.subject));
   const seen = new Set<string>();
   for (const fixed of input.known.numbers) {
     const order = { namespace: fixed.namespace, id: fixed.orderId };
     const key = formatKey(order);
     if (!input.known.placedOrders.has(key) && !planned.has(`order:${key}`)) continue;
-    const payload = assetNumberReference(order, fixed.instanceId, fixed.slot);
+    const payload = assetNumberReference(order, fixed.instanceId, fixed.unit);
     const token = payload.of;
     seen.add(token);
-    push(slots, JSON.stringify([fixed.namespace, fixed.instanceId]), { token, number: fixed.number, payload });
+    push(units, JSON.stringify([fixed.namespace, fixed.instanceId]), { token, number: fixed.number, payload });
   }
   for (const item of orderOperations) {
     const [record] = item.records;
     if (record === undefined) continue;
     for (const asset of plannedAssets(item.after)) {
-      for (let slot = 0; slot < asset.quantity; slot += 1) {
-        const payload = assetNumberReference(record, asset.id, slot);
+      for (let unit = 0; unit < asset.quantity; unit += 1) {
+        const payload = assetNumberReference(record, asset.id, unit);
         const token = payload.of;
         if (seen.has(token)) continue;
-        push(slots, JSON.stringify([record.namespace, asset.id]), { token, number: undefined, payload });
+        push(units, JSON.stringify([record.namespace, asset.id]), { token, number: undefined, payload });
       }
     }
   }
-  return slots;
+  return units;
 }
 
 function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {

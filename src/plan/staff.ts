@@ -74,7 +74,7 @@ export function planStaff(
               },
             },
       );
-      const changed = staff.state === "current" ? changedParticulars(link.particulars, particularsOf(staff.body)) : [];
+      const changed = staff.state === "current" ? changedProfile(link.profile, profileOf(staff.body)) : [];
       if (changed.length > 0) {
         notes.set(key, {
           code: "amendment.not-enabled",
@@ -117,7 +117,7 @@ export function planStaff(
         enterpriseGlobalId,
         memberGlobalId: membership.memberGlobalId,
         origin: "adopted",
-        particulars: particularsOf(staff.body),
+        profile: profileOf(staff.body),
       });
     }
   }
@@ -288,7 +288,7 @@ function additions(input: CustomerInput, toAdd: readonly Candidate[]): Operation
       payload: { userList: batch.map(({ entry }) => entry) },
       reason: `${batch.length} staff ${batch.length === 1 ? "member is" : "members are"} not on the platform yet`,
       before: null,
-      after: batch.map(({ staff }) => ({ staff: formatKey(staff.key), ...particularsOf(staff.body) })),
+      after: batch.map(({ staff }) => ({ staff: formatKey(staff.key), ...profileOf(staff.body) })),
     }),
   );
 }
@@ -332,7 +332,7 @@ export function initialPassword(staff: string): JsonObject {
 }
 
 /** What M1 is told of a person besides the password, as commitments. */
-export function particularsOf(body: DesiredStaff): StaffProfile {
+export function profileOf(body: DesiredStaff): StaffProfile {
   return {
     userName: body.userName.commitment,
     name: body.name.commitment,
@@ -342,7 +342,7 @@ export function particularsOf(body: DesiredStaff): StaffProfile {
   };
 }
 
-const particularNames: Record<keyof StaffProfile, string> = {
+const profileNames: Record<keyof StaffProfile, string> = {
   userName: "account name",
   name: "name",
   remark: "note",
@@ -350,7 +350,7 @@ const particularNames: Record<keyof StaffProfile, string> = {
   departmentId: "department",
 };
 
-function changedParticulars(before: StaffProfile, now: StaffProfile): string[] {
+function changedProfile(before: StaffProfile, now: StaffProfile): string[] {
   const fields: (keyof StaffProfile)[] = ["userName", "name", "remark", "mobile", "departmentId"];
-  return fields.filter((field) => before[field] !== now[field]).map((field) => particularNames[field]);
+  return fields.filter((field) => before[field] !== now[field]).map((field) => profileNames[field]);
 }

@@ -127,7 +127,7 @@ export interface RunFacts {
   scope: string | null;
   startedAt: string;
   finishedAt: string | null;
-  state: "running" | "done" | "stopped" | "failed" | "cut-off";
+  state: "running" | "done" | "stopped" | "failed" | "interrupted";
   exitCode: number | null;
   balance: Json;
   summary: Json;

@@ -2,7 +2,7 @@ import { exitCodes } from "../base/errors.ts";
 import type { RunDependencies } from "./request.ts";
 
 /**
- * Runs whose process died are ended with the state `cut-off`; what they left open is settled by the run that found
+ * Runs whose process died are ended with the state `interrupted`; what they left open is settled by the run that found
  * them.
  */
 export async function endCutOffRuns(deps: RunDependencies): Promise<string[]> {
@@ -14,7 +14,7 @@ export async function endCutOffRuns(deps: RunDependencies): Promise<string[]> {
       "a run was cut off; what it left is taken up now",
     );
     await deps.ledger.runs.finish(run.id, {
-      state: "cut-off",
+      state: "interrupted",
       exitCode: exitCodes.other,
       balance: { operations: await deps.ledger.journal.statesOf(run.id, []) },
       summary: { inDoubt: open.map((row) => row.id) },

@@ -209,7 +209,7 @@ describe("an order whose answer was lost (E5)", () => {
     const id = await world.carryOutUnknown("place-order");
     const real = world.deps.platform.memberCenter;
     const numbers = (await world.ledger.state.known(customer)).numbers;
-    const hidden = numbers.find((item) => item.instanceId === "A1-O1" && item.slot === 1)?.number;
+    const hidden = numbers.find((item) => item.instanceId === "A1-O1" && item.unit === 1)?.number;
     const short = world.with({
       memberCenter: {
         ...real,

@@ -26,7 +26,7 @@ it("what verify found stands in exit code, status, health and alerts until a who
   stop.abort();
   expect((await says(w, runs("verify"), { signal: stop.signal })).code).not.toBe(0);
   w.tamper(
-    "update run set state = 'cut-off', exit_code = 1, summary = '{\"inDoubt\":[]}' where id = (select max(id) from run)",
+    "update run set state = 'interrupted', exit_code = 1, summary = '{\"inDoubt\":[]}' where id = (select max(id) from run)",
   );
   await says(w, runs("everything"));
   expect(told(w).map((message) => `${message.event} ${message.kind} ${message.key}`)).toEqual([

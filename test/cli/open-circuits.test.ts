@@ -32,7 +32,7 @@ async function runThatLeavesTheOrderService(w: World) {
   w.sandbox.faults.add({ operation: "M5", fault: "slow", delayMs: 3_000, times: 1 });
   w.sandbox.faults.add({ operation: "E3", fault: "http502", times: 1 });
   const running = w.start("run", "everything");
-  await until("the circuit of the order service is open", () => w.rows("select service from service_left").length > 0);
+  await until("the circuit of the order service is open", () => w.rows("select service from open_circuit").length > 0);
   running.child.kill("SIGSTOP");
   onTestFinished(() => void running.child.kill("SIGKILL"));
   return running;
@@ -80,7 +80,7 @@ describe("a service that fails", () => {
     await running.ended;
     const killed = await shown(w);
     expect(killed.services, "since when is kept").toEqual(before.services);
-    w.tamper("update service_left set probe_at = '2026-01-01T00:00:00.000Z'");
+    w.tamper("update open_circuit set probe_at = '2026-01-01T00:00:00.000Z'");
     expect((await shown(w)).line?.[1]).toMatch(/where the process of the run died, the next run tries it again$/u);
     // The settle time of what the killed run left has to pass.
     await runs(w, 0);

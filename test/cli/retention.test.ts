@@ -115,8 +115,8 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
     ],
   });
   // A licence type that was seen once stays one that reports know.
-  expect(w.rows("select key from meta where key like 'licence-type-observed%'")).toEqual([
-    { key: "licence-type-observed softkey" },
+  expect(w.rows("select license_type from shown_licence_type where shown_by = 'product'")).toEqual([
+    { license_type: "softkey" },
   ]);
   const entries = (): unknown[] => w.rows("select subject, body from audit where kind = 'retention'");
   const said = entries();

@@ -22,7 +22,7 @@ async function due(options: Parameters<typeof world>[0]): Promise<World> {
   w.write();
   expect((await w.run("migrate")).code).toBe(0);
   w.tamper(
-    "insert into slot (job, last_slot, fired_at) values ('everything', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
+    "insert into last_fire_time (job, fire_time, fired_at) values ('everything', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
   );
   return w;
 }
@@ -109,7 +109,7 @@ describe("serve", () => {
     expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
     const third = w.start("serve");
     await health(third);
-    await until("the schedule was looked at", () => w.rows("select job from slot").length > 0);
+    await until("the schedule was looked at", () => w.rows("select job from last_fire_time").length > 0);
     third.child.kill("SIGTERM");
     await third.ended;
     expect(runsOf(w).filter((run) => run.trigger === "schedule")).toHaveLength(2);

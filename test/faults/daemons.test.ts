@@ -347,7 +347,7 @@ describe.concurrent("two programs on one ledger", () => {
           );
         }
         const [first, second] = race.runs();
-        expect(first).toMatchObject({ id: cutOff?.id, state: "cut-off" });
+        expect(first).toMatchObject({ id: cutOff?.id, state: "interrupted" });
         // Long before the next tick of the schedule, which comes once a minute.
         expect(Date.parse(second?.started_at ?? "") - killedAt).toBeLessThan(20_000);
         await race.end();

@@ -232,7 +232,7 @@ describe("a platform that goes away in the middle of a run", () => {
         await takeAwayAt(cell, k, false);
         const made = cell.sandbox.state().enterprises;
         const ledger = new LedgerView(cell.ledger);
-        while (ledger.rows(z.unknown(), "select * from service_left").length === 0) await sleep(2);
+        while (ledger.rows(z.unknown(), "select * from open_circuit").length === 0) await sleep(2);
         ledger.close();
         await cell.sandbox.acceptConnections();
         return made;
@@ -243,7 +243,7 @@ describe("a platform that goes away in the middle of a run", () => {
       expect(first.balance.adds).toBe(true);
       expect(cell.sandbox.state().enterprises, "the run went on").toBeGreaterThan(made + 1);
       const ledger = new LedgerView(cell.ledger);
-      expect(ledger.rows(z.unknown(), "select * from service_left"), "the circuit is closed").toEqual([]);
+      expect(ledger.rows(z.unknown(), "select * from open_circuit"), "the circuit is closed").toEqual([]);
       ledger.close();
       await cell.run();
       goodRunOf(await cell.run());

@@ -123,7 +123,7 @@ export class StoppedWorld {
     const database = new Database(ledgerOf(this.#folder));
     try {
       database
-        .prepare("insert or replace into slot (job, last_slot, fired_at) values ('everything', ?, ?)")
+        .prepare("insert or replace into last_fire_time (job, fire_time, fired_at) values ('everything', ?, ?)")
         .run(long, long);
     } finally {
       database.close();

@@ -197,12 +197,12 @@ describe("asset numbers", () => {
     given,
     wireNumber: (digits: string) => `A-${digits}`,
   });
-  const fixed = (orderId: string, digits: string, slot: number) => ({
+  const fixed = (orderId: string, digits: string, unit: number) => ({
     number: `A-${digits}`,
     namespace: "crm",
     orderId,
     instanceId: "I",
-    slot,
+    unit,
   });
   const taken = (...numbers: string[]): StateChange => ({ type: "numbers-taken", numbers, operationId: "op" });
 
@@ -221,11 +221,11 @@ describe("asset numbers", () => {
       clashing: [],
       fixed: [fixed("P", "8000000003", 0)],
     });
-    const rows = sqlite(path).prepare("select wire_number, order_id, slot from asset_number order by number").all();
+    const rows = sqlite(path).prepare("select wire_number, order_id, unit from asset_number order by number").all();
     expect(rows).toEqual([
-      { wire_number: "A-8000000001", order_id: "O", slot: 0 },
-      { wire_number: "A-8000000002", order_id: "O", slot: 1 },
-      { wire_number: "A-8000000003", order_id: "P", slot: 0 },
+      { wire_number: "A-8000000001", order_id: "O", unit: 0 },
+      { wire_number: "A-8000000002", order_id: "O", unit: 1 },
+      { wire_number: "A-8000000003", order_id: "P", unit: 0 },
     ]);
   });
 
@@ -309,7 +309,7 @@ describe("slots", () => {
     const { ledger, path } = await openLedger();
     await ledger.schedule.claim("j", slot(1));
     await ledger.schedule.claim("j", new Date(Date.UTC(2027, 10, 20)).toISOString());
-    expect(count(path, "fired_slot")).toBe(1);
+    expect(count(path, "fired_time")).toBe(1);
   });
 });
 

@@ -1,8 +1,14 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { appliedMigrations, knownMigrations, migrate, openDatabase } from "../../src/ledger/database/database.ts";
+import {
+  appliedMigrations,
+  knownMigrations,
+  migrate,
+  migrations,
+  openDatabase,
+} from "../../src/ledger/database/database.ts";
 import * as first from "../../migrations/0001_ledger.ts";
-import { folder } from "./opened.ts";
+import { folder, openLedger } from "./opened.ts";
 
 it("a ledger of an earlier version is brought to this one with everything it holds", async () => {
   const path = join(folder(), "ledger.db");
@@ -26,8 +32,55 @@ it("a ledger of an earlier version is brought to this one with everything it hol
   expect(now.prepare("select source, rows, details from source_read").all()).toEqual([
     { source: "crm", rows: 7, details: null },
   ]);
-  expect(now.prepare("select count(*) as count from service_left").get()).toEqual({ count: 0 });
+  expect(now.prepare("select count(*) as count from open_circuit").get()).toEqual({ count: 0 });
   // Whose the row is was not read then: it is mapped anew.
   expect(now.prepare("select id, state from quarantine").all()).toEqual([{ id: "q-1", state: "retry" }]);
+  now.close();
+});
+
+it("facts that stood as texts in `meta`, and what has another name now, are where they are looked for", async () => {
+  const path = join(folder(), "ledger.db");
+  const earlier = await openDatabase(path, { migrate: false });
+  const ninth = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0010"));
+  await migrate(earlier, path, { getMigrations: async () => ninth });
+  const at = "2026-10-01T08:00:00.000Z";
+  const later = Date.parse("2026-10-02T08:00:00.000Z");
+  earlier.exec(
+    `insert into meta (key, value) values ('ledger', 'ledger_1'), ('retention rawForms', '[]'), ('correlation a {id} b', '${at}'),
+       ('licence-type-shown softkey', '${at}'), ('licence-type-observed dongle', '${at}'), ('clock-set-back order:crm/O1', '${later} 5');
+     insert into service_left values ('order-service', '${at}', 'down', '${at}');
+     insert into notice values ('hold:h-1', '${at}', '{"kind":"hold"}', '${at}');
+     insert into slot values ('everything', '${at}', '${at}');
+     insert into fired_slot values ('everything', '${at}', '${at}', null);
+     insert into run (id, job, kind, trigger, started_at, state, header) values ('r1', 'everything', 'run', 'hand', '${at}', 'cut-off', '{}'),
+       ('r2', 'everything', 'run', 'hand', '${at}', 'done', '{}');`,
+  );
+  earlier.close();
+
+  const { ledger } = await openLedger({ path });
+  expect(await ledger.identity.name()).toBe("ledger_1");
+  expect(await ledger.state.correlationConfirmed("a {id} b")).toBe(true);
+  expect(await ledger.state.correlationConfirmed("another")).toBe(false);
+  expect(await ledger.state.licenceTypeShown("softkey")).toBe(true);
+  expect(await ledger.state.licenceTypeShown("dongle"), "an observed product is not a shown asset").toBe(false);
+  expect(await ledger.journal.countedFrom("order:crm/O1", later)).toBe(5);
+  expect(await ledger.schedule.last("everything")).toBe(at);
+  expect(await ledger.schedule.unfinished("everything")).toEqual([at]);
+  expect(await ledger.schedule.openCircuits()).toMatchObject([{ service: "order-service", reason: "down" }]);
+  expect([...(await ledger.schedule.alerts())]).toMatchObject([["hold:h-1", { since: at, sent: true }]]);
+  expect((await ledger.runs.last(9)).map(({ id, state }) => [id, state])).toEqual([
+    ["r2", "done"],
+    ["r1", "interrupted"],
+  ]);
+  ledger.close();
+  const now = await openDatabase(path, { migrate: false });
+  expect(now.prepare("select key from meta where key not in ('commits', 'epoch')").pluck().all()).toEqual([
+    "ledger",
+    "retention rawForms",
+  ]);
+  expect(now.prepare("select license_type, shown_by from shown_licence_type order by 1").raw().all()).toEqual([
+    ["dongle", "product"],
+    ["softkey", "asset"],
+  ]);
   now.close();
 });

@@ -96,7 +96,7 @@ const steps: fc.Arbitrary<Step>[] = [
     enterpriseGlobalId: name("E-1"),
     memberGlobalId: id.startsWith("M") ? name(id) : id,
     origin: "created",
-    particulars: profile,
+    profile,
   })),
   fc.record({ enterprise, code: fc.constantFrom("X1", "X2") }).map(({ enterprise: gid, code }) => (name) => ({
     type: "enterprise-code",

@@ -360,7 +360,7 @@ export class LedgerWorld {
           enterpriseGlobalId: "E1",
           memberGlobalId: member,
           origin: "created",
-          particulars: { userName: "c1", name: "c2", remark: null, mobile: null, departmentId: null },
+          profile: { userName: "c1", name: "c2", remark: null, mobile: null, departmentId: null },
         },
       ],
       { added: [{ staff: `${staff.namespace}/${staff.id}`, memberGlobalId: member }] },

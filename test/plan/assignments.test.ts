@@ -421,7 +421,7 @@ describe("a claim by the asset instance", () => {
     expect(outcomes(planned)).toContain("staff crm/ann deferred asset.not-ordered");
   });
 
-  it("knows a slot once whose number was fixed by an earlier try to place its order", () => {
+  it("knows a unit once whose number was fixed by an earlier try to place its order", () => {
     const ann = staff("ann", { assets: [{ instanceId: "i" }, { assetNumber: "N1" }] });
     const it1 = order("1", { instances: [asset("i"), product("p", "i")] });
     const planned = plan({ customer: own, orders: [it1], staff: [ann], known: { numbers: fixed("1", "i", "N1") } });
@@ -429,7 +429,7 @@ describe("a claim by the asset instance", () => {
     expect(planned.records.every((record) => record.outcome === "planned")).toBe(true);
   });
 
-  it("gives the number of the slot, and the same hash before and after the number is known", () => {
+  it("gives the number of the unit, and the same hash before and after the number is known", () => {
     const ann = staff("ann", ofInstance("i"));
     const it = order("1", { instances: [asset("i"), product("p", "i")] });
     const known = linked(own, { staffLinks: staffLink(ann), ...brought("N1") });

@@ -25,7 +25,7 @@ const everyKind: JsonObject = {
   a: { $ref: "enterpriseGlobalId" },
   b: [
     { $ref: "customerId", of: "softkey" },
-    { $ref: "assetNumber", of: "slot" },
+    { $ref: "assetNumber", of: "unit" },
   ],
   c: { d: { $ref: "memberGlobalId", of: "crm/ann" }, e: { $ref: "licenseOrderId", of: "crm/1" } },
   f: [{ g: marker("name") }],
@@ -38,7 +38,7 @@ describe("binding a payload", () => {
       ok: true,
       wire: {
         a: "ENT",
-        b: ["customerId of softkey", "assetNumber of slot"],
+        b: ["customerId of softkey", "assetNumber of unit"],
         c: { d: "memberGlobalId of crm/ann", e: "licenseOrderId of crm/1" },
         f: [{ g: "name of staff/crm/ann@3" }],
         h: "password of crm/ann",
@@ -52,7 +52,7 @@ describe("binding a payload", () => {
       missing: [
         { $ref: "enterpriseGlobalId" },
         { $ref: "customerId", of: "softkey" },
-        { $ref: "assetNumber", of: "slot" },
+        { $ref: "assetNumber", of: "unit" },
         { $ref: "memberGlobalId", of: "crm/ann" },
         { $ref: "licenseOrderId", of: "crm/1" },
         { $private: "staff/crm/ann", field: "name", version: 3 },

@@ -184,7 +184,7 @@ describe("while revokes are held", () => {
     observed: shown(["ann", "bob", "eve"], { N1: "ann", N2: "ann", N3: null, N4: null }),
   });
 
-  it("they stay, and with them the grants that need them, named by number or by slot; the rest goes on", () => {
+  it("they stay, and with them the grants that need them, named by number or by unit; the rest goes on", () => {
     expect(lines(planned)).toEqual([
       "add-staff staff-of:crm/ALFKI",
       "revoke-assets staff:crm/ann N1 N2",

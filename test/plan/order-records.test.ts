@@ -135,10 +135,10 @@ describe("the body of E5, against JSON written by hand from the contract", () =>
     expect(placement("1", twoTypes.toReversed()).hash).toBe(placement("1", twoTypes).hash);
   });
 
-  it("says every number, also those that are not known yet, by its own slot", () => {
+  it("says every number, also those that are not known yet, by its own unit", () => {
     const { payload } = placement("1", [asset("a", { quantity: 3 }), product("p", "a")]);
     expect(JSON.stringify(payload)).toContain(
-      JSON.stringify([0, 1, 2].map((slot) => ({ $ref: "assetNumber", of: JSON.stringify(["crm", "1", "a", slot]) }))),
+      JSON.stringify([0, 1, 2].map((unit) => ({ $ref: "assetNumber", of: JSON.stringify(["crm", "1", "a", unit]) }))),
     );
   });
 });

@@ -13,7 +13,7 @@ import type { Assignment, FixedNumber, Known } from "../../src/operation/state.t
 import type { CustomerInput, Observed, Rejection } from "../../src/plan/input.ts";
 import type { ObservedMember } from "../../src/platform/snapshot.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../../src/operation/desired.ts";
-import { particularsOf } from "../../src/plan/staff.ts";
+import { profileOf } from "../../src/plan/staff.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import { isPrivateMarker, markerKey } from "../../src/operation/references.ts";
 import type { CustomerPlan, PlanOptions } from "../../src/plan/plan.ts";
@@ -178,7 +178,7 @@ export function staffLink(person: Desired<DesiredStaff>, memberGlobalId = member
         key: person.key,
         memberGlobalId,
         origin: "created",
-        particulars: particularsOf(person.body),
+        profile: profileOf(person.body),
       },
     ],
   ]);
@@ -228,9 +228,9 @@ export function shown(members: readonly string[], holders: Record<string, string
   };
 }
 
-/** Numbers fixed to the slots of one instance, from slot 0. */
+/** Numbers fixed to the units of one instance, from unit 0. */
 export function fixed(orderId: string, instanceId: string, ...numbers: string[]): FixedNumber[] {
-  return numbers.map((number, slot) => ({ number, orderId, namespace: "crm", instanceId, slot }));
+  return numbers.map((number, unit) => ({ number, orderId, namespace: "crm", instanceId, unit }));
 }
 
 /** Orders that were placed as they are in the CRM now. */

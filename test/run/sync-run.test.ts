@@ -338,7 +338,7 @@ describe("a run whose process died", () => {
         await ledger.runs.start({ job: "everything", kind: "sync", trigger: "hand", scope: null, header: {} }),
     );
     expect(await company.run()).toEqual(ended(0, {}));
-    expect(company.column(`select state as value from run where id = '${lost}'`)).toEqual(["cut-off"]);
+    expect(company.column(`select state as value from run where id = '${lost}'`)).toEqual(["interrupted"]);
   });
 
   it("leaves what it was sending in doubt, also where the next run works on another customer", async () => {

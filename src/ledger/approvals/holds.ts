@@ -79,14 +79,6 @@ export class HoldTables {
     const row = this.#statements.rejectedHold.get(customer.namespace, customer.id, setHash);
     return row === undefined ? undefined : holdFromRow(row);
   }
-
-  liveAssignments(customer: RecordKey | undefined): number {
-    const row =
-      customer === undefined
-        ? this.#statements.liveAssignments.get()
-        : this.#statements.liveAssignmentsOf.get(customer.namespace, customer.id);
-    return row?.count ?? 0;
-  }
 }
 
 function holdFromRow(row: HoldTableRow): HoldRow {
@@ -132,11 +124,6 @@ function prepareStatements(database: Sqlite) {
     rejectedHold: () =>
       database.prepare<[string, string, string], HoldTableRow>(
         `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and set_hash = +? and state = 'rejected' limit 1`,
-      ),
-    liveAssignments: () => database.prepare<[], { count: number }>("select count from tally where name = 'assignment'"),
-    liveAssignmentsOf: () =>
-      database.prepare<[string, string], { count: number }>(
-        "select count(*) as count from assignment where to_at is null and customer_namespace = +? and customer_id = +?",
       ),
   });
 }

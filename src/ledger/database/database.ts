@@ -25,6 +25,7 @@ import * as workMigration from "../../../migrations/0006_work_and_tallies.ts";
 import * as retentionMigration from "../../../migrations/0007_retention.ts";
 import * as fireTimesMigration from "../../../migrations/0008_fire_times.ts";
 import * as refusedTriesMigration from "../../../migrations/0009_refused_tries.ts";
+import * as factsAndWordsMigration from "../../../migrations/0010_facts_and_words.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -45,6 +46,7 @@ export const migrations: Record<string, Migration> = {
   "0007_retention": retentionMigration,
   "0008_fire_times": fireTimesMigration,
   "0009_refused_tries": refusedTriesMigration,
+  "0010_facts_and_words": factsAndWordsMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

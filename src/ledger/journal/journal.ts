@@ -9,6 +9,7 @@ import type { StateChange } from "../../operation/state.ts";
 import type { ChangeTables } from "../state/changes.ts";
 import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";
+import { ClockNoteTables } from "./clock-notes.ts";
 import { JournalTables, refusedYetShown } from "./journal-tables.ts";
 import type { Attempt, JournalRow, OperationContext, OperationState } from "./journal-tables.ts";
 import type { PrivateValues, SealedValues } from "../private/private-values.ts";
@@ -51,6 +52,7 @@ export class Journal {
   readonly #context: LedgerContext;
   readonly #journal: JournalTables;
   readonly #claims: UniquenessChecks;
+  readonly #clockNotes: ClockNoteTables;
   readonly #rejections: RejectionTables;
   readonly #changes: ChangeTables;
   readonly #runs: RunTables;
@@ -63,6 +65,7 @@ export class Journal {
     this.#context = context;
     this.#journal = new JournalTables(context.database);
     this.#claims = new UniquenessChecks(context.database);
+    this.#clockNotes = new ClockNoteTables(context.database);
     this.#rejections = tables.rejections;
     this.#changes = tables.changes;
     this.#runs = tables.runs;
@@ -320,15 +323,10 @@ export class Journal {
    * from that time is counted from here. Epoch milliseconds. Kept, so that the next process goes on counting.
    */
   async countedFrom(key: string, future: number): Promise<number> {
-    const name = `clock-set-back ${key}`;
     const now = Date.parse(this.#context.now);
-    const [keptFuture, keptAt] = (this.#context.meta(name) ?? "").split(" ").map(Number);
-    if (keptFuture === future && keptAt !== undefined && keptAt <= now) return keptAt;
-    await this.#context.write(() =>
-      this.#context.database
-        .prepare("insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value")
-        .run(name, `${future} ${now}`),
-    );
+    const kept = this.#context.read(() => this.#clockNotes.of(key));
+    if (kept?.future === future && kept.metAt <= now) return kept.metAt;
+    await this.#context.write(() => this.#clockNotes.keep(key, future, now));
     return now;
   }
 

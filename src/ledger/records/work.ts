@@ -35,12 +35,6 @@ export class WorkTables {
       .map((row) => ({ namespace: row.ns, id: row.id }));
   }
 
-  linkedCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
-    return this.#statements.linked
-      .all(after?.namespace ?? "", after?.id ?? "", limit)
-      .map((row) => ({ namespace: row.ns, id: row.id }));
-  }
-
   pendingCount(): number {
     return this.#statements.pendingCount.get()?.count ?? 0;
   }
@@ -52,11 +46,6 @@ export class WorkTables {
     if (scope.order !== undefined) return run.pendingOrder.run(scope.order.namespace, scope.order.id).changes;
     if (scope.source !== undefined) return run.pendingSource.run(scope.source, scope.since ?? "").changes;
     return 0;
-  }
-
-  customerOfEnterprise(enterpriseGlobalId: string): RecordKey | undefined {
-    const row = this.#statements.customerOfEnterprise.get(enterpriseGlobalId);
-    return row === undefined ? undefined : { namespace: row.namespace, id: row.customer_id };
   }
 
   recordOutcomes(runId: string, outcomes: readonly RecordOutcome[], at: string): void {
@@ -120,11 +109,6 @@ function prepareStatements(database: Sqlite) {
          order by customer_namespace, customer_id limit @limit)
        order by 1, 2 limit @limit`,
       ),
-    linked: () =>
-      database.prepare<[string, string, number], { ns: string; id: string }>(
-        `select namespace as ns, customer_id as id from link where to_at is null and (namespace, customer_id) > (?, ?)
-       order by namespace, customer_id limit ?`,
-      ),
     pendingCount: () =>
       database.prepare<[], { count: number }>(
         `select count(*) as count from (
@@ -143,10 +127,6 @@ function prepareStatements(database: Sqlite) {
     pendingSource: () =>
       database.prepare(
         "update record set pending = 1 where source = +? and changed_at >= ? and state <> 'quarantined'",
-      ),
-    customerOfEnterprise: () =>
-      database.prepare<[string], { namespace: string; customer_id: string }>(
-        "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
       ),
     planned: () =>
       database.prepare(

@@ -145,7 +145,8 @@ function observations(database: Sqlite): Sweep {
   const row =
     "customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and from_at = +? and to_at is not null";
   const keepType = database.prepare(
-    `insert into meta (key, value) select 'licence-type-observed ' || json_extract(body, '$.licenseType'), to_at from observation
+    `insert into shown_licence_type (license_type, shown_by, shown_at)
+       select json_extract(body, '$.licenseType'), 'product', to_at from observation
      where ${row} and kind = 'product' and json_extract(body, '$.licenseType') is not null on conflict do nothing`,
   );
   const drop = database.prepare(`delete from observation where ${row}`);

@@ -68,10 +68,6 @@ export function runStatements(database: Sqlite) {
       ),
     lastByJob: () =>
       database.prepare<[], RunTableRow>(`select ${runColumns} from run where id in (${lastRunIds}) order by job`),
-    staffLinked: () =>
-      database.prepare<[string, string], { staff_id: string }>(
-        "select staff_id from staff_link where namespace = +? and staff_id = +? and to_at is null",
-      ),
     startRead: () =>
       database.prepare("insert into source_read (run_id, source, stream, started_at) values (?, ?, ?, ?)"),
     finishRead: () =>

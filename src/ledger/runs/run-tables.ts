@@ -95,10 +95,6 @@ export class RunTables {
     return new Map(this.#statements.lastByJob.all().map((row) => [row.job, runFromRow(row)]));
   }
 
-  isStaffLinked(staff: RecordKey): boolean {
-    return this.#statements.staffLinked.get(staff.namespace, staff.id) !== undefined;
-  }
-
   startRead(run: string | null, source: string, stream: Stream, at: string): number {
     return Number(this.#statements.startRead.run(run, source, stream, at).lastInsertRowid);
   }

@@ -1,136 +1,75 @@
-import type { Json } from "../../base/canonical-json.ts";
-import { parseJson } from "../../base/canonical-json.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import type { FiredTimeTable, LastFireTimeTable } from "../tables.ts";
 
-/** How far back fired slots are remembered one by one, in milliseconds: 400 days. */
+/** How far back fire times are remembered one by one, in milliseconds: 400 days. */
 const firedKeptMs = 400 * 86_400_000;
 
-/**
- * The open circuit of a service. Instants are ISO text; `probeAt` is when one call tries it again, by the clock of its
- * process.
- */
-export interface OpenCircuit {
-  service: string;
-  since: string;
-  reason: string;
-  probeAt: string;
-}
-
-/** Which slots of the schedule fired, which notices people have had, and which circuits are open. */
-export class SlotTables {
+/** Which fire times of a schedule had their run. Writes run inside the writer's transaction. */
+export class FireTimeTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
     this.#statements = prepareStatements(database);
   }
 
-  /** Records that a slot fires. False when it fired before, or one after it did since the last rewinding. */
-  claimSlot(job: string, slot: string, at: string): boolean {
+  /** Records that a job fires. False when it fired at this time before, or at a later one since the last rewinding. */
+  claim(job: string, fireTime: string, at: string): boolean {
     const run = this.#statements;
-    if (run.fired.get(job, slot) !== undefined) return false;
-    if (run.claimSlot.run(job, slot, at).changes !== 1) return false;
-    run.fire.run(job, slot, at);
-    run.forget.run(job, new Date(Date.parse(slot) - firedKeptMs).toISOString());
+    if (run.fired.get(job, fireTime) !== undefined) return false;
+    if (run.claim.run(job, fireTime, at).changes !== 1) return false;
+    run.fire.run(job, fireTime, at);
+    run.forget.run(job, new Date(Date.parse(fireTime) - firedKeptMs).toISOString());
     return true;
   }
 
   /** The run of a fire time came to its end; `earlier`: it did what the unfinished ones before it were for. */
-  finishFireTime(job: string, slot: string, at: string, earlier: boolean): void {
-    this.#statements.finish.run(at, job, earlier ? "" : slot, slot);
+  finish(job: string, fireTime: string, at: string, earlier: boolean): void {
+    this.#statements.finish.run(at, job, earlier ? "" : fireTime, fireTime);
   }
 
   /** Fire times whose run is on, failed, or ended with its process; the oldest first. */
-  unfinishedFireTimes(job: string): string[] {
-    return this.#statements.unfinished.all(job).map((row) => row.slot);
+  unfinished(job: string): string[] {
+    return this.#statements.unfinished.all(job).map((row) => row.fire_time);
   }
 
-  /** Sets the last slot back after the clock was set back. What fired stays fired. */
-  rewindSlot(job: string, slot: string, at: string): void {
-    this.#statements.rewindSlot.run(slot, at, job, slot);
+  /** Sets the last fire time back after the clock was set back. What fired stays fired. */
+  rewind(job: string, fireTime: string, at: string): void {
+    this.#statements.rewind.run(fireTime, at, job, fireTime);
   }
 
-  lastSlot(job: string): string | undefined {
-    return this.#statements.lastSlot.get(job)?.last_slot;
-  }
-
-  notices(): Map<string, { since: string; body: Json; sent: boolean }> {
-    return new Map(
-      this.#statements.notices
-        .all()
-        .map((row) => [row.key, { since: row.since, body: parseJson(row.body), sent: row.sent_at !== null }]),
-    );
-  }
-
-  setNotice(key: string, body: Json, at: string): void {
-    this.#statements.setNotice.run(key, at, JSON.stringify(body));
-  }
-
-  noticeSent(key: string, at: string): void {
-    this.#statements.noticeSent.run(at, key);
-  }
-
-  dropNotice(key: string): void {
-    this.#statements.dropNotice.run(key);
-  }
-
-  openCircuits(): OpenCircuit[] {
-    return this.#statements.openCircuits
-      .all()
-      .map(({ service, since, reason, probe_at }) => ({ service, since, reason, probeAt: probe_at }));
-  }
-
-  /** A circuit that was open already keeps the time since when. */
-  noteOpenCircuit(circuit: OpenCircuit): void {
-    this.#statements.noteOpenCircuit.run(circuit.service, circuit.since, circuit.reason, circuit.probeAt);
-  }
-
-  closeCircuit(service: string): void {
-    this.#statements.closeCircuit.run(service);
+  last(job: string): string | undefined {
+    return this.#statements.last.get(job)?.fire_time;
   }
 }
 
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
-    claimSlot: () =>
+    claim: () =>
       database.prepare(
-        `insert into slot (job, last_slot, fired_at) values (?, ?, ?)
-       on conflict (job) do update set last_slot = excluded.last_slot, fired_at = excluded.fired_at where excluded.last_slot > slot.last_slot`,
+        `insert into last_fire_time (job, fire_time, fired_at) values (?, ?, ?)
+       on conflict (job) do update set fire_time = excluded.fire_time, fired_at = excluded.fired_at
+         where excluded.fire_time > last_fire_time.fire_time`,
       ),
     fired: () =>
-      database.prepare<[string, string], { slot: string }>("select slot from fired_slot where job = ? and slot = ?"),
-    fire: () => database.prepare("insert into fired_slot (job, slot, fired_at) values (?, ?, ?)"),
+      database.prepare<[string, string], Pick<FiredTimeTable, "fire_time">>(
+        "select fire_time from fired_time where job = +? and fire_time = +?",
+      ),
+    fire: () => database.prepare("insert into fired_time (job, fire_time, fired_at) values (?, ?, ?)"),
     finish: () =>
       database.prepare(
-        "update fired_slot set finished_at = ? where job = ? and slot >= ? and slot <= ? and finished_at is null",
+        "update fired_time set finished_at = ? where job = +? and fire_time >= ? and fire_time <= ? and finished_at is null",
       ),
     unfinished: () =>
-      database.prepare<[string], { slot: string }>(
-        "select slot from fired_slot where job = ? and finished_at is null order by slot",
+      database.prepare<[string], Pick<FiredTimeTable, "fire_time">>(
+        "select fire_time from fired_time where job = +? and finished_at is null order by fire_time",
       ),
-    forget: () => database.prepare("delete from fired_slot where job = ? and slot < ?"),
-    rewindSlot: () => database.prepare("update slot set last_slot = ?, fired_at = ? where job = ? and last_slot > ?"),
-    lastSlot: () => database.prepare<[string], { last_slot: string }>("select last_slot from slot where job = ?"),
-    notices: () =>
-      database.prepare<[], { key: string; since: string; body: string; sent_at: string | null }>(
-        "select key, since, body, sent_at from notice order by key",
+    forget: () => database.prepare("delete from fired_time where job = +? and fire_time < ?"),
+    rewind: () =>
+      database.prepare("update last_fire_time set fire_time = ?, fired_at = ? where job = +? and fire_time > ?"),
+    last: () =>
+      database.prepare<[string], Pick<LastFireTimeTable, "fire_time">>(
+        "select fire_time from last_fire_time where job = +?",
       ),
-    setNotice: () =>
-      database.prepare(
-        `insert into notice (key, since, body) values (?, ?, ?)
-       on conflict (key) do update set body = excluded.body`,
-      ),
-    noticeSent: () => database.prepare("update notice set sent_at = ? where key = ?"),
-    dropNotice: () => database.prepare("delete from notice where key = ?"),
-    openCircuits: () =>
-      database.prepare<[], { service: string; since: string; reason: string; probe_at: string }>(
-        "select service, since, reason, probe_at from service_left order by service",
-      ),
-    noteOpenCircuit: () =>
-      database.prepare(
-        `insert into service_left (service, since, reason, probe_at) values (?, ?, ?, ?)
-       on conflict (service) do update set reason = excluded.reason, probe_at = excluded.probe_at`,
-      ),
-    closeCircuit: () => database.prepare("delete from service_left where service = ?"),
   });
 }

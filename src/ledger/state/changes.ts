@@ -92,11 +92,11 @@ export class ChangeTables {
           change.enterpriseGlobalId,
           change.memberGlobalId,
           change.origin,
-          JSON.stringify(change.particulars),
+          JSON.stringify(change.profile),
         );
         return;
       case "licence-types-shown":
-        for (const type of change.types) run.typeShown.run(`licence-type-shown ${type}`, at);
+        for (const type of change.types) run.typeShown.run(type, at);
         return;
       case "enterprise-code":
         run.enterpriseCode.run(change.enterpriseGlobalId, change.code, at);
@@ -201,12 +201,15 @@ function prepareStatements(database: Sqlite) {
     staffLink: () =>
       database.prepare(
         `insert into staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id, member_global_id,
-         origin, particulars) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         origin, profile) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
-    typeShown: () => database.prepare("insert into meta (key, value) values (?, ?) on conflict do nothing"),
+    typeShown: () =>
+      database.prepare(
+        "insert into shown_licence_type (license_type, shown_by, shown_at) values (?, 'asset', ?) on conflict do nothing",
+      ),
     enterpriseCode: () =>
       database.prepare(
-        `insert into enterprise_code (enterprise_global_id, code, learned_at) values (?, ?, ?) on conflict do nothing`,
+        `insert into enterprise_code (enterprise_global_id, code, recorded_at) values (?, ?, ?) on conflict do nothing`,
       ),
     endAssignment: () =>
       database.prepare("update assignment set to_at = ?, ended_by = ? where asset_number = ? and to_at is null"),

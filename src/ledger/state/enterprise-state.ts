@@ -6,13 +6,12 @@ import type { ShownOrder } from "../../plan/adoption.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import type { ChangeTables } from "./changes.ts";
 import type { LedgerContext } from "../context.ts";
-import type { HoldTables } from "../approvals/holds.ts";
 import type { KnownTables } from "./known.ts";
+import { PlatformFactTables } from "./platform-facts.ts";
 import { NumberTables } from "./numbers.ts";
 import type { FixedNumbers, WantedNumbers } from "./numbers.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
-import type { RunTables } from "../runs/run-tables.ts";
-import type { WorkTables } from "../records/work.ts";
+import { LinkTables } from "./links.ts";
 
 /** What is known of each enterprise: links, placed orders, asset numbers, assignments, and what the platform showed. */
 export class EnterpriseState {
@@ -21,9 +20,8 @@ export class EnterpriseState {
   readonly #changes: ChangeTables;
   readonly #known: KnownTables;
   readonly #rejections: RejectionTables;
-  readonly #holds: HoldTables;
-  readonly #work: WorkTables;
-  readonly #runs: RunTables;
+  readonly #links: LinkTables;
+  readonly #platform: PlatformFactTables;
   /** Correlations that this process has seen confirmed. */
   readonly #confirmed = new Set<string>();
 
@@ -33,9 +31,6 @@ export class EnterpriseState {
       changes: ChangeTables;
       known: KnownTables;
       rejections: RejectionTables;
-      holds: HoldTables;
-      work: WorkTables;
-      runs: RunTables;
     },
   ) {
     this.#context = context;
@@ -43,9 +38,8 @@ export class EnterpriseState {
     this.#changes = tables.changes;
     this.#known = tables.known;
     this.#rejections = tables.rejections;
-    this.#holds = tables.holds;
-    this.#work = tables.work;
-    this.#runs = tables.runs;
+    this.#links = new LinkTables(context.database);
+    this.#platform = new PlatformFactTables(context.database);
   }
 
   async load(customer: RecordKey): Promise<Omit<CustomerInput, "observed">> {
@@ -105,16 +99,16 @@ export class EnterpriseState {
 
   /** The customer that an enterprise is linked to. */
   async customerOfEnterprise(enterpriseGlobalId: string): Promise<RecordKey | undefined> {
-    return this.#context.read(() => this.#work.customerOfEnterprise(enterpriseGlobalId));
+    return this.#context.read(() => this.#links.customerOfEnterprise(enterpriseGlobalId));
   }
 
   /** Customers with a link, in key order: those that can be verified. */
   async linkedCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
-    return this.#context.read(() => this.#work.linkedCustomers(after, limit));
+    return this.#context.read(() => this.#links.customers(after, limit));
   }
 
   async isStaffLinked(staff: RecordKey): Promise<boolean> {
-    return this.#context.read(() => this.#runs.isStaffLinked(staff));
+    return this.#context.read(() => this.#links.isStaffLinked(staff));
   }
 
   /** Asset numbers fixed to the placed orders of a customer. */
@@ -136,22 +130,22 @@ export class EnterpriseState {
   async confirmCorrelation(correlation: string): Promise<void> {
     if (this.#confirmed.has(correlation)) return;
     if (!(await this.correlationConfirmed(correlation)))
-      await this.#context.setMeta(`correlation ${correlation}`, this.#context.now);
+      await this.#context.write(() => this.#platform.confirmCorrelation(correlation, this.#context.now));
     this.#confirmed.add(correlation);
   }
 
   /** Whether E3 has shown an enterprise that an accepted E2 of this ledger made, under the same templates (A8). */
   async correlationConfirmed(correlation: string): Promise<boolean> {
-    return this.#context.meta(`correlation ${correlation}`) !== undefined;
+    return this.#context.read(() => this.#platform.isCorrelationConfirmed(correlation));
   }
 
   /** Whether the platform has ever shown an asset of a licence type to this ledger (A43). */
   async licenceTypeShown(type: string): Promise<boolean> {
-    return this.#context.meta(`licence-type-shown ${type}`) !== undefined;
+    return this.#context.read(() => this.#platform.isLicenceTypeShown(type));
   }
 
   /** Live assignments of a customer, and of all customers: what a share of a deletion limit is of. */
   async liveAssignments(customer?: RecordKey): Promise<number> {
-    return this.#context.read(() => this.#holds.liveAssignments(customer));
+    return this.#context.read(() => this.#links.liveAssignments(customer));
   }
 }

@@ -26,8 +26,8 @@ export class EnterpriseTables {
       link,
       platformCustomers: this.platformCustomers(enterprise),
       enterpriseCode: this.code(enterprise),
-      numberOf: (order, instanceId, slot) =>
-        run.numberOf.get(order.namespace, order.id, instanceId, slot, namespace, id)?.number,
+      numberOf: (order, instanceId, unit) =>
+        run.numberOf.get(order.namespace, order.id, instanceId, unit, namespace, id)?.number,
       memberOf: (staff) => {
         const member = run.memberOf.get(staff.namespace, staff.id, namespace, id)?.member_global_id;
         return member === undefined || !usable(member) ? undefined : member;
@@ -106,7 +106,7 @@ function prepareStatements(database: Sqlite) {
     numberOf: () =>
       database.prepare<[string, string, string, number, string, string], { number: string }>(
         `select n.wire_number as number from asset_number n join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
-       where n.namespace = +? and n.order_id = +? and n.instance_id = +? and n.slot = +? and n.fixed_at is not null
+       where n.namespace = +? and n.order_id = +? and n.instance_id = +? and n.unit = +? and n.fixed_at is not null
          and r.customer_namespace = ? and r.customer_id = ?`,
       ),
     memberOf: () =>

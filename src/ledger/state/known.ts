@@ -145,7 +145,7 @@ export class KnownTables {
         namespace: row.namespace,
         orderId: row.order_id,
         instanceId: row.instance_id,
-        slot: row.slot,
+        unit: row.unit,
       })),
       staffLinks: new Map(
         run.staffLinks
@@ -159,7 +159,7 @@ export class KnownTables {
                 key,
                 memberGlobalId: row.member_global_id,
                 origin: row.origin,
-                particulars: stored<StaffLink["particulars"]>(row.particulars),
+                profile: stored<StaffLink["profile"]>(row.profile),
               },
             ];
           }),
@@ -345,12 +345,12 @@ function prepareStatements(database: Sqlite) {
     numbers: () =>
       database.prepare<
         [string, string],
-        { number: string; namespace: string; order_id: string; instance_id: string; slot: number }
+        { number: string; namespace: string; order_id: string; instance_id: string; unit: number }
       >(
-        `select n.wire_number as number, n.namespace, n.order_id, n.instance_id, n.slot from asset_number n
+        `select n.wire_number as number, n.namespace, n.order_id, n.instance_id, n.unit from asset_number n
        join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
        where r.customer_namespace = +? and r.customer_id = +? and n.fixed_at is not null
-       order by n.namespace, n.order_id, n.instance_id, n.slot`,
+       order by n.namespace, n.order_id, n.instance_id, n.unit`,
       ),
     staffLinks: () =>
       database.prepare<
@@ -360,10 +360,10 @@ function prepareStatements(database: Sqlite) {
           staff_id: string;
           member_global_id: string;
           origin: StaffLink["origin"];
-          particulars: string;
+          profile: string;
         }
       >(
-        `select namespace, staff_id, member_global_id, origin, particulars from staff_link
+        `select namespace, staff_id, member_global_id, origin, profile from staff_link
        where customer_namespace = +? and customer_id = +? and to_at is null order by namespace, staff_id`,
       ),
     assignments: () =>

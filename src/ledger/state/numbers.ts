@@ -15,7 +15,7 @@ export interface WantedNumbers {
 }
 
 export interface FixedNumbers {
-  /** How many are lacking; 0 where every slot has its number. */
+  /** How many are lacking; 0 where every unit has its number. */
   lacking: number;
   /** Given numbers that belong to another instance already. */
   clashing: string[];
@@ -31,7 +31,7 @@ export class NumberTables {
     this.#statements = prepareStatements(database);
   }
 
-  /** Fixes numbers to the slots of instances that have none yet: those the CRM gave, else free ones of the pool. */
+  /** Fixes numbers to the units of instances that have none yet: those the CRM gave, else free ones of the pool. */
   fixNumbers(order: RecordKey, wanted: readonly WantedNumbers[], at: string): FixedNumbers {
     const run = this.#statements;
     let lacking = 0;
@@ -39,18 +39,18 @@ export class NumberTables {
     const now: FixedNumber[] = [];
     for (const item of wanted) {
       const { instanceId } = item;
-      const fix = (number: string, slot: number): void =>
-        void now.push({ number, namespace: order.namespace, orderId: order.id, instanceId, slot });
+      const fix = (number: string, unit: number): void =>
+        void now.push({ number, namespace: order.namespace, orderId: order.id, instanceId, unit });
       const fixed = run.fixedOf.all(order.namespace, order.id, item.instanceId);
-      const slots = new Set(fixed.map((row) => row.slot));
-      for (let slot = 0; slot < item.quantity; slot += 1) {
-        if (slots.has(slot)) continue;
-        const given = item.given[slot];
+      const units = new Set(fixed.map((row) => row.unit));
+      for (let unit = 0; unit < item.quantity; unit += 1) {
+        if (units.has(unit)) continue;
+        const given = item.given[unit];
         if (given !== undefined) {
           if (run.byWire.get(given, given) !== undefined) clashing.push(given);
           else {
-            run.fixGiven.run(given, at, at, given, order.namespace, order.id, instanceId, slot);
-            fix(given, slot);
+            run.fixGiven.run(given, at, at, given, order.namespace, order.id, instanceId, unit);
+            fix(given, unit);
           }
           continue;
         }
@@ -59,8 +59,8 @@ export class NumberTables {
           lacking += 1;
           continue;
         }
-        run.fix.run(at, free.wire, order.namespace, order.id, instanceId, slot, free.digits);
-        fix(free.wire, slot);
+        run.fix.run(at, free.wire, order.namespace, order.id, instanceId, unit, free.digits);
+        fix(free.wire, unit);
       }
     }
     return { lacking, clashing, fixed: now };
@@ -86,12 +86,12 @@ export class NumberTables {
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     fixedOf: () =>
-      database.prepare<[string, string, string], { slot: number; number: string }>(
-        "select slot, number from asset_number where namespace = +? and order_id = +? and instance_id = +? and fixed_at is not null",
+      database.prepare<[string, string, string], { unit: number; number: string }>(
+        "select unit, number from asset_number where namespace = +? and order_id = +? and instance_id = +? and fixed_at is not null",
       ),
     fixGiven: () =>
       database.prepare(
-        `insert into asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id, slot)
+        `insert into asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id, unit)
        values (?, 'crm', ?, ?, ?, ?, ?, ?, ?)`,
       ),
     byWire: () =>
@@ -109,7 +109,7 @@ function prepareStatements(database: Sqlite) {
       ),
     fix: () =>
       database.prepare(
-        "update asset_number set fixed_at = ?, wire_number = ?, namespace = ?, order_id = ?, instance_id = ?, slot = ? where number = +? and fixed_at is null",
+        "update asset_number set fixed_at = ?, wire_number = ?, namespace = ?, order_id = ?, instance_id = ?, unit = ? where number = +? and fixed_at is null",
       ),
     poolSize: () =>
       database.prepare<[], { count: number }>("select count(*) as count from asset_number where fixed_at is null"),

@@ -207,7 +207,7 @@ export const keeping: Breaks = {
   },
   "a slot fires again after the clock was set back": {
     file: "src/ledger/schedule/fire-times.ts",
-    find: "if (run.fired.get(job, slot) !== undefined) return false;",
+    find: "if (run.fired.get(job, fireTime) !== undefined) return false;",
     replace: "",
     test: "ledger/journal.test.ts",
     title: "slots > that fired stay fired when the clock was set back, and the others may still fire",

@@ -1,0 +1,31 @@
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import type { ClockNoteTable } from "../tables.ts";
+
+/** Since when times that lie in the future are counted. Writes run inside the writer's transaction. */
+export class ClockNoteTables {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = statements.onUse({
+      find: () =>
+        database.prepare<[string], Pick<ClockNoteTable, "future" | "met_at">>(
+          "select future, met_at from clock_note where subject = +?",
+        ),
+      keep: () =>
+        database.prepare(
+          `insert into clock_note (subject, future, met_at) values (?, ?, ?)
+         on conflict (subject) do update set future = excluded.future, met_at = excluded.met_at`,
+        ),
+    });
+  }
+
+  of(subject: string): { future: number; metAt: number } | undefined {
+    const row = this.#statements.find.get(subject);
+    return row === undefined ? undefined : { future: row.future, metAt: row.met_at };
+  }
+
+  keep(subject: string, future: number, metAt: number): void {
+    this.#statements.keep.run(subject, future, metAt);
+  }
+}
