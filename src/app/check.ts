@@ -1,5 +1,5 @@
 import { messageOf, Problem } from "../base/errors.ts";
-import type { OperationId } from "../contract/operations.ts";
+import type { EndpointId } from "../contract/endpoints.ts";
 import { missingAssumptions } from "../contract/required.ts";
 import { ReadFailure } from "../platform/call.ts";
 import type { Application } from "./application.ts";
@@ -15,7 +15,7 @@ export interface Finding {
 
 /** An id that belongs to nobody: the services answer for it without showing anybody's data. */
 const nobody = "crm-sync-check";
-const used: readonly OperationId[] = ["E2", "E3", "E4", "E5", "E9", "M1", "M5", "M6", "M7", "M9"];
+const used: readonly EndpointId[] = ["E2", "E3", "E4", "E5", "E9", "M1", "M5", "M6", "M7", "M9"];
 
 /**
  * Looks at the configuration, the sources and the services without writing anything. Throws where the jobs cannot be
@@ -34,19 +34,19 @@ export async function check(application: Application, signal: AbortSignal): Prom
 
 function settingFindings(application: Application): Finding[] {
   const { config } = application;
-  const missing = new Map<string, { row: string; choices: readonly string[]; operations: OperationId[] }>();
-  for (const operation of used) {
-    for (const { key, row, choices } of missingAssumptions(config.assumptions, operation)) {
+  const missing = new Map<string, { row: string; choices: readonly string[]; endpoints: EndpointId[] }>();
+  for (const endpoint of used) {
+    for (const { key, row, choices } of missingAssumptions(config.assumptions, endpoint)) {
       const known = missing.get(key);
-      if (known === undefined) missing.set(key, { row, choices, operations: [operation] });
-      else known.operations.push(operation);
+      if (known === undefined) missing.set(key, { row, choices, endpoints: [endpoint] });
+      else known.endpoints.push(endpoint);
     }
   }
-  const findings = [...missing].map(([key, { row, choices, operations }]): Finding => ({
+  const findings = [...missing].map(([key, { row, choices, endpoints }]): Finding => ({
     what: `assumptions.${key} (${row})`,
     good: false,
     kind: "setting",
-    detail: `has no value; ${operations.join(", ")} may need it, and what needs it is blocked until then`,
+    detail: `has no value; ${endpoints.join(", ")} may need it, and what needs it is blocked until then`,
     cure: `set it to ${choices.join(" or ")}`,
   }));
   const hasStaff = Object.values(config.sources).some((source) => source.streams.staff !== undefined);

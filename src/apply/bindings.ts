@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
 import { parseJson } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { parseKey } from "../crm/keys.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "../plan/bind.ts";
@@ -15,7 +15,7 @@ const unitName = z.tuple([z.string(), z.string(), z.string(), z.int()]);
 /** What the references of a payload stand for, from what is known of the customer now. */
 export function bindingsFrom(
   known: PayloadFacts,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
   values: { privateValue(marker: PrivateMarker): Json | undefined; initialPassword(staff: string): string | undefined },
 ): Bindings {
   const numberOf = (of: string): string | undefined => {

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Randomness } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Platform } from "../platform/platform.ts";
 
@@ -9,7 +9,7 @@ import type { Platform } from "../platform/platform.ts";
 export interface ApplyDependencies {
   ledger: Ledger;
   platform: Platform;
-  settings: ContractSettings;
+  settings: AssumptionSettings;
   settle: { timeMs: number; readings: number; maxWaitMs: number };
   ordersUnseen: "ask" | "resend";
   clock: Clock;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Problem, Result } from "../base/errors.ts";
-import { contractSettingsSchema } from "../contract/contract-settings.ts";
+import { assumptionSettingsSchema } from "../contract/assumption-settings.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../platform/service-settings.ts";
 import { sourceSettingsSchema } from "../source/source-settings.ts";
 import { loadWith } from "./load.ts";
@@ -11,7 +11,7 @@ import { composeSchema } from "./schema.ts";
 export const configSchema = composeSchema({
   orderService: orderServiceSettingsSchema.describe("The order service (E1–E9)."),
   memberCenter: memberCenterSettingsSchema.describe("The member-center (M1–M10)."),
-  assumptions: contractSettingsSchema
+  assumptions: assumptionSettingsSchema
     .prefault({})
     .describe("What the contracts leave open (A1–A43); `crm-sync check` names what still needs an answer."),
   source: sourceSettingsSchema,

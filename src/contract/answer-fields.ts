@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /**
- * An identifier of the services. Some operations send it as text, others as a number (M1, M5, M7): here it is always
+ * An identifier of the services. Some endpoints send it as text, others as a number (M1, M5, M7): here it is always
  * text.
  */
 export const identifierSchema = z.union([z.string(), z.int().transform(String)]);

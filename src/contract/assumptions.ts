@@ -1,5 +1,5 @@
-import type { OperationId } from "./operations.ts";
-import { operationsThatNeed } from "./required.ts";
+import type { EndpointId } from "./endpoints.ts";
+import { endpointsThatNeed } from "./required.ts";
 
 /**
  * What the contracts leave open. An assumption is about the services and can be contradicted by reality; a choice is
@@ -17,7 +17,7 @@ export interface Assumption {
    */
   decidedBy: { setting: string } | "fixed" | { notBuiltYet: string };
   /** Operations that are blocked while a setting of this row has no value. */
-  requiredBefore: OperationId[];
+  requiredBefore: EndpointId[];
 }
 
 const choices = new Set(["A4", "A6", "A7", "A11", "A18", "A30", "A32", "A37", "A40"]);
@@ -29,7 +29,7 @@ function row(id: string, title: string, standard: string, decidedBy: Assumption[
     title,
     default: standard,
     decidedBy,
-    requiredBefore: operationsThatNeed(id),
+    requiredBefore: endpointsThatNeed(id),
   };
 }
 

@@ -1,5 +1,5 @@
-import type { OperationId } from "./operations.ts";
-import { operationIds, operations } from "./operations.ts";
+import type { EndpointId } from "./endpoints.ts";
+import { endpointIds, endpoints } from "./endpoints.ts";
 
 /**
  * What a business code means for us.
@@ -18,7 +18,7 @@ export interface CodeMeaning {
   /** What the operator does about it. */
   cure: string;
   /**
-   * False for a code that the contract does not list for this operation; such a code counts toward opening the circuit
+   * False for a code that the contract does not list for this endpoint; such a code counts toward opening the circuit
    * (A2).
    */
   listed: boolean;
@@ -35,12 +35,12 @@ interface Row {
   alert?: true;
   token?: "application" | "user";
   /** Operations for which the effect, and with it the cure, is another one. */
-  except?: Partial<Record<OperationId, { effect: CodeEffect; cure: string }>>;
+  except?: Partial<Record<EndpointId, { effect: CodeEffect; cure: string }>>;
 }
 
 const settles = "Nothing: the program reads what is there and goes on from that.";
 
-/** Every code of the two contracts. The operations that list a code stand in `operations`. */
+/** Every code of the two contracts. The endpoints that list a code stand in `endpoints`. */
 const rows: Record<string, Row> = {
   "13004": {
     effect: "rejected",
@@ -225,8 +225,8 @@ const rows: Record<string, Row> = {
 /** The codes of the two contracts. */
 export const documentedCodes: readonly string[] = Object.keys(rows);
 
-function meaningFrom(row: Row, operation: OperationId): CodeMeaning {
-  const { effect, cure } = row.except?.[operation] ?? row;
+function meaningFrom(row: Row, endpoint: EndpointId): CodeMeaning {
+  const { effect, cure } = row.except?.[endpoint] ?? row;
   const meaning: CodeMeaning = { effect, meaning: row.meaning, cure, listed: true, alert: row.alert === true };
   if (row.token !== undefined && effect === "refresh-token") meaning.token = row.token;
   return meaning;
@@ -241,20 +241,20 @@ const unlisted: CodeMeaning = {
 };
 
 const table = new Map<string, CodeMeaning>();
-for (const operation of operationIds) {
-  for (const code of operations[operation].codes) {
+for (const endpoint of endpointIds) {
+  for (const code of endpoints[endpoint].codes) {
     const row = rows[code];
-    if (row !== undefined) table.set(`${operation} ${code}`, meaningFrom(row, operation));
+    if (row !== undefined) table.set(`${endpoint} ${code}`, meaningFrom(row, endpoint));
   }
 }
 
 /**
- * What a business code means on an operation. A code that the contract does not list there is never guessed: it is
+ * What a business code means on an endpoint. A code that the contract does not list there is never guessed: it is
  * `unknown` and not `listed`. `tokenCodes` are codes that the configuration declares to be about the application token
  * (A2).
  */
-export function meaningOf(code: string, operation: OperationId, tokenCodes: readonly string[] = []): CodeMeaning {
-  const known = table.get(`${operation} ${code}`);
+export function meaningOf(code: string, endpoint: EndpointId, tokenCodes: readonly string[] = []): CodeMeaning {
+  const known = table.get(`${endpoint} ${code}`);
   if (known !== undefined) return known;
   if (tokenCodes.includes(code)) {
     return {

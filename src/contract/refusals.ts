@@ -1,5 +1,5 @@
 import { meaningOf } from "./codes.ts";
-import type { OperationId } from "./operations.ts";
+import type { EndpointId } from "./endpoints.ts";
 
 /**
  * Whom a refused call is about.
@@ -44,8 +44,8 @@ export function refusalOf(code: string): Refusal {
  * Whether a code says no in words that an earlier, unseen success would explain: reading shows which, and the call
  * itself changed nothing.
  */
-export function refusedUnlessThere(code: string | null, operation: OperationId): boolean {
-  return code !== null && meaningOf(code, operation).effect === "settle";
+export function refusedUnlessThere(code: string | null, endpoint: EndpointId): boolean {
+  return code !== null && meaningOf(code, endpoint).effect === "settle";
 }
 
 /** What a person does about a code that said no in such words, once reading showed that nothing of it is there. */

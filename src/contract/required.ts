@@ -1,5 +1,5 @@
-import type { OperationId } from "./operations.ts";
-import type { ContractSettings } from "./contract-settings.ts";
+import type { EndpointId } from "./endpoints.ts";
+import type { AssumptionSettings } from "./assumption-settings.ts";
 import { codecsOfWidth } from "./time-codec.ts";
 
 /** What a payload can hold that makes a further setting necessary. */
@@ -26,10 +26,10 @@ export interface MissingAssumption {
 }
 
 interface Requirement extends MissingAssumption {
-  operations: readonly OperationId[];
-  /** Absent where the operation always needs it. */
+  endpoints: readonly EndpointId[];
+  /** Absent where the endpoint always needs it. */
   use?: PayloadUse;
-  isSet(settings: ContractSettings): boolean;
+  isSet(settings: AssumptionSettings): boolean;
 }
 
 const requirements: readonly Requirement[] = [
@@ -37,14 +37,14 @@ const requirements: readonly Requirement[] = [
     row: "A9",
     key: "channelCode",
     choices: ["the channel code under which the platform knows your customers"],
-    operations: ["E1", "E3", "E5"],
+    endpoints: ["E1", "E3", "E5"],
     isSet: (settings) => settings.channelCode !== undefined,
   },
   {
     row: "A20",
     key: "timeCodecs.assetLimit",
     choices: codecsOfWidth.long,
-    operations: ["E5"],
+    endpoints: ["E5"],
     use: "asset-limit",
     isSet: (settings) => settings.timeCodecs.assetLimit !== undefined,
   },
@@ -52,7 +52,7 @@ const requirements: readonly Requirement[] = [
     row: "A20",
     key: "timeCodecs.productLimit",
     choices: codecsOfWidth.long,
-    operations: ["E5"],
+    endpoints: ["E5"],
     use: "product-limit",
     isSet: (settings) => settings.timeCodecs.productLimit !== undefined,
   },
@@ -60,7 +60,7 @@ const requirements: readonly Requirement[] = [
     row: "A20",
     key: "timeCodecs.productTrialEnd",
     choices: codecsOfWidth.integer,
-    operations: ["E5"],
+    endpoints: ["E5"],
     use: "product-trial",
     isSet: (settings) => settings.timeCodecs.productTrialEnd !== undefined,
   },
@@ -68,7 +68,7 @@ const requirements: readonly Requirement[] = [
     row: "A20",
     key: "timeCodecs.featureTrialEnd",
     choices: codecsOfWidth.date,
-    operations: ["E5"],
+    endpoints: ["E5"],
     use: "feature-trial",
     isSet: (settings) => settings.timeCodecs.featureTrialEnd !== undefined,
   },
@@ -76,7 +76,7 @@ const requirements: readonly Requirement[] = [
     row: "A21",
     key: "sentinels.productUsage",
     choices: ["a whole number such as 0", "null"],
-    operations: ["E5"],
+    endpoints: ["E5"],
     use: "product-no-usage",
     isSet: (settings) => settings.sentinels.productUsage !== undefined,
   },
@@ -84,7 +84,7 @@ const requirements: readonly Requirement[] = [
     row: "A21",
     key: "sentinels.productTrialEnd",
     choices: ["a whole number such as 0", "null"],
-    operations: ["E5"],
+    endpoints: ["E5"],
     use: "product-no-trial",
     isSet: (settings) => settings.sentinels.productTrialEnd !== undefined,
   },
@@ -92,7 +92,7 @@ const requirements: readonly Requirement[] = [
     row: "A21",
     key: "sentinels.featureTrialEnd",
     choices: ["a whole number such as 0", "a date such as 9999-12-31", "null"],
-    operations: ["E5"],
+    endpoints: ["E5"],
     use: "feature-no-trial",
     isSet: (settings) => settings.sentinels.featureTrialEnd !== undefined,
   },
@@ -100,21 +100,21 @@ const requirements: readonly Requirement[] = [
     row: "A22",
     key: "timeUnits",
     choices: ["every word of timeUnit with year, month, day or none, such as { YEAR: year }"],
-    operations: ["E5"],
+    endpoints: ["E5"],
     isSet: (settings) => settings.timeUnits !== undefined,
   },
   {
     row: "A22",
     key: "productTypes",
     choices: ["the list of all words of productType"],
-    operations: ["E5"],
+    endpoints: ["E5"],
     isSet: (settings) => settings.productTypes !== undefined,
   },
   {
     row: "A23",
     key: "packageOnlyParent",
     choices: ["package", "asset"],
-    operations: ["E5"],
+    endpoints: ["E5"],
     use: "repeated-product",
     isSet: (settings) =>
       settings.packageOnlyParent !== undefined ||
@@ -124,32 +124,32 @@ const requirements: readonly Requirement[] = [
     row: "A24",
     key: "rootParentMerchandiseNum",
     choices: ["the parent number that the platform expects on a package directly under an asset"],
-    operations: ["E5"],
+    endpoints: ["E5"],
     use: "package",
     isSet: (settings) => settings.rootParentMerchandiseNum !== undefined,
   },
 ];
 
 /**
- * The settings that an operation needs and that have no value. `uses` says what its payload holds; without it every use
- * counts, as for a check before anything is planned. The operation is blocked until the list is empty, nothing else is.
+ * The settings that an endpoint needs and that have no value. `uses` says what its payload holds; without it every use
+ * counts, as for a check before anything is planned. The endpoint is blocked until the list is empty, nothing else is.
  */
 export function missingAssumptions(
-  settings: ContractSettings,
-  operation: OperationId,
+  settings: AssumptionSettings,
+  endpoint: EndpointId,
   uses: Iterable<PayloadUse> = payloadUses,
 ): MissingAssumption[] {
   const used = new Set(uses);
   return requirements
-    .filter((requirement) => requirement.operations.includes(operation))
+    .filter((requirement) => requirement.endpoints.includes(endpoint))
     .filter((requirement) => requirement.use === undefined || used.has(requirement.use))
     .filter((requirement) => !requirement.isSet(settings))
     .map(({ row, key, choices }) => ({ row, key, choices }));
 }
 
-/** The operations that need a setting of a row before they can be sent, for the list of assumptions. */
-export function operationsThatNeed(row: string): OperationId[] {
+/** The endpoints that need a setting of a row before they can be sent, for the list of assumptions. */
+export function endpointsThatNeed(row: string): EndpointId[] {
   return [
-    ...new Set(requirements.filter((requirement) => requirement.row === row).flatMap(({ operations }) => operations)),
+    ...new Set(requirements.filter((requirement) => requirement.row === row).flatMap(({ endpoints }) => endpoints)),
   ];
 }

@@ -1,7 +1,7 @@
 import type { Result } from "../base/errors.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { PlatformCustomer } from "./order-service.ts";
-import type { ContractSettings } from "./contract-settings.ts";
+import type { AssumptionSettings } from "./assumption-settings.ts";
 import { fillTemplate } from "./template.ts";
 import type { LicenseType } from "./vocabulary.ts";
 
@@ -12,7 +12,7 @@ import type { LicenseType } from "./vocabulary.ts";
 export function selectCustomer(
   customers: readonly PlatformCustomer[],
   licenseType: LicenseType,
-  settings: Pick<ContractSettings, "customerSelection">,
+  settings: Pick<AssumptionSettings, "customerSelection">,
 ): Result<PlatformCustomer, { hits: number; selector: "default" | "non-default" }> {
   const selector = settings.customerSelection.byLicenseType[licenseType] ?? settings.customerSelection.default;
   const hits = customers.filter((customer) => customer.isDefault === (selector === "default"));
@@ -24,7 +24,7 @@ export function selectCustomer(
 export function assetNumberOf(
   digits: string,
   licenseType: LicenseType,
-  settings: Pick<ContractSettings, "assetNumberTemplates">,
+  settings: Pick<AssumptionSettings, "assetNumberTemplates">,
 ): string {
   const { byLicenseType, default: usual } = settings.assetNumberTemplates;
   return fillTemplate(byLicenseType[licenseType] ?? usual, { digits });

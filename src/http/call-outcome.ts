@@ -1,6 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
-import type { OperationId } from "../contract/operations.ts";
+import type { EndpointId } from "../contract/endpoints.ts";
 
 /**
  * What became of the one attempt of a write. `raw` is the answer after redaction and cut to size, never the request.
@@ -61,7 +61,7 @@ const words: Record<ReadFailureKind, { what: string; cure: string }> = {
 
 /** A read that gave nothing, after all its repetitions. Never to be taken for an empty answer. */
 export class ReadFailure extends Problem {
-  readonly operation: OperationId;
+  readonly endpoint: EndpointId;
   readonly kind: ReadFailureKind;
   /** The business code of the service, such as 60017. */
   readonly serviceCode: string | undefined;
@@ -70,7 +70,7 @@ export class ReadFailure extends Problem {
   readonly raw: Json | undefined;
 
   constructor(init: {
-    operation: OperationId;
+    endpoint: EndpointId;
     kind: ReadFailureKind;
     reason: string;
     cure?: string | undefined;
@@ -81,11 +81,11 @@ export class ReadFailure extends Problem {
     const { what, cure } = words[init.kind];
     super({
       code: `service.${init.kind}`,
-      message: `${init.operation} ${what}: ${init.reason}`,
+      message: `${init.endpoint} ${what}: ${init.reason}`,
       cure: init.cure ?? cure,
-      place: init.operation,
+      place: init.endpoint,
     });
-    this.operation = init.operation;
+    this.endpoint = init.endpoint;
     this.kind = init.kind;
     this.serviceCode = init.serviceCode;
     this.status = init.status;

@@ -4,7 +4,7 @@ import type { Json } from "../base/canonical-json.ts";
 import { mostLevels, parseAnswer, readableMessage, readEnvelope } from "../contract/answer-json.ts";
 import type { CodeMeaning } from "../contract/codes.ts";
 import { meaningOf } from "../contract/codes.ts";
-import type { OperationId } from "../contract/operations.ts";
+import type { EndpointId } from "../contract/endpoints.ts";
 import type { TransportAnswer } from "./transport.ts";
 
 /** What an answer says, whether it answers a read or a write. */
@@ -20,7 +20,7 @@ export type Classified<T> =
   | { kind: "odd"; reason: string; alive: boolean; answer: Json | undefined };
 
 export interface Expectation<T> {
-  operation: OperationId;
+  endpoint: EndpointId;
   schema: z.ZodType<T>;
   /** What is wrong with data that has the right shape, such as too few asset numbers. */
   check?: ((data: T) => string | undefined) | undefined;
@@ -65,7 +65,7 @@ export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): 
       : { kind: "success", data: fitted.data, answer: json };
   }
   const { code } = envelope;
-  const meaning = meaningOf(code, expected.operation, expected.tokenCodes);
+  const meaning = meaningOf(code, expected.endpoint, expected.tokenCodes);
   if (meaning.effect === "partial") {
     const fitted = fit(envelope.data, expected);
     return "reason" in fitted

@@ -8,8 +8,8 @@ import type { Clock } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Randomness } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import type { OperationId, PathTarget, ServiceName } from "../contract/operations.ts";
-import { basePaths, operationPath, operations } from "../contract/operations.ts";
+import type { EndpointId, PathTarget, ServiceName } from "../contract/endpoints.ts";
+import { basePaths, endpointPath, endpoints } from "../contract/endpoints.ts";
 import { unknownFields } from "../contract/unknown-fields.ts";
 import { abortable } from "./abortable.ts";
 import type { Circuit, CircuitState, Permit } from "./circuit.ts";
@@ -32,7 +32,7 @@ import type { Transport, TransportAnswer } from "./transport.ts";
 import { createTransport, TransportFailure } from "./transport.ts";
 
 interface Call<T> {
-  operation: OperationId;
+  endpoint: EndpointId;
   target: PathTarget;
   /** Query parameters besides g_nonce. */
   query?: Readonly<Record<string, string>> | undefined;
@@ -101,7 +101,7 @@ export interface ClientDependencies {
   transport?: Transport | undefined;
 }
 
-/** Answers that are searched for unknown fields, for each operation. */
+/** Answers that are searched for unknown fields, for each endpoint. */
 const answersSearched = 50;
 
 export function createServiceClient(
@@ -126,7 +126,7 @@ export function createServiceClient(
   const writeHeaders = createHeaderWriter(service, settings.tokens, { clock, environment: dependencies.environment });
   const limit = pLimit(settings.callsAtOnce);
   const base = basePaths[service];
-  const searched = new Map<OperationId, number>();
+  const searched = new Map<EndpointId, number>();
   const reported = new Set<string>();
 
   async function attempt<T>(
@@ -135,9 +135,9 @@ export function createServiceClient(
     body: string | null,
     beforeSending?: () => Promise<void>,
   ): Promise<Attempt<T>> {
-    const { operation: id, signal } = options;
-    const operation = operations[id];
-    const path = requestPath(base, operationPath(id, options.target), nonce, options.query ?? {});
+    const { endpoint: id, signal } = options;
+    const endpoint = endpoints[id];
+    const path = requestPath(base, endpointPath(id, options.target), nonce, options.query ?? {});
     let signed: SignedHeaders;
     let permit: Permit;
     try {
@@ -145,7 +145,7 @@ export function createServiceClient(
       const closed = circuit.refusal();
       if (closed !== undefined) return { kind: "unsent", why: "circuit-open", reason: closed };
       await pace.turn(signal);
-      signed = await writeHeaders.write(operation, options.enterprise, signal);
+      signed = await writeHeaders.write(endpoint, options.enterprise, signal);
       signal?.throwIfAborted();
       permit = await askPermit(signal);
     } catch (thrown) {
@@ -162,18 +162,18 @@ export function createServiceClient(
     let answer: TransportAnswer;
     try {
       answer = await transport.send({
-        method: operation.method,
+        method: endpoint.method,
         path,
         headers: signed.headers,
         body,
-        signal: operation.writes ? undefined : signal,
+        signal: endpoint.writes ? undefined : signal,
       });
     } catch (thrown) {
       const failure = asTransportFailure(thrown);
-      if (signal?.aborted === true && !operation.writes) circuit.release(permit);
+      if (signal?.aborted === true && !endpoint.writes) circuit.release(permit);
       else circuit.failure(permit, failure.reason);
       logger.debug(
-        { operation: id, reason: failure.reason, written: failure.written, ms: clock.monotonic() - since },
+        { endpoint: id, reason: failure.reason, written: failure.written, ms: clock.monotonic() - since },
         "no answer",
       );
       return { kind: "failed", failure };
@@ -181,7 +181,7 @@ export function createServiceClient(
     let result: Classified<T>;
     try {
       result = classify(answer, {
-        operation: id,
+        endpoint: id,
         schema: options.schema,
         check: options.check,
         tokenCodes: settings.tokenCodes,
@@ -192,10 +192,7 @@ export function createServiceClient(
       throw thrown;
     }
     learn(permit, answer, result, signed, options);
-    logger.debug(
-      { operation: id, status: answer.status, result: result.kind, ms: clock.monotonic() - since },
-      "answer",
-    );
+    logger.debug({ endpoint: id, status: answer.status, result: result.kind, ms: clock.monotonic() - since }, "answer");
     return { kind: "answered", answer, result, signed };
   }
 
@@ -282,7 +279,7 @@ export function createServiceClient(
           circuit.unlistedCode(
             permit,
             scrub(result.code).slice(0, 40),
-            options.customer ?? subjectOfTarget(options.target) ?? options.operation,
+            options.customer ?? subjectOfTarget(options.target) ?? options.endpoint,
           );
         } else if (result.meaning.effect === "refresh-token") {
           signed.reject(result.meaning.token ?? "all");
@@ -294,7 +291,7 @@ export function createServiceClient(
           signed.accepted();
         }
         if (result.meaning.alert)
-          logger.error({ operation: options.operation, code: result.code }, "the service refuses this application");
+          logger.error({ endpoint: options.endpoint, code: result.code }, "the service refuses this application");
     }
   }
 
@@ -305,26 +302,26 @@ export function createServiceClient(
   }
 
   function reportUnknownFields<T>(options: Call<T>, answer: Json): void {
-    const count = (searched.get(options.operation) ?? 0) + 1;
+    const count = (searched.get(options.endpoint) ?? 0) + 1;
     if (count > answersSearched) return;
-    searched.set(options.operation, count);
+    searched.set(options.endpoint, count);
     if (!isJsonObject(answer)) return;
     for (const field of unknownFields(options.schema, answer["data"])) {
-      const place = `${options.operation} ${field}`;
+      const place = `${options.endpoint} ${field}`;
       if (reported.has(place) || reported.size >= 1_000) continue;
       reported.add(place);
-      logger.info({ operation: options.operation, field }, "an answer holds a field that the contract does not show");
+      logger.info({ endpoint: options.endpoint, field }, "an answer holds a field that the contract does not show");
     }
   }
 
   async function read<T>(options: ReadOptions<T>): Promise<T> {
-    const { operation, signal } = options;
+    const { endpoint, signal } = options;
     try {
       return await retryRead(
         async () => {
           const ended = await limit(() => attempt(options, random.hex(16), null));
           if (ended.kind === "answered" && ended.result.kind === "success") return { value: ended.result.data };
-          return { error: readFailureOf(operation, ended), again: repetition(ended) };
+          return { error: readFailureOf(endpoint, ended), again: repetition(ended) };
         },
         {
           attempts: settings.readAttempts,
@@ -338,7 +335,7 @@ export function createServiceClient(
       );
     } catch (thrown) {
       if (thrown instanceof Problem || signal?.aborted !== true) throw thrown;
-      throw new ReadFailure({ operation, kind: "aborted", reason: "stopped between two attempts" });
+      throw new ReadFailure({ endpoint, kind: "aborted", reason: "stopped between two attempts" });
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import type { OperationId } from "../contract/operations.ts";
+import type { EndpointId } from "../contract/endpoints.ts";
 import type { Classified } from "./classification.ts";
 import type { SignedHeaders } from "./headers.ts";
 import { ReadFailure } from "./call-outcome.ts";
@@ -50,16 +50,16 @@ function keptOf<T>(answer: TransportAnswer, result: Classified<T>, privateValues
 }
 
 /** A read that gave nothing, with its reason. */
-export function readFailureOf<T>(operation: OperationId, ended: Attempt<T>): ReadFailure {
-  if (ended.kind === "unsent") return new ReadFailure({ operation, kind: ended.why, reason: ended.reason });
+export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>): ReadFailure {
+  if (ended.kind === "unsent") return new ReadFailure({ endpoint, kind: ended.why, reason: ended.reason });
   if (ended.kind === "failed") {
     const { reason, status } = ended.failure;
-    return new ReadFailure({ operation, kind: reason === "stopped" ? "aborted" : "transport", reason, status });
+    return new ReadFailure({ endpoint, kind: reason === "stopped" ? "aborted" : "transport", reason, status });
   }
   const { answer, result, signed } = ended;
   const raw = keptOf(answer, result, signed.tokens);
   const { status } = answer;
-  const failure = (kind: ReadFailureKind, reason: string) => new ReadFailure({ operation, kind, reason, status, raw });
+  const failure = (kind: ReadFailureKind, reason: string) => new ReadFailure({ endpoint, kind, reason, status, raw });
   switch (result.kind) {
     case "unauthorized":
       return failure("token", "HTTP 401, also with a renewed token");
@@ -67,7 +67,7 @@ export function readFailureOf<T>(operation: OperationId, ended: Attempt<T>): Rea
       return failure("transport", "HTTP 429, too many calls");
     case "code":
       return new ReadFailure({
-        operation,
+        endpoint,
         kind: result.meaning.effect === "refresh-token" ? "token" : "code",
         reason: `code ${scrub(result.code).slice(0, 40)}, ${result.meaning.meaning}`,
         cure: result.meaning.cure,

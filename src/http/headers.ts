@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
-import { scopes } from "../contract/operations.ts";
-import type { PathTarget, ServiceName, ServiceOperation } from "../contract/operations.ts";
+import { scopes } from "../contract/endpoints.ts";
+import type { PathTarget, ServiceName, Endpoint } from "../contract/endpoints.ts";
 import type { ServiceSettings, TokenSource } from "./http-settings.ts";
 import { readTokenSource } from "./token-sources.ts";
 import type { TokenSourceDependencies } from "./token-sources.ts";
@@ -20,14 +20,10 @@ export interface SignedHeaders {
   accepted(): void;
 }
 
-/** Writes the headers that an operation requires: the contract's, and no others of ours but Accept and User-Agent. */
+/** Writes the headers that an endpoint requires: the contract's, and no others of ours but Accept and User-Agent. */
 export interface HeaderWriter {
   /** Rejects with TokenFailure or with the signal's reason. `enterprise` chooses the user token (A7). */
-  write(
-    operation: ServiceOperation,
-    enterprise: string | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<SignedHeaders>;
+  write(endpoint: Endpoint, enterprise: string | undefined, signal: AbortSignal | undefined): Promise<SignedHeaders>;
 }
 
 export function createHeaderWriter(
@@ -47,16 +43,16 @@ export function createHeaderWriter(
   }
 
   return {
-    async write(operation, enterprise, signal) {
+    async write(endpoint, enterprise, signal) {
       const application = await authorization.token(signal);
       const headers = ["Authorization", `Bearer ${application}`];
       const used: [TokenProvider, string, "application" | "user"][] = [[authorization, application, "application"]];
-      if (operation.headers.includes("clientToken")) {
+      if (endpoint.headers.includes("clientToken")) {
         const token = clientToken === authorization ? application : await clientToken.token(signal);
         headers.push("clientToken", token);
         used.push([clientToken, token, "application"]);
       }
-      if (operation.headers.includes("userToken")) {
+      if (endpoint.headers.includes("userToken")) {
         const user = (enterprise === undefined ? undefined : userTokens.get(enterprise)) ?? userToken;
         if (user === undefined) {
           throw new TokenFailure(
@@ -67,7 +63,7 @@ export function createHeaderWriter(
         headers.push("userToken", token);
         used.push([user, token, "user"]);
       }
-      if (operation.headers.includes("Content-Type")) headers.push("Content-Type", "application/json");
+      if (endpoint.headers.includes("Content-Type")) headers.push("Content-Type", "application/json");
       headers.push("Accept", "application/json", "User-Agent", "crm-sync");
       return {
         headers,
@@ -100,7 +96,7 @@ export function requestPath(
   return text;
 }
 
-/** What an operation's path is about, for counting customers: the enterprise, else the staff member or asset. */
+/** What an endpoint's path is about, for counting customers: the enterprise, else the staff member or asset. */
 export function subjectOfTarget(target: PathTarget): string | undefined {
   return target.enterpriseGlobalId ?? target.memberGlobalId ?? target.assetId;
 }

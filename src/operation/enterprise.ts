@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ContractSettings } from "../contract/contract-settings.ts";
-import { channelCodesOf } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
@@ -33,7 +33,7 @@ export type EnterpriseContext = z.infer<typeof enterpriseContext>;
  * Which templates tie a CRM customer to its channel number: confirmed once E3 showed an enterprise that an E2 of this
  * ledger made (A8).
  */
-export function correlationOf(settings: ContractSettings): string {
+export function correlationOf(settings: AssumptionSettings): string {
   return correlation(settings, settings.channelCustomerIdTemplate);
 }
 
@@ -41,13 +41,13 @@ export function correlationOf(settings: ContractSettings): string {
  * What E3 has to have shown for a customer to be believed absent: its template, or, where the CRM gave a number of its
  * own, that very number.
  */
-export function correlationFor(settings: ContractSettings, customer: RecordKey, channelCustomerId: string): string {
+export function correlationFor(settings: AssumptionSettings, customer: RecordKey, channelCustomerId: string): string {
   const { id, namespace } = customer;
   const made = fillTemplate(settings.channelCustomerIdTemplate, { id, namespace });
   return made === channelCustomerId ? correlationOf(settings) : correlation(settings, channelCustomerId);
 }
 
-function correlation(settings: ContractSettings, channelCustomerId: string): string {
+function correlation(settings: AssumptionSettings, channelCustomerId: string): string {
   return `${settings.crmCustomerIdTemplate} ${channelCustomerId} ${channelCodesOf(settings).join(",")}`;
 }
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { WriteCall, WriteOutcome } from "../platform/call.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -53,7 +53,7 @@ export interface Bound {
   wire: JsonObject;
   target: JsonObject;
   facts: PayloadFacts;
-  settings: ContractSettings;
+  settings: AssumptionSettings;
   /** Members that M5 showed before (M1 only). */
   shownBefore: readonly string[];
   /** What is known of the customer when the answer is there. */
@@ -80,7 +80,7 @@ export type Evidence =
 
 /** What the ledger knows beside the journal entry. */
 export interface SettleFacts {
-  settings: ContractSettings;
+  settings: AssumptionSettings;
   ordersUnseen: "ask" | "resend";
   known(): Promise<Known>;
   privateValue(marker: PrivateMarker): Json | undefined;

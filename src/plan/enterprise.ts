@@ -1,5 +1,5 @@
 import type { JsonObject } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { missingAssumptions } from "../contract/required.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { StateChange, Known, Link } from "../operation/state.ts";
@@ -33,7 +33,7 @@ export function needsLookUp(input: Omit<CustomerInput, "observed">): boolean {
  * number is adopted, more than one blocks. An adopted one gets an E4, because nothing reads its branch and address
  * back.
  */
-export function planEnterprise(input: CustomerInput, settings: ContractSettings): EnterpriseStage {
+export function planEnterprise(input: CustomerInput, settings: AssumptionSettings): EnterpriseStage {
   const desired = input.desiredCustomer;
   if (desired === undefined) {
     if (input.customerInQuarantine === true)
@@ -165,7 +165,7 @@ function blocked(code: string, reason: string, again: boolean): EnterpriseStage 
 function changedFields(
   before: Known["acknowledged"],
   wanted: NonNullable<Known["acknowledged"]>,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
 ): string[] {
   if (before === undefined) return ["name", "branch", "address"];
   const changed: string[] = [];
@@ -176,7 +176,7 @@ function changedFields(
   return changed;
 }
 
-function update(input: CustomerInput, body: DesiredCustomer, settings: ContractSettings, reason: string): Operation {
+function update(input: CustomerInput, body: DesiredCustomer, settings: AssumptionSettings, reason: string): Operation {
   const { crmCustomerId } = customerNumbers(input.customer, body.channelCustomerId, settings);
   const address = marker(body.address) ?? (settings.emptyAddress === "empty" ? "" : undefined);
   return operation("update-enterprise", {
@@ -194,7 +194,7 @@ function update(input: CustomerInput, body: DesiredCustomer, settings: ContractS
 function creation(
   input: CustomerInput,
   body: DesiredCustomer,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
   common: { subject: string; records: Operation["records"]; crmCustomerId: string; channelCustomerId: string },
 ): Operation[] {
   const shared = {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
 import type { TimeWidth } from "../contract/time-codec.ts";
 import { encodeTime } from "../contract/time-codec.ts";
@@ -23,11 +23,11 @@ export interface PayloadFault {
 
 /** Collects what a payload uses and what is wrong with it while it is built. */
 export class PayloadBuild {
-  readonly settings: ContractSettings;
+  readonly settings: AssumptionSettings;
   readonly uses = new Set<PayloadUse>();
   readonly faults: PayloadFault[] = [];
 
-  constructor(settings: ContractSettings) {
+  constructor(settings: AssumptionSettings) {
     this.settings = settings;
   }
 
@@ -212,7 +212,7 @@ function assetRecord(build: PayloadBuild, order: RecordKey, asset: PlannedAsset)
 export function customerNumbers(
   customer: RecordKey,
   override: string | undefined,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
 ): { crmCustomerId: string; channelCustomerId: string } {
   const values = { id: customer.id, namespace: customer.namespace };
   return {

@@ -1,7 +1,7 @@
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { missingAssumptions } from "../contract/required.ts";
 import { selectCustomer } from "../contract/selection.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -33,7 +33,7 @@ const amendment = (what: string): Block => ({
  * Decides each pending order of a customer: place it (E5), leave it, or say why it waits. An order whose record waits
  * in quarantine is not decided at all: nothing of it is sent, and its last good form stands for nothing.
  */
-export function planOrders(input: CustomerInput, settings: ContractSettings): OrderDecision[] {
+export function planOrders(input: CustomerInput, settings: AssumptionSettings): OrderDecision[] {
   const owners = new Map<string, string>();
   for (const [key, placed] of input.known.placedOrders) owners.set(placed.channelOrderId, key);
   return input.orders
@@ -53,7 +53,7 @@ export function planOrders(input: CustomerInput, settings: ContractSettings): Or
 }
 
 /** The channel order number of an order: the CRM's own, or the one the template makes (A16). */
-function channelOrderIdOf(order: Desired<DesiredOrder>, settings: ContractSettings): string {
+function channelOrderIdOf(order: Desired<DesiredOrder>, settings: AssumptionSettings): string {
   const { namespace, id } = order.key;
   return order.body.channelOrderId ?? fillTemplate(settings.channelOrderIdTemplate, { id, namespace });
 }
@@ -69,7 +69,7 @@ function sameChannelNumber(channelOrderId: string, owner: string): Block {
 function decide(
   input: CustomerInput,
   order: Desired<DesiredOrder>,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
 ): Operation | Block | "nothing-to-do" {
   const placed = input.known.placedOrders.get(formatKey(order.key));
   if (placed !== undefined) {
@@ -100,7 +100,11 @@ function asOrdered({ channelOrderId, instances }: DesiredOrder): string {
   });
 }
 
-function placement(input: CustomerInput, order: Desired<DesiredOrder>, settings: ContractSettings): Operation | Block {
+function placement(
+  input: CustomerInput,
+  order: Desired<DesiredOrder>,
+  settings: AssumptionSettings,
+): Operation | Block {
   const customer = input.desiredCustomer;
   if (customer === undefined)
     return { code: "customer.unknown", reason: "the CRM has not given the order's customer yet", again: true };
@@ -179,7 +183,7 @@ function placement(input: CustomerInput, order: Desired<DesiredOrder>, settings:
 function selectionBlock(
   known: Known,
   types: readonly Parameters<typeof selectCustomer>[1][],
-  settings: ContractSettings,
+  settings: AssumptionSettings,
 ): Block | undefined {
   if (known.link === undefined || known.platformCustomers.length === 0) return undefined;
   for (const licenseType of types) {
@@ -193,7 +197,7 @@ function selectionBlock(
 export function selectPlatformCustomer(
   known: Pick<Known, "platformCustomers" | "link">,
   licenseType: Parameters<typeof selectCustomer>[1],
-  settings: ContractSettings,
+  settings: AssumptionSettings,
 ): { customerId: string } | Block {
   const enterpriseGlobalId = known.link?.enterpriseGlobalId ?? "";
   const selected = selectCustomer(

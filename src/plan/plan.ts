@@ -1,5 +1,5 @@
 import { hashOf } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { StateChange } from "../operation/state.ts";
@@ -38,7 +38,7 @@ export interface CustomerPlan {
 }
 
 export interface PlanOptions {
-  settings: ContractSettings;
+  settings: AssumptionSettings;
   /** Whether initial passwords can be sealed (A30). */
   canSeal: boolean;
   /** Why nothing may be taken away in this run: an incomplete or shrunken source. */

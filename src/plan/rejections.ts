@@ -1,6 +1,6 @@
 import { hashOf, toJson } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { kindOf } from "../operation/registry.ts";
@@ -8,10 +8,10 @@ import type { Block } from "./block.ts";
 import type { Rejection } from "./input.ts";
 import type { Operation, RecordReference } from "../operation/operation.ts";
 
-const fingerprints = new WeakMap<ContractSettings, string>();
+const fingerprints = new WeakMap<AssumptionSettings, string>();
 
 /** One fingerprint of all contract settings: where it changes, what was refused is tried once more. */
-export function settingsFingerprint(settings: ContractSettings): string {
+export function settingsFingerprint(settings: AssumptionSettings): string {
   const known = fingerprints.get(settings);
   if (known !== undefined) return known;
   const made = hashOf(toJson(settings));
@@ -40,7 +40,7 @@ export function refusedParts(operation: Operation): { record: RecordReference; h
 export class StandingRejections {
   readonly #byHash: ReadonlyMap<string, Rejection>;
 
-  constructor(rejections: readonly Rejection[], settings: ContractSettings) {
+  constructor(rejections: readonly Rejection[], settings: AssumptionSettings) {
     const fingerprint = settingsFingerprint(settings);
     this.#byHash = new Map(
       rejections.filter((item) => item.settings === fingerprint).map((item) => [`${item.kind} ${item.hash}`, item]),

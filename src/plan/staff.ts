@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { limits } from "../contract/limits.ts";
 import { wireLong } from "../contract/member-center.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { StateChange, StaffProfile } from "../operation/state.ts";
 import type { Block } from "./block.ts";
@@ -40,7 +40,7 @@ function clear(input: CustomerInput, value: PrivateMarker): string | undefined {
  */
 export function planStaff(
   input: CustomerInput,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
   options: { canSeal: boolean; rejections: StandingRejections },
 ): StaffStage {
   const memberships = new Map<string, Membership>();
@@ -142,7 +142,7 @@ function onlyOne(found: Membership, fits: ReadonlyMap<string, number>): Membersh
 function passwordLacking(
   found: Membership,
   staff: Desired<DesiredStaff>,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
   canSeal: boolean,
 ): Membership | undefined {
   if (found.kind !== "to-add") return undefined;
@@ -150,7 +150,11 @@ function passwordLacking(
   return block === undefined ? undefined : { kind: "blocked", block };
 }
 
-function passwordBlock(staff: Desired<DesiredStaff>, settings: ContractSettings, canSeal: boolean): Block | undefined {
+function passwordBlock(
+  staff: Desired<DesiredStaff>,
+  settings: AssumptionSettings,
+  canSeal: boolean,
+): Block | undefined {
   if (!canSeal) {
     return {
       code: "staff.no-sealing-key",
@@ -174,7 +178,7 @@ function identify(
   userName: string | undefined,
   members: readonly ObservedMember[],
   names: ReadonlyMap<string, number>,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
 ): Membership {
   if (userName === undefined) {
     return {
@@ -312,7 +316,7 @@ function batches(toAdd: readonly Candidate[]): (readonly Candidate[])[] {
   });
 }
 
-function newStaff(staff: Desired<DesiredStaff>, settings: ContractSettings): JsonObject {
+function newStaff(staff: Desired<DesiredStaff>, settings: AssumptionSettings): JsonObject {
   const departmentId = staff.body.departmentId ?? settings.defaultDepartmentId;
   const password =
     settings.passwordSource === "crm" ? marker(staff.body.password) : initialPassword(formatKey(staff.key));

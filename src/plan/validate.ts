@@ -1,5 +1,5 @@
 import { checkStaffTexts } from "../contract/limits.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { parseTerm, termDisagreement } from "../contract/term.ts";
 import type { CanonicalRecord, Feature, Instance, InstanceWith, Order, Staff } from "../crm/model.ts";
 import { buildAssets } from "../crm/tree.ts";
@@ -16,13 +16,13 @@ export interface ValidationFault {
  * The checks that a record has to pass beyond its shape: an order's instances make a tree and their terms agree (A22),
  * a staff member's texts fit what M1 takes (lengths, letters and digits; A29, A31). The first fault decides.
  */
-export function validate(item: CanonicalRecord, settings: ContractSettings): ValidationFault | undefined {
+export function validate(item: CanonicalRecord, settings: AssumptionSettings): ValidationFault | undefined {
   if (item.stream === "orders") return validateOrder(item.record, settings);
   if (item.stream === "staff") return validateStaff(item.record, settings);
   return undefined;
 }
 
-function validateOrder(order: Order, settings: ContractSettings): ValidationFault | undefined {
+function validateOrder(order: Order, settings: AssumptionSettings): ValidationFault | undefined {
   const { faults } = buildAssets(order.instances);
   const [fault] = faults;
   if (fault !== undefined) {
@@ -44,7 +44,7 @@ function validateOrder(order: Order, settings: ContractSettings): ValidationFaul
  */
 export function instancesFault(
   instances: readonly InstanceWith<unknown>[],
-  settings: ContractSettings,
+  settings: AssumptionSettings,
 ): ValidationFault | undefined {
   for (const instance of instances) {
     const wrong = instanceFault(instance, settings);
@@ -53,7 +53,7 @@ export function instancesFault(
   return undefined;
 }
 
-function instanceFault(instance: InstanceWith<unknown>, settings: ContractSettings): ValidationFault | undefined {
+function instanceFault(instance: InstanceWith<unknown>, settings: AssumptionSettings): ValidationFault | undefined {
   switch (instance.kind) {
     case "product":
       return productFault(instance, settings);
@@ -89,7 +89,7 @@ function packageFault(item: Extract<Instance, { kind: "package" }>): ValidationF
 
 function productFault(
   product: Extract<InstanceWith<unknown>, { kind: "product" }>,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
 ): ValidationFault | undefined {
   const at = (field: string): string => `instances[${product.id}].${field}`;
   if (product.gmsPid === undefined && product.appKey === undefined) {
@@ -161,7 +161,7 @@ function quoted(word: string): string {
   return JSON.stringify(word.length > 40 ? `${word.slice(0, 40)}…` : word);
 }
 
-function validateStaff(staff: Staff, settings: ContractSettings): ValidationFault | undefined {
+function validateStaff(staff: Staff, settings: AssumptionSettings): ValidationFault | undefined {
   const [problem] = checkStaffTexts(staff, {
     enterpriseCodeLength: settings.enterpriseCodeMaxLength,
     lengthUnit: settings.lengthUnit,

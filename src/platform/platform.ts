@@ -1,4 +1,4 @@
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { ClientDependencies, ServiceState } from "../http/client.ts";
 import { createServiceClient } from "../http/client.ts";
 import type { Transport } from "../http/transport.ts";
@@ -21,7 +21,7 @@ export interface Platform {
 export interface PlatformSettings {
   orderService: OrderServiceSettings;
   memberCenter: MemberCenterSettings;
-  assumptions: Pick<ContractSettings, "assetFirstDigits" | "staffPage">;
+  assumptions: Pick<AssumptionSettings, "assetFirstDigits" | "staffPage">;
 }
 
 export interface PlatformDependencies extends Omit<ClientDependencies, "transport"> {

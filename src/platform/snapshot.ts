@@ -1,8 +1,8 @@
 import { Problem } from "../base/errors.ts";
 import type { AssetContents, MerchandiseNode, ProductInstance } from "../contract/asset-contents.ts";
 import { allProducts } from "../contract/asset-contents.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
-import { channelCodesOf } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Platform } from "./platform.ts";
@@ -62,9 +62,9 @@ export class AmbiguousReading extends Problem {}
  */
 export class SnapshotReader {
   readonly #platform: Platform;
-  readonly #settings: ContractSettings;
+  readonly #settings: AssumptionSettings;
 
-  constructor(platform: Platform, settings: ContractSettings) {
+  constructor(platform: Platform, settings: AssumptionSettings) {
     this.#platform = platform;
     this.#settings = settings;
   }

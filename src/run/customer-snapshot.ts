@@ -1,5 +1,5 @@
 import { toInstant } from "../base/clock.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";
@@ -160,7 +160,7 @@ export class CustomerSnapshot {
  * Whether E3 has shown too few customers of the enterprise to place the orders that wait, or to say that they cannot be
  * placed: none at all, fewer than E2 makes, or not exactly one that takes an order's licence type (A12).
  */
-function customersLacking({ known, orders }: Omit<CustomerInput, "observed">, settings: ContractSettings): boolean {
+function customersLacking({ known, orders }: Omit<CustomerInput, "observed">, settings: AssumptionSettings): boolean {
   const { link, platformCustomers } = known;
   if (link === undefined) return false;
   const waiting = orders.filter(

@@ -1,7 +1,7 @@
 import { canonicalJson, sha256 } from "../base/canonical-json.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { customerKeyOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
@@ -51,7 +51,7 @@ export function logTally(logger: Logger, run: string, tally: StreamTally): void 
 
 export interface IngestDependencies {
   ledger: Ledger;
-  settings: ContractSettings;
+  settings: AssumptionSettings;
   logger: Logger;
   limits: { sourceShrink: number };
   /** When what is missing counts as gone; undefined: it does not count (a plan). */
@@ -280,7 +280,7 @@ export function mapRaw(
   raw: RawRecord,
   mapping: StreamMapping,
   salt: string,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
 ): { record: IngestedRecord } | { rejection: IngestedRejection } {
   return mapItem(stream, { raw }, hashOfItem({ raw }, salt + mapping.fingerprint), mapping, settings);
 }
@@ -290,7 +290,7 @@ function mapItem(
   item: SourceItem,
   rawHash: string,
   mapping: StreamMapping,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
 ): { record: IngestedRecord } | { rejection: IngestedRejection } {
   if ("bad" in item) {
     const { bad } = item;

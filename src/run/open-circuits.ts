@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ServiceName } from "../contract/operations.ts";
+import type { ServiceName } from "../contract/endpoints.ts";
 import type { CircuitState } from "../http/circuit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Randomness } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ConfiguredStream } from "../ledger/runs/run-tables.ts";
@@ -17,7 +17,7 @@ export interface RunDependencies {
   sources: readonly Source[];
   /** Every stream of every configured source, also those that this run does not read. */
   streams: readonly ConfiguredStream[];
-  settings: ContractSettings;
+  settings: AssumptionSettings;
   settle: SettleSettings;
   ordersUnseen: "ask" | "resend";
   concurrency: number;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { parseJsonObject } from "../base/canonical-json.ts";
 import { messageOf } from "../base/errors.ts";
-import type { ContractSettings } from "../contract/contract-settings.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { WaitingRow } from "../ledger/records/quarantine-retry.ts";
@@ -24,10 +24,10 @@ export type Retried =
 export class QuarantineRetries {
   readonly #ledger: Ledger;
   readonly #sources: readonly Source[];
-  readonly #settings: ContractSettings;
+  readonly #settings: AssumptionSettings;
   readonly #mappings = new Map<string, Promise<StreamMapping>>();
 
-  constructor(deps: { ledger: Ledger; sources: readonly Source[]; settings: ContractSettings }) {
+  constructor(deps: { ledger: Ledger; sources: readonly Source[]; settings: AssumptionSettings }) {
     this.#ledger = deps.ledger;
     this.#sources = deps.sources;
     this.#settings = deps.settings;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { Refusal, success } from "./answers.ts";
-import { cloudTypes, lockableTypes } from "./choices.ts";
+import { cloudTypes, lockableTypes } from "./assumptions.ts";
 import { identifierOf, rowOf } from "./identifiers.ts";
-import type { Platform, Run } from "./operations.ts";
+import type { Platform, Run } from "./endpoints.ts";
 import { checked, integer, requiredText } from "./parameters.ts";
 import type { Given } from "./store.ts";
 import { epochMs } from "./times.ts";

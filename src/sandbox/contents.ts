@@ -1,6 +1,6 @@
 import { Refusal, success } from "./answers.ts";
 import { identifierOf, numberOf, rowOf } from "./identifiers.ts";
-import type { Platform, Run } from "./operations.ts";
+import type { Platform, Run } from "./endpoints.ts";
 import { productSchema } from "./order-bodies.ts";
 import { epochMs } from "./times.ts";
 

@@ -1,5 +1,5 @@
 import { Refusal } from "./answers.ts";
-import type { Platform } from "./operations.ts";
+import type { Platform } from "./endpoints.ts";
 import { productSchema } from "./order-bodies.ts";
 import type { DeletedProduct, Deletion } from "./order-bodies.ts";
 import { epochMs } from "./times.ts";

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Refusal } from "./answers.ts";
-import { choices } from "./choices.ts";
-import type { ServiceName } from "./operations.ts";
+import { assumptions } from "./assumptions.ts";
+import type { ServiceName } from "./endpoints.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** Checks what every call needs before its operation sees it. Throws the Refusal that the service would answer. */
@@ -17,7 +17,10 @@ export type Door = (
  * clientToken and userToken on every call, Content-Type with a body, g_nonce.
  */
 export function createDoor(tokens: Tokens): Door {
-  const seen = { order: createNonces(choices.noncesRemembered), member: createNonces(choices.noncesRemembered) };
+  const seen = {
+    order: createNonces(assumptions.noncesRemembered),
+    member: createNonces(assumptions.noncesRemembered),
+  };
 
   function checkTokens(service: ServiceName, headers: IncomingHttpHeaders): void {
     const { authorization } = headers;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { acknowledged, Refusal, success } from "./answers.ts";
 import { identifierOf } from "./identifiers.ts";
-import type { Platform, Run } from "./operations.ts";
+import type { Platform, Run } from "./endpoints.ts";
 import { checked, requiredText } from "./parameters.ts";
 
 const bindSchema = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isOperationId, operationIds, routes } from "./operations.ts";
-import type { OperationId } from "./operations.ts";
+import { isEndpointId, endpointIds, routes } from "./endpoints.ts";
+import type { EndpointId } from "./endpoints.ts";
 
 /** What can go wrong, and whether the call is applied first. Where both are possible, `applied` of the rule decides. */
 const faultKinds = {
@@ -62,7 +62,7 @@ export type FaultKind = keyof typeof faultKinds;
  * Which calls a rule means: one operation, all of a service, all that read or write, the token call, or every operation
  * (`*`).
  */
-const targets = [...operationIds, "*", "reads", "writes", "order", "member", "token"] as const;
+const targets = [...endpointIds, "*", "reads", "writes", "order", "member", "token"] as const;
 
 export const faultRuleSchema = z.strictObject({
   operation: z.enum(targets),
@@ -112,7 +112,7 @@ interface Entry {
  */
 export function createFaults(
   fraction: () => number,
-): Faults & { decide(target: OperationId | "token", values?: readonly string[]): Fault | undefined } {
+): Faults & { decide(target: EndpointId | "token", values?: readonly string[]): Fault | undefined } {
   let entries: Entry[] = [];
   let added = 0;
 
@@ -157,17 +157,17 @@ function fires({ rule, matched, fired }: Entry, fraction: () => number): boolean
   return rule.probability === 1 || fraction() < rule.probability;
 }
 
-function matches(rule: Fault, target: OperationId | "token"): boolean {
+function matches(rule: Fault, target: EndpointId | "token"): boolean {
   if (target === "token" || rule.operation === "token") return rule.operation === target;
   if (!fits(rule.fault, target)) return false;
-  if (isOperationId(rule.operation)) return rule.operation === target;
+  if (isEndpointId(rule.operation)) return rule.operation === target;
   const route = routes[target];
   if (rule.operation === "reads") return !route.writes;
   if (rule.operation === "writes") return route.writes;
   return rule.operation === "*" || rule.operation === route.service;
 }
 
-function fits(kind: FaultKind, operation: OperationId): boolean {
+function fits(kind: FaultKind, operation: EndpointId): boolean {
   if (kind === "shortPage") return operation === "E3" || operation === "M5" || operation === "M6";
   if (kind === "partialM1") return operation === "M1";
   if (kind === "e5MissingSequence" || kind === "e5DuplicateSequence") return operation === "E5";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { Refusal, success } from "./answers.ts";
-import { cloudTypes } from "./choices.ts";
+import { cloudTypes } from "./assumptions.ts";
 import { createRemoval } from "./deletions.ts";
 import { identifierOf, rowOf } from "./identifiers.ts";
-import type { Call, Platform, Run } from "./operations.ts";
+import type { Call, Platform, Run } from "./endpoints.ts";
 import { createBatchSchema } from "./order-bodies.ts";
 import type { Batch, MerchandiseRecord, NewAsset, NewBuy, OrderRecord, ProductRecord } from "./order-bodies.ts";
 import { checkAsset } from "./order-tree.ts";

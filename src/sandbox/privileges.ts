@@ -1,6 +1,6 @@
 import { Refusal, success } from "./answers.ts";
 import { identifierOf, rowOf } from "./identifiers.ts";
-import type { Call, Platform, Run } from "./operations.ts";
+import type { Call, Platform, Run } from "./endpoints.ts";
 import { isObject, objectBody, requiredField, textsOf } from "./staff-bodies.ts";
 
 interface AssetRow {

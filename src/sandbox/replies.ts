@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import { failure, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import type { Fault } from "./faults.ts";
-import { routes } from "./operations.ts";
-import type { OperationId } from "./operations.ts";
+import { routes } from "./endpoints.ts";
+import type { EndpointId } from "./endpoints.ts";
 import { isObject } from "./staff-bodies.ts";
 
 /** What goes over the wire. */
@@ -37,7 +37,7 @@ export function send(response: ServerResponse, reply: Reply): void {
  */
 export function faultyReply(
   fault: Fault,
-  operation: OperationId,
+  operation: EndpointId,
   truth: Answer | undefined,
   errorStatus: number,
 ): Reply | undefined {

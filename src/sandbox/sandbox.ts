@@ -14,8 +14,8 @@ import { createFaults, seededFraction } from "./faults.ts";
 import type { FaultRule, Faults } from "./faults.ts";
 import { createObservation } from "./observation.ts";
 import type { Duplicates, SandboxState } from "./observation.ts";
-import { findOperation, routes } from "./operations.ts";
-import type { OperationId, Platform } from "./operations.ts";
+import { findEndpoint, routes } from "./endpoints.ts";
+import type { EndpointId, Platform } from "./endpoints.ts";
 import { jsonType, send } from "./replies.ts";
 import { createServices } from "./services.ts";
 import { sandboxSettingsSchema } from "./sandbox-settings.ts";
@@ -136,7 +136,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     closing: closing.signal,
   });
 
-  const calls = new Map<OperationId | "token", number>();
+  const calls = new Map<EndpointId | "token", number>();
   let faulted = 0;
   function counts(): SandboxCounts {
     let writingCalls = 0;
@@ -144,7 +144,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     return { calls: Object.fromEntries(calls), writingCalls, effects: observation.effects(), faulted };
   }
 
-  function faultFor(target: OperationId | "token", values: readonly string[] = []) {
+  function faultFor(target: EndpointId | "token", values: readonly string[] = []) {
     calls.set(target, (calls.get(target) ?? 0) + 1);
     const fault = faults.decide(target, values);
     if (fault !== undefined) faulted += 1;
@@ -190,7 +190,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const path = cut < 0 ? target : target.slice(0, cut);
     const query = new URLSearchParams(cut < 0 ? "" : target.slice(cut + 1));
     const method = request.method ?? "GET";
-    const found = findOperation(method, path);
+    const found = findEndpoint(method, path);
     if (found !== undefined) {
       const { id: operation, parameters } = found;
       const fault = faultFor(operation, [...parameters, ...query.values()]);

@@ -6,8 +6,8 @@ import { contentsOperations } from "./contents.ts";
 import type { DeferredKind } from "./deferred.ts";
 import { createDropping } from "./deletions.ts";
 import { enterpriseOperations } from "./enterprises.ts";
-import { operationIds, routes } from "./operations.ts";
-import type { Call, OperationId, Platform, Run } from "./operations.ts";
+import { endpointIds, routes } from "./endpoints.ts";
+import type { Call, EndpointId, Platform, Run } from "./endpoints.ts";
 import { orderOperations } from "./orders.ts";
 import { privilegeOperations } from "./privileges.ts";
 import { isObject } from "./staff-bodies.ts";
@@ -17,9 +17,9 @@ import { staffOperations } from "./staff.ts";
 /** The two services behind their doors. */
 export interface Services {
   /** Runs a call to its end: a writing one in a transaction of its own, committed when this returns. */
-  run(operation: OperationId, call: Call): Answer;
+  run(operation: EndpointId, call: Call): Answer;
   /** Runs the call later, whatever becomes of this process. */
-  runLater(operation: OperationId, call: Call, delayMs: number): void;
+  runLater(operation: EndpointId, call: Call, delayMs: number): void;
   /** Does noted work, inside the transaction of the caller. */
   runDeferred: (kind: DeferredKind, payload: string) => void;
   /** Notes that deferred work was refused: the orders of an asynchronous call have failed. */
@@ -29,7 +29,7 @@ export interface Services {
 }
 
 const notedCallSchema = z.strictObject({
-  operation: z.enum(operationIds),
+  operation: z.enum(endpointIds),
   parameters: z.array(z.string()),
   query: z.string(),
   text: z.string(),
@@ -39,7 +39,7 @@ export function createServices(platform: Platform): Services {
   const { store } = platform;
   const { E5, applyDeferred, failDeferred } = orderOperations(platform);
   const dropOrders = createDropping(platform);
-  const runs: Record<OperationId, Run> = {
+  const runs: Record<EndpointId, Run> = {
     ...enterpriseOperations(platform),
     E5,
     ...assetOperations(platform),
@@ -52,7 +52,7 @@ export function createServices(platform: Platform): Services {
     "INSERT INTO effects (operation, count) VALUES (?, 1) ON CONFLICT (operation) DO UPDATE SET count = count + 1",
   );
 
-  function write(operation: OperationId, call: Call): Answer {
+  function write(operation: EndpointId, call: Call): Answer {
     const answer = runs[operation](call);
     // 60027 is the one error that leaves something done.
     countEffect.run(operation);

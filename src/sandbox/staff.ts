@@ -2,7 +2,7 @@ import { sha256 } from "../base/canonical-json.ts";
 import { failure, Refusal, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { identifierOf, numberOf, rowOf } from "./identifiers.ts";
-import type { Call, Platform, Run } from "./operations.ts";
+import type { Call, Platform, Run } from "./endpoints.ts";
 import {
   addedEntry,
   checkPassword,

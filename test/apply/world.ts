@@ -9,8 +9,8 @@ import { sha256 } from "../../src/base/canonical-json.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
-import type { ContractSettings } from "../../src/contract/contract-settings.ts";
-import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
+import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
+import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import { customerKeyOf } from "../../src/crm/keys.ts";
 import type { Customer, Order, RecordKey, Staff, Stream } from "../../src/crm/model.ts";
 import { recordSchemas } from "../../src/crm/model.ts";
@@ -167,7 +167,7 @@ export class ApplyWorld {
   readonly ledger: Ledger;
   readonly path: string;
   readonly clock: JumpClock;
-  readonly settings: ContractSettings;
+  readonly settings: AssumptionSettings;
   readonly deps: ApplyDependencies;
   readonly reader: SnapshotReader;
   readonly pool: NumberPool;
@@ -199,7 +199,7 @@ export class ApplyWorld {
     onTestFinished(() => sandbox.close());
     const log: string[] = [];
     const logger = pino({ level: "info" }, { write: (line: string) => void log.push(line) });
-    const settings = contractSettingsSchema.parse({ ...assumptions, ...options.assumptions });
+    const settings = assumptionSettingsSchema.parse({ ...assumptions, ...options.assumptions });
     const platform = platformOf(sandbox, settings, logger, options.answerMs ?? 2_000);
     onTestFinished(() => platform.close());
     const folder = mkdtempSync(join(tmpdir(), "apply-"));
@@ -406,7 +406,7 @@ function giveSalt(path: string): void {
 
 function platformOf(
   sandbox: Sandbox,
-  settings: ContractSettings,
+  settings: AssumptionSettings,
   logger: ApplyDependencies["logger"],
   answerMs: number,
 ): Platform {

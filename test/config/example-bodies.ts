@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
-import type { ContractSettings } from "../../src/contract/contract-settings.ts";
+import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
 import { customerKeyOf, formatKey } from "../../src/crm/keys.ts";
 import type { Customer, Order, RecordKey } from "../../src/crm/model.ts";
 import { bind } from "../../src/plan/bind.ts";
@@ -31,7 +31,7 @@ const sandboxBatch = createBatchSchema(true);
  */
 export function ordersOf(
   records: { customers: readonly Customer[]; orders: readonly Order[] },
-  settings: ContractSettings,
+  settings: AssumptionSettings,
 ): { bodies: JsonObject[]; placed: Order[]; waiting: string[] } {
   const customers = new Map(records.customers.map((customer) => [formatKey(customer), customer]));
   const bodies: JsonObject[] = [];

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { configSchema } from "../../src/config/config.ts";
 import { settingsOf } from "../../docs/make/settings.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
-import { operationIds } from "../../src/contract/operations.ts";
+import { endpointIds } from "../../src/contract/endpoints.ts";
 import { missingAssumptions } from "../../src/contract/required.ts";
-import { channelCodesOf } from "../../src/contract/contract-settings.ts";
+import { channelCodesOf } from "../../src/contract/assumption-settings.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
 import { ordersOf } from "./example-bodies.ts";
 import { outlineOf, sameSetting } from "./example-outline.ts";
@@ -26,7 +26,7 @@ describe("config/northwind.yaml", () => {
 
   it("loads with the profile of the sandbox, and leaves no assumption open", async () => {
     const { config } = await load();
-    for (const operation of operationIds) expect(missingAssumptions(config.assumptions, operation)).toEqual([]);
+    for (const operation of endpointIds) expect(missingAssumptions(config.assumptions, operation)).toEqual([]);
     expect(channelCodesOf(config.assumptions)).toContain(sandboxSettingsSchema.parse({}).channelCode);
   });
 

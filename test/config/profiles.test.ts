@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
-import { operationIds } from "../../src/contract/operations.ts";
+import { endpointIds } from "../../src/contract/endpoints.ts";
 import { missingAssumptions, payloadUses } from "../../src/contract/required.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
 import { staticTokens } from "../../src/sandbox/tokens.ts";
@@ -45,7 +45,7 @@ describe("the profile of the sandbox", () => {
     expect(config.assumptions.channelCode).toBe(sandbox.channelCode);
     expect(config.orderService.tokens.authorization).toEqual({ fixed: staticTokens.app });
     expect(config.memberCenter.tokens.userToken).toEqual({ fixed: staticTokens.user });
-    for (const operation of operationIds) {
+    for (const operation of endpointIds) {
       expect(missingAssumptions(config.assumptions, operation, new Set(payloadUses)), operation).toEqual([]);
     }
   });

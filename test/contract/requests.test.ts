@@ -11,7 +11,7 @@ import {
   productRecordSchema,
 } from "../../src/contract/order-record.ts";
 import { compareLocks, matchBySequence } from "../../src/contract/order-service.ts";
-import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
+import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import { wireText } from "../../src/contract/wire-body.ts";
 
 const product: ProductRecord = {
@@ -114,7 +114,7 @@ describe("an order", () => {
   });
 
   test("has sentinels of the type of their field", () => {
-    const accepted = (sentinels: object) => contractSettingsSchema.safeParse({ sentinels }).success;
+    const accepted = (sentinels: object) => assumptionSettingsSchema.safeParse({ sentinels }).success;
     expect(accepted({ productUsage: 0, productTrialEnd: -1, featureTrialEnd: "9999-12-31" })).toBe(true);
     expect(accepted({ productUsage: null, productTrialEnd: null, featureTrialEnd: null })).toBe(true);
     expect(accepted({ featureTrialEnd: "" })).toBe(true);

@@ -3,45 +3,45 @@ import { describe, expect, test } from "vitest";
 import { Problem } from "../../src/base/errors.ts";
 import { assumptions } from "../../src/contract/assumptions.ts";
 import { documentedCodes, meaningOf } from "../../src/contract/codes.ts";
-import { operationIds, operationPath, operations } from "../../src/contract/operations.ts";
+import { endpointIds, endpointPath, endpoints } from "../../src/contract/endpoints.ts";
 import { missingAssumptions } from "../../src/contract/required.ts";
 import { selectCustomer } from "../../src/contract/selection.ts";
-import { channelCodesOf, contractSettingsSchema } from "../../src/contract/contract-settings.ts";
+import { channelCodesOf, assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import { fillTemplate } from "../../src/contract/template.ts";
 import { parseTerm, termDisagreement } from "../../src/contract/term.ts";
 import { decodeTime, encodeTime } from "../../src/contract/time-codec.ts";
 
 describe("operations", () => {
   test("are nineteen, of which E4, E6, E7 and M2 set a state", () => {
-    expect(operationIds).toHaveLength(19);
-    expect(operationIds.filter((id) => operations[id].setsState)).toEqual(["E4", "E6", "E7", "M2"]);
-    expect(operationIds.filter((id) => !operations[id].writes)).toEqual(["E3", "E8", "M5", "M6", "M7", "M8"]);
+    expect(endpointIds).toHaveLength(19);
+    expect(endpointIds.filter((id) => endpoints[id].setsState)).toEqual(["E4", "E6", "E7", "M2"]);
+    expect(endpointIds.filter((id) => !endpoints[id].writes)).toEqual(["E3", "E8", "M5", "M6", "M7", "M8"]);
   });
 
   test("of the order service want Content-Type always, of the member-center only with a body", () => {
-    for (const id of operationIds) {
-      const { headers, hasBody, service } = operations[id];
+    for (const id of endpointIds) {
+      const { headers, hasBody, service } = endpoints[id];
       expect(headers.includes("Content-Type")).toBe(service === "order-service" || hasBody);
       expect(headers.includes("userToken")).toBe(service === "member-center");
     }
-    expect(operations.M4.hasBody).toBe(false);
+    expect(endpoints.M4.hasBody).toBe(false);
   });
 
   test("encode what stands in their path and refuse what would change it", () => {
-    expect(operationPath("M4", { enterpriseGlobalId: "e/1", memberGlobalId: "m?2" })).toBe(
+    expect(endpointPath("M4", { enterpriseGlobalId: "e/1", memberGlobalId: "m?2" })).toBe(
       "/enterprise/e%2F1/member/m%3F2",
     );
-    expect(() => operationPath("M4", { enterpriseGlobalId: "e" })).toThrow(Problem);
+    expect(() => endpointPath("M4", { enterpriseGlobalId: "e" })).toThrow(Problem);
     for (const unusable of ["", ".", ".."])
-      expect(() => operationPath("M6", { enterpriseGlobalId: unusable })).toThrow(/M6 needs the id enterpriseGlobalId/);
+      expect(() => endpointPath("M6", { enterpriseGlobalId: unusable })).toThrow(/M6 needs the id enterpriseGlobalId/);
   });
 });
 
 describe("codes", () => {
   test("all have a meaning and a cure on every operation that lists them", () => {
     const listed = new Set<string>();
-    for (const id of operationIds) {
-      for (const code of operations[id].codes) {
+    for (const id of endpointIds) {
+      for (const code of endpoints[id].codes) {
         listed.add(code);
         const meaning = meaningOf(code, id);
         expect(meaning.listed, `${code} on ${id}`).toBe(true);
@@ -56,7 +56,7 @@ describe("codes", () => {
   });
 
   test("mean what is settled, done already, partial, refused or unknown", () => {
-    const effect = (code: string, id: (typeof operationIds)[number]) => meaningOf(code, id).effect;
+    const effect = (code: string, id: (typeof endpointIds)[number]) => meaningOf(code, id).effect;
     expect(["60024", "60026", "60028"].map((code) => effect(code, "M9"))).toEqual(["settle", "settle", "settle"]);
     expect(["33007", "33018"].map((code) => effect(code, "M10"))).toEqual(["settle", "settle"]);
     expect([effect("60002", "M4"), effect("60002", "M2")]).toEqual(["already-done", "rejected"]);
@@ -101,29 +101,33 @@ describe("assumptions", () => {
     for (const { decidedBy } of assumptions) {
       if (typeof decidedBy !== "object" || !("setting" in decidedBy)) continue;
       for (const key of decidedBy.setting.matchAll(/assumptions\.([A-Za-z]+)/g))
-        expect(Object.keys(contractSettingsSchema.shape)).toContain(key[1]);
+        expect(Object.keys(assumptionSettingsSchema.shape)).toContain(key[1]);
     }
   });
 
   test("without a value block the operation that needs them, and only that", () => {
-    const bare = contractSettingsSchema.parse({});
+    const bare = assumptionSettingsSchema.parse({});
     expect(missingAssumptions(bare, "M1")).toEqual([]);
     expect(missingAssumptions(bare, "E2")).toEqual([]);
     expect(missingAssumptions(bare, "E3").map((missing) => missing.key)).toEqual(["channelCode"]);
-    const order = contractSettingsSchema.parse({ channelCode: "c", timeUnits: { Y: "year" }, productTypes: ["tool"] });
+    const order = assumptionSettingsSchema.parse({
+      channelCode: "c",
+      timeUnits: { Y: "year" },
+      productTypes: ["tool"],
+    });
     expect(missingAssumptions(order, "E5", [])).toEqual([]);
     expect(missingAssumptions(order, "E5", ["package", "product-trial"])).toEqual([
       { row: "A20", key: "timeCodecs.productTrialEnd", choices: ["epoch_s", "yyyymmdd"] },
       { row: "A24", key: "rootParentMerchandiseNum", choices: [expect.any(String)] },
     ]);
-    const nullSentinel = contractSettingsSchema.parse({ sentinels: { productTrialEnd: null } });
+    const nullSentinel = assumptionSettingsSchema.parse({ sentinels: { productTrialEnd: null } });
     expect(missingAssumptions(nullSentinel, "E5", ["product-no-trial"]).map((missing) => missing.key)).not.toContain(
       "sentinels.productTrialEnd",
     );
   });
 
   test("refuse values that cannot work", () => {
-    const refused = (settings: unknown) => !contractSettingsSchema.safeParse(settings).success;
+    const refused = (settings: unknown) => !assumptionSettingsSchema.safeParse(settings).success;
     expect(refused({ timeCodecs: { productTrialEnd: "epoch_ms" } })).toBe(true);
     expect(refused({ channelOrderIdTemplate: "fixed" })).toBe(true);
     expect(refused({ channelOrderIdTemplate: "{id}-{other}" })).toBe(true);
@@ -215,7 +219,7 @@ describe("the customer that takes an order", () => {
   });
 
   test("is chosen by licence type, and only when exactly one fits", () => {
-    const settings = contractSettingsSchema.parse({
+    const settings = assumptionSettingsSchema.parse({
       customerSelection: { byLicenseType: { cloud_account: "non-default" } },
     });
     const both = [customer("c1", true), customer("c2", false)];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
-import { operations } from "../../src/contract/operations.ts";
+import { endpoints } from "../../src/contract/endpoints.ts";
 import { kinds } from "../../src/operation/registry.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -214,7 +214,7 @@ describe.concurrent.each(rows)("killed with SIGKILL while %s,", (name, change, p
 
 describe("the matrix", () => {
   it("has a row for every writing operation that the program sends, and names the others", () => {
-    const writing = Object.entries(operations).flatMap(([id, operation]) => (operation.writes ? [id] : []));
+    const writing = Object.entries(endpoints).flatMap(([id, operation]) => (operation.writes ? [id] : []));
     const sent = Object.values(kinds).map((item) => item.endpoint);
     const rows = Object.values(changes).map((change) => change.endpoint);
     expect([...new Set(rows)].sort()).toEqual([...new Set(sent)].sort());

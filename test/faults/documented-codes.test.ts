@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { documentedCodes, meaningOf } from "../../src/contract/codes.ts";
 import type { CodeEffect } from "../../src/contract/codes.ts";
-import { operationIds, operations } from "../../src/contract/operations.ts";
-import type { OperationId } from "../../src/contract/operations.ts";
+import { endpointIds, endpoints } from "../../src/contract/endpoints.ts";
+import type { EndpointId } from "../../src/contract/endpoints.ts";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import { LedgerView } from "../support/ledger-view.ts";
@@ -34,7 +34,7 @@ interface Written {
 function written(): [string, Written][] {
   const single = Object.entries(changes).filter(([, change]) => (change.calls ?? 1) === 1);
   return single.flatMap(([name, change]) =>
-    operations[change.endpoint].codes.flatMap((code): [string, Written][] => {
+    endpoints[change.endpoint].codes.flatMap((code): [string, Written][] => {
       const { effect } = meaningOf(code, change.endpoint);
       const both = uncertain.includes(effect) ? [false, true] : [false];
       return both.map((applied) => [
@@ -45,7 +45,7 @@ function written(): [string, Written][] {
   );
 }
 
-const readers: { read: OperationId; settling: string }[] = [
+const readers: { read: EndpointId; settling: string }[] = [
   { read: "E3", settling: "E2 creates an enterprise" },
   { read: "E8", settling: "E5 places an order" },
   { read: "M5", settling: "M1 adds a member of staff" },
@@ -148,7 +148,7 @@ describe("a write that is answered with a code", () => {
 });
 
 const answered = readers.flatMap(({ read, settling }) =>
-  operations[read].codes.map((code): [string, { read: OperationId; settling: string; code: string }] => [
+  endpoints[read].codes.map((code): [string, { read: EndpointId; settling: string; code: string }] => [
     `${read} with ${code} while "${settling}" is settled`,
     { read, settling, code },
   ]),
@@ -193,7 +193,7 @@ describe("the codes", () => {
   it("are all answered by some operation, those of operations that are not used yet left out", () => {
     const met = new Set([...written().map(([, { code }]) => code), ...answered.map(([, { code }]) => code)]);
     const others = documentedCodes.filter((code) => !met.has(code));
-    const unused = operationIds.filter((id) => notSentYet.includes(id)).flatMap((id) => operations[id].codes);
+    const unused = endpointIds.filter((id) => notSentYet.includes(id)).flatMap((id) => endpoints[id].codes);
     expect(others.filter((code) => !unused.includes(code))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { operations } from "../../src/contract/operations.ts";
+import { endpoints } from "../../src/contract/endpoints.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
@@ -98,7 +98,7 @@ interface Situation {
   adopting?: true;
 }
 
-const writing = Object.entries(operations).flatMap(([id, operation]) => (operation.writes ? [id] : []));
+const writing = Object.entries(endpoints).flatMap(([id, operation]) => (operation.writes ? [id] : []));
 const pages = { CRM_SYNC__assumptions__staffPage__size: "1", CRM_SYNC__assumptions__staffPage__base: "1" };
 const few = { CRM_SYNC__orderService__readAttempts: "3", CRM_SYNC__memberCenter__readAttempts: "3" };
 
@@ -326,7 +326,7 @@ describe("a reading that fails is never 'none'", () => {
 
 describe("the matrix of reads", () => {
   it("has every reading operation that the program uses, and names the others", () => {
-    const reading = Object.entries(operations).flatMap(([id, operation]) => (operation.writes ? [] : [id]));
+    const reading = Object.entries(endpoints).flatMap(([id, operation]) => (operation.writes ? [] : [id]));
     const used = new Set(Object.values(situations).flatMap((situation) => situation.reads));
     expect([...used].sort()).toEqual([...reads].sort());
     expect([...used, ...notReadYet].sort()).toEqual(reading.sort());

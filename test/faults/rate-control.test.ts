@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
-import type { OperationId } from "../../src/contract/operations.ts";
+import type { EndpointId } from "../../src/contract/endpoints.ts";
 import { backoffMs } from "../../src/http/retry.ts";
 import { serviceSettingsSchema } from "../../src/http/http-settings.ts";
-import { routes } from "../../src/sandbox/operations.ts";
+import { routes } from "../../src/sandbox/endpoints.ts";
 import { simulationFolder } from "../simulation/simulate.ts";
 import { Draws } from "../simulation/timeline.ts";
 import { sampled } from "../support/sizes.ts";
@@ -27,7 +27,7 @@ async function inWorld(options: Omit<RateOptions, "seed">, work: (world: RateWor
   }
 }
 
-const counts = (each: readonly (readonly Sent[])[], operation?: OperationId): number[] =>
+const counts = (each: readonly (readonly Sent[])[], operation?: EndpointId): number[] =>
   each.map((sent) => sent.filter((one) => operation === undefined || one.operation === operation).length);
 
 function expectNoGrowth(numbers: readonly number[]): void {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createIds } from "../../src/base/ids.ts";
 import { createLogger } from "../../src/base/logger.ts";
-import type { OperationId } from "../../src/contract/operations.ts";
+import type { EndpointId } from "../../src/contract/endpoints.ts";
 import { streams } from "../../src/crm/model.ts";
 import { TransportFailure } from "../../src/http/transport.ts";
 import type { Transport, TransportAnswer } from "../../src/http/transport.ts";
@@ -12,7 +12,7 @@ import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../sr
 import { runSync } from "../../src/run/run.ts";
 import { limitsSettingsSchema, settleSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
-import { findOperation, routes } from "../../src/sandbox/operations.ts";
+import { findEndpoint, routes } from "../../src/sandbox/endpoints.ts";
 import { Company } from "../simulation/company.ts";
 import { wholeSource } from "../simulation/crm-source.ts";
 import { assumptions } from "../simulation/engine.ts";
@@ -21,7 +21,7 @@ import { Draws, Timeline } from "../simulation/timeline.ts";
 
 /** A request as it left, and when, in virtual milliseconds. */
 export interface Sent {
-  operation: OperationId;
+  operation: EndpointId;
   writes: boolean;
   at: number;
   /** When its answer, or the end of waiting for one, came; undefined while it is on its way. */
@@ -29,7 +29,7 @@ export interface Sent {
 }
 
 /** What a service does with a request: undefined leaves it to the honest one. */
-export type Weather = (operation: OperationId, at: number) => "refused" | "silent" | TransportAnswer | undefined;
+export type Weather = (operation: EndpointId, at: number) => "refused" | "silent" | TransportAnswer | undefined;
 
 export const complaint: TransportAnswer = {
   status: 299,
@@ -181,7 +181,7 @@ export class RateWorld {
     return {
       close: () => Promise.resolve(),
       send: async (request) => {
-        const found = findOperation(request.method, request.path.replace(/\?.*$/u, ""));
+        const found = findEndpoint(request.method, request.path.replace(/\?.*$/u, ""));
         if (found === undefined) throw new Error(`no ${request.method} ${request.path}`);
         const { writes } = routes[found.id];
         const sent: Sent = { operation: found.id, writes, at: this.timeline.elapsed, ended: undefined };

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { basePaths, operations } from "../../src/contract/operations.ts";
+import { basePaths, endpoints } from "../../src/contract/endpoints.ts";
 import { seededFraction } from "../../src/sandbox/faults.ts";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
@@ -72,7 +72,7 @@ describe.runIf(hasOpenssl())("a connection that fails right before a write (wher
       const road = await startTlsRoad(cell.sandbox.url, certificates);
       goodRunOf(await cell.run({ url: road.url, environment: trusting() }));
       await road.close();
-      const { path, service } = operations[change.endpoint];
+      const { path, service } = endpoints[change.endpoint];
       const pattern = new RegExp(`^${basePaths[service]}${path.replaceAll(/\{\w+\}/gu, "[^/]+")}\\?`, "u");
       const found = road.paths.flatMap((called, index) => (pattern.test(called) ? [index] : []));
       // In a move the grant comes after the revoke. M1 and M9 alone share their way with nothing that reads.

@@ -13,8 +13,8 @@ import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../sr
 import { runSync } from "../../src/run/run.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
-import { findOperation, routes } from "../../src/sandbox/operations.ts";
-import type { OperationId } from "../../src/sandbox/operations.ts";
+import { findEndpoint, routes } from "../../src/sandbox/endpoints.ts";
+import type { EndpointId } from "../../src/sandbox/endpoints.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { Company } from "../simulation/company.ts";
@@ -38,9 +38,9 @@ class TokenWorld {
   readonly sandbox: Sandbox;
   readonly ledger: Ledger;
   /** Operations in the order in which their requests left. */
-  readonly sent: OperationId[] = [];
+  readonly sent: EndpointId[] = [];
   /** Told of every request right before it leaves, counted from 1. */
-  onSending: (operation: OperationId, number: number) => void = () => {};
+  onSending: (operation: EndpointId, number: number) => void = () => {};
   readonly #company: Company;
   readonly #random = new Draws(11);
 
@@ -124,7 +124,7 @@ class TokenWorld {
     return {
       close: () => transport.close(),
       send: (request) => {
-        const found = findOperation(request.method, request.path.replace(/\?.*$/u, ""));
+        const found = findEndpoint(request.method, request.path.replace(/\?.*$/u, ""));
         if (found === undefined) throw new Error(`no ${request.method} ${request.path}`);
         this.sent.push(found.id);
         this.onSending(found.id, this.sent.length);

@@ -8,7 +8,7 @@ import { createLeapClock, refusal, startClient, startService, success } from "./
 import type { Reply } from "./world.ts";
 
 const listCall = {
-  operation: "M6",
+  endpoint: "M6",
   target: { enterpriseGlobalId: "e1" },
   schema: z.array(z.looseObject({ assetNum: z.string() })),
 } as const;
@@ -48,7 +48,7 @@ describe("a read is tried again", () => {
     const service = await startService(() => refusal("500", "network error, retry"));
     const client = startClient("member-center", service.url, { readAttempts: 3 });
     expect(await failureOf(client.read(listCall))).toMatchObject({
-      operation: "M6",
+      endpoint: "M6",
       kind: "code",
       serviceCode: "500",
       status: 299,
@@ -231,7 +231,7 @@ describe("a service in trouble", () => {
     for (let count = 0; count < 3; count += 1) await failureOf(client.read(listCall));
     expect(client.state().circuit).toMatchObject({ state: "open", reason: "ECONNRESET", probeInMs: 1_000 });
     expect(await failureOf(client.read(listCall))).toMatchObject({ kind: "circuit-open" });
-    const write = { ...listCall, operation: "M9", target: { memberGlobalId: "m" }, nonce: "n", body: {} } as const;
+    const write = { ...listCall, endpoint: "M9", target: { memberGlobalId: "m" }, nonce: "n", body: {} } as const;
     expect(await client.write(write)).toMatchObject({ kind: "not-sent" });
     expect(calls).toBe(3);
 
@@ -344,7 +344,7 @@ describe("the pace", () => {
       close: async () => undefined,
     };
     const client = startClient("member-center", "http://127.0.0.1:1", { callsAtOnce: 3 }, { transport });
-    const write = { ...listCall, operation: "M9", target: { memberGlobalId: "m" }, nonce: "n", body: {} } as const;
+    const write = { ...listCall, endpoint: "M9", target: { memberGlobalId: "m" }, nonce: "n", body: {} } as const;
     await Promise.all(Array.from({ length: 10 }, () => [client.read(listCall), client.write(write)]).flat());
     expect(most).toBe(3);
   });

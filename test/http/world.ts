@@ -9,7 +9,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import type { ClientDependencies, ServiceClient } from "../../src/http/client.ts";
 import { createServiceClient } from "../../src/http/client.ts";
-import type { ServiceName } from "../../src/contract/operations.ts";
+import type { ServiceName } from "../../src/contract/endpoints.ts";
 import type { ServiceSettings } from "../../src/http/http-settings.ts";
 import { serviceSettingsSchema } from "../../src/http/http-settings.ts";
 

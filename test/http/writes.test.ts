@@ -11,14 +11,14 @@ import type { Reply } from "./world.ts";
 
 const nonce = "0123456789abcdef0123456789abcdef";
 const createCall = {
-  operation: "E2",
+  endpoint: "E2",
   target: {},
   schema: z.looseObject({ enterpriseGlobalId: z.string() }),
   nonce,
 } as const;
-const grantCall = { operation: "M9", target: { memberGlobalId: "m1" }, schema: noDataSchema, nonce } as const;
+const grantCall = { endpoint: "M9", target: { memberGlobalId: "m1" }, schema: noDataSchema, nonce } as const;
 const deleteCall = {
-  operation: "M4",
+  endpoint: "M4",
   target: { enterpriseGlobalId: "e", memberGlobalId: "m" },
   schema: noDataSchema,
   nonce,
@@ -198,7 +198,7 @@ describe("a write that was refused", () => {
 });
 
 describe("a partial success (60027)", () => {
-  const call = { operation: "M1", target: { enterpriseGlobalId: "e" }, schema: staffAddedSchema, nonce } as const;
+  const call = { endpoint: "M1", target: { enterpriseGlobalId: "e" }, schema: staffAddedSchema, nonce } as const;
   const request = { userList: [{ userName: "ann", password: "Canary-pw-1", name: "Canary Ann" }] };
 
   test("keeps who was added and who was not", async () => {

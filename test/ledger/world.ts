@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
-import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
+import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { Customer, Order, RecordKey, Staff, Stream } from "../../src/crm/model.ts";
 import { recordSchemas } from "../../src/crm/model.ts";
 import { customerKeyOf } from "../../src/crm/keys.ts";
@@ -21,7 +21,7 @@ import { putNewLedger } from "../support/new-ledger.ts";
 /** What must never come out of a question to the ledger. */
 export const canary = "CANARY";
 
-export const settings = contractSettingsSchema.parse({
+export const settings = assumptionSettingsSchema.parse({
   channelCode: "crm",
   timeCodecs: {
     assetLimit: "epoch_ms",

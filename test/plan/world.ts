@@ -2,8 +2,8 @@ import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
 import { payloadFactsOf } from "../../src/operation/state.ts";
-import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
-import type { ContractSettings } from "../../src/contract/contract-settings.ts";
+import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
+import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
 import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
 import type { RecordKey, Stream } from "../../src/crm/model.ts";
 import { privatise } from "../../src/ledger/private/private.ts";
@@ -40,19 +40,19 @@ export const answers = {
   rootParentMerchandiseNum: "ROOT",
 };
 
-export function settingsWith(changes: JsonObject = {}): ContractSettings {
-  return contractSettingsSchema.parse({ ...answers, ...changes });
+export function settingsWith(changes: JsonObject = {}): AssumptionSettings {
+  return assumptionSettingsSchema.parse({ ...answers, ...changes });
 }
 
 /** The same without one answer: `channelCode`, `timeCodecs.assetLimit`. */
-export function settingsWithout(key: string): ContractSettings {
+export function settingsWithout(key: string): AssumptionSettings {
   const [top = "", member] = key.split(".");
   const entries = Object.entries(answers).flatMap(([name, value]): [string, unknown][] => {
     if (name !== top) return [[name, value]];
     if (member === undefined) return [];
     return [[name, Object.fromEntries(Object.entries(value).filter(([inner]) => inner !== member))]];
   });
-  return contractSettingsSchema.parse(Object.fromEntries(entries));
+  return assumptionSettingsSchema.parse(Object.fromEntries(entries));
 }
 
 export const customerKey: RecordKey = { namespace: "crm", id: "ALFKI" };
@@ -256,7 +256,7 @@ export function plan(given: Situation | CustomerInput, options: Partial<PlanOpti
 }
 
 /** The bound payload of an operation, as the service gets it. Throws where a value is missing. */
-export function wireOf(operation: Operation, known: Known, settings: ContractSettings = settingsWith()): unknown {
+export function wireOf(operation: Operation, known: Known, settings: AssumptionSettings = settingsWith()): unknown {
   const bound = bind(
     operation.payload,
     bindingsFrom(payloadFactsOf(known), settings, {

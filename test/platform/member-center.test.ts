@@ -140,7 +140,7 @@ describe("the staff list (M5)", () => {
     test(`with ${name} is incomplete, never short`, async () => {
       const { platform } = await startPlatform(pages(ids(120), change));
       await expect(platform.memberCenter.listStaff("e1", {})).rejects.toMatchObject({
-        operation: "M5",
+        endpoint: "M5",
         kind: "incomplete",
       });
     });

@@ -4,11 +4,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { allProducts } from "../../src/contract/asset-contents.ts";
-import { operationIds } from "../../src/contract/operations.ts";
+import { endpointIds } from "../../src/contract/endpoints.ts";
 import type { NewBuyOrder, ProductRecord } from "../../src/contract/order-record.ts";
 import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import { compareLocks, matchBySequence } from "../../src/contract/order-service.ts";
-import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
+import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { WriteOutcome } from "../../src/platform/call.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
@@ -37,7 +37,7 @@ async function started() {
         baseUrl: sandbox.memberCenterBaseUrl,
         tokens: { authorization, userToken },
       }),
-      assumptions: contractSettingsSchema.parse({}),
+      assumptions: assumptionSettingsSchema.parse({}),
     },
     {
       clock: systemClock,
@@ -243,7 +243,7 @@ test("all nineteen operations work against both services, with tokens from the t
   });
 
   const { calls } = sandbox.counts();
-  expect(operationIds.filter((id) => (calls[id] ?? 0) === 0)).toEqual([]);
+  expect(endpointIds.filter((id) => (calls[id] ?? 0) === 0)).toEqual([]);
 });
 
 test("tokens that expire in the middle are renewed once for all that read", async () => {

@@ -3,7 +3,7 @@ import { pino } from "pino";
 
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
-import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
+import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
@@ -43,7 +43,7 @@ export async function startPlatform(
           userTokens: { special: { fixed: "special-user-token" } },
         },
       }),
-      assumptions: contractSettingsSchema.parse(assumptions),
+      assumptions: assumptionSettingsSchema.parse(assumptions),
     },
     { clock: systemClock, random: systemRandomness, logger: pino({ level: "silent" }), environment: {} },
   );

@@ -8,7 +8,7 @@ import { startClient, startService, success } from "../http/world.ts";
 import { openLedger } from "../ledger/opened.ts";
 
 const listCall = {
-  operation: "M6",
+  endpoint: "M6",
   target: { enterpriseGlobalId: "e1" },
   schema: z.array(z.looseObject({ assetNum: z.string() })),
 } as const;

@@ -5,8 +5,8 @@ import type { Clock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { createLogger } from "../../src/base/logger.ts";
 import type { Logger } from "../../src/base/logger.ts";
-import { contractSettingsSchema } from "../../src/contract/contract-settings.ts";
-import type { ContractSettings } from "../../src/contract/contract-settings.ts";
+import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
+import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
 import { streams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
@@ -51,7 +51,7 @@ function assumptionsOf(document: unknown): unknown {
   return typeof document === "object" && document !== null && "assumptions" in document ? document.assumptions : {};
 }
 
-const baseAssumptions = contractSettingsSchema.parse(assumptionsOf(profile));
+const baseAssumptions = assumptionSettingsSchema.parse(assumptionsOf(profile));
 const base = {
   baseUrl: "http://127.0.0.1:1",
   tokens: { authorization: { fixed: "sandbox-app-token" }, userToken: { fixed: "sandbox-user-token" } },
@@ -74,7 +74,7 @@ function settingsOf({ callsAtOnce }: Configuration) {
 }
 
 /** Settings about the services, with a small pool and small pages so that several calls are needed. */
-export const assumptions: ContractSettings = {
+export const assumptions: AssumptionSettings = {
   ...baseAssumptions,
   poolBatch: 3,
   staffPage: { base: 1, size: 3 },

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { failure } from "../../src/sandbox/answers.ts";
 import type { Answer } from "../../src/sandbox/answers.ts";
 import { rowOf } from "../../src/sandbox/identifiers.ts";
-import type { Call, OperationId } from "../../src/sandbox/operations.ts";
+import type { Call, EndpointId } from "../../src/sandbox/endpoints.ts";
 import { unsellableProduct } from "./company.ts";
 import type { Company } from "./company.ts";
 import type { SimulatedServices } from "./services.ts";
@@ -39,7 +39,7 @@ export class Refusals {
   }
 
   /** What the services refuse, but for what the sandbox refuses by itself. */
-  answer(operation: OperationId, call: Call): Answer | undefined {
+  answer(operation: EndpointId, call: Call): Answer | undefined {
     if (operation === "E5" && call.text.includes(unsellableProduct))
       return failure("13004", "orders[0].productUri: no such product");
     const login = operation === "M9" ? this.#loginOf(call) : undefined;
@@ -49,14 +49,14 @@ export class Refusals {
   }
 
   /** A refusal whose answer was not lost. People who were refused together are not at fault yet. */
-  heard(operation: OperationId, call: Call, code: string): void {
+  heard(operation: EndpointId, call: Call, code: string): void {
     if (!["10004", "13004", "60023"].includes(code)) return;
     const asked = this.#askedBy(operation, call);
     if (asked.length === 1) this.#heard.push(...asked);
   }
 
   /** A call leaves the program. */
-  leaves(operation: OperationId, call: Pick<Call, "parameters" | "body">): void {
+  leaves(operation: EndpointId, call: Pick<Call, "parameters" | "body">): void {
     for (const { what } of this.#askedBy(operation, call)) {
       const known = this.#standing.get(what);
       if (known !== undefined && known.revision === this.#revisionOf(known.asked)) this.#sentAgain(what);
@@ -82,7 +82,7 @@ export class Refusals {
     return `${this.#company.revision(record)} ${this.#company.revision(`customers ${customer}`)}`;
   }
 
-  #askedBy(operation: OperationId, call: Pick<Call, "parameters" | "body">): Asked[] {
+  #askedBy(operation: EndpointId, call: Pick<Call, "parameters" | "body">): Asked[] {
     if (operation === "E5") {
       const { data } = order.safeParse(call.body);
       const found = this.#company.orders.find((item) => item.id === data?.channelOrderId);

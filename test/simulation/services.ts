@@ -8,8 +8,8 @@ import { appliesCall, faultRuleSchema } from "../../src/sandbox/faults.ts";
 import type { Fault, FaultRule } from "../../src/sandbox/faults.ts";
 import { createObservation } from "../../src/sandbox/observation.ts";
 import type { Observation } from "../../src/sandbox/observation.ts";
-import { findOperation, routes } from "../../src/sandbox/operations.ts";
-import type { Call, OperationId, Platform } from "../../src/sandbox/operations.ts";
+import { findEndpoint, routes } from "../../src/sandbox/endpoints.ts";
+import type { Call, EndpointId, Platform } from "../../src/sandbox/endpoints.ts";
 import { faultyAnswer, faultyReply, replyOf } from "../../src/sandbox/replies.ts";
 import { createServices, parseBody } from "../../src/sandbox/services.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
@@ -25,7 +25,7 @@ export const latestEffectMs = 2_500;
 
 /** A call as the judge and the trace see it. */
 export interface SeenCall {
-  operation: OperationId;
+  operation: EndpointId;
   path: string;
   body: string | null;
   fault: string | undefined;
@@ -54,7 +54,7 @@ const onAnything: FaultMaker[] = [
   () => ({ operation: "*", fault: "wrongShape" }),
   () => ({ operation: "*", fault: "expiredToken" }),
 ];
-const onOperation: Partial<Record<OperationId, FaultMaker[]>> = {
+const onOperation: Partial<Record<EndpointId, FaultMaker[]>> = {
   E5: [
     () => ({ operation: "E5", fault: "e5MissingSequence" }),
     () => ({ operation: "E5", fault: "e5DuplicateSequence" }),
@@ -76,11 +76,11 @@ export class SimulatedServices {
   /** Writing calls that left the program, whether or not they arrived. */
   writesLeft = 0;
   /** Told of every call when it leaves the program. */
-  onLeave: (operation: OperationId, call: Pick<Call, "parameters" | "body">) => void = () => {};
+  onLeave: (operation: EndpointId, call: Pick<Call, "parameters" | "body">) => void = () => {};
   /** Says no to a call as it stands, for the sake of what it asks for; undefined: it may be taken. */
-  refuses: (operation: OperationId, call: Call) => Answer | undefined = () => undefined;
+  refuses: (operation: EndpointId, call: Call) => Answer | undefined = () => undefined;
   /** Told of every call that was refused, where the program hears of it. */
-  onRefused: (operation: OperationId, call: Call, code: string) => void = () => {};
+  onRefused: (operation: EndpointId, call: Call, code: string) => void = () => {};
   readonly #timeline: Timeline;
   readonly #draws: Draws;
   readonly #services: ReturnType<typeof createServices>;
@@ -138,7 +138,7 @@ export class SimulatedServices {
   }
 
   /** Does something on the platform itself, as somebody else than the program would. */
-  byHand(operation: OperationId, parameters: string[], body: object): Answer {
+  byHand(operation: EndpointId, parameters: string[], body: object): Answer {
     const text = JSON.stringify(body);
     return this.#services.run(operation, {
       parameters,
@@ -152,7 +152,7 @@ export class SimulatedServices {
   /** Carries one request there and its answer back, where `hears` says so. Rejects as a transport does. */
   carry(request: TransportRequest, hears: () => boolean = () => true): Promise<TransportAnswer> {
     this.#timeline.touch();
-    const leaving = findOperation(request.method, request.path.split("?")[0] ?? "");
+    const leaving = findEndpoint(request.method, request.path.split("?")[0] ?? "");
     if (leaving !== undefined && routes[leaving.id].writes) this.writesLeft += 1;
     if (leaving !== undefined)
       this.onLeave(leaving.id, { parameters: leaving.parameters, body: parseBody(request.body ?? "") });
@@ -194,7 +194,7 @@ export class SimulatedServices {
     const cut = request.path.indexOf("?");
     const path = cut < 0 ? request.path : request.path.slice(0, cut);
     const query = new URLSearchParams(cut < 0 ? "" : request.path.slice(cut + 1));
-    const found = findOperation(request.method, path);
+    const found = findEndpoint(request.method, path);
     if (found === undefined) throw new Error(`no ${request.method} ${path}`);
     const operation = found.id;
     const fault = this.#drawFault(operation);
@@ -249,7 +249,7 @@ export class SimulatedServices {
     return onWire(reply ?? replyOf(faultyAnswer(fault, truth ?? failure("500", "fault")), this.#errorStatus));
   }
 
-  #drawFault(operation: OperationId): Fault | "unreachable" | undefined {
+  #drawFault(operation: EndpointId): Fault | "unreachable" | undefined {
     const rate = routes[operation].writes ? this.faultRate : this.faultRate / 2;
     if (!this.#draws.chance(rate)) return undefined;
     const count = (name: string): void => void this.faults.set(name, (this.faults.get(name) ?? 0) + 1);

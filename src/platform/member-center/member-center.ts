@@ -68,7 +68,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
   return {
     addStaff: (enterpriseGlobalId, body, call) =>
       client.write({
-        operation: "M1",
+        endpoint: "M1",
         target: { enterpriseGlobalId },
         enterprise: enterpriseGlobalId,
         schema: staffAddedSchema,
@@ -76,7 +76,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       }),
     editStaff: (enterpriseGlobalId, memberGlobalId, body, call) =>
       client.write({
-        operation: "M2",
+        endpoint: "M2",
         target: { enterpriseGlobalId, memberGlobalId },
         enterprise: enterpriseGlobalId,
         schema: noDataSchema,
@@ -84,7 +84,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       }),
     resetPassword: (enterpriseGlobalId, memberGlobalId, body, call) =>
       client.write({
-        operation: "M3",
+        endpoint: "M3",
         target: { enterpriseGlobalId, memberGlobalId },
         enterprise: enterpriseGlobalId,
         schema: noDataSchema,
@@ -92,7 +92,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       }),
     deleteStaff: (enterpriseGlobalId, memberGlobalId, call) =>
       client.write({
-        operation: "M4",
+        endpoint: "M4",
         target: { enterpriseGlobalId, memberGlobalId },
         enterprise: enterpriseGlobalId,
         schema: noDataSchema,
@@ -105,7 +105,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
     listStaff: (enterpriseGlobalId, call) => listStaff(client, options.staffPage, enterpriseGlobalId, call),
     listAssetNumbers: (enterpriseGlobalId, call) =>
       client.read({
-        operation: "M6",
+        endpoint: "M6",
         target: { enterpriseGlobalId },
         enterprise: enterpriseGlobalId,
         schema: assetNumberRowsSchema,
@@ -113,7 +113,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       }),
     listAssetContents: (assetId, { enterpriseGlobalId, ...call }) =>
       client.read({
-        operation: "M7",
+        endpoint: "M7",
         target: { assetId },
         enterprise: enterpriseGlobalId,
         schema: assetContentsSchema,
@@ -121,7 +121,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       }),
     listBorrowedLocks: (enterpriseGlobalId, call) =>
       client.read({
-        operation: "M8",
+        endpoint: "M8",
         target: { enterpriseGlobalId },
         enterprise: enterpriseGlobalId,
         schema: borrowedLocksSchema,
@@ -129,7 +129,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       }),
     configureAssets: (memberGlobalId, body, { enterpriseGlobalId, ...call }) =>
       client.write({
-        operation: "M9",
+        endpoint: "M9",
         target: { memberGlobalId },
         enterprise: enterpriseGlobalId,
         schema: noDataSchema,
@@ -137,7 +137,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       }),
     borrow: (memberGlobalId, body, { enterpriseGlobalId, ...call }) =>
       client.write({
-        operation: "M10",
+        endpoint: "M10",
         target: { memberGlobalId },
         enterprise: enterpriseGlobalId,
         schema: noDataSchema,

@@ -23,7 +23,7 @@ export async function listStaff(
   let total: number | undefined;
   for (let number = 0; number < mostPages; number += 1) {
     const answer = await client.read({
-      operation: "M5",
+      endpoint: "M5",
       target: { enterpriseGlobalId },
       enterprise: enterpriseGlobalId,
       query: { pageNum: String(page.base + number), pageSize: String(page.size) },
@@ -48,5 +48,5 @@ export async function listStaff(
 }
 
 function incomplete(reason: string): ReadFailure {
-  return new ReadFailure({ operation: "M5", kind: "incomplete", reason });
+  return new ReadFailure({ endpoint: "M5", kind: "incomplete", reason });
 }

@@ -82,7 +82,7 @@ export interface OrderServiceOptions {
 
 export function createOrderService(client: ServiceClient, options: OrderServiceOptions): OrderService {
   async function switchLocks(
-    operation: "E6" | "E7",
+    endpoint: "E6" | "E7",
     locks: readonly LockTarget[],
     operatorIdentity: string,
     call: WriteCall,
@@ -90,27 +90,27 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
     const problems = locks.map(lockProblem).filter((problem) => problem !== undefined);
     if (problems.length > 0) return { kind: "not-sent", reason: problems.join("; ") };
     const body: LockRequest = { assetNums: locks.map((lock) => lock.assetNum), operatorIdentity };
-    return await client.write({ operation, target: {}, schema: lockResultsSchema, ...sending(call, body) });
+    return await client.write({ endpoint, target: {}, schema: lockResultsSchema, ...sending(call, body) });
   }
 
   return {
     bindEnterprise: (body, call) =>
-      client.write({ operation: "E1", target: {}, schema: platformCustomerSchema, ...sending(call, body) }),
+      client.write({ endpoint: "E1", target: {}, schema: platformCustomerSchema, ...sending(call, body) }),
     createEnterprise: (body, call) =>
-      client.write({ operation: "E2", target: {}, schema: enterpriseCreatedSchema, ...sending(call, body) }),
+      client.write({ endpoint: "E2", target: {}, schema: enterpriseCreatedSchema, ...sending(call, body) }),
     findCustomers: (channelCode, channelCustomerId, defaultCustomer, call) =>
       client.read({
-        operation: "E3",
+        endpoint: "E3",
         target: {},
         query: { channelCode, channelCustomerId, defaultCustomer },
         schema: platformCustomersSchema,
         ...call,
       }),
     updateEnterprise: (body, call) =>
-      client.write({ operation: "E4", target: {}, schema: noDataSchema, ...sending(call, body) }),
+      client.write({ endpoint: "E4", target: {}, schema: noDataSchema, ...sending(call, body) }),
     placeOrders: (body, call) =>
       client.write({
-        operation: "E5",
+        endpoint: "E5",
         target: {},
         query: { appKey: options.appKey },
         schema: batchOrderResultsSchema,
@@ -120,7 +120,7 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
     unlockAssets: (locks, operatorIdentity, call) => switchLocks("E7", locks, operatorIdentity, call),
     listVirtualAssets: (enterpriseGlobalId, call, extendCode) =>
       client.read({
-        operation: "E8",
+        endpoint: "E8",
         target: { enterpriseGlobalId },
         query: extendCode === undefined ? {} : { extendCode },
         schema: virtualAssetsSchema,
@@ -128,7 +128,7 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
       }),
     takeAssetNumbers: (size, call) =>
       client.write({
-        operation: "E9",
+        endpoint: "E9",
         target: {},
         schema: assetDigitsSchema,
         check: (digits) => assetDigitsProblem(digits, size, options.assetFirstDigits),

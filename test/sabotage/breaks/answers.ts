@@ -89,7 +89,7 @@ export const answers: Breaks = {
   },
   "a write on its way is given up when the run is stopped": {
     file: "src/http/client.ts",
-    find: "signal: operation.writes ? undefined : signal,",
+    find: "signal: endpoint.writes ? undefined : signal,",
     replace: "signal,",
     test: "http/writes.test.ts",
     title: "a write that was not sent > because it was stopped before its turn came; once sent, it runs to its end",
@@ -230,9 +230,9 @@ export const answers: Breaks = {
   },
   "60017 means that there is nothing": {
     file: "src/http/client.ts",
-    find: "return { error: readFailureOf(operation, ended), again: repetition(ended) };",
+    find: "return { error: readFailureOf(endpoint, ended), again: repetition(ended) };",
     replace: `if (ended.kind === "answered" && ended.result.kind === "code" && ended.result.code === "60017") return { value: [] };
-          return { error: readFailureOf(operation, ended), again: repetition(ended) };`,
+          return { error: readFailureOf(endpoint, ended), again: repetition(ended) };`,
     test: "http/reads.test.ts",
     title: "a read is tried again > not when it was refused for good: 60017 means cannot see, never has none",
   },

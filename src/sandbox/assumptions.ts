@@ -3,7 +3,7 @@
  * allows; where two readings differ in harm, the sandbox takes the one that hurts a careless caller most. What a test
  * wants to vary is a setting instead.
  */
-export const choices = {
+export const assumptions = {
   /** E1 and E2 (A10): not idempotent. The same call twice makes two enterprises. */
   creationIsIdempotent: false,
   /**

@@ -40,7 +40,7 @@ interface Route {
   writes: boolean;
 }
 
-/** The 19 operations of the two contracts. */
+/** The 19 endpoints of the two contracts. */
 export const routes = {
   E1: { service: "order", method: "POST", path: "/enterprise/user/bind", writes: true },
   E2: { service: "order", method: "POST", path: "/enterprise/user/create", writes: true },
@@ -63,24 +63,24 @@ export const routes = {
   M10: { service: "member", method: "POST", path: "/enterprise/member/*/borrow", writes: true },
 } as const satisfies Record<string, Route>;
 
-export type OperationId = keyof typeof routes;
-export const operationIds = Object.keys(routes).filter(isOperationId);
+export type EndpointId = keyof typeof routes;
+export const endpointIds = Object.keys(routes).filter(isEndpointId);
 
-export function isOperationId(text: string): text is OperationId {
+export function isEndpointId(text: string): text is EndpointId {
   return Object.hasOwn(routes, text);
 }
 
 /** Base paths of the two services. */
 const basePaths: Record<ServiceName, string> = { order: "/order/api/order/v1", member: "/me/api/v1" };
 
-const table = operationIds.map((id) => ({
+const table = endpointIds.map((id) => ({
   id,
   method: routes[id].method,
   segments: (basePaths[routes[id].service] + routes[id].path).split("/"),
 }));
 
-/** The operation that a method and path name, with its path parameters decoded; undefined when there is none. */
-export function findOperation(method: string, path: string): { id: OperationId; parameters: string[] } | undefined {
+/** The endpoint that a method and path name, with its path parameters decoded; undefined when there is none. */
+export function findEndpoint(method: string, path: string): { id: EndpointId; parameters: string[] } | undefined {
   const segments = path.split("/");
   for (const route of table) {
     if (route.method !== method || route.segments.length !== segments.length) continue;

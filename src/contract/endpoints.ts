@@ -1,7 +1,7 @@
 import { Problem } from "../base/errors.ts";
 
-/** The 19 operations of the two services: E1–E9 of the order service, M1–M10 of the member-center. */
-export const operationIds = [
+/** The 19 endpoints of the two services: E1–E9 of the order service, M1–M10 of the member-center. */
+export const endpointIds = [
   "E1",
   "E2",
   "E3",
@@ -22,12 +22,12 @@ export const operationIds = [
   "M9",
   "M10",
 ] as const;
-export type OperationId = (typeof operationIds)[number];
+export type EndpointId = (typeof endpointIds)[number];
 
 export const services = ["order-service", "member-center"] as const;
 export type ServiceName = (typeof services)[number];
 
-/** Path under which a service's operations stand, behind its base URL. */
+/** Path under which a service's endpoints stand, behind its base URL. */
 export const basePaths: Record<ServiceName, string> = {
   "order-service": "/order/api/order/v1",
   "member-center": "/me/api/v1",
@@ -45,8 +45,8 @@ export interface PathTarget {
   assetId?: string | undefined;
 }
 
-export interface ServiceOperation {
-  id: OperationId;
+export interface Endpoint {
+  id: EndpointId;
   /** In words, as an operator reads it. */
   title: string;
   service: ServiceName;
@@ -75,16 +75,16 @@ const orderCodes = ["13004", "500"] as const;
 const memberCodes = ["60000", "60005", "70001", "500"] as const;
 const userCenterCodes = [...memberCodes, "80001"] as const;
 
-type Row = Omit<ServiceOperation, "service" | "headers" | "query" | "setsState"> & {
+type Row = Omit<Endpoint, "service" | "headers" | "query" | "setsState"> & {
   setsState?: true;
   query?: readonly string[];
 };
 
-function orderOperation(row: Omit<Row, "codes">): ServiceOperation {
+function orderEndpoint(row: Omit<Row, "codes">): Endpoint {
   return { query: [], setsState: false, ...row, service: "order-service", headers: orderHeaders, codes: orderCodes };
 }
 
-function memberOperation(row: Row): ServiceOperation {
+function memberEndpoint(row: Row): Endpoint {
   const headers = row.hasBody ? memberBodyHeaders : memberHeaders;
   return { query: [], setsState: false, ...row, service: "member-center", headers };
 }
@@ -95,35 +95,35 @@ const put = { method: "PUT", writes: true, hasBody: true } as const;
 
 const member = "/enterprise/{enterpriseGlobalId}/member";
 
-export const operations: Record<OperationId, ServiceOperation> = {
-  E1: orderOperation({ id: "E1", title: "bind a customer to an enterprise", ...post, path: "/enterprise/user/bind" }),
-  E2: orderOperation({ id: "E2", title: "create an enterprise", ...post, path: "/enterprise/user/create" }),
-  E3: orderOperation({
+export const endpoints: Record<EndpointId, Endpoint> = {
+  E1: orderEndpoint({ id: "E1", title: "bind a customer to an enterprise", ...post, path: "/enterprise/user/bind" }),
+  E2: orderEndpoint({ id: "E2", title: "create an enterprise", ...post, path: "/enterprise/user/create" }),
+  E3: orderEndpoint({
     id: "E3",
     title: "find enterprises of a customer",
     ...read,
     path: "/enterprise/user/query",
     query: ["channelCode", "channelCustomerId", "defaultCustomer"],
   }),
-  E4: orderOperation({
+  E4: orderEndpoint({
     id: "E4",
     title: "update an enterprise",
     ...post,
     path: "/enterprise/user/update",
     setsState: true,
   }),
-  E5: orderOperation({
+  E5: orderEndpoint({
     id: "E5",
     title: "place licence orders",
     ...post,
     path: "/licenseOrder/batchOrder",
     query: ["appKey"],
   }),
-  E6: orderOperation({ id: "E6", title: "disable locks", ...post, path: "/asset/lock", setsState: true }),
-  E7: orderOperation({ id: "E7", title: "enable locks", ...post, path: "/asset/unlock", setsState: true }),
-  E8: orderOperation({ id: "E8", title: "list virtual assets", ...read, path: "/asset/{enterpriseGlobalId}/list" }),
-  E9: orderOperation({ id: "E9", title: "take asset numbers", ...post, path: "/shellnums" }),
-  M1: memberOperation({
+  E6: orderEndpoint({ id: "E6", title: "disable locks", ...post, path: "/asset/lock", setsState: true }),
+  E7: orderEndpoint({ id: "E7", title: "enable locks", ...post, path: "/asset/unlock", setsState: true }),
+  E8: orderEndpoint({ id: "E8", title: "list virtual assets", ...read, path: "/asset/{enterpriseGlobalId}/list" }),
+  E9: orderEndpoint({ id: "E9", title: "take asset numbers", ...post, path: "/shellnums" }),
+  M1: memberEndpoint({
     id: "M1",
     title: "add staff",
     ...post,
@@ -147,7 +147,7 @@ export const operations: Record<OperationId, ServiceOperation> = {
       "60027",
     ],
   }),
-  M2: memberOperation({
+  M2: memberEndpoint({
     id: "M2",
     title: "edit a staff member",
     ...put,
@@ -155,14 +155,14 @@ export const operations: Record<OperationId, ServiceOperation> = {
     setsState: true,
     codes: [...userCenterCodes, "40000", "60002", "30002", "30003"],
   }),
-  M3: memberOperation({
+  M3: memberEndpoint({
     id: "M3",
     title: "reset a password",
     ...put,
     path: `${member}/{memberGlobalId}/resetPassword`,
     codes: [...userCenterCodes, "40000", "60002", "40001", "50003"],
   }),
-  M4: memberOperation({
+  M4: memberEndpoint({
     id: "M4",
     title: "delete a staff member",
     method: "DELETE",
@@ -171,7 +171,7 @@ export const operations: Record<OperationId, ServiceOperation> = {
     path: `${member}/{memberGlobalId}`,
     codes: [...userCenterCodes, "60002"],
   }),
-  M5: memberOperation({
+  M5: memberEndpoint({
     id: "M5",
     title: "list staff",
     ...read,
@@ -179,35 +179,35 @@ export const operations: Record<OperationId, ServiceOperation> = {
     query: ["pageNum", "pageSize"],
     codes: [...userCenterCodes, "40000"],
   }),
-  M6: memberOperation({
+  M6: memberEndpoint({
     id: "M6",
     title: "list asset numbers",
     ...read,
     path: "/enterprise/{enterpriseGlobalId}/asset/assetNums",
     codes: [...memberCodes, "60017"],
   }),
-  M7: memberOperation({
+  M7: memberEndpoint({
     id: "M7",
     title: "list what belongs to an asset",
     ...read,
     path: "/enterprise/asset/{assetId}/merchandiseProducts",
     codes: [...memberCodes, "60017", "60024"],
   }),
-  M8: memberOperation({
+  M8: memberEndpoint({
     id: "M8",
     title: "list borrowed locks",
     ...read,
     path: "/enterprise/{enterpriseGlobalId}/asset/borrowUsbKeys",
     codes: [...memberCodes, "60017"],
   }),
-  M9: memberOperation({
+  M9: memberEndpoint({
     id: "M9",
     title: "assign and revoke asset numbers",
     ...post,
     path: "/enterprise/member/{memberGlobalId}/privileges",
     codes: [...memberCodes, "60023", "60024", "60025", "60026", "60028"],
   }),
-  M10: memberOperation({
+  M10: memberEndpoint({
     id: "M10",
     title: "borrow assets into a lock",
     ...post,
@@ -217,11 +217,11 @@ export const operations: Record<OperationId, ServiceOperation> = {
 };
 
 /**
- * The path of an operation with the ids of its target filled in and percent-encoded. Throws a Problem for an id that is
+ * The path of an endpoint with the ids of its target filled in and percent-encoded. Throws a Problem for an id that is
  * missing or would change the path.
  */
-export function operationPath(id: OperationId, target: PathTarget): string {
-  const { path } = operations[id];
+export function endpointPath(id: EndpointId, target: PathTarget): string {
+  const { path } = endpoints[id];
   if (!path.includes("{")) return path;
   return path.replaceAll(/\{(enterpriseGlobalId|memberGlobalId|assetId)\}/g, (_, name: keyof PathTarget) => {
     const value = target[name];

@@ -49,9 +49,9 @@ const timeZone = z.string().refine(
 
 /**
  * What the contracts leave open, as settings (A1–A43). Keys without a default stay absent until somebody knows the
- * answer: `missingAssumptions` says which operation needs them.
+ * answer: `missingAssumptions` says which endpoint needs them.
  */
-export const contractSettingsSchema = z.strictObject({
+export const assumptionSettingsSchema = z.strictObject({
   channelCode: z
     .string()
     .min(1)
@@ -247,10 +247,10 @@ export const contractSettingsSchema = z.strictObject({
       "What an asset means in which M7 shows neither products nor packages: ambiguous, so that an order may be there, or empty (A43)",
     ),
 });
-export type ContractSettings = z.infer<typeof contractSettingsSchema>;
+export type AssumptionSettings = z.infer<typeof assumptionSettingsSchema>;
 
 /** The channel codes under which E3 looks for a customer, the own one first (A9). */
-export function channelCodesOf(settings: Pick<ContractSettings, "channelCode" | "otherChannelCodes">): string[] {
+export function channelCodesOf(settings: Pick<AssumptionSettings, "channelCode" | "otherChannelCodes">): string[] {
   const own = settings.channelCode === undefined ? [] : [settings.channelCode];
   return [...new Set([...own, ...settings.otherChannelCodes])];
 }
