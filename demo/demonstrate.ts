@@ -58,9 +58,9 @@ export async function demonstrate(
     const before = sandbox.counts().writingCalls;
     const { summary, verified } = await synchroniseAndVerify(application, signal);
     const writingCalls = sandbox.counts().writingCalls - before;
-    const queries = await application.queries();
-    const agreement = await queries.agreement();
-    const waiting = [...queries.quarantine()];
+    const inquiry = await application.inquiry();
+    const agreement = await inquiry.agreement();
+    const waiting = [...inquiry.quarantine()];
     const month = currentMonth(application);
     const reports: string[] = [];
     for (const kind of ["orders", "reconciliation", "exceptions"] as const) {

@@ -65,7 +65,7 @@ describe("the check of the rooms", () => {
     ["src/plan/a.ts", `import {\n  x,\n  y,\n} from "../ledger/journal.ts";`, "plan imports ledger"],
     ["src/source/a.ts", `export * from "../platform/outcome.ts";`, "source imports platform"],
     ["src/ledger/a.ts", `const x = await import("../apply/send.ts");`, "ledger imports apply"],
-    ["src/ledger/a.ts", `import type { Queries } from "../inquiry/queries.ts";`, "ledger imports inquiry"],
+    ["src/ledger/a.ts", `import type { Inquiry } from "../inquiry/inquiry.ts";`, "ledger imports inquiry"],
     ["src/inquiry/a.ts", `import { x } from "../apply/send.ts";`, "inquiry imports apply"],
     ["src/cli/a.ts", `import { x } from "../inquiry/status.ts";`, "as more than a type"],
     ["src/web/a.ts", `import { x } from "../cli/print.ts";`, "web imports cli"],

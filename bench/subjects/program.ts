@@ -6,7 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { createLogger } from "../../src/base/logger.ts";
 import { configSchema } from "../../src/config/config.ts";
-import { openQueries } from "../../src/inquiry/queries.ts";
+import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { createStaging } from "../../src/ledger/records/staging.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
@@ -126,8 +126,8 @@ async function sync(): Promise<{ records: number; exitCode: number }> {
 }
 
 async function verify(): Promise<{ records: number; exitCode: number }> {
-  const queries = await openQueries(ledger.path);
-  const findings = () => queries.findings();
+  const inquiry = openInquiry(ledger.path);
+  const findings = () => inquiry.findings();
   const summary = await runVerify(dependencies, {
     job: "bench",
     trigger: "hand",
@@ -135,6 +135,6 @@ async function verify(): Promise<{ records: number; exitCode: number }> {
     header: {},
     findings,
   });
-  queries.close();
+  inquiry.close();
   return { records: summary.customers, exitCode: summary.exitCode };
 }

@@ -14,7 +14,7 @@ import type { Config } from "../config/config.ts";
 import type { ConfigHeader } from "../config/load.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { Ledger } from "../ledger/ledger.ts";
-import type { Queries } from "../inquiry/queries.ts";
+import type { Inquiry } from "../inquiry/inquiry.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import { createPlatform } from "../platform/platform.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -56,7 +56,7 @@ export class Application {
   readonly sandbox: Sandbox | undefined;
   readonly #face: Face;
   #ledger: Ledger | undefined;
-  #queries: Queries | undefined;
+  #inquiry: Inquiry | undefined;
   #platform: Platform | undefined;
   #sources: Source[] | undefined;
 
@@ -130,12 +130,12 @@ export class Application {
   }
 
   /** Read-only questions to the ledger, beside a run that is on. Throws a Problem where there is no ledger yet. */
-  async queries(): Promise<Queries> {
-    if (this.#queries !== undefined) return this.#queries;
+  async inquiry(): Promise<Inquiry> {
+    if (this.#inquiry !== undefined) return this.#inquiry;
     this.requireLedger();
-    const { openQueries } = await import("../inquiry/queries.ts");
-    this.#queries = await openQueries(this.ledgerPath);
-    return this.#queries;
+    const { openInquiry } = await import("../inquiry/inquiry.ts");
+    this.#inquiry = openInquiry(this.ledgerPath);
+    return this.#inquiry;
   }
 
   platform(): Platform {
@@ -218,7 +218,7 @@ export class Application {
   }
 
   async close(): Promise<void> {
-    this.#queries?.close();
+    this.#inquiry?.close();
     this.#ledger?.close();
     for (const source of this.#sources ?? []) await source.close();
     await this.#platform?.close();

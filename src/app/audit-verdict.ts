@@ -7,5 +7,5 @@ import type { Application } from "./application.ts";
 export async function verifyAudit(application: Application): Promise<{ verdict: AuditVerdict; heads: string }> {
   const heads = headsPath(application.ledgerPath);
   const kept = readKeptHeads(heads);
-  return { verdict: verifyChain((await application.queries()).auditRows(), kept), heads };
+  return { verdict: verifyChain((await application.inquiry()).auditRows(), kept), heads };
 }

@@ -37,10 +37,10 @@ function stoppedBefore(id: string): Problem {
 
 /** Operations of a run that wait for a decision, or for their outcome; E9 settles by itself. */
 export async function openOperationsOf(application: Application, run: string): Promise<string[]> {
-  const queries = await application.queries();
-  const wanted = run === "last" ? (await queries.runs({ limit: 1 }))[0]?.id : run;
+  const inquiry = await application.inquiry();
+  const wanted = run === "last" ? (await inquiry.runs({ limit: 1 }))[0]?.id : run;
   const found: string[] = [];
-  for await (const row of queries.unsettled())
+  for await (const row of inquiry.unsettled())
     if (row.runId === wanted && namedKind(row.kind)?.whenUnknown !== "lost") found.push(row.id);
   if (found.length === 0)
     throw usage(`the run ${run} left no operation whose outcome is open`, "`crm-sync settle list` shows all that are");

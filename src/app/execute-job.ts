@@ -120,7 +120,7 @@ async function executeVerify(execution: Execution): Promise<Outcome> {
 
 /** What the last readings of all customers show otherwise than it was placed. */
 export async function* findingsIn(application: Application): AsyncGenerator<FoundDifference, void, void> {
-  yield* (await application.queries()).findings();
+  yield* (await application.inquiry()).findings();
 }
 
 async function executeReport(execution: Execution): Promise<Outcome> {

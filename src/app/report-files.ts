@@ -29,8 +29,8 @@ export async function writeReport(
   format: string,
   path: string,
 ): Promise<void> {
-  const queries = await application.queries();
-  await writeWhole(path, queries.report(request, format), { what: "report", group: application.group });
+  const inquiry = await application.inquiry();
+  await writeWhole(path, inquiry.report(request, format), { what: "report", group: application.group });
 }
 
 /** The same into a folder of our own, which is made where it is missing. */

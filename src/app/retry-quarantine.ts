@@ -9,7 +9,7 @@ import type { Application } from "./application.ts";
  * work on the same customers, their sources are waited for. Gives what became of those that still waited.
  */
 export async function retryQuarantine(application: Application, id: string, by: string): Promise<Retried[]> {
-  const ids = id === "all" ? [...(await application.queries()).quarantine()].map((row) => row.id) : [id];
+  const ids = id === "all" ? [...(await application.inquiry()).quarantine()].map((row) => row.id) : [id];
   const ledger = await application.existingLedger();
   const busy = isBusy(ledger);
   const retries = new QuarantineRetries({

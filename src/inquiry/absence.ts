@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { AbsenceFacts } from "../report/absence.ts";
 import { judgementOf } from "../report/absence.ts";
-import { readFacts } from "./records.ts";
-import type { Reading } from "./reading.ts";
+import { readFacts } from "./runs.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import type { SourceReadTable } from "../ledger/tables.ts";
 
 /** Whether absence is judged, for each configured stream of a source. */
-export async function absence(reading: Reading): Promise<AbsenceFacts[]> {
-  const { db } = reading;
+export async function absence(ledger: ReadOnlyLedger): Promise<AbsenceFacts[]> {
+  const { db } = ledger;
   const streams = await db.selectFrom("source_stream").select(["source", "stream"]).execute();
   const missing = await db
     .selectFrom("record")

@@ -1,8 +1,10 @@
 import { sql } from "kysely";
 import type { ExceptionFacts } from "../report/exceptions.ts";
-import { holdFacts, openStates, operationFacts } from "./operations.ts";
-import { quarantineFacts, readFacts, runFacts } from "./records.ts";
-import type { Reading } from "./reading.ts";
+import { holdFacts } from "./holds.ts";
+import { openStates, operationFacts } from "./operations.ts";
+import { quarantineFacts } from "./quarantine.ts";
+import { readFacts, runFacts } from "./runs.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import type { OperationTable } from "../ledger/tables.ts";
 import { kindsWhere } from "../operation/registry.ts";
 
@@ -11,22 +13,25 @@ import { kindsWhere } from "../operation/registry.ts";
  * it, and what ended badly in it. Kind by kind, each in the order of time.
  */
 export async function* exceptions(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   time: { from: string; to: string },
 ): AsyncGenerator<ExceptionFacts, void, void> {
-  yield* quarantined(reading, time);
-  yield* deferred(reading, time);
+  yield* quarantined(ledger, time);
+  yield* deferred(ledger, time);
   for (const kind of ["rejected", "unknown", "settled", "numbers-lost"] as const) {
-    for (const row of reading.rows(operationsOf(reading, kind, time)))
-      yield { kind, row: await operationFacts(reading, row) };
+    for (const row of ledger.rows(operationsOf(ledger, kind, time)))
+      yield { kind, row: await operationFacts(ledger, row) };
   }
-  yield* held(reading, time);
-  yield* sources(reading, time);
-  yield* runs(reading, time);
+  yield* held(ledger, time);
+  yield* sources(ledger, time);
+  yield* runs(ledger, time);
 }
 
-function* quarantined(reading: Reading, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
-  const query = reading.db
+function* quarantined(
+  ledger: ReadOnlyLedger,
+  time: { from: string; to: string },
+): Generator<ExceptionFacts, void, void> {
+  const query = ledger.db
     .selectFrom("quarantine")
     .selectAll()
     .where("first_seen", "<", time.to)
@@ -36,11 +41,11 @@ function* quarantined(reading: Reading, time: { from: string; to: string }): Gen
     .orderBy("stream")
     .orderBy("place")
     .orderBy("id");
-  for (const row of reading.rows(query)) yield { kind: "quarantined", row: quarantineFacts(row) };
+  for (const row of ledger.rows(query)) yield { kind: "quarantined", row: quarantineFacts(row) };
 }
 
-function* deferred(reading: Reading, time: { to: string }): Generator<ExceptionFacts, void, void> {
-  const query = reading.db
+function* deferred(ledger: ReadOnlyLedger, time: { to: string }): Generator<ExceptionFacts, void, void> {
+  const query = ledger.db
     .selectFrom("record")
     .selectAll()
     .where("deferred_code", "is not", null)
@@ -48,7 +53,7 @@ function* deferred(reading: Reading, time: { to: string }): Generator<ExceptionF
     .orderBy("stream")
     .orderBy("namespace")
     .orderBy("id");
-  for (const row of reading.rows(query)) {
+  for (const row of ledger.rows(query)) {
     yield {
       kind: "deferred",
       stream: row.stream,
@@ -62,11 +67,11 @@ function* deferred(reading: Reading, time: { to: string }): Generator<ExceptionF
 }
 
 function operationsOf(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   kind: "rejected" | "unknown" | "settled" | "numbers-lost",
   time: { from: string; to: string },
 ) {
-  const query = reading.db
+  const query = ledger.db
     .selectFrom("operation")
     .selectAll()
     .orderBy("created_at")
@@ -116,8 +121,8 @@ function operationsOf(
   }
 }
 
-function* held(reading: Reading, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
-  const query = reading.db
+function* held(ledger: ReadOnlyLedger, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
+  const query = ledger.db
     .selectFrom("hold")
     .selectAll()
     .select(sql<number>`0`.as("operations"))
@@ -125,11 +130,11 @@ function* held(reading: Reading, time: { from: string; to: string }): Generator<
     .where((where) => where.or([where("decided_at", "is", null), where("decided_at", ">=", time.from)]))
     .orderBy("created_at")
     .orderBy("id");
-  for (const row of reading.rows(query)) yield { kind: "held", row: holdFacts(row) };
+  for (const row of ledger.rows(query)) yield { kind: "held", row: holdFacts(row) };
 }
 
-function* sources(reading: Reading, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
-  const query = reading.db
+function* sources(ledger: ReadOnlyLedger, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
+  const query = ledger.db
     .selectFrom("source_read")
     .selectAll()
     .where("started_at", ">=", time.from)
@@ -137,11 +142,11 @@ function* sources(reading: Reading, time: { from: string; to: string }): Generat
     .where("finished_at", "is not", null)
     .where((where) => where.or([where("complete", "=", 0), where("problem", "is not", null)]))
     .orderBy("number");
-  for (const row of reading.rows(query)) yield { kind: "source-incomplete", row: readFacts(row) };
+  for (const row of ledger.rows(query)) yield { kind: "source-incomplete", row: readFacts(row) };
 }
 
-function* runs(reading: Reading, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
-  const query = reading.db
+function* runs(ledger: ReadOnlyLedger, time: { from: string; to: string }): Generator<ExceptionFacts, void, void> {
+  const query = ledger.db
     .selectFrom("run")
     .selectAll()
     .where("started_at", ">=", time.from)
@@ -149,5 +154,5 @@ function* runs(reading: Reading, time: { from: string; to: string }): Generator<
     .where((where) => where.or([where("state", "in", ["failed", "interrupted"]), where("exit_code", "=", 6)]))
     .orderBy("started_at")
     .orderBy("id");
-  for (const row of reading.rows(query)) yield { kind: "run", row: runFacts(row) };
+  for (const row of ledger.rows(query)) yield { kind: "run", row: runFacts(row) };
 }

@@ -4,11 +4,13 @@ import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { ExplainFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
 import type { AuditFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
-import { holds, openStates, operations, operationsOfRecord } from "./operations.ts";
-import { known } from "./known.ts";
-import { quarantine, readFacts } from "./records.ts";
-import type { QuarantineFilter } from "./records.ts";
-import type { Reading } from "./reading.ts";
+import { holds } from "./holds.ts";
+import { openStates, operations, operationsOfRecord } from "./operations.ts";
+import { known } from "./explain-known.ts";
+import { quarantine } from "./quarantine.ts";
+import { readFacts } from "./runs.ts";
+import type { QuarantineFilter } from "./quarantine.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { changedFields, fieldsOf } from "./record-fields.ts";
 import type { AuditTable, RecordTable } from "../ledger/tables.ts";
@@ -16,32 +18,32 @@ import type { AuditTable, RecordTable } from "../ledger/tables.ts";
 const most = { versions: 20, operations: 20, audit: 30, quarantine: 20, waiting: 20, similar: 10 };
 
 /** The whole story of one record. Of private fields only the names are read. */
-export async function explain(reading: Reading, stream: Stream, key: RecordKey): Promise<ExplainFacts> {
-  const record = await recordOf(reading, stream, key);
-  const rows = [...quarantine(reading, { all: true, record: { stream, key } })].reverse().slice(0, most.quarantine);
+export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts> {
+  const record = await recordOf(ledger, stream, key);
+  const rows = [...quarantine(ledger, { all: true, record: { stream, key } })].reverse().slice(0, most.quarantine);
   const customerKey =
     record?.customer ?? (stream === "customers" ? key : (rows.find((row) => row.customer !== null)?.customer ?? null));
   const story: ExplainFacts = {
     stream,
     key,
     record,
-    versions: await versionsOf(reading, stream, key),
-    read: await lastReadOf(reading, stream, record?.source ?? rows[0]?.source),
+    versions: await versionsOf(ledger, stream, key),
+    read: await lastReadOf(ledger, stream, record?.source ?? rows[0]?.source),
     quarantine: rows,
-    customer: customerKey === null ? null : await customerOf(reading, customerKey),
-    ...(await known(reading, stream, key, customerKey)),
-    operations: await operationsOfRecord(reading, { stream, key }, most.operations),
-    audit: await auditOf(reading, stream, key, customerKey),
-    dependents: stream === "customers" ? await dependentsOf(reading, key) : [],
-    waiting: stream === "customers" ? await waitingOf(reading, key) : [],
-    unusable: stream === "customers" ? await unusableOf(reading, key) : [],
-    similar: record === null ? await similarTo(reading, stream, key) : [],
+    customer: customerKey === null ? null : await customerOf(ledger, customerKey),
+    ...(await known(ledger, stream, key, customerKey)),
+    operations: await operationsOfRecord(ledger, { stream, key }, most.operations),
+    audit: await auditOf(ledger, stream, key, customerKey),
+    dependents: stream === "customers" ? await dependentsOf(ledger, key) : [],
+    waiting: stream === "customers" ? await waitingOf(ledger, key) : [],
+    unusable: stream === "customers" ? await unusableOf(ledger, key) : [],
+    similar: record === null ? await similarTo(ledger, stream, key) : [],
   };
   return story;
 }
 
-async function recordOf(reading: Reading, stream: Stream, key: RecordKey): Promise<RecordFacts | null> {
-  const row = await reading.db
+async function recordOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<RecordFacts | null> {
+  const row = await ledger.db
     .selectFrom("record")
     .selectAll()
     .where("stream", "=", stream)
@@ -73,8 +75,8 @@ function recordFacts(row: RecordTable): RecordFacts {
   };
 }
 
-async function versionsOf(reading: Reading, stream: Stream, key: RecordKey): Promise<VersionFacts[]> {
-  const rows = await reading.db
+async function versionsOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<VersionFacts[]> {
+  const rows = await ledger.db
     .selectFrom("record_version")
     .selectAll()
     .where("stream", "=", stream)
@@ -99,9 +101,13 @@ async function versionsOf(reading: Reading, stream: Stream, key: RecordKey): Pro
   });
 }
 
-async function lastReadOf(reading: Reading, stream: Stream, source: string | undefined): Promise<ExplainFacts["read"]> {
+async function lastReadOf(
+  ledger: ReadOnlyLedger,
+  stream: Stream,
+  source: string | undefined,
+): Promise<ExplainFacts["read"]> {
   if (source === undefined) return null;
-  const row = await reading.db
+  const row = await ledger.db
     .selectFrom("source_read")
     .selectAll()
     .where("source", "=", source)
@@ -112,8 +118,8 @@ async function lastReadOf(reading: Reading, stream: Stream, source: string | und
   return row === undefined ? null : readFacts(row);
 }
 
-async function customerOf(reading: Reading, key: RecordKey): Promise<ExplainFacts["customer"]> {
-  const waiting = await reading.db
+async function customerOf(ledger: ReadOnlyLedger, key: RecordKey): Promise<ExplainFacts["customer"]> {
+  const waiting = await ledger.db
     .selectFrom("quarantine")
     .select(sql<number>`count(*)`.as("count"))
     .where("customer_namespace", "=", key.namespace)
@@ -121,20 +127,20 @@ async function customerOf(reading: Reading, key: RecordKey): Promise<ExplainFact
     .where("state", "<>", sql.lit("resolved"))
     .executeTakeFirst();
   const openOperations: OperationFacts[] = [];
-  for await (const row of operations(reading, { customer: key, states: openStates })) openOperations.push(row);
+  for await (const row of operations(ledger, { customer: key, states: openStates })) openOperations.push(row);
   return {
     key,
-    record: await recordOf(reading, "customers", key),
+    record: await recordOf(ledger, "customers", key),
     quarantined: waiting?.count ?? 0,
-    ownQuarantine: [...quarantine(reading, { record: { stream: "customers", key }, limit: 1 })][0] ?? null,
+    ownQuarantine: [...quarantine(ledger, { record: { stream: "customers", key }, limit: 1 })][0] ?? null,
     openOperations,
-    holds: await holds(reading, { customer: key, states: ["open", "approved", "rejected"] }),
+    holds: await holds(ledger, { customer: key, states: ["open", "approved", "rejected"] }),
   };
 }
 
 /** Audit entries about the record itself, and those about its customer that name it. */
 async function auditOf(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   stream: Stream,
   key: RecordKey,
   customer: RecordKey | null,
@@ -146,7 +152,7 @@ async function auditOf(
       : [`customer:${formatKey(customer)}`, `staff-of:${formatKey(customer)}`];
   const quoted = JSON.stringify(formatKey(key));
   const named = `"${stream === "staff" ? "staff" : "order"}":{"id":${JSON.stringify(key.id)},"namespace":${JSON.stringify(key.namespace)}}`;
-  const query = reading.db
+  const query = ledger.db
     .selectFrom("audit")
     .where((where) =>
       where.or([
@@ -175,8 +181,8 @@ function auditFacts(row: AuditTable): AuditFacts {
   };
 }
 
-async function dependentsOf(reading: Reading, customer: RecordKey): Promise<ExplainFacts["dependents"]> {
-  return await reading.db
+async function dependentsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<ExplainFacts["dependents"]> {
+  return await ledger.db
     .selectFrom("record")
     .select(["stream", "state", "deferred_code as code", sql<number>`count(*)`.as("count")])
     .where("customer_namespace", "=", customer.namespace)
@@ -189,8 +195,8 @@ async function dependentsOf(reading: Reading, customer: RecordKey): Promise<Expl
     .execute();
 }
 
-async function waitingOf(reading: Reading, customer: RecordKey): Promise<RecordFacts[]> {
-  const rows = await reading.db
+async function waitingOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<RecordFacts[]> {
+  const rows = await ledger.db
     .selectFrom("record")
     .selectAll()
     .where("customer_namespace", "=", customer.namespace)
@@ -206,14 +212,14 @@ async function waitingOf(reading: Reading, customer: RecordKey): Promise<RecordF
 }
 
 /** Rows in quarantine that name the customer, and those of records whose last good form belongs to it. */
-async function unusableOf(reading: Reading, customer: RecordKey): Promise<QuarantineFacts[]> {
+async function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<QuarantineFacts[]> {
   const rows = new Map<string, QuarantineFacts>();
   const keep = (filter: QuarantineFilter): void => {
-    for (const row of quarantine(reading, { ...filter, limit: most.waiting }))
+    for (const row of quarantine(ledger, { ...filter, limit: most.waiting }))
       if (row.stream !== "customers") rows.set(row.id, row);
   };
   keep({ customer });
-  for (const { stream, key, state } of await waitingOf(reading, customer))
+  for (const { stream, key, state } of await waitingOf(ledger, customer))
     if (state === "quarantined") keep({ record: { stream, key } });
   return [...rows.values()].slice(0, most.waiting);
 }
@@ -222,7 +228,11 @@ async function unusableOf(reading: Reading, customer: RecordKey): Promise<Quaran
  * Records that may have been meant: the same id in another stream or namespace, or an order with this channel order
  * number.
  */
-export async function similarTo(reading: Reading, stream: Stream, key: RecordKey): Promise<ExplainFacts["similar"]> {
+export async function similarTo(
+  ledger: ReadOnlyLedger,
+  stream: Stream,
+  key: RecordKey,
+): Promise<ExplainFacts["similar"]> {
   const { rows } = await sql<{ stream: Stream; namespace: string; id: string }>`
     select stream, namespace, id from record where id = ${key.id} and not (stream = ${stream} and namespace = ${key.namespace})
     union select 'orders', namespace, order_id from placed_order where channel_order_id = ${key.id} and to_at is null
@@ -231,6 +241,6 @@ export async function similarTo(reading: Reading, stream: Stream, key: RecordKey
       where (channel_customer_id = ${key.id} or enterprise_global_id = ${key.id}) and to_at is null
     union select 'staff', namespace, staff_id from staff_link where member_global_id = ${key.id} and to_at is null
     union select 'orders', namespace, order_id from asset_number where wire_number = ${key.id} and fixed_at is not null
-    order by 1, 2, 3 limit ${most.similar}`.execute(reading.db);
+    order by 1, 2, 3 limit ${most.similar}`.execute(ledger.db);
   return rows.map((row) => ({ stream: row.stream, key: { namespace: row.namespace, id: row.id } }));
 }

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
-import type { RawBuilder } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { AttemptFacts, EvidenceFacts, HoldFacts, OperationFacts } from "../report/facts.ts";
+import type { AttemptFacts, EvidenceFacts, OperationFacts } from "../report/facts.ts";
 import type { OperationState } from "../ledger/journal/journal-tables.ts";
-import type { Reading } from "./reading.ts";
+import { privateBody, spelled } from "./read-only-ledger.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
-import type { AttemptTable, HoldTable, OperationTable } from "../ledger/tables.ts";
+import type { AttemptTable, OperationTable } from "../ledger/tables.ts";
 import { namedKind } from "../operation/registry.ts";
 
 /** Which operations are asked for; everything that is given must hold. */
@@ -22,22 +22,15 @@ export interface OperationFilter {
   limit?: number;
 }
 
-/**
- * Values as they stand in the condition of an index: it is not used for a statement that is handed them as parameters.
- */
-export function spelled<Value extends string>(values: readonly Value[]): RawBuilder<Value>[] {
-  return values.map((value) => sql.lit(value));
-}
-
 /** States in which an operation waits for its outcome. */
 export const openStates: readonly OperationState[] = ["sending", "unknown", "parked"];
 
 /** Operations with their attempts, oldest first. */
 export async function* operations(
-  reading: Reading,
-  filter: OperationFilter,
+  ledger: ReadOnlyLedger,
+  filter: OperationFilter = {},
 ): AsyncGenerator<OperationFacts, void, void> {
-  let query = reading.db.selectFrom("operation").selectAll().orderBy("created_at").orderBy("id");
+  let query = ledger.db.selectFrom("operation").selectAll().orderBy("created_at").orderBy("id");
   if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
   if (filter.run !== undefined) query = query.where("run_id", "=", filter.run);
   if (filter.subject !== undefined) query = query.where("subject", "=", filter.subject);
@@ -49,22 +42,32 @@ export async function* operations(
       .where("customer_namespace", "=", filter.customer.namespace)
       .where("customer_id", "=", filter.customer.id);
   }
-  for (const row of reading.rows(query)) yield await operationFacts(reading, row);
+  for (const row of ledger.rows(query)) yield await operationFacts(ledger, row);
+}
+
+/** Operations whose outcome is open: what `settle list` shows. */
+export function unsettled(ledger: ReadOnlyLedger): AsyncGenerator<OperationFacts, void, void> {
+  return operations(ledger, { states: openStates });
+}
+
+/** The redacted answer of the service to the last attempt, where it was kept. It may hold personal data. */
+export async function keptAnswer(ledger: ReadOnlyLedger, operation: string): Promise<string | undefined> {
+  return await privateBody(ledger, `answer/${operation}`);
 }
 
 /** One operation by its id. */
-export async function operationById(reading: Reading, id: string): Promise<OperationFacts | undefined> {
-  const row = await reading.db.selectFrom("operation").selectAll().where("id", "=", id).executeTakeFirst();
-  return row === undefined ? undefined : await operationFacts(reading, row);
+export async function operationById(ledger: ReadOnlyLedger, id: string): Promise<OperationFacts | undefined> {
+  const row = await ledger.db.selectFrom("operation").selectAll().where("id", "=", id).executeTakeFirst();
+  return row === undefined ? undefined : await operationFacts(ledger, row);
 }
 
 /** The newest operations that served a record, newest first, and how many there are in all. */
 export async function operationsOfRecord(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   record: { stream: "customers" | "orders" | "staff"; key: RecordKey },
   limit: number,
 ): Promise<{ total: number; newest: OperationFacts[] }> {
-  const served = reading.db
+  const served = ledger.db
     .selectFrom("operation_record as link")
     .innerJoin("operation", "operation.id", "link.operation_id")
     .where("link.stream", "=", record.stream)
@@ -78,18 +81,18 @@ export async function operationsOfRecord(
     .limit(limit)
     .execute();
   const newest: OperationFacts[] = [];
-  for (const row of rows) newest.push(await operationFacts(reading, row));
+  for (const row of rows) newest.push(await operationFacts(ledger, row));
   return { total: counted?.total ?? 0, newest };
 }
 
-export async function operationFacts(reading: Reading, row: OperationTable): Promise<OperationFacts> {
-  const attempts = await reading.db
+export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable): Promise<OperationFacts> {
+  const attempts = await ledger.db
     .selectFrom("attempt")
     .selectAll()
     .where("operation_id", "=", row.id)
     .orderBy("number")
     .execute();
-  const records = await reading.db
+  const records = await ledger.db
     .selectFrom("operation_record")
     .select(["stream", "namespace", "record_id"])
     .where("operation_id", "=", row.id)
@@ -153,50 +156,4 @@ function evidenceOf(text: string | null): EvidenceFacts[] {
     if (!isJsonObject(reading) || typeof reading["at"] !== "string") return [];
     return [{ at: reading["at"], seen: reading["seen"] === true, detail: reading["detail"] ?? null }];
   });
-}
-
-/** Holds, oldest first. */
-export async function holds(
-  reading: Reading,
-  filter: { states?: readonly HoldFacts["state"][]; customer?: RecordKey; id?: string },
-): Promise<HoldFacts[]> {
-  let query = reading.db
-    .selectFrom("hold")
-    .selectAll()
-    .select((from) =>
-      from
-        .selectFrom("operation")
-        .select(sql<number>`count(*)`.as("count"))
-        .whereRef("operation.hold_id", "=", "hold.id")
-        .where("operation.state", "=", sql.lit("held"))
-        .as("operations"),
-    )
-    .orderBy("created_at")
-    .orderBy("id");
-  if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
-  if (filter.id !== undefined) query = query.where("id", "=", filter.id);
-  if (filter.customer !== undefined) {
-    query = query
-      .where("customer_namespace", "=", filter.customer.namespace)
-      .where("customer_id", "=", filter.customer.id);
-  }
-  return (await query.execute()).map(holdFacts);
-}
-
-export function holdFacts(row: HoldTable & { operations: number | null }): HoldFacts {
-  return {
-    id: row.id,
-    scope: row.scope,
-    customer: { namespace: row.customer_namespace, id: row.customer_id },
-    count: row.count,
-    allowed: row.allowed,
-    total: row.total,
-    state: row.state,
-    explanation: row.explanation,
-    createdAt: row.created_at,
-    decidedAt: row.decided_at,
-    reason: row.reason,
-    decidedBy: row.decided_by,
-    operations: row.operations ?? 0,
-  };
 }

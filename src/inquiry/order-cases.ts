@@ -6,7 +6,7 @@ import { buildAssets } from "../crm/tree.ts";
 import type { DesiredOrder } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import type { CrmStanding, OrderCase, PlacedCase, WantedItem } from "../report/reconciliation-facts.ts";
-import type { Reading } from "./reading.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { packagesOf, productsOf } from "./record-products.ts";
 import { sentItems } from "./sent-items.ts";
@@ -33,8 +33,8 @@ function instanceKey(order: RecordKey, instance: string): string {
   return JSON.stringify([order.namespace, order.id, instance]);
 }
 
-export async function numbersOf(reading: Reading, customer: RecordKey): Promise<FixedNumbers> {
-  const rows = await reading.db
+export async function numbersOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<FixedNumbers> {
+  const rows = await ledger.db
     .selectFrom("asset_number as n")
     .innerJoin("record as r", (join) => join.onRef("r.namespace", "=", "n.namespace").onRef("r.id", "=", "n.order_id"))
     .select(["n.wire_number", "n.unit", "n.namespace", "n.order_id", "n.instance_id"])
@@ -55,12 +55,12 @@ export async function numbersOf(reading: Reading, customer: RecordKey): Promise<
 }
 
 export async function orderCases(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   customer: RecordKey,
   records: readonly RecordRow[],
   numbers: FixedNumbers,
 ): Promise<OrderCase[]> {
-  const placed = await placedOrders(reading, customer);
+  const placed = await placedOrders(ledger, customer);
   return records.map((row): OrderCase => {
     const key = { namespace: row.namespace, id: row.id };
     const body = stored<DesiredOrder>(row.body);
@@ -101,8 +101,8 @@ interface KnownOrder {
   shownNumbers: ReadonlyMap<string, readonly string[]>;
 }
 
-async function placedOrders(reading: Reading, customer: RecordKey): Promise<ReadonlyMap<string, KnownOrder>> {
-  const rows = await reading.db
+async function placedOrders(ledger: ReadOnlyLedger, customer: RecordKey): Promise<ReadonlyMap<string, KnownOrder>> {
+  const rows = await ledger.db
     .selectFrom("placed_order as p")
     .leftJoin("operation as o", "o.id", "p.operation_id")
     .leftJoin("record_version as v", (join) =>
@@ -126,7 +126,7 @@ async function placedOrders(reading: Reading, customer: RecordKey): Promise<Read
     .where("p.customer_id", "=", customer.id)
     .where("p.to_at", "is", null)
     .execute();
-  const licences = await reading.db
+  const licences = await ledger.db
     .selectFrom("licence_order as l")
     .innerJoin("placed_order as p", (join) =>
       join.onRef("p.namespace", "=", "l.namespace").onRef("p.order_id", "=", "l.order_id"),
@@ -151,7 +151,7 @@ async function placedOrders(reading: Reading, customer: RecordKey): Promise<Read
       },
       body: row.body,
       payload: row.payload,
-      shownNumbers: row.origin === "adopted" ? await shownNumbers(reading, customer, row.channel_order_id) : new Map(),
+      shownNumbers: row.origin === "adopted" ? await shownNumbers(ledger, customer, row.channel_order_id) : new Map(),
     });
   }
   return known;
@@ -171,7 +171,7 @@ function byType(licences: readonly { license_type: string; license_order_id: str
 }
 
 async function shownNumbers(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   customer: RecordKey,
   channelOrderId: string,
 ): Promise<Map<string, string[]>> {
@@ -180,7 +180,7 @@ async function shownNumbers(
       substr(subject, 1, length(subject) - length(json_extract(body, '$.crmProductId')) - 1) as number from observation
     where customer_namespace = ${customer.namespace} and customer_id = ${customer.id} and kind = 'product' and to_at is null
       and json_extract(body, '$.channelOrderId') = ${channelOrderId} and json_extract(body, '$.crmProductId') is not null
-    order by subject`.execute(reading.db);
+    order by subject`.execute(ledger.db);
   const numbers = new Map<string, string[]>();
   for (const row of rows) numbers.set(row.id, [...(numbers.get(row.id) ?? []), row.number]);
   return numbers;

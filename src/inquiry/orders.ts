@@ -5,7 +5,7 @@ import type { DesiredOrder } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import type { OrderEvent } from "../report/orders.ts";
 import { sumOf } from "../report/orders.ts";
-import type { Reading } from "./reading.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { productsOf } from "./record-products.ts";
 import type { CrmProduct } from "./record-products.ts";
@@ -40,7 +40,7 @@ interface EventRow {
  * which they happened.
  */
 export async function* orderEvents(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   time: { from: string; to: string; by: "happened" | "crm-date" },
 ): AsyncGenerator<OrderEvent, void, void> {
   const crmDate = sql<string | null>`json_extract(v.body, '$.placedAt')`;
@@ -78,13 +78,13 @@ export async function* orderEvents(
     left join link k on k.namespace = a.customer_namespace and k.customer_id = a.customer_id and k.to_at is null
     where a.to_at >= ${time.from} and a.to_at < ${time.to}
     order by at, event, namespace, id, sequence, asset_number`;
-  for (const row of reading.rows({ compile: () => query.compile(reading.db) })) yield await eventOf(reading, row);
+  for (const row of ledger.rows({ compile: () => query.compile(ledger.db) })) yield await eventOf(ledger, row);
 }
 
-async function eventOf(reading: Reading, row: EventRow): Promise<OrderEvent> {
+async function eventOf(ledger: ReadOnlyLedger, row: EventRow): Promise<OrderEvent> {
   const order: RecordKey | null = row.id === "" ? null : { namespace: row.namespace, id: row.id };
   const customer = { namespace: row.customer_namespace, id: row.customer_id };
-  const proof = await proofOf(reading, row, customer);
+  const proof = await proofOf(ledger, row, customer);
   const body = row.body === null ? undefined : stored<DesiredOrder>(row.body);
   const products = body === undefined ? [] : licenceProducts(body, row);
   const staff =
@@ -102,7 +102,7 @@ async function eventOf(reading: Reading, row: EventRow): Promise<OrderEvent> {
         ? null
         : { sequence: row.sequence, licenseType: row.license_type ?? "", licenseOrderId: row.license_order_id },
     assetNumbers:
-      staff === null && order !== null ? await numbersOf(reading, row, order, customer, products) : [row.asset_number],
+      staff === null && order !== null ? await numbersOf(ledger, row, order, customer, products) : [row.asset_number],
     productIds: products.map((product) => product.id),
     staff,
     memberGlobalId: row.member_global_id,
@@ -123,14 +123,14 @@ function licenceProducts(body: DesiredOrder, row: EventRow): CrmProduct[] {
 
 /** The numbers fixed to the order's assets; of an adopted order those under which the platform showed its products. */
 async function numbersOf(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   row: EventRow,
   order: RecordKey,
   customer: RecordKey,
   products: readonly CrmProduct[],
 ): Promise<string[]> {
   const instances = JSON.stringify([...new Set(products.map((product) => product.assetId))]);
-  const fixed = await reading.db
+  const fixed = await ledger.db
     .selectFrom("asset_number")
     .select("wire_number")
     .where("namespace", "=", order.namespace)
@@ -145,18 +145,18 @@ async function numbersOf(
     where customer_namespace = ${customer.namespace} and customer_id = ${customer.id} and kind = 'product' and to_at is null
       and json_extract(body, '$.channelOrderId') = ${row.channel_order_id} and json_extract(body, '$.licenseOrderId') = ${row.license_order_id}
       and json_extract(body, '$.crmProductId') is not null
-    order by 1`.execute(reading.db);
+    order by 1`.execute(ledger.db);
   return shown.rows.map((item) => item.number);
 }
 
 /** The run and the audit entry of an event: of its operation, or of the reading by which it was learned. */
 async function proofOf(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   row: EventRow,
   customer: RecordKey,
 ): Promise<{ runId: string | null; auditSequence: number | null }> {
   if (row.operation_id === null) {
-    const learned = await reading.db
+    const learned = await ledger.db
       .selectFrom("audit")
       .select("sequence")
       .where("subject", "=", `customer:${customer.namespace}/${customer.id}`)
@@ -170,7 +170,7 @@ async function proofOf(
   const { rows } = await sql<{ run_id: string | null; sequence: number | null }>`
     select o.run_id, (select max(a.sequence) from audit a where a.subject = o.subject and json_extract(a.body, '$.operation') = o.id
       and json_extract(a.body, '$.state') = 'done') as sequence
-    from operation o where o.id = ${row.operation_id}`.execute(reading.db);
+    from operation o where o.id = ${row.operation_id}`.execute(ledger.db);
   const [proof] = rows;
   return { runId: proof?.run_id ?? null, auditSequence: proof?.sequence ?? null };
 }

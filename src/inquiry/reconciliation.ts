@@ -12,49 +12,49 @@ import type {
 } from "../report/reconciliation-facts.ts";
 import { numbersOf, orderCases, standing } from "./order-cases.ts";
 import type { FixedNumbers, RecordRow } from "./order-cases.ts";
-import type { Reading } from "./reading.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { stored } from "../ledger/database/stored.ts";
 
 /** Every customer that the CRM, the ledger or the quarantine names, in key order, one after the other. */
-export async function* customerCases(reading: Reading): AsyncGenerator<CustomerCase, void, void> {
+export async function* customerCases(ledger: ReadOnlyLedger): AsyncGenerator<CustomerCase, void, void> {
   const query = sql<{ namespace: string; id: string }>`
     select customer_namespace as namespace, customer_id as id from record
     union select namespace, customer_id from link where to_at is null
     union select customer_namespace, customer_id from quarantine where state <> 'resolved' and customer_id is not null
     order by 1, 2`;
-  for (const key of reading.rows({ compile: () => query.compile(reading.db) })) yield await customerCase(reading, key);
+  for (const key of ledger.rows({ compile: () => query.compile(ledger.db) })) yield await customerCase(ledger, key);
 }
 
 /** What is the same for all customers of one state of the ledger. */
-export async function reconciliationView(reading: Reading): Promise<ReconciliationView> {
+export async function reconciliationView(ledger: ReadOnlyLedger): Promise<ReconciliationView> {
   const types = await sql<{ type: string }>`
     select distinct json_extract(body, '$.licenseType') as type from observation where kind = 'product'
       and json_extract(body, '$.licenseType') is not null
-    union select license_type from shown_licence_type where shown_by = 'product'`.execute(reading.db);
-  return { visibleTypes: new Set(types.rows.map((row) => row.type)), asOf: await asOf(reading) };
+    union select license_type from shown_licence_type where shown_by = 'product'`.execute(ledger.db);
+  return { visibleTypes: new Set(types.rows.map((row) => row.type)), asOf: await asOf(ledger) };
 }
 
 /** The newest instant at which the ledger learned something. */
-export async function asOf(reading: Reading): Promise<string | null> {
+export async function asOf(ledger: ReadOnlyLedger): Promise<string | null> {
   const { rows } = await sql<{ at: string | null }>`
     select max(at) as at from (select at from (select at from audit order by sequence desc limit 1) union all select max(seen_at) from observation_read)`.execute(
-    reading.db,
+    ledger.db,
   );
   return rows[0]?.at ?? null;
 }
 
-async function customerCase(reading: Reading, key: RecordKey): Promise<CustomerCase> {
-  const numbers = await numbersOf(reading, key);
-  const records = await recordsOf(reading, key);
+async function customerCase(ledger: ReadOnlyLedger, key: RecordKey): Promise<CustomerCase> {
+  const numbers = await numbersOf(ledger, key);
+  const records = await recordsOf(ledger, key);
   const own = records.find((row) => row.stream === "customers");
-  const link = await reading.db
+  const link = await ledger.db
     .selectFrom("link")
     .selectAll()
     .where("namespace", "=", key.namespace)
     .where("customer_id", "=", key.id)
     .where("to_at", "is", null)
     .executeTakeFirst();
-  const read = await reading.db
+  const read = await ledger.db
     .selectFrom("observation_read")
     .select(["seen_at", "complete"])
     .where("customer_namespace", "=", key.namespace)
@@ -69,26 +69,26 @@ async function customerCase(reading: Reading, key: RecordKey): Promise<CustomerC
         : { enterpriseGlobalId: link.enterprise_global_id, at: link.from_at, origin: link.origin },
     read: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
     orders: await orderCases(
-      reading,
+      ledger,
       key,
       records.filter((row) => row.stream === "orders"),
       numbers,
     ),
     staff: await staffCases(
-      reading,
+      ledger,
       key,
       records.filter((row) => row.stream === "staff"),
       numbers,
     ),
-    assignments: await assignmentCases(reading, key),
-    shown: await shownOf(reading, key),
-    unusable: await unusableOf(reading, key),
+    assignments: await assignmentCases(ledger, key),
+    shown: await shownOf(ledger, key),
+    unusable: await unusableOf(ledger, key),
   };
 }
 
 /** The newest form of every record of a customer. */
-async function recordsOf(reading: Reading, customer: RecordKey): Promise<RecordRow[]> {
-  return await reading.db
+async function recordsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<RecordRow[]> {
+  return await ledger.db
     .selectFrom("record as r")
     .innerJoin("record_version as v", (join) =>
       join
@@ -107,12 +107,12 @@ async function recordsOf(reading: Reading, customer: RecordKey): Promise<RecordR
 }
 
 async function staffCases(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   customer: RecordKey,
   records: readonly RecordRow[],
   numbers: FixedNumbers,
 ): Promise<StaffCase[]> {
-  const links = await reading.db
+  const links = await ledger.db
     .selectFrom("staff_link")
     .select(["namespace", "staff_id", "member_global_id", "from_at"])
     .where("customer_namespace", "=", customer.namespace)
@@ -148,7 +148,7 @@ async function staffCases(
   });
 }
 
-async function assignmentCases(reading: Reading, customer: RecordKey): Promise<AssignmentCase[]> {
+async function assignmentCases(ledger: ReadOnlyLedger, customer: RecordKey): Promise<AssignmentCase[]> {
   const { rows } = await sql<{
     asset_number: string;
     namespace: string;
@@ -167,7 +167,7 @@ async function assignmentCases(reading: Reading, customer: RecordKey): Promise<A
         where r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id and json_extract(i.value, '$.id') = n.instance_id) as license_type
     from assignment a left join asset_number n on n.wire_number = a.asset_number and n.fixed_at is not null
     where a.customer_namespace = ${customer.namespace} and a.customer_id = ${customer.id} and a.to_at is null
-    order by a.asset_number`.execute(reading.db);
+    order by a.asset_number`.execute(ledger.db);
   return rows.map((row) => ({
     assetNumber: row.asset_number,
     staff: { namespace: row.namespace, id: row.staff_id },
@@ -182,8 +182,8 @@ async function assignmentCases(reading: Reading, customer: RecordKey): Promise<A
   }));
 }
 
-async function shownOf(reading: Reading, customer: RecordKey): Promise<CustomerCase["shown"]> {
-  const rows = await reading.db
+async function shownOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<CustomerCase["shown"]> {
+  const rows = await ledger.db
     .selectFrom("observation")
     .select(["kind", "subject", "seen_at", "body"])
     .where("customer_namespace", "=", customer.namespace)
@@ -218,12 +218,12 @@ const levelOf: Record<Stream, CustomerCase["unusable"][number]["level"]> = {
  * Records in quarantine that never had a usable form. Those whose id or customer could not be read stand in the
  * exceptions only.
  */
-async function unusableOf(reading: Reading, customer: RecordKey): Promise<CustomerCase["unusable"]> {
+async function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<CustomerCase["unusable"]> {
   const { rows } = await sql<{ stream: Stream; namespace: string; record_id: string; message: string }>`
     select q.stream, q.namespace, q.record_id, q.message from quarantine q
     where q.customer_namespace = ${customer.namespace} and q.customer_id = ${customer.id} and q.state <> 'resolved' and q.record_id is not null
       and not exists (select 1 from record r where r.stream = q.stream and r.namespace = q.namespace and r.id = q.record_id)
-    order by q.stream, q.namespace, q.record_id, q.id`.execute(reading.db);
+    order by q.stream, q.namespace, q.record_id, q.id`.execute(ledger.db);
   return rows.map((row) => ({
     level: levelOf[row.stream],
     key: { namespace: row.namespace, id: row.record_id },

@@ -3,10 +3,13 @@ import type { Json } from "../base/canonical-json.ts";
 import type { OperationFacts } from "../report/facts.ts";
 import type { StatusFacts } from "../report/status.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
-import { holds, openStates, operations, spelled } from "./operations.ts";
+import { holds } from "./holds.ts";
+import { openStates, operations } from "./operations.ts";
+import { spelled } from "./read-only-ledger.ts";
 import { absence } from "./absence.ts";
-import { lastReads, runFacts } from "./records.ts";
-import type { Reading } from "./reading.ts";
+import { lastReads, runFacts } from "./runs.ts";
+import { auditHead } from "./audit.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { lastRunIds } from "../ledger/runs/run-statements.ts";
@@ -17,11 +20,11 @@ const begun = ["planned", "sending", "unknown", "parked", "held"] as const;
 const count = sql<number>`count(*)`.as("count");
 
 /** The state of the ledger at a glance. */
-export async function status(reading: Reading, path: string): Promise<StatusFacts> {
-  const { db } = reading;
-  const open = openRecords((statement, parameters) => reading.all(statement, parameters));
+export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
+  const { db } = ledger;
+  const open = openRecords((statement, parameters) => ledger.all(statement, parameters));
   const openOperations: OperationFacts[] = [];
-  for await (const row of operations(reading, { states: openStates, limit: shownOperations })) openOperations.push(row);
+  for await (const row of operations(ledger, { states: openStates, limit: shownOperations })) openOperations.push(row);
   const lastRuns = await db
     .selectFrom("run")
     .selectAll()
@@ -35,17 +38,11 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
     .orderBy("started_at")
     .execute();
   const identity = await db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
-  const head = await db
-    .selectFrom("audit")
-    .select(["sequence", "hash"])
-    .orderBy("sequence", "desc")
-    .limit(1)
-    .executeTakeFirst();
   const notices = await db.selectFrom("alert").selectAll().orderBy("key").execute();
   return {
-    path,
+    path: ledger.path,
     identity: identity?.value ?? null,
-    audit: head ?? null,
+    audit: (await auditHead(ledger)) ?? null,
     running: running.map(runFacts),
     lastRuns: lastRuns.map(runFacts),
     slots: (await db.selectFrom("last_fire_time").selectAll().orderBy("job").execute()).map((row) => ({
@@ -53,9 +50,9 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
       lastSlot: row.fire_time,
       firedAt: row.fired_at,
     })),
-    reads: await lastReads(reading),
-    absence: await absence(reading),
-    holds: await holds(reading, { states: ["open", "approved"] }),
+    reads: await lastReads(ledger),
+    absence: await absence(ledger),
+    holds: await holds(ledger, { states: ["open", "approved"] }),
     operations: await db
       .selectFrom("operation")
       .select(["state", count])
@@ -66,7 +63,7 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
     openOperations,
     open,
     nextRun:
-      open.filter((group) => group.nextRun).reduce((sum, group) => sum + group.count, 0) + (await untouched(reading)),
+      open.filter((group) => group.nextRun).reduce((sum, group) => sum + group.count, 0) + (await untouched(ledger)),
     records: await db
       .selectFrom("record_tally")
       .selectAll()
@@ -74,7 +71,7 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
       .orderBy("stream")
       .orderBy("state")
       .execute(),
-    ...(await totals(reading)),
+    ...(await totals(ledger)),
     openCircuits: (await db.selectFrom("open_circuit").selectAll().orderBy("service").execute()).map(
       ({ probe_at, ...row }) => ({ ...row, probeAt: probe_at }),
     ),
@@ -87,8 +84,8 @@ export async function status(reading: Reading, path: string): Promise<StatusFact
 }
 
 /** Records that have something to be done and that no run has come to. */
-async function untouched(reading: Reading): Promise<number> {
-  const row = await reading.db
+async function untouched(ledger: ReadOnlyLedger): Promise<number> {
+  const row = await ledger.db
     .selectFrom("record")
     .select(count)
     .where("pending", "=", sql.lit(1))
@@ -98,7 +95,7 @@ async function untouched(reading: Reading): Promise<number> {
   return row?.count ?? 0;
 }
 
-async function totals(reading: Reading): Promise<Pick<StatusFacts, "pool" | "known" | "verified">> {
+async function totals(ledger: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" | "known" | "verified">> {
   const { rows } = await sql<{
     free: number;
     fixed: number;
@@ -120,7 +117,7 @@ async function totals(reading: Reading): Promise<Pick<StatusFacts, "pool" | "kno
     (select count from tally where name = 'observation_read') as verified,
     (select count from tally where name = 'observation_read incomplete') as incomplete,
     (select min(seen_at) from observation_read) as oldest,
-    (select max(seen_at) from observation_read) as newest`.execute(reading.db);
+    (select max(seen_at) from observation_read) as newest`.execute(ledger.db);
   const [row] = rows;
   return {
     pool: { free: row?.free ?? 0, fixed: row?.fixed ?? 0 },

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { openQueries } from "../../src/inquiry/queries.ts";
-import type { Queries } from "../../src/inquiry/queries.ts";
+import { openInquiry } from "../../src/inquiry/inquiry.ts";
+import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import { openDatabase } from "../../src/ledger/database/database.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
 import { folder as newFolder, key, openLedger, sqlite, update } from "../ledger/opened.ts";
@@ -193,28 +193,27 @@ function tableOf(database: Database.Database, sql: string, name: string): string
   return undefined;
 }
 
-async function askEverything(queries: Queries): Promise<void> {
-  await queries.status();
-  await queries.open();
-  for (const stream of ["customers", "orders", "staff"] as const) await queries.find(stream, "none");
-  await queries.agreement();
-  await queries.auditHead();
-  await queries.run("r");
-  await queries.operation("o");
-  await queries.rawForm("q");
-  await queries.keptAnswer("o");
+async function askEverything(inquiry: Inquiry): Promise<void> {
+  await inquiry.status();
+  for (const stream of ["customers", "orders", "staff"] as const) await inquiry.find(stream, "none");
+  await inquiry.agreement();
+  await inquiry.auditHead();
+  await inquiry.run("r");
+  await inquiry.operation("o");
+  await inquiry.rawForm("q");
+  await inquiry.keptAnswer("o");
   for (const stream of ["customers", "orders", "staff"] as const)
-    for (const id of ["c1", "none"]) await queries.explain(stream, key(id));
+    for (const id of ["c1", "none"]) await inquiry.explain(stream, key(id));
   for (const filter of [{}, { customer: key("c1") }, { id: "h" }, { states: ["open", "approved"] as const }])
-    await queries.holds(filter);
-  for (const filter of [{}, { job: "j" }, { before: { startedAt: "", id: "" } }]) await queries.runs(filter);
+    await inquiry.holds(filter);
+  for (const filter of [{}, { job: "j" }, { before: { startedAt: "", id: "" } }]) await inquiry.runs(filter);
   for (const filter of [{}, { customer: key("c1") }, { record: { stream: "orders" as const, key: key("o1") } }])
-    await collect(queries.quarantine(filter));
-  await collect(queries.unsettled());
+    await collect(inquiry.quarantine(filter));
+  await collect(inquiry.unsettled());
   for (const filter of [{ run: "r" }, { subject: "s" }, { customer: key("c1") }])
-    await collect(queries.operations(filter));
+    await collect(inquiry.operations(filter));
   for (const kind of ["orders", "reconciliation", "exceptions"] as const)
-    await reportText(queries, request(kind), "json");
+    await reportText(inquiry, request(kind), "json");
 }
 
 it("no statement looks through what is finished, but for those that are named with a reason", async () => {
@@ -251,9 +250,9 @@ it("no statement looks through what is finished, but for those that are named wi
     context: {},
     sealed: [{ ref: "s", version: 1, salt: "s", values: {} }],
   });
-  const queries = await openQueries(ledger.path);
-  await askEverything(queries);
-  queries.close();
+  const inquiry = openInquiry(ledger.path);
+  await askEverything(inquiry);
+  inquiry.close();
   spy.mockRestore();
 
   const texts = [...prepared].map(flat);

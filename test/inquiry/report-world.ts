@@ -1,5 +1,5 @@
 import type { ReportRequest } from "../../src/report/document.ts";
-import type { Queries } from "../../src/inquiry/queries.ts";
+import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import { customerRecord, key, LedgerWorld, orderRecord, shownOf, staffRecord } from "../ledger/world.ts";
@@ -15,9 +15,9 @@ export function request(kind: ReportRequest["kind"], fields: Partial<ReportReque
   return { kind, period: october, by: "happened", ...fields };
 }
 
-export async function reportText(queries: Queries, wanted: ReportRequest, format: string): Promise<string> {
+export async function reportText(inquiry: Inquiry, wanted: ReportRequest, format: string): Promise<string> {
   let text = "";
-  for await (const chunk of queries.report(wanted, format)) text += chunk;
+  for await (const chunk of inquiry.report(wanted, format)) text += chunk;
   return text;
 }
 
@@ -27,8 +27,8 @@ export interface ReportJson {
   totals: Record<string, number>;
 }
 
-export async function reportJson(queries: Queries, wanted: ReportRequest): Promise<ReportJson> {
-  return JSON.parse(await reportText(queries, wanted, "json")) as ReportJson;
+export async function reportJson(inquiry: Inquiry, wanted: ReportRequest): Promise<ReportJson> {
+  return JSON.parse(await reportText(inquiry, wanted, "json")) as ReportJson;
 }
 
 /**

@@ -6,8 +6,8 @@ import { canary, customerRecord, key, LedgerWorld, orderRecord, product, staffRe
 describe("the report of orders", () => {
   it("lists what was placed and granted, with the proof of each, and no personal data", async () => {
     const { world } = await agreedWorld();
-    const queries = await world.queries();
-    const { rows, totals, header } = await reportJson(queries, request("orders"));
+    const inquiry = await world.inquiry();
+    const { rows, totals, header } = await reportJson(inquiry, request("orders"));
     expect(totals).toEqual({ granted: 1, placed: 1, rows: 2 });
     expect(rows[1]).toMatchObject({
       event: "placed",
@@ -37,15 +37,15 @@ describe("the report of orders", () => {
     });
     expect(header["auditHead"]).toEqual({ ...world.ledger.audit.head() });
     for (const format of ["csv", "json"])
-      expect(await reportText(queries, request("orders"), format)).not.toContain(canary);
+      expect(await reportText(inquiry, request("orders"), format)).not.toContain(canary);
   });
 
   it("puts an order into the month in which it was placed, or into that of its CRM date, never into both or none", async () => {
     const { world } = await agreedWorld();
-    const queries = await world.queries();
+    const inquiry = await world.inquiry();
     const september = { label: "2026-09", zone: "UTC", from: "2026-09-01T00:00:00.000Z", to: october.from };
     const events = async (fields: Parameters<typeof request>[1]): Promise<unknown[]> =>
-      (await reportJson(queries, request("orders", fields))).rows.map((row) => row["event"]);
+      (await reportJson(inquiry, request("orders", fields))).rows.map((row) => row["event"]);
     expect(await events({ period: september })).toEqual([]);
     expect(await events({ by: "crm-date", period: september })).toEqual(["placed"]);
     expect(await events({ by: "crm-date" })).toEqual(["granted"]);
@@ -84,7 +84,7 @@ describe("the report of orders", () => {
     ]);
     world.now += 86_400_000;
     await world.ledger.state.record(key("C1"), [{ type: "asset-revoked", assetNumber: "8999", operationId: "op_x" }]);
-    const { rows } = await reportJson(await world.queries(), request("orders"));
+    const { rows } = await reportJson(await world.inquiry(), request("orders"));
     expect(
       rows.map((row) => [
         row["at"],
@@ -139,7 +139,7 @@ describe("the report of orders", () => {
         ],
       },
     ]);
-    const { rows } = await reportJson(await world.queries(), request("orders"));
+    const { rows } = await reportJson(await world.inquiry(), request("orders"));
     expect(
       rows.map((row) => [
         row["license_order_id"],
@@ -157,12 +157,12 @@ describe("the report of orders", () => {
 describe("the form of a report", () => {
   it("is the same to the byte each time, and says what it was made from", async () => {
     const { world } = await agreedWorld();
-    const queries = await world.queries();
+    const inquiry = await world.inquiry();
     for (const kind of ["orders", "reconciliation", "exceptions"] as const) {
       for (const format of ["csv", "json"]) {
-        const first = await reportText(queries, request(kind), format);
+        const first = await reportText(inquiry, request(kind), format);
         world.now += 5_000;
-        const again = await reportText(await world.queries(), request(kind), format);
+        const again = await reportText(await world.inquiry(), request(kind), format);
         expect(again).toBe(first);
         expect(first).toContain(world.ledger.audit.head()?.hash);
         expect(first).toContain("2026-10");
@@ -172,10 +172,10 @@ describe("the form of a report", () => {
 
   it("has as many cells in each line of CSV as columns, and one row a line of JSON", async () => {
     const { world } = await agreedWorld();
-    const queries = await world.queries();
+    const inquiry = await world.inquiry();
     for (const kind of ["orders", "reconciliation", "exceptions"] as const) {
-      const csv = parse(await reportText(queries, request(kind), "csv"), { relax_column_count: false });
-      const json = await reportText(queries, request(kind), "json");
+      const csv = parse(await reportText(inquiry, request(kind), "csv"), { relax_column_count: false });
+      const json = await reportText(inquiry, request(kind), "json");
       expect(csv.at(-1)?.[0]).toBe("#end");
       expect(csv.length - 2).toBe((JSON.parse(json) as { rows: unknown[] }).rows.length);
       expect(json.trimEnd().split("\n")).toHaveLength(csv.length - 2 + 4);
@@ -187,26 +187,26 @@ describe("the form of a report", () => {
     for (const id of ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\tx", "＝1", "＋1", "－1", "＠1", "plain"]) {
       await world.reject("orders", key(id), { customer: key("=C") });
     }
-    const queries = await world.queries();
-    const csv = await reportText(queries, request("exceptions"), "csv");
+    const inquiry = await world.inquiry();
+    const csv = await reportText(inquiry, request("exceptions"), "csv");
     for (const row of parse(csv)) {
       for (const cell of row) expect(cell).not.toMatch(/^[=+\-@\t\r＝＋－＠]/);
     }
     await world.read("customers", [{ customers: customerRecord("C1") }]);
     await world.link(key("C1"), "=E1");
-    const reconciliation = await reportText(queries, request("reconciliation"), "csv");
+    const reconciliation = await reportText(inquiry, request("reconciliation"), "csv");
     expect(reconciliation).toContain(`"'=E1"`);
-    expect(await reportText(queries, request("reconciliation"), "json")).toContain(`"=E1"`);
+    expect(await reportText(inquiry, request("reconciliation"), "json")).toContain(`"=E1"`);
   });
 
   it("refuses formats that are not built, by name", async () => {
     const { world } = await agreedWorld();
-    const queries = await world.queries();
-    await expect(reportText(queries, request("orders"), "xlsx")).rejects.toMatchObject({
+    const inquiry = await world.inquiry();
+    await expect(reportText(inquiry, request("orders"), "xlsx")).rejects.toMatchObject({
       code: "report.format",
       message: expect.stringContaining("not built yet"),
     });
-    await expect(reportText(queries, request("orders"), "pdf")).rejects.toMatchObject({
+    await expect(reportText(inquiry, request("orders"), "pdf")).rejects.toMatchObject({
       code: "report.format",
       exitCode: 64,
     });
@@ -214,14 +214,14 @@ describe("the form of a report", () => {
 
   it("stays on one state of the ledger while a run writes", async () => {
     const { world } = await agreedWorld();
-    const queries = await world.queries();
-    const before = await reportText(queries, request("exceptions"), "json");
-    const chunks = queries.report(request("exceptions"), "json");
+    const inquiry = await world.inquiry();
+    const before = await reportText(inquiry, request("exceptions"), "json");
+    const chunks = inquiry.report(request("exceptions"), "json");
     let text = (await chunks.next()).value ?? "";
     await world.reject("orders", key("late"), { customer: key("C1") });
     for await (const chunk of chunks) text += chunk;
     expect(text).toBe(before);
-    expect(await reportText(queries, request("exceptions"), "json")).not.toBe(before);
+    expect(await reportText(inquiry, request("exceptions"), "json")).not.toBe(before);
   });
 });
 
@@ -271,8 +271,8 @@ describe("the report of exceptions", () => {
     await world.reject("customers", undefined);
     await world.read("staff", [], { complete: false });
     await world.ledger.runs.finish(world.run, { state: "failed", exitCode: 1, balance: null, summary: null });
-    const queries = await world.queries();
-    const { rows, totals } = await reportJson(queries, request("exceptions"));
+    const inquiry = await world.inquiry();
+    const { rows, totals } = await reportJson(inquiry, request("exceptions"));
     expect(totals).toEqual({
       deferred: 1,
       held: 1,
@@ -303,9 +303,9 @@ describe("the report of exceptions", () => {
   it("forgets what was over before the period, and what began after it", async () => {
     const { world } = await agreedWorld();
     await world.reject("staff", key("S9"), { customer: key("C1") });
-    const queries = await world.queries();
+    const inquiry = await world.inquiry();
     const kinds = async (from: string, to: string): Promise<unknown[]> =>
-      (await reportJson(queries, request("exceptions", { period: { label: "x", zone: "UTC", from, to } }))).rows.map(
+      (await reportJson(inquiry, request("exceptions", { period: { label: "x", zone: "UTC", from, to } }))).rows.map(
         (row) => row["kind"],
       );
     expect(await kinds("2026-09-01T00:00:00.000Z", october.from)).toEqual([]);
@@ -347,13 +347,13 @@ describe("the report of exceptions", () => {
         audit: { kind: state, body: {} },
       });
     await conclude("unknown");
-    expect((await reportJson(await world.queries(), request("exceptions"))).totals).toEqual({
+    expect((await reportJson(await world.inquiry(), request("exceptions"))).totals).toEqual({
       "numbers-lost": 1,
       rows: 2,
       unknown: 1,
     });
     await conclude("done");
-    const { rows, totals } = await reportJson(await world.queries(), request("exceptions"));
+    const { rows, totals } = await reportJson(await world.inquiry(), request("exceptions"));
     expect(totals).toEqual({ "numbers-lost": 1, rows: 2, settled: 1 });
     expect(rows.find((row) => row["kind"] === "numbers-lost")).toMatchObject({ count: 40, customer: null });
   });
@@ -361,11 +361,11 @@ describe("the report of exceptions", () => {
 
 describe("reconciliation", () => {
   const verdicts = async (world: LedgerWorld): Promise<Record<string, number>> => {
-    const { totals } = await reportJson(await world.queries(), request("reconciliation"));
+    const { totals } = await reportJson(await world.inquiry(), request("reconciliation"));
     return totals;
   };
   const rowsOf = async (world: LedgerWorld, verdict: string) =>
-    (await reportJson(await world.queries(), request("reconciliation"))).rows.filter(
+    (await reportJson(await world.inquiry(), request("reconciliation"))).rows.filter(
       (row) => row["verdict"] === verdict,
     );
 
@@ -380,8 +380,8 @@ describe("reconciliation", () => {
       rows: 8,
       "staff matched": 1,
     });
-    const queries = await world.queries();
-    expect(await queries.agreement()).toEqual([
+    const inquiry = await world.inquiry();
+    expect(await inquiry.agreement()).toEqual([
       { what: "enterprises", matched: 1, total: 1 },
       { what: "orders", matched: 1, total: 1 },
       { what: "products", matched: 3, total: 3 },
@@ -389,7 +389,7 @@ describe("reconciliation", () => {
       { what: "staff", matched: 1, total: 1 },
       { what: "assignments", matched: 1, total: 1 },
     ]);
-    expect(await reportText(queries, request("reconciliation"), "csv")).not.toContain(canary);
+    expect(await reportText(inquiry, request("reconciliation"), "csv")).not.toContain(canary);
   });
 
   it.each([
@@ -491,7 +491,7 @@ describe("reconciliation", () => {
     world.now += 30 * 3_600_000;
     await world.ledger.state.record(key("C1"), [{ type: "observation-read", customer: key("C1"), complete: false }]);
     await world.ledger.runs.finish(world.run, { state: "done", exitCode: 7, balance: null, summary: null });
-    const { rows } = await reportJson(await world.queries(), request("reconciliation"));
+    const { rows } = await reportJson(await world.inquiry(), request("reconciliation"));
     expect(rows.filter((row) => row["verdict"] === "matched").map((row) => row["age_hours"])).toEqual(
       Array.from({ length: 8 }, () => 30),
     );
@@ -514,7 +514,7 @@ describe("reconciliation", () => {
         reason: "amendment not enabled: lines changed",
       },
     ]);
-    const { rows } = await reportJson(await world.queries(), request("reconciliation"));
+    const { rows } = await reportJson(await world.inquiry(), request("reconciliation"));
     const products = rows.filter((row) => row["level"] === "product");
     expect(products.map((row) => [row["item"], row["verdict"], (row["details"] as string[])[0]])).toEqual([
       ["P1-O1", "different", "CRM nodes: placed with 5, now 7"],
@@ -588,7 +588,7 @@ describe("reconciliation", () => {
       JSON.stringify(shown).replaceAll("O1", "O5").replaceAll("8000000001", "70").replaceAll('"E1', '"E2'),
     ) as typeof shown;
     await world.observe(key("C2"), changed(theirs, "product", "70/P1-O5", { limitConcurrent: 3 }));
-    const { rows } = await reportJson(await world.queries(), request("reconciliation"));
+    const { rows } = await reportJson(await world.inquiry(), request("reconciliation"));
     const products = rows.filter((row) => row["customer"] === "crm/C2" && row["level"] === "product");
     expect(products.map((row) => [row["item"], row["asset_number"], row["verdict"]])).toEqual([
       ["P1-O5", "70", "different"],
@@ -596,7 +596,7 @@ describe("reconciliation", () => {
       ["P3-O5", "70", "matched"],
     ]);
     expect(products[1]?.["details"]).toEqual(["adopted: compared with what the CRM says"]);
-    const orders = await reportJson(await world.queries(), request("orders"));
+    const orders = await reportJson(await world.inquiry(), request("orders"));
     expect(orders.rows.find((row) => row["event"] === "adopted")).toMatchObject({
       crm_order: "crm/O5",
       asset_numbers: ["70"],
@@ -607,11 +607,11 @@ describe("reconciliation", () => {
   it("leaves out of a month what was sent in another one, and never what was not sent at all", async () => {
     const { world } = await agreedWorld();
     await world.read("orders", [{ orders: orderRecord("O2", "C1") }]);
-    const queries = await world.queries();
+    const inquiry = await world.inquiry();
     const november = { label: "2026-11", zone: "UTC", from: october.to, to: "2026-12-01T00:00:00.000Z" };
-    const { rows } = await reportJson(queries, request("reconciliation", { period: november }));
+    const { rows } = await reportJson(inquiry, request("reconciliation", { period: november }));
     expect(new Set(rows.map((row) => row["crm_order"]))).toEqual(new Set(["crm/O2"]));
-    const byDate = await reportJson(queries, request("reconciliation", { period: november, by: "crm-date" }));
+    const byDate = await reportJson(inquiry, request("reconciliation", { period: november, by: "crm-date" }));
     expect(byDate.rows).toEqual([]);
   });
 });

@@ -11,8 +11,8 @@ import type { Customer, Order, RecordKey, Staff, Stream } from "../../src/crm/mo
 import { recordSchemas } from "../../src/crm/model.ts";
 import { customerKeyOf } from "../../src/crm/keys.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
-import { openQueries } from "../../src/inquiry/queries.ts";
-import type { Queries } from "../../src/inquiry/queries.ts";
+import { openInquiry } from "../../src/inquiry/inquiry.ts";
+import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import type { StateChange } from "../../src/operation/state.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
@@ -171,10 +171,10 @@ export class LedgerWorld {
     return this.run;
   }
 
-  async queries(): Promise<Queries> {
-    const queries = await openQueries(this.path);
-    onTestFinished(() => queries.close());
-    return queries;
+  async inquiry(): Promise<Inquiry> {
+    const inquiry = openInquiry(this.path);
+    onTestFinished(() => inquiry.close());
+    return inquiry;
   }
 
   /** One whole, complete reading of a stream with these records. */

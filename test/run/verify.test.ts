@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openQueries } from "../../src/inquiry/queries.ts";
+import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import { verifyCustomer } from "../../src/run/verify.ts";
 import { ApplyWorld, customer, orderRecord, staffRecord } from "../apply/world.ts";
 
@@ -29,9 +29,9 @@ it.each(["as they come", "the other way round"])(
       },
     });
     await verifyCustomer(world.ledger, twice.reader, customer, undefined);
-    const queries = await openQueries(world.path);
-    const found = await Array.fromAsync(queries.findings());
-    queries.close();
+    const inquiry = openInquiry(world.path);
+    const found = await Array.fromAsync(inquiry.findings());
+    inquiry.close();
     expect(found.filter((item) => item.finding === "shown-twice").map((item) => item.text)).toEqual([
       expect.stringMatching(
         /^crm\/C1: assignment under asset number \d+: the platform shows the asset number 2 times/u,
@@ -39,7 +39,7 @@ it.each(["as they come", "the other way round"])(
       expect.stringMatching(/^crm\/C1: product \S+ under asset number \d+: the platform shows the product .* 2 times/u),
     ]);
     await verifyCustomer(world.ledger, world.reader, customer, undefined);
-    const after = await openQueries(world.path);
+    const after = openInquiry(world.path);
     expect(await Array.fromAsync(after.findings()), "gone once it is shown once").toEqual([]);
     after.close();
   },

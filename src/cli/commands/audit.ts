@@ -63,7 +63,7 @@ async function auditVerifyCommand(invocation: Invocation): Promise<ExitCode> {
 async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const head = await (await application.queries()).auditHead();
+    const head = await (await application.inquiry()).auditHead();
     if (options.json) output.json(head === undefined ? null : { ...head });
     else output.line(head === undefined ? "the audit record is empty" : `${head.sequence} ${head.hash}`);
     return ok;
@@ -74,10 +74,10 @@ async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
 export async function auditExportCommand(invocation: Invocation, out: string | undefined): Promise<ExitCode> {
   const { output } = invocation;
   return await withReader(invocation, async (application) => {
-    const queries = await application.queries();
+    const inquiry = await application.inquiry();
     let entries = 0;
     const lines = function* (): Generator<string, void, void> {
-      for (const row of queries.auditRows()) {
+      for (const row of inquiry.auditRows()) {
         entries += 1;
         yield `${JSON.stringify({ ...row, body: parseJson(row.body) })}\n`;
       }

@@ -66,10 +66,10 @@ async function explained(
   stream: Stream,
   text: string,
 ): Promise<ExplainFacts> {
-  const queries = await application.queries();
-  const facts = await queries.explain(stream, parseKey(text, application.config.namespace));
+  const inquiry = await application.inquiry();
+  const facts = await inquiry.explain(stream, parseKey(text, application.config.namespace));
   if (isTold(facts)) return facts;
-  const found = await queries.find(stream, text);
+  const found = await inquiry.find(stream, text);
   const [only, ...others] = found;
   if (only === undefined) return facts;
   if (others.length > 0) {
@@ -81,5 +81,5 @@ async function explained(
     });
   }
   output.note(`found by its ${only.by}: ${recordName(stream, only.key)}`);
-  return await queries.explain(stream, only.key);
+  return await inquiry.explain(stream, only.key);
 }

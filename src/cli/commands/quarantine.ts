@@ -36,7 +36,7 @@ export const register: Register = (program, carryOut) => {
 export async function quarantineListCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const rows = [...(await application.queries()).quarantine()];
+    const rows = [...(await application.inquiry()).quarantine()];
     if (options.json) {
       output.json(toJson(rows));
       return ok;
@@ -50,10 +50,10 @@ export async function quarantineListCommand(invocation: Invocation): Promise<Exi
 export async function quarantineShowCommand(invocation: Invocation, id: string, raw: boolean): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const queries = await application.queries();
-    const row = await queries.quarantineById(id);
+    const inquiry = await application.inquiry();
+    const row = await inquiry.quarantineById(id);
     if (row === undefined) throw notFound("quarantined record", id, "`crm-sync quarantine list` lists them");
-    const form = raw ? await queries.rawForm(id) : undefined;
+    const form = raw ? await inquiry.rawForm(id) : undefined;
     if (options.json) {
       output.json(toJson(form === undefined ? row : { ...row, raw: form }));
       return ok;

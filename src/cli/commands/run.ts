@@ -81,9 +81,9 @@ async function showEnded(invocation: Invocation, application: Application, ended
 async function runShowCommand(invocation: Invocation, id: string): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const queries = await application.queries();
-    const wanted = id === "last" ? (await queries.runs({ limit: 1 }))[0]?.id : id;
-    const story = wanted === undefined ? undefined : await queries.run(wanted);
+    const inquiry = await application.inquiry();
+    const wanted = id === "last" ? (await inquiry.runs({ limit: 1 }))[0]?.id : id;
+    const story = wanted === undefined ? undefined : await inquiry.run(wanted);
     if (story === undefined) throw notFound("run", id, "`crm-sync runs` lists them");
     if (options.json) {
       output.json(toJson(story));

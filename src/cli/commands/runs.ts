@@ -18,7 +18,7 @@ export const register: Register = (program, carryOut) => {
 export async function runsCommand(invocation: Invocation, last: number): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const runs = await (await application.queries()).runs({ limit: last });
+    const runs = await (await application.inquiry()).runs({ limit: last });
     if (options.json) {
       output.json(toJson(runs));
       return ok;

@@ -50,7 +50,7 @@ export async function settleListCommand(invocation: Invocation): Promise<ExitCod
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const rows = [];
-    for await (const row of (await application.queries()).unsettled()) rows.push(row);
+    for await (const row of (await application.inquiry()).unsettled()) rows.push(row);
     if (options.json) {
       output.json(toJson(rows));
       return ok;

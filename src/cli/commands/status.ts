@@ -18,7 +18,7 @@ export const register: Register = (program, carryOut) => {
 export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const facts = await (await application.queries()).status();
+    const facts = await (await application.inquiry()).status();
     if (options.json) {
       output.json(toJson(facts));
       return ok;

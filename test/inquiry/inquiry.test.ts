@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import { explainText } from "../../src/report/explain-text.ts";
 import { verdictOf } from "../../src/report/explain-verdict.ts";
 import { runsText, runText } from "../../src/report/runs.ts";
@@ -68,8 +69,8 @@ async function livelyWorld(): Promise<LedgerWorld> {
 describe("status", () => {
   it("counts what there is, and names what waits for a person with what to type", async () => {
     const world = await livelyWorld();
-    const queries = await world.queries();
-    const facts = await queries.status();
+    const inquiry = await world.inquiry();
+    const facts = await inquiry.status();
     expect(facts.records).toEqual([
       { stream: "customers", state: "current", count: 1, pending: 0 },
       { stream: "orders", state: "current", count: 3, pending: 2 },
@@ -111,8 +112,8 @@ describe("status", () => {
 
   it("asks for a decision on a hold and on a parked operation, before anything else", async () => {
     const world = await livelyWorld();
-    const queries = await world.queries();
-    const [open] = await collect(queries.unsettled());
+    const inquiry = await world.inquiry();
+    const [open] = await collect(inquiry.unsettled());
     await world.ledger.journal.conclude(open?.id ?? "", {
       state: "parked",
       verdict: "waits for a person",
@@ -129,7 +130,7 @@ describe("status", () => {
       setHash: "s",
       explanation: "9 of 9 assignments of this enterprise would be taken away; 5 are allowed",
     });
-    const facts = await queries.status();
+    const facts = await inquiry.status();
     expect(statusText(facts, now)).toMatch(new RegExp(`${hold.id} +crm/C1 +open`));
     const waits = attentionOf(facts, now);
     expect(waits.map((item) => item.next)).toEqual([
@@ -144,8 +145,8 @@ describe("status", () => {
 describe("explain", () => {
   it("tells the whole story of an order that was placed", async () => {
     const world = await livelyWorld();
-    const queries = await world.queries();
-    const facts = await queries.explain("orders", key("O1"));
+    const inquiry = await world.inquiry();
+    const facts = await inquiry.explain("orders", key("O1"));
     expect(facts.placed).toMatchObject([
       {
         channelOrderId: "CO-O1",
@@ -169,8 +170,8 @@ describe("explain", () => {
 
   it("says that an order waits for another one's outcome, and which", async () => {
     const world = await livelyWorld();
-    const queries = await world.queries();
-    const facts = await queries.explain("orders", key("O3"));
+    const inquiry = await world.inquiry();
+    const facts = await inquiry.explain("orders", key("O3"));
     const verdict = verdictOf(facts);
     expect(verdict.headline).toBe("order crm/O3: is not placed; it is deferred");
     expect(verdict.because[0]).toMatch(/^E5 on order:crm\/O2 \(op_\w+\) is unknown: the connection was reset/);
@@ -186,8 +187,8 @@ describe("explain", () => {
     await world.ledger.state.record(key("C1"), [
       { type: "asset-revoked", assetNumber: "8000000001", operationId: null },
     ]);
-    const queries = await world.queries();
-    const facts = await queries.explain("staff", key("S1"));
+    const inquiry = await world.inquiry();
+    const facts = await inquiry.explain("staff", key("S1"));
     expect(facts.claims).toEqual([{ claim: "asset instance A-O1", numbers: ["8000000001"] }]);
     expect(facts.assignments).toMatchObject([
       { assetNumber: "8000000001", to: "2026-10-01T10:00:00.000Z", endedBy: null },
@@ -205,8 +206,8 @@ describe("explain", () => {
     await world.read("customers", [
       { customers: customerRecord("C1", { name: `${canary} new name`, branchName: "Branch 2" }) },
     ]);
-    const queries = await world.queries();
-    const facts = await queries.explain("customers", key("C1"));
+    const inquiry = await world.inquiry();
+    const facts = await inquiry.explain("customers", key("C1"));
     expect(facts.versions.map((version) => version.changed)).toEqual([["branchName", "name"], []]);
     expect(facts.dependents).toContainEqual({ stream: "orders", state: "current", code: "operation.open", count: 1 });
     const text = explainText(facts, now);
@@ -234,22 +235,22 @@ describe("explain", () => {
       world.now += 1_000;
       await world.read("orders", [{ orders: { ...order, instances: [...order.instances, ...features(value)] } }]);
     }
-    const queries = await world.queries();
-    const facts = await queries.explain("orders", key("O1"));
+    const inquiry = await world.inquiry();
+    const facts = await inquiry.explain("orders", key("O1"));
     expect(facts.versions[0]?.changed).toEqual(["instances[P1-O1/F].value"]);
     expect(explainText(facts, now)).toContain("instances[P1-O1/F]: code F, kind feature, name Feature");
   });
 
   it("leads from a record in quarantine to its entry, and from an unknown id to what may be meant", async () => {
     const world = await livelyWorld();
-    const queries = await world.queries();
-    const quarantined = verdictOf(await queries.explain("customers", key("C9")));
+    const inquiry = await world.inquiry();
+    const quarantined = verdictOf(await inquiry.explain("customers", key("C9")));
     expect(quarantined.headline).toBe("customer crm/C9 was read and cannot be used as it is");
     expect(quarantined.next[0]).toMatch(/crm-sync quarantine retry q-\w+$/);
-    const wrong = verdictOf(await queries.explain("customers", key("CO-O1")));
+    const wrong = verdictOf(await inquiry.explain("customers", key("CO-O1")));
     expect(wrong.headline).toBe("the CRM has not given customer crm/CO-O1");
     expect(wrong.next[0]).toBe("crm-sync explain order crm/O1, where that was meant");
-    const nobody = verdictOf(await queries.explain("orders", key("none")));
+    const nobody = verdictOf(await inquiry.explain("orders", key("none")));
     expect(nobody.next).toHaveLength(1);
   });
 
@@ -257,12 +258,12 @@ describe("explain", () => {
     const world = await livelyWorld();
     await world.read("orders", [{ orders: orderRecord("O1", "C1") }], { close: true });
     await world.read("orders", [{ orders: orderRecord("O1", "C1") }], { complete: false });
-    const queries = await world.queries();
-    const missed = verdictOf(await queries.explain("orders", key("O3")));
+    const inquiry = await world.inquiry();
+    const missed = verdictOf(await inquiry.explain("orders", key("O3")));
     expect(missed.because.join("\n")).toContain("the last 1 complete reading of erp lacked it");
     expect(missed.because.join("\n")).toContain("the last reading of erp was not complete");
     await world.read("orders", [{ orders: orderRecord("O1", "C1") }], { close: true });
-    const gone = verdictOf(await queries.explain("orders", key("O3")));
+    const gone = verdictOf(await inquiry.explain("orders", key("O3")));
     expect(gone.headline).toContain("the CRM no longer has it");
   });
 });
@@ -270,8 +271,8 @@ describe("explain", () => {
 describe("quarantine, operations and runs", () => {
   it("shows a record in quarantine without its raw form, until a person asks for it", async () => {
     const world = await livelyWorld();
-    const queries = await world.queries();
-    const rows = await collect(queries.quarantine());
+    const inquiry = await world.inquiry();
+    const rows = await collect(inquiry.quarantine());
     expect(rows).toMatchObject([
       { stream: "customers", key: { id: "C9" }, code: "missing", field: "branchCode", state: "open" },
     ]);
@@ -280,15 +281,15 @@ describe("quarantine, operations and runs", () => {
     if (row === undefined) throw new Error("nothing in quarantine");
     expect(quarantineText(row)).not.toContain(canary);
     expect(quarantineText(row)).toContain(`crm-sync quarantine retry ${row.id}`);
-    expect(quarantineText(row, await queries.rawForm(row.id))).toContain(canary);
-    expect(await collect(queries.quarantine({ stream: "orders" }))).toEqual([]);
-    expect(await queries.quarantineById("q-none")).toBeUndefined();
+    expect(quarantineText(row, await inquiry.rawForm(row.id))).toContain(canary);
+    expect(await collect(inquiry.quarantine({ stream: "orders" }))).toEqual([]);
+    expect(await inquiry.quarantineById("q-none")).toBeUndefined();
   });
 
   it("gives a person everything needed to settle an operation, and no private value", async () => {
     const world = await livelyWorld();
-    const queries = await world.queries();
-    const [row, ...more] = await collect(queries.unsettled());
+    const inquiry = await world.inquiry();
+    const [row, ...more] = await collect(inquiry.unsettled());
     expect(more).toEqual([]);
     if (row === undefined) throw new Error("nothing is open");
     expect(row).toMatchObject({
@@ -305,7 +306,7 @@ describe("quarantine, operations and runs", () => {
     expect(text).toContain('"$ref": "assetNumber"');
     expect(text).not.toContain(canary);
     expect(unsettledText([row])).toContain("order:crm/O2");
-    expect(await queries.operation(row.id)).toEqual(row);
+    expect(await inquiry.operation(row.id)).toEqual(row);
   });
 
   it("shows a run with what it read, its balance and how its operations ended", async () => {
@@ -338,8 +339,8 @@ describe("quarantine, operations and runs", () => {
       balance: { streams, operations, adds: true },
       summary: { customers: { worked: 1, finished: 0 }, openOperations: 1 },
     });
-    const queries = await world.queries();
-    const story = await queries.run(world.run);
+    const inquiry = await world.inquiry();
+    const story = await inquiry.run(world.run);
     if (story === undefined) throw new Error("no such run");
     expect(story.reads.map((read) => read.stream)).toEqual(["customers", "orders", "staff", "customers"]);
     expect(story.operations).toContainEqual({ kind: "place-order", state: "unknown", count: 1 });
@@ -348,50 +349,51 @@ describe("quarantine, operations and runs", () => {
     expect(text).toContain("state     done, exit 5");
     expect(text).toMatch(/orders +3 +0 += +0 +2 +0 +1 +0 +adds up/);
     expect(text).toContain("openOperations: 1");
-    expect(await queries.run("run_none")).toBeUndefined();
+    expect(await inquiry.run("run_none")).toBeUndefined();
     world.now += 60_000;
     await world.startRun("staff");
-    const list = await queries.runs();
+    const list = await inquiry.runs();
     expect(list.map((run) => run.job)).toEqual(["staff", "customers-and-orders"]);
     expect(runsText(list)).toContain("adds up");
     const [newest] = list;
     if (newest === undefined) throw new Error("no runs");
-    expect((await queries.runs({ before: newest })).map((run) => run.job)).toEqual(["customers-and-orders"]);
+    expect((await inquiry.runs({ before: newest })).map((run) => run.job)).toEqual(["customers-and-orders"]);
   });
 
   it("answers other questions in the middle of a stream, and sees one state of the ledger meanwhile", async () => {
     const world = await livelyWorld();
     for (let index = 0; index < 5; index += 1) await world.reject("orders", key(`Q${index}`), { customer: key("C1") });
-    const queries = await world.queries();
+    const inquiry = await world.inquiry();
     const seen: number[] = [];
-    for (const row of queries.quarantine({ stream: "orders" })) {
+    for (const row of inquiry.quarantine({ stream: "orders" })) {
       if (seen.length === 0) await world.reject("orders", key("late"), { customer: key("C1") });
-      const facts = await queries.explain("orders", row.key ?? key(""));
+      const facts = await inquiry.explain("orders", row.key ?? key(""));
       seen.push(facts.customer?.quarantined ?? 0);
     }
     expect(seen).toEqual([5, 5, 5, 5, 5]);
-    expect(await collect(queries.quarantine({ stream: "orders" }))).toHaveLength(6);
-    for (const row of queries.quarantine({ stream: "orders" })) if (row.id !== "") break;
+    expect(await collect(inquiry.quarantine({ stream: "orders" }))).toHaveLength(6);
+    for (const row of inquiry.quarantine({ stream: "orders" })) if (row.id !== "") break;
     await world.reject("orders", key("later"), { customer: key("C1") });
-    expect((await queries.status()).open).toContainEqual(expect.objectContaining({ stream: "orders", count: 7 }));
+    expect((await inquiry.status()).open).toContainEqual(expect.objectContaining({ stream: "orders", count: 7 }));
   });
 
   it("refuses a ledger that is not there", async () => {
     const world = await LedgerWorld.open();
-    const { openQueries } = await import("../../src/inquiry/queries.ts");
-    await expect(openQueries(`${world.path}.none`)).rejects.toMatchObject({ code: "ledger.missing", exitCode: 65 });
+    expect(() => openInquiry(`${world.path}.none`)).toThrow(
+      expect.objectContaining({ code: "ledger.missing", exitCode: 65 }),
+    );
   });
 });
 
 describe("a damaged ledger", () => {
   it("is refused by name where a row cannot be read, and answers what does not need that row", async () => {
     const world = await livelyWorld();
-    const queries = await world.queries();
+    const inquiry = await world.inquiry();
     const { default: Database } = await import("better-sqlite3");
     const file = new Database(world.path);
     file.prepare("update record_version set body = '{' where stream = 'orders' and id = 'O1'").run();
-    await expect(queries.explain("orders", key("O1"))).rejects.toMatchObject({ code: "ledger.damaged", exitCode: 65 });
+    await expect(inquiry.explain("orders", key("O1"))).rejects.toMatchObject({ code: "ledger.damaged", exitCode: 65 });
     file.close();
-    expect(await queries.runs()).toHaveLength(1);
+    expect(await inquiry.runs()).toHaveLength(1);
   });
 });

@@ -1,23 +1,22 @@
-import type { CompiledQuery, SqliteDatabase } from "kysely";
-import { Kysely, SqliteDialect } from "kysely";
-import type { RecordKey } from "../crm/model.ts";
+import type { CompiledQuery, RawBuilder, SqliteDatabase } from "kysely";
+import { Kysely, sql, SqliteDialect } from "kysely";
 import { databaseProblem, isFatal } from "../ledger/database/damage.ts";
 import type { Sqlite } from "../ledger/database/database.ts";
 import type { LedgerTables } from "../ledger/tables.ts";
 
 const mostPrepared = 200;
 
-/** What the queries read from: one read-only connection, through kysely and as it is. */
-export class Reading {
+/** What every question is put to: one connection to the ledger that can only read, beside a run that writes. */
+export class ReadOnlyLedger {
   readonly db: Kysely<LedgerTables>;
-  readonly #path: string;
+  readonly path: string;
   readonly #database: Sqlite;
   readonly #statements = new Map<string, ReturnType<Sqlite["prepare"]>>();
   #snapshots = 0;
   #streams = 0;
 
   constructor(path: string, database: Sqlite) {
-    this.#path = path;
+    this.path = path;
     this.#database = database;
     this.db = new Kysely<LedgerTables>({ dialect: new SqliteDialect({ database: remembering(database) }) });
   }
@@ -26,7 +25,7 @@ export class Reading {
    * Runs `work` on one state of the ledger, whatever a run writes meanwhile. May be nested. Rows that are being
    * streamed keep the connection on one state by themselves, and SQLite takes no transaction statement meanwhile.
    */
-  async snapshot<T>(work: () => Promise<T>): Promise<T> {
+  async oneState<T>(work: () => Promise<T>): Promise<T> {
     if (this.#streams === 0 && !this.#database.inTransaction) this.#database.exec("begin");
     this.#snapshots += 1;
     try {
@@ -40,7 +39,7 @@ export class Reading {
   }
 
   /** The same for what is streamed: one state from the first chunk to the last. */
-  async *oneState<T>(chunks: AsyncIterable<T>): AsyncGenerator<T, void, void> {
+  async *streamed<T>(chunks: AsyncIterable<T>): AsyncGenerator<T, void, void> {
     if (this.#streams === 0 && !this.#database.inTransaction) this.#database.exec("begin");
     this.#snapshots += 1;
     try {
@@ -62,8 +61,8 @@ export class Reading {
 
   /** Yields the rows of a query one by one as SQLite finds them, so that memory does not grow with their number. */
   *rows<Row>(query: { compile(): CompiledQuery<Row> }): Generator<Row, void, void> {
-    const { sql, parameters } = query.compile();
-    const statement = this.#database.prepare<unknown[], Row>(sql);
+    const { sql: text, parameters } = query.compile();
+    const statement = this.#database.prepare<unknown[], Row>(text);
     this.#streams += 1;
     try {
       yield* statement.iterate(...parameters);
@@ -77,7 +76,7 @@ export class Reading {
 
   /** What SQLite says of the file, in words for people; a defect of the program stays what it is. */
   #named(error: unknown): unknown {
-    return isFatal(error) ? databaseProblem(error, this.#path) : error;
+    return isFatal(error) ? databaseProblem(error, this.path) : error;
   }
 
   #endTransaction(): void {
@@ -88,6 +87,18 @@ export class Reading {
   close(): void {
     if (this.#database.open) this.#database.close();
   }
+}
+
+/** A value that no other table may hold: only what a person asks for by name is read here. */
+export async function privateBody(ledger: ReadOnlyLedger, ref: string): Promise<string | undefined> {
+  const row = await ledger.db
+    .selectFrom("private_value")
+    .select("body")
+    .where("ref", "=", ref)
+    .orderBy("version", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.body ?? undefined;
 }
 
 /** The same few questions are asked for every customer of a report: each is prepared once. */
@@ -105,6 +116,9 @@ function remembering(database: Sqlite): SqliteDatabase {
   };
 }
 
-export function keyOf(namespace: string | null, id: string | null): RecordKey | null {
-  return namespace === null || id === null ? null : { namespace, id };
+/**
+ * Values as they stand in the condition of an index: it is not used for a statement that is handed them as parameters.
+ */
+export function spelled<Value extends string>(values: readonly Value[]): RawBuilder<Value>[] {
+  return values.map((value) => sql.lit(value));
 }

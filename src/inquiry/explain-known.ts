@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AssignmentFacts, ExplainFacts, ObservationFacts, PlacedFacts } from "../report/explain.ts";
-import type { Reading } from "./reading.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import { stored } from "../ledger/database/stored.ts";
 import type { AssignmentTable, ObservationTable } from "../ledger/tables.ts";
@@ -25,32 +25,32 @@ type Known = Pick<
 
 /** What the ledger says we did for a record, and what the platform showed of it. */
 export async function known(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   stream: Stream,
   key: RecordKey,
   customer: RecordKey | null,
 ): Promise<Known> {
-  const links = customer === null ? [] : await linksOf(reading, customer);
+  const links = customer === null ? [] : await linksOf(ledger, customer);
   const current = links.find((link) => link.to === null);
-  const placed = stream === "orders" ? await placedOf(reading, key) : [];
-  const numbers = stream === "orders" ? await numbersOf(reading, key) : [];
-  const staffLinks = stream === "staff" ? await staffLinksOf(reading, key) : [];
-  const assignments = await assignmentsOf(reading, stream, key, numbers);
+  const placed = stream === "orders" ? await placedOf(ledger, key) : [];
+  const numbers = stream === "orders" ? await numbersOf(ledger, key) : [];
+  const staffLinks = stream === "staff" ? await staffLinksOf(ledger, key) : [];
+  const assignments = await assignmentsOf(ledger, stream, key, numbers);
   const base = {
     links,
     platformCustomers:
       current === undefined || stream !== "customers"
         ? []
-        : await platformCustomersOf(reading, current.enterpriseGlobalId),
-    acknowledged: stream === "customers" ? await acknowledgedOf(reading, key) : [],
+        : await platformCustomersOf(ledger, current.enterpriseGlobalId),
+    acknowledged: stream === "customers" ? await acknowledgedOf(ledger, key) : [],
     placed,
     numbers,
     staffLinks,
-    claims: stream === "staff" ? await claimsOf(reading, key) : [],
+    claims: stream === "staff" ? await claimsOf(ledger, key) : [],
     assignments,
   };
   if (customer === null) return { ...base, observations: [], observationRead: null };
-  const read = await reading.db
+  const read = await ledger.db
     .selectFrom("observation_read")
     .select(["seen_at", "complete"])
     .where("customer_namespace", "=", customer.namespace)
@@ -58,13 +58,13 @@ export async function known(
     .executeTakeFirst();
   return {
     ...base,
-    observations: await observationsOf(reading, stream, customer, base),
+    observations: await observationsOf(ledger, stream, customer, base),
     observationRead: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
   };
 }
 
-async function linksOf(reading: Reading, customer: RecordKey): Promise<ExplainFacts["links"]> {
-  const rows = await reading.db
+async function linksOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<ExplainFacts["links"]> {
+  const rows = await ledger.db
     .selectFrom("link")
     .selectAll()
     .where("namespace", "=", customer.namespace)
@@ -81,8 +81,11 @@ async function linksOf(reading: Reading, customer: RecordKey): Promise<ExplainFa
   }));
 }
 
-async function platformCustomersOf(reading: Reading, enterprise: string): Promise<ExplainFacts["platformCustomers"]> {
-  const rows = await reading.db
+async function platformCustomersOf(
+  ledger: ReadOnlyLedger,
+  enterprise: string,
+): Promise<ExplainFacts["platformCustomers"]> {
+  const rows = await ledger.db
     .selectFrom("platform_customer")
     .selectAll()
     .where("enterprise_global_id", "=", enterprise)
@@ -96,8 +99,8 @@ async function platformCustomersOf(reading: Reading, enterprise: string): Promis
   }));
 }
 
-async function acknowledgedOf(reading: Reading, customer: RecordKey): Promise<ExplainFacts["acknowledged"]> {
-  const rows = await reading.db
+async function acknowledgedOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<ExplainFacts["acknowledged"]> {
+  const rows = await ledger.db
     .selectFrom("acknowledged")
     .selectAll()
     .where("namespace", "=", customer.namespace)
@@ -111,15 +114,15 @@ async function acknowledgedOf(reading: Reading, customer: RecordKey): Promise<Ex
   }));
 }
 
-async function placedOf(reading: Reading, order: RecordKey): Promise<PlacedFacts[]> {
-  const rows = await reading.db
+async function placedOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<PlacedFacts[]> {
+  const rows = await ledger.db
     .selectFrom("placed_order")
     .selectAll()
     .where("namespace", "=", order.namespace)
     .where("order_id", "=", order.id)
     .orderBy("from_at", "desc")
     .execute();
-  const licences = await reading.db
+  const licences = await ledger.db
     .selectFrom("licence_order")
     .selectAll()
     .where("namespace", "=", order.namespace)
@@ -142,8 +145,8 @@ async function placedOf(reading: Reading, order: RecordKey): Promise<PlacedFacts
   }));
 }
 
-async function numbersOf(reading: Reading, order: RecordKey): Promise<ExplainFacts["numbers"]> {
-  const rows = await reading.db
+async function numbersOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<ExplainFacts["numbers"]> {
+  const rows = await ledger.db
     .selectFrom("asset_number")
     .selectAll()
     .where("namespace", "=", order.namespace)
@@ -161,8 +164,8 @@ async function numbersOf(reading: Reading, order: RecordKey): Promise<ExplainFac
   }));
 }
 
-async function staffLinksOf(reading: Reading, staff: RecordKey): Promise<ExplainFacts["staffLinks"]> {
-  const rows = await reading.db
+async function staffLinksOf(ledger: ReadOnlyLedger, staff: RecordKey): Promise<ExplainFacts["staffLinks"]> {
+  const rows = await ledger.db
     .selectFrom("staff_link")
     .selectAll()
     .where("namespace", "=", staff.namespace)
@@ -178,8 +181,8 @@ async function staffLinksOf(reading: Reading, staff: RecordKey): Promise<Explain
   }));
 }
 
-async function claimsOf(reading: Reading, staff: RecordKey): Promise<ExplainFacts["claims"]> {
-  const row = await reading.db
+async function claimsOf(ledger: ReadOnlyLedger, staff: RecordKey): Promise<ExplainFacts["claims"]> {
+  const row = await ledger.db
     .selectFrom("record_version")
     .select("body")
     .where("stream", "=", "staff")
@@ -196,7 +199,7 @@ async function claimsOf(reading: Reading, staff: RecordKey): Promise<ExplainFact
     const { assetNumber, instanceId } = claim;
     if (typeof assetNumber === "string") claims.push({ claim: `asset number ${assetNumber}`, numbers: [assetNumber] });
     if (typeof instanceId !== "string") continue;
-    const fixed = await reading.db
+    const fixed = await ledger.db
       .selectFrom("asset_number")
       .select(["number", "wire_number"])
       .where("namespace", "=", staff.namespace)
@@ -214,12 +217,12 @@ async function claimsOf(reading: Reading, staff: RecordKey): Promise<ExplainFact
 }
 
 async function assignmentsOf(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   stream: Stream,
   key: RecordKey,
   numbers: ExplainFacts["numbers"],
 ): Promise<AssignmentFacts[]> {
-  let query = reading.db.selectFrom("assignment").selectAll().orderBy("asset_number").orderBy("from_at", "desc");
+  let query = ledger.db.selectFrom("assignment").selectAll().orderBy("asset_number").orderBy("from_at", "desc");
   if (stream === "staff") query = query.where("namespace", "=", key.namespace).where("staff_id", "=", key.id);
   else if (stream === "orders") {
     const wanted = JSON.stringify(numbers.map((item) => item.number));
@@ -250,12 +253,12 @@ function assignmentFacts(row: AssignmentTable): AssignmentFacts {
  * should hold.
  */
 async function observationsOf(
-  reading: Reading,
+  ledger: ReadOnlyLedger,
   stream: Stream,
   customer: RecordKey,
   about: Pick<Known, "placed" | "numbers" | "staffLinks" | "assignments" | "claims">,
 ): Promise<ObservationFacts[]> {
-  let query = reading.db
+  let query = ledger.db
     .selectFrom("observation")
     .selectAll()
     .where("customer_namespace", "=", customer.namespace)

@@ -1,0 +1,65 @@
+import { openReadOnly } from "../ledger/database/database.ts";
+import { auditHead, auditRows } from "./audit.ts";
+import { explain } from "./explain.ts";
+import { find } from "./find.ts";
+import { holds } from "./holds.ts";
+import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
+import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
+import { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { agreement, findings, report } from "./report.ts";
+import { runs, runStory } from "./runs.ts";
+import { status } from "./status.ts";
+
+/**
+ * Every question to the ledger, each in a file of its own. No private value leaves it but by `rawForm` and
+ * `keptAnswer`, which a person has to ask for.
+ */
+export type Inquiry = ReturnType<typeof questionsTo>;
+
+function questionsTo(ledger: ReadOnlyLedger) {
+  type Question<Words extends readonly unknown[], Answer> = (ledger: ReadOnlyLedger, ...words: Words) => Answer;
+  /** The whole answer is of one state of the ledger, whatever a run writes meanwhile. */
+  const answered =
+    <Words extends readonly unknown[], Answer>(question: Question<Words, Promise<Answer>>) =>
+    async (...words: Words): Promise<Answer> =>
+      await ledger.oneState(() => question(ledger, ...words));
+  /** The same for an answer that comes in parts. */
+  const streamed =
+    <Words extends readonly unknown[], Part>(question: Question<Words, AsyncIterable<Part>>) =>
+    (...words: Words): AsyncGenerator<Part, void, void> =>
+      ledger.streamed(question(ledger, ...words));
+  /** Rows as SQLite finds them. */
+  const rows =
+    <Words extends readonly unknown[], Rows>(question: Question<Words, Rows>) =>
+    (...words: Words): Rows =>
+      question(ledger, ...words);
+  return {
+    status: answered(status),
+    explain: answered(explain),
+    find: answered(find),
+    quarantine: rows(quarantine),
+    quarantineById: answered(quarantineById),
+    rawForm: answered(rawForm),
+    operations: rows(operations),
+    unsettled: rows(unsettled),
+    operation: answered(operationById),
+    keptAnswer: answered(keptAnswer),
+    holds: answered(holds),
+    runs: answered(runs),
+    run: answered(runStory),
+    report: streamed(report),
+    agreement: answered(agreement),
+    findings: streamed(findings),
+    auditHead: answered(auditHead),
+    auditRows: rows(auditRows),
+    close: () => ledger.close(),
+  };
+}
+
+/**
+ * Opens the ledger for reading. Throws a Problem with exit code 65 where there is none, or it is older or newer than
+ * the program.
+ */
+export function openInquiry(path: string): Inquiry {
+  return questionsTo(new ReadOnlyLedger(path, openReadOnly(path)));
+}

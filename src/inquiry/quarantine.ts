@@ -1,0 +1,84 @@
+import { sql } from "kysely";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { QuarantineFacts } from "../report/facts.ts";
+import { privateBody } from "./read-only-ledger.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import type { QuarantineTable } from "../ledger/tables.ts";
+
+/** Which quarantine rows are asked for; everything that is given must hold. Without `all`, those that wait. */
+export interface QuarantineFilter {
+  all?: boolean;
+  source?: string;
+  stream?: Stream;
+  code?: string;
+  customer?: RecordKey;
+  record?: { stream: Stream; key: RecordKey };
+  limit?: number;
+}
+
+/** Records in quarantine that wait, by source, stream and place; with `all` also those that are resolved. */
+export function* quarantine(
+  ledger: ReadOnlyLedger,
+  filter: QuarantineFilter = {},
+): Generator<QuarantineFacts, void, void> {
+  let query = ledger.db
+    .selectFrom("quarantine")
+    .selectAll()
+    .orderBy("source")
+    .orderBy("stream")
+    .orderBy("first_seen")
+    .orderBy("id");
+  if (filter.all !== true) query = query.where("state", "<>", sql.lit("resolved"));
+  if (filter.source !== undefined) query = query.where("source", "=", filter.source);
+  if (filter.stream !== undefined) query = query.where("stream", "=", filter.stream);
+  if (filter.code !== undefined) query = query.where("code", "=", filter.code);
+  if (filter.limit !== undefined) query = query.limit(filter.limit);
+  if (filter.customer !== undefined) {
+    query = query
+      .where("customer_namespace", "=", filter.customer.namespace)
+      .where("customer_id", "=", filter.customer.id);
+  }
+  if (filter.record !== undefined) {
+    query = query
+      .where("stream", "=", filter.record.stream)
+      .where("namespace", "=", filter.record.key.namespace)
+      .where("record_id", "=", filter.record.key.id);
+  }
+  for (const row of ledger.rows(query)) yield quarantineFacts(row);
+}
+
+export async function quarantineById(ledger: ReadOnlyLedger, id: string): Promise<QuarantineFacts | undefined> {
+  const row = await ledger.db.selectFrom("quarantine").selectAll().where("id", "=", id).executeTakeFirst();
+  return row === undefined ? undefined : quarantineFacts(row);
+}
+
+/** The raw form of a quarantined record, secrets blanked. It holds personal data. Undefined where it was erased. */
+export async function rawForm(ledger: ReadOnlyLedger, id: string): Promise<string | undefined> {
+  const row = await quarantineById(ledger, id);
+  return row === undefined ? undefined : await privateBody(ledger, row.rawRef);
+}
+
+export function quarantineFacts(row: QuarantineTable): QuarantineFacts {
+  return {
+    id: row.id,
+    source: row.source,
+    stream: row.stream,
+    key: keyOf(row.namespace, row.record_id),
+    customer: keyOf(row.customer_namespace, row.customer_id),
+    place: row.place,
+    field: row.field,
+    code: row.code,
+    message: row.message,
+    expected: row.expected,
+    firstSeen: row.first_seen,
+    lastSeen: row.last_seen,
+    state: row.state,
+    resolvedAt: row.resolved_at,
+    resolution: row.resolution,
+    rawRef: row.raw_ref,
+  };
+}
+
+function keyOf(namespace: string | null, id: string | null): RecordKey | null {
+  return namespace === null || id === null ? null : { namespace, id };
+}

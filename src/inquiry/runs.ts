@@ -1,0 +1,106 @@
+import { sql } from "kysely";
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
+import { stored, storedOrNull } from "../ledger/database/stored.ts";
+import { lastReadNumbers } from "../ledger/runs/run-statements.ts";
+import type { RunTable, SourceReadTable } from "../ledger/tables.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+
+/** Runs, newest first; `before` goes on from the last one of a page. */
+export async function runs(
+  ledger: ReadOnlyLedger,
+  filter: { job?: string; limit?: number; before?: { startedAt: string; id: string } } = {},
+): Promise<RunFacts[]> {
+  let query = ledger.db
+    .selectFrom("run")
+    .selectAll()
+    .orderBy("started_at", "desc")
+    .orderBy("id", "desc")
+    .limit(filter.limit ?? 20);
+  if (filter.job !== undefined) query = query.where("job", "=", filter.job);
+  const { before } = filter;
+  if (before !== undefined) query = query.where(sql<boolean>`(started_at, id) < (${before.startedAt}, ${before.id})`);
+  return (await query.execute()).map(runFacts);
+}
+
+export function runFacts(row: RunTable): RunFacts {
+  return {
+    id: row.id,
+    job: row.job,
+    kind: row.kind,
+    trigger: row.trigger,
+    scope: row.scope,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    state: row.state,
+    exitCode: row.exit_code,
+    balance: storedOrNull(row.balance),
+    summary: storedOrNull(row.summary),
+    header: stored<JsonObject>(row.header),
+  };
+}
+
+export function readFacts(row: SourceReadTable): ReadFacts {
+  return {
+    number: row.number,
+    runId: row.run_id,
+    source: row.source,
+    stream: row.stream,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    complete: row.complete === 1,
+    whole: row.whole === 1,
+    rows: row.rows,
+    bad: row.bad,
+    cursor: row.cursor,
+    problem: row.problem,
+    shrunk: row.shrunk === 1,
+    absence: row.absence,
+  };
+}
+
+/** One run with what it read and what became of its operations and records. */
+export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunStory | undefined> {
+  const row = await ledger.db.selectFrom("run").selectAll().where("id", "=", id).executeTakeFirst();
+  if (row === undefined) return undefined;
+  const reads = await ledger.db
+    .selectFrom("source_read")
+    .selectAll()
+    .where("run_id", "=", id)
+    .orderBy("number")
+    .execute();
+  const operations = await ledger.db
+    .selectFrom("operation")
+    .select(["kind", "state", sql<number>`count(*)`.as("count")])
+    .where("run_id", "=", id)
+    .groupBy(["kind", "state"])
+    .orderBy("kind")
+    .orderBy("state")
+    .execute();
+  const records = await ledger.db
+    .selectFrom("record")
+    .select(["stream", sql<string>`coalesce(outcome, 'none')`.as("outcome"), sql<number>`count(*)`.as("count")])
+    .where("outcome_run", "=", id)
+    .groupBy(["stream", "outcome"])
+    .orderBy("stream")
+    .orderBy("outcome")
+    .execute();
+  return { run: runFacts(row), reads: reads.map(readFacts), operations, records };
+}
+
+/** Streams that the configuration of the last run had; all, before a run has said so. */
+const stillConfigured = sql<boolean>`(not exists (select 1 from source_stream)
+  or (source, stream) in (select source, stream from source_stream))`;
+
+/** The newest reading of each stream of each source that is configured. */
+export async function lastReads(ledger: ReadOnlyLedger): Promise<ReadFacts[]> {
+  const rows = await ledger.db
+    .selectFrom("source_read")
+    .selectAll()
+    .where(sql<boolean>`number in (${sql.raw(lastReadNumbers())})`)
+    .where(stillConfigured)
+    .orderBy("source")
+    .orderBy("stream")
+    .execute();
+  return rows.map(readFacts);
+}
