@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 import type { Plugin } from "vitest/config";
-import { project } from "./break.ts";
+import { broken, project } from "./break.ts";
 import { breaks, triedBreaks } from "./breaks.ts";
 import { reachOf } from "./reach.ts";
 import { control } from "./stage-names.ts";
@@ -44,7 +44,7 @@ function sabotage(): Plugin {
     transform(code, id) {
       const row = rows[rowOf(id) ?? -1];
       if (row === undefined || bare(id) !== `${project}/${row.file}`) return undefined;
-      return { code: code.replace(row.find, () => row.replace), map: null };
+      return { code: broken(row, code), map: null };
     },
   };
 }

@@ -141,6 +141,7 @@ export const answers: Breaks = {
   },
   "an empty source licence order goes into a removal": {
     file: "src/contract/order-record.ts",
+    within: "deleteFields",
     find: "  srcLicenseOrderId: text,",
     replace: '  srcLicenseOrderId: text.or(z.literal("")),',
     test: "contract/requests.test.ts",
