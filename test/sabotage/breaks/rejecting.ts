@@ -8,6 +8,7 @@ const onePerson =
 export const rejecting: Breaks = {
   "people who are to be sent in parts are told of by nothing where their service stops": {
     file: "src/run/reconcile.ts",
+    within: "CustomerAttemptRun.#stop",
     find: "[...this.#left, ...this.#inParts]",
     replace: "this.#left",
     test,
@@ -16,22 +17,25 @@ export const rejecting: Breaks = {
   },
   "an order that was refused is sent again without a look": {
     file: "src/apply/refused-orders.ts",
-    find: "if (found === undefined) continue;",
-    replace: `if (found !== "") continue;`,
+    within: "lookForRefused",
+    find: "if ($found === undefined) continue;",
+    replace: `if ($found !== "") continue;`,
     test,
     title:
       "an order that was refused (E5) > waits for a person where something of it shows, whatever the record says now",
   },
   "an order that was refused and is not wanted any more is not looked for": {
     file: "src/apply/refused-orders.ts",
-    find: "return pending && !wanted &&",
-    replace: "return pending && wanted &&",
+    within: "unwantedOrders",
+    find: "return $pending && !$wanted &&",
+    replace: "return $pending && $wanted &&",
     test,
     title:
       "an order that was refused (E5) > waits for a person where something of it shows and the CRM does not want it any more",
   },
   "a revoke that was refused is not tried again when the person is gone": {
     file: "src/ledger/journal/rejections.ts",
+    within: "prepareStatements",
     find: "and (r.state is not 'absent' or r.changed_at <= j.at)",
     replace: "",
     test,
@@ -40,45 +44,49 @@ export const rejecting: Breaks = {
   },
   "an order that was refused and placed by hand since is looked for under its own numbers alone": {
     file: "src/apply/refused-orders.ts",
-    find: "for (const number of others) if",
-    replace: "for (const number of assets.keys()) if",
+    within: "lookFor",
+    find: "for (const $number of others) if",
+    replace: "for (const $number of assets.keys()) if",
     test,
     title:
       "an order that was refused (E5) > waits for a person where somebody placed it by another way meanwhile, under numbers that are not its own",
   },
   "a refused order that shows is ended without a person": {
     file: "src/apply/settle.ts",
-    find: `if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);`,
-    replace: "",
+    within: "Settling.settle",
+    never: "refusedYetShown",
+
     test,
     title:
       "an order that was refused (E5) > waits for a person where something of it shows, whatever the record says now",
   },
   "what was refused is sent again by itself": {
     file: "src/plan/rejections.ts",
-    find: "return found === undefined || found.shared ? undefined : rejectionBlock(found);",
+    within: "StandingRejections.of",
+    find: "return $found === undefined || $found.shared ? undefined : rejectionBlock($found);",
     replace: "return undefined;",
     test,
     title: onePerson,
   },
   "a refusal stops everything else of its customer": {
     file: "src/run/reconcile.ts",
-    find: `this.#refused ||= !refused.shared;
-    return undefined;`,
-    replace: `this.#refused ||= !refused.shared;
-    return "rejected";`,
+    within: "CustomerAttemptRun.#noteRefusal",
+    find: "this.#refused ||= !$refused.shared; return undefined;",
+    replace: `this.#refused ||= !$refused.shared; return "rejected";`,
     test,
     title: onePerson,
   },
   "what was refused is not tried again when the settings change": {
     file: "src/run/work-queue.ts",
-    find: "await ledger.journal.wakeRejected(settingsFingerprint(deps.settings));",
-    replace: "",
+    within: "pendingCustomers",
+    skips: "wakeRejected",
+
     test,
     title: onePerson,
   },
   "somebody whom M1 refused in words alone is sent in every run": {
     file: "src/ledger/journal/rejections.ts",
+    within: "mostTries",
     find: "const mostTries = 3;",
     replace: "const mostTries = 30;",
     test,
@@ -87,7 +95,8 @@ export const rejecting: Breaks = {
   },
   "people who were refused together are sent together again": {
     file: "src/plan/staff.ts",
-    find: "together === undefined ? limits.staffPerCall : Math.ceil(people.length / 2)",
+    within: "batches",
+    find: "$together === undefined ? limits.staffPerCall : Math.ceil($people.length / 2)",
     replace: "limits.staffPerCall",
     test,
     title:
@@ -95,6 +104,7 @@ export const rejecting: Breaks = {
   },
   "an order is sent once more than it may be": {
     file: "src/apply/settle.ts",
+    within: "mostSendings",
     find: "const mostSendings = 3;",
     replace: "const mostSendings = 4;",
     test,
@@ -103,8 +113,9 @@ export const rejecting: Breaks = {
   },
   "a service that refuses this application is asked for every customer": {
     file: "src/run/reconcile.ts",
-    find: "this.#deps.refusing.set(serviceOf(operation), refused.reason);",
-    replace: "",
+    within: "CustomerAttemptRun.#noteRefusal",
+    skips: "set",
+
     test,
     title:
       "what a service refuses as a whole > is no record's fault: one call tells, nothing more is sent to that service in the run, and the rest goes on in the next",
