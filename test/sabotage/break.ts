@@ -9,8 +9,8 @@ export const project = join(import.meta.dirname, "../..");
 
 /**
  * What is broken in a declaration. Each has to fit in it exactly once:
- * - `find`: code, of which white space, comments and line breaks do not count; `$row` in it stands for any variable, and
- *   in what replaces it for the same one.
+ * - `find`: code, of which white space, comments and line breaks do not count; `$row` in it stands for any variable,
+ *   and in what replaces it for the same one.
  * - `skips`: the statement that calls this function or method is left out, whatever it is called with.
  * - `never`, `always`: the condition that asks about this name is taken for false, or for true.
  */
