@@ -3,6 +3,7 @@ import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { journalEntry } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow, OperationState } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Effect, Evidence } from "../operation/kind.ts";
@@ -93,9 +94,6 @@ export async function decide(
   };
 }
 
-const spentEitherWay = "numbers whose answer was lost are spent either way";
-const nextRunTakes = "nothing needs to be decided: the next run records the gap and takes others";
-
 function saysNothing(evidence: Evidence): boolean {
   return evidence.kind === "ambiguous" && evidence.says === "nothing";
 }
@@ -137,15 +135,18 @@ async function openOperation(deps: DecisionDependencies, id: string): Promise<Jo
       "nothing needs to be decided; `crm-sync explain` shows what happened",
     );
   }
-  if (kindOf(row.operation).whenUnknown === "lost")
-    throw refusal("settle.by-itself", row, spentEitherWay, nextRunTakes);
+  const { whenUnknown, countAsApplied } = kindOf(row.operation);
+  if (whenUnknown === "lost") {
+    const counted = countAsApplied(journalEntry(row), { kind: "not-found", detail: {} });
+    if ("code" in counted) throw refusal(counted.code, row, counted.why, counted.cure);
+  }
   return row;
 }
 
 function applied(row: JournalRow, evidence: Evidence): Outcome {
   if (evidence.kind === "confirmed")
     return done(evidence.effect, "The platform shows it; everything it brought is recorded.");
-  const counted = kindOf(row.operation).countAsApplied(row, evidence);
+  const counted = kindOf(row.operation).countAsApplied(journalEntry(row), evidence);
   if ("effect" in counted) return done(counted.effect, counted.summary);
   throw refusal(counted.code, row, counted.why, counted.cure);
 }

@@ -6,7 +6,6 @@ import { meaningOf } from "../contract/codes.ts";
 import { wireText } from "../contract/wire-body.ts";
 import { formatKey } from "../crm/keys.ts";
 import { scrub } from "../http/redaction.ts";
-import type { OperationContext } from "../ledger/journal/journal-tables.ts";
 import { uniquenessCodes } from "../ledger/journal/uniqueness.ts";
 import { bind } from "../plan/bind.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -42,7 +41,7 @@ export type Delivery =
 interface Existing {
   id: string;
   wireHash: string | null;
-  context: OperationContext;
+  context: JsonObject;
   settleAfter: string | null;
 }
 

@@ -1,6 +1,7 @@
 import { AmbiguousReading } from "../platform/snapshot.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { journalEntry } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Evidence, SettleFacts } from "../operation/kind.ts";
 import { kindOf } from "../operation/registry.ts";
@@ -32,7 +33,7 @@ export async function readEvidence(
 ): Promise<Evidence> {
   const { operation } = row;
   try {
-    return await kindOf(operation).read(row, reader, settleFacts(deps, operation.customer), signal);
+    return await kindOf(operation).read(journalEntry(row), reader, settleFacts(deps, operation.customer), signal);
   } catch (error) {
     if (!(error instanceof AmbiguousReading)) throw error;
     return {

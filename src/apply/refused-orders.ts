@@ -1,15 +1,15 @@
-import type { Json } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { journalEntry } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { CustomerInput } from "../plan/input.ts";
-import type { Operation, RecordReference } from "../operation/operation.ts";
+import type { Operation } from "../operation/operation.ts";
+import type { RecordReference } from "../operation/shape.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import { orderContext } from "../operation/order-context.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { plannedOrder } from "../operation/asset-numbers.ts";
+import { isShown } from "./licence-types.ts";
 import { evidenceWith } from "./settle.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
@@ -31,9 +31,11 @@ export async function lookForRefusedOrder(
   operation: Operation,
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
-  const [order] = operation.records;
-  if (!kindOf(operation).mayHoldAfterRefusal || order === undefined) return { kind: "clear" };
-  return await lookForRefused(deps, reader, { order, channelOrderId: operation.payload["channelOrderId"] }, signal);
+  const { mayHoldAfterRefusal, uniqueness } = kindOf(operation);
+  const claim = uniqueness(operation);
+  if (!mayHoldAfterRefusal || claim?.what !== "order") return { kind: "clear" };
+  const { order, number: channelOrderId } = claim;
+  return await lookForRefused(deps, reader, { order, channelOrderId }, signal);
 }
 
 export const refusedJustNow =
@@ -68,12 +70,12 @@ export async function lookForUnwanted(
 async function lookForRefused(
   deps: ApplyDependencies,
   reader: SnapshotReader,
-  { order, channelOrderId }: { order: RecordKey; channelOrderId?: Json | undefined },
+  { order, channelOrderId }: { order: RecordKey; channelOrderId?: string | undefined },
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
   for (const row of await deps.ledger.journal.refusedOrders(order)) {
     if ((await settleTimeLeftOf(deps, row)) > 0) return { kind: "too-early" };
-    const found = await lookFor(deps, reader, row, channelOrderId, signal);
+    const found = await shownOf(deps, reader, row, channelOrderId, signal);
     if (found === undefined) continue;
     const reason = `${row.operation.endpoint} of this order was rejected${row.outcomeCode === null ? "" : ` with ${row.outcomeCode}`}, and yet ${found}; nothing of the order is sent again until a person has looked`;
     const reading = { at: toInstant(deps.clock.now()), seen: true, detail: { call: "(M6 ∪ E8) → M7", found } };
@@ -87,56 +89,17 @@ async function lookForRefused(
   return { kind: "clear" };
 }
 
-/**
- * What the platform shows of a refused order, in words; undefined where it shows nothing. Rejects where it could not be
- * read.
- */
-async function lookFor(
+async function shownOf(
   deps: ApplyDependencies,
   reader: SnapshotReader,
   row: JournalRow,
-  channelOrderId: Json | undefined,
+  channelOrderId: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  const context = orderContext.parse(row.context);
-  const { customer } = row.operation;
-  const channelNumbers = new Set([context.channelOrderId, channelOrderId]);
-  const assets = await reader.allAssets(customer, context.enterpriseGlobalId, signal);
-  // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and
-  // nobody else's.
-  const given = new Set(plannedOrder.parse(row.operation.after).assets.flatMap((asset) => asset.given));
-  const own = new Set(context.records.flatMap((record) => record.numbers));
-  for (const number of own)
-    if (assets.has(number) && !given.has(number)) return `the platform shows its asset number ${number}`;
-  // Somebody may have placed it by hand since, under other numbers. What stands under the numbers of our other orders
-  // is theirs.
-  const others = await deps.ledger.state.placedNumbers(customer);
-  for (const number of others) if (!own.has(number)) assets.delete(number);
-  for (const asset of assets.values()) {
-    const { products } = await reader.contents(customer, context.enterpriseGlobalId, asset, signal);
-    const found = products.find(
-      (product) => product.channelOrderId !== null && channelNumbers.has(product.channelOrderId),
-    );
-    if (found !== undefined)
-      return `the platform shows a product of the channel order ${found.channelOrderId} under the asset number ${asset.assetNum}`;
-  }
-  const hidden = context.records.length < 2 ? undefined : await neverShown(deps, context.records);
-  if (hidden === undefined) return undefined;
-  return `a part of it may be there: the platform was never seen to show assets of the licence type ${hidden} (A43: assumptions.visibleLicenseTypes)`;
-}
-
-/** A licence type whose assets the platform is not known to show, by the settings or by what was seen so far. */
-async function neverShown(
-  deps: ApplyDependencies,
-  records: readonly { licenseType: string }[],
-): Promise<string | undefined> {
-  const { settings, ledger } = deps;
-  for (const { licenseType } of records) {
-    const shows =
-      settings.visibleLicenseTypes === undefined
-        ? await ledger.state.licenceTypeShown(licenseType)
-        : settings.visibleLicenseTypes.some((type) => type === licenseType);
-    if (!shows) return licenseType;
-  }
-  return undefined;
+  const facts = {
+    channelOrderId,
+    placedNumbers: () => deps.ledger.state.placedNumbers(row.operation.customer),
+    isShown: (licenseType: string) => isShown(deps, licenseType),
+  };
+  return await kindOf(row.operation).shownAfterRefusal(journalEntry(row), reader, facts, signal);
 }

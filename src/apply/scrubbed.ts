@@ -3,8 +3,9 @@ import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { Prepared } from "../operation/kind.ts";
+import type { Shapes } from "../operation/shape.ts";
 
-type Sent = Awaited<ReturnType<Prepared["send"]>>;
+type Sent = Awaited<ReturnType<Prepared<Shapes>["send"]>>;
 
 /**
  * What a call came to, without anything private that is known of its customer, whatever the service wrote there: of the

@@ -5,7 +5,7 @@ import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import { refusedUnlessThere } from "../contract/refusals.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
-import { refusedYetShown } from "../ledger/journal/journal-tables.ts";
+import { journalEntry, refusedYetShown } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
@@ -87,7 +87,7 @@ export class Settling {
     const { id, operation } = row;
     const kind = kindOf(operation);
     if (row.state === "sending") await this.foundSending(row);
-    if (kind.whenUnknown === "lost") return await this.#numbersLost(row);
+    if (kind.whenUnknown === "lost") return await this.#lost(row);
     if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);
     if (kind.whenUnknown === "send-again") {
       if (row.state === "parked") return stillParked(row);
@@ -218,7 +218,7 @@ export class Settling {
       );
     }
     const kind = kindOf(row.operation);
-    const next = await kind.notFound(row, settleFacts(this.#deps, row.operation.customer));
+    const next = await kind.notFound(journalEntry(row), settleFacts(this.#deps, row.operation.customer));
     switch (next.kind) {
       case "drop":
         return await this.#drop(row, evidence, reading.partEffect?.changes ?? []);
@@ -270,14 +270,11 @@ export class Settling {
     return { kind: "parked", id: row.id, reason };
   }
 
-  async #numbersLost(row: JournalRow): Promise<Settled> {
-    await this.#conclude(row, {
-      state: "dropped",
-      verdict: "the numbers are spent and lost",
-      changes: [],
-      audit: { kind: "numbers-lost", body: { asked: row.context["size"] } },
-    });
-    this.#deps.logger.warn({ operation: row.id, asked: row.context["size"] }, "asset numbers lost");
+  /** What it brought is lost with its answer: nothing finds out, and nothing is sent again. */
+  async #lost(row: JournalRow): Promise<Settled> {
+    const { verdict, audit, message } = kindOf(row.operation).lost(journalEntry(row));
+    await this.#conclude(row, { state: "dropped", verdict, changes: [], audit });
+    this.#deps.logger.warn({ operation: row.id, ...audit.body }, message);
     return { kind: "dropped", id: row.id };
   }
 
@@ -290,7 +287,12 @@ export class Settling {
     this.#deps.logger.info({ ...named(row), why }, "sent again");
     const delivery: Delivery = await deliver(this.#deps, this.#pool, row.operation, {
       runId: runId ?? row.runId,
-      existing: { id: row.id, wireHash: row.wireHash, context: row.context, settleAfter: row.settleAfter },
+      existing: {
+        id: row.id,
+        wireHash: row.wireHash,
+        context: journalEntry(row).context,
+        settleAfter: row.settleAfter,
+      },
       signal,
     });
     switch (delivery.kind) {

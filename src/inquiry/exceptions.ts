@@ -7,6 +7,7 @@ import { readFacts, runFacts } from "./runs.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import type { OperationTable } from "../ledger/tables.ts";
 import { kindsWhere } from "../operation/registry.ts";
+import { countedStored } from "../operation/stored-operation.ts";
 
 /**
  * Everything that did not go its way in a time (`from` belongs to it, `to` does not): what was open at some moment of
@@ -19,8 +20,10 @@ export async function* exceptions(
   yield* quarantined(ledger, time);
   yield* deferred(ledger, time);
   for (const kind of ["rejected", "unknown", "settled", "numbers-lost"] as const) {
-    for (const row of ledger.rows(operationsOf(ledger, kind, time)))
-      yield { kind, row: await operationFacts(ledger, row) };
+    for (const found of ledger.rows(operationsOf(ledger, kind, time))) {
+      const row = await operationFacts(ledger, found);
+      yield { kind, row, count: countedStored(row.kind, row.payload) ?? null };
+    }
   }
   yield* held(ledger, time);
   yield* sources(ledger, time);

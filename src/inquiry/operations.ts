@@ -8,7 +8,7 @@ import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import type { AttemptTable, OperationTable } from "../ledger/tables.ts";
-import { namedKind } from "../operation/registry.ts";
+import { lookForStored } from "../operation/stored-operation.ts";
 
 /** Which operations are asked for; everything that is given must hold. */
 export interface OperationFilter {
@@ -117,7 +117,7 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     reason: row.reason,
     ...unbound,
     context,
-    lookFor: namedKind(row.kind)?.lookFor({ ...unbound, context, records: served }) ?? null,
+    lookFor: lookForStored(row.kind, { ...unbound, context, records: served }) ?? null,
     before: storedOrNull(row.before),
     after: storedOrNull(row.after),
     takesAway: row.takes_away,

@@ -1,7 +1,7 @@
 import type { Stream } from "../crm/model.ts";
 import type { Link, PlacedOrder, StaffLink } from "../operation/state.ts";
 import type { RecordState } from "../operation/desired.ts";
-import type { Endpoint, Stage } from "../operation/operation.ts";
+import type { Endpoint, Stage } from "../operation/shape.ts";
 import type { OperationKind } from "../operation/registry.ts";
 import type { OperationState } from "./journal/journal-tables.ts";
 import type { HoldRow } from "./approvals/holds.ts";

@@ -1,6 +1,4 @@
-import { isJsonObject } from "../base/canonical-json.ts";
 import { z } from "zod";
-import type { Json } from "../base/canonical-json.ts";
 import { addStaffRequestSchema } from "../contract/member-center.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -8,22 +6,69 @@ import type { SnapshotReader } from "../platform/snapshot.ts";
 import { notSendable, plainKind } from "./kind.ts";
 import type { Bound, Effect, Evidence, JournalEntry, Kind, NotSendable, Prepared, SettleFacts } from "./kind.ts";
 import { memberDesk, some, withinEnterprise } from "./look-for.ts";
-import type { Operation } from "./operation.ts";
-import { isPrivateMarker } from "./references.ts";
+import { generatedPassword, isPrivateMarker, privateMarker, references } from "./references.ts";
 import { matchAddedStaff } from "./staff-match.ts";
+import type { Meant, ShapesOf } from "./shape.ts";
 import type { StaffMatch } from "./staff-match.ts";
 import type { Known, StateChange } from "./state.ts";
+
+/** Commitments to what M1 is told of a person. */
+const profile = z.object({
+  userName: z.string(),
+  name: z.string(),
+  remark: z.string().nullable(),
+  mobile: z.string().nullable(),
+  departmentId: z.string().nullable(),
+});
+
+const schemas = {
+  target: z.object({ enterpriseGlobalId: z.union([z.string(), references.enterpriseGlobalId]) }),
+  payload: z.object({
+    userList: z.array(
+      z.object({
+        userName: privateMarker,
+        password: z.union([privateMarker, generatedPassword]).optional(),
+        departmentId: z.union([z.string(), z.number()]).optional(),
+        name: privateMarker,
+        remark: privateMarker.optional(),
+        passwordMobile: privateMarker.optional(),
+      }),
+    ),
+  }),
+  before: z.null(),
+  after: z.array(profile.extend({ staff: z.string() })),
+  context: z.object({
+    enterpriseGlobalId: z.string(),
+    /** Members that the platform showed before the call (A29). */
+    shownBefore: z.array(z.string()),
+    /** `password` says where the one that the CRM gave is sealed, so that it is wiped once it was used (A30). */
+    staff: z.array(
+      z.object({
+        key: z.object({ namespace: z.string(), id: z.string() }),
+        particulars: profile,
+        password: z.object({ ref: z.string(), version: z.int() }).optional(),
+      }),
+    ),
+  }),
+};
+type AddStaffShapes = ShapesOf<typeof schemas>;
+type AddStaffContext = AddStaffShapes["context"];
+/** A person as an M1 names them. */
+export type AddedPerson = AddStaffShapes["payload"]["userList"][number];
 
 /**
  * M1 adds members of staff, some at once. One who is refused alone is told of; those who were refused together are sent
  * in parts.
  */
-export const addStaff: Kind = {
+export const addStaff: Kind<AddStaffShapes> = {
   ...plainKind,
+  schemas,
   endpoint: "M1",
   stage: "staff",
   isSentSparingly: true,
   cureOfPart: undefined,
+  outdates: ["members"],
+  undone: { how: "approximate", by: "M4", difference: "the person comes back as another member" },
   prepare,
   read: (entry, reader, facts, signal) => readStaff(facts, reader, entry, signal),
   countAsApplied: (_, evidence) => ({
@@ -36,55 +81,29 @@ export const addStaff: Kind = {
   }),
   parts(operation) {
     const { userList } = operation.payload;
-    if (!Array.isArray(userList)) return undefined;
     return operation.records.map((record, index) => ({ record, part: userList[index] ?? null }));
   },
   newAccounts: ({ records }) => records,
   lookFor: (entry) => ({
     what: `accounts of the staff records ${some(entry.records.map(formatKey))}; the CRM has their user names, the platform appends the enterprise's code`,
-    where: `back office of the member-center, staff of ${withinEnterprise(entry)}; M5 shows them`,
+    where: `back office of the member-center, staff of ${withinEnterprise(entry.context)}; M5 shows them`,
     whom: memberDesk,
   }),
 };
 
-/** Commitments to what M1 is told of a person. */
-const profile = z.object({
-  userName: z.string(),
-  name: z.string(),
-  remark: z.string().nullable(),
-  mobile: z.string().nullable(),
-  departmentId: z.string().nullable(),
-});
-
-const addStaffContext = z.object({
-  enterpriseGlobalId: z.string(),
-  /** Members that the platform showed before the call (A29). */
-  shownBefore: z.array(z.string()),
-  /** `password` says where the one that the CRM gave is sealed, so that it is wiped once it was used (A30). */
-  staff: z.array(
-    z.object({
-      key: z.object({ namespace: z.string(), id: z.string() }),
-      particulars: profile,
-      password: z.object({ ref: z.string(), version: z.int() }).optional(),
-    }),
-  ),
-});
-type AddStaffContext = z.infer<typeof addStaffContext>;
-
-function prepare(bound: Bound): Prepared | NotSendable {
+function prepare(bound: Bound<AddStaffShapes>): Prepared<AddStaffShapes> | NotSendable {
   const { operation, facts } = bound;
   const request = addStaffRequestSchema.safeParse(bound.wire);
   if (!request.success) return notSendable(request.error.issues);
-  const planned = z.array(profile.extend({ staff: z.string() })).parse(operation.after);
-  const context = addStaffContext.parse({
-    enterpriseGlobalId: bound.target["enterpriseGlobalId"],
+  const context: AddStaffContext = {
+    enterpriseGlobalId: z.string().parse(bound.target["enterpriseGlobalId"]),
     shownBefore: [...bound.shownBefore],
-    staff: planned.map((person, index) => ({
+    staff: operation.after.map(({ userName, name, remark, mobile, departmentId }, index) => ({
       key: keyOf(operation, index),
-      particulars: person,
+      particulars: { userName, name, remark, mobile, departmentId },
       password: sealedPassword(operation, index),
     })),
-  });
+  };
   const sent = request.data.userList.map((person, index) => ({
     key: keyOf(operation, index),
     userName: person.userName,
@@ -130,17 +149,14 @@ function takenIds(
   return undefined;
 }
 
-function keyOf(operation: Operation, index: number): RecordKey {
+function keyOf(operation: Meant<AddStaffShapes>, index: number): RecordKey {
   const record = operation.records[index];
   if (record === undefined) throw new Error(`operation on ${operation.subject} names no record ${index}`);
   return { namespace: record.namespace, id: record.id };
 }
 
-function sealedPassword(operation: Operation, index: number): { ref: string; version: number } | undefined {
-  const list = operation.payload["userList"];
-  const person = Array.isArray(list) ? list[index] : undefined;
-  if (!isJsonObject(person)) return undefined;
-  const { password } = person;
+function sealedPassword(operation: Meant<AddStaffShapes>, index: number): { ref: string; version: number } | undefined {
+  const password = operation.payload.userList[index]?.password;
   return isPrivateMarker(password) ? { ref: password.$private, version: password.version } : undefined;
 }
 
@@ -181,11 +197,11 @@ function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffM
 async function readStaff(
   facts: SettleFacts,
   reader: SnapshotReader,
-  entry: JournalEntry,
+  entry: JournalEntry<AddStaffShapes>,
   signal: AbortSignal | undefined,
 ): Promise<Evidence> {
-  const context = addStaffContext.parse(entry.context);
-  const people = clearNames(facts, entry, context);
+  const { context } = entry;
+  const people = clearNames(facts, entry);
   if (people === undefined)
     return {
       kind: "ambiguous",
@@ -249,24 +265,15 @@ async function readStaff(
 
 function clearNames(
   facts: SettleFacts,
-  entry: JournalEntry,
-  context: AddStaffContext,
+  { operation, context }: JournalEntry<AddStaffShapes>,
 ): { key: RecordKey; userName: string; name: string }[] | undefined {
-  const list = entry.operation.payload["userList"];
-  if (!Array.isArray(list)) return undefined;
-  const reveal = (value: Json | undefined): string | undefined => {
-    if (!isPrivateMarker(value)) return undefined;
-    const clear = facts.privateValue(value);
-    return typeof clear === "string" ? clear : undefined;
-  };
   const people: { key: RecordKey; userName: string; name: string }[] = [];
-  for (const [index, item] of list.entries()) {
-    const person = context.staff[index];
-    if (!isJsonObject(item) || person === undefined) return undefined;
-    const userName = reveal(item["userName"]);
-    const name = reveal(item["name"]);
-    if (userName === undefined || name === undefined) return undefined;
-    people.push({ key: person.key, userName, name });
+  for (const [index, item] of operation.payload.userList.entries()) {
+    const key = context.staff[index]?.key;
+    const userName = facts.privateValue(item.userName);
+    const name = facts.privateValue(item.name);
+    if (key === undefined || typeof userName !== "string" || typeof name !== "string") return undefined;
+    people.push({ key, userName, name });
   }
   return people;
 }

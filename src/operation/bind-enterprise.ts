@@ -1,11 +1,27 @@
 import { bindEnterpriseRequestSchema } from "../contract/order-service.ts";
-import { contextOf, enterpriseKind, enterpriseMade } from "./enterprise.ts";
+import { z } from "zod";
+import { contextOf, customerField, enterpriseKind, enterpriseMade, enterpriseSchemas } from "./enterprise.ts";
 import { notSendable } from "./kind.ts";
 import type { Kind } from "./kind.ts";
+import type { ShapesOf } from "./shape.ts";
+
+const schemas = {
+  ...enterpriseSchemas,
+  payload: z.object({
+    channelCode: z.string(),
+    channelCustomerId: z.string(),
+    customerName: customerField,
+    branchName: z.string(),
+    enterpriseName: customerField,
+    passwordMobile: customerField,
+  }),
+};
+type BindEnterpriseShapes = ShapesOf<typeof schemas>;
 
 /** E1 binds a customer to an enterprise that is there already, or makes one. */
-export const bindEnterprise: Kind = {
-  ...enterpriseKind("bound"),
+export const bindEnterprise: Kind<BindEnterpriseShapes> = {
+  ...enterpriseKind<BindEnterpriseShapes>("bound"),
+  schemas,
   endpoint: "E1",
   prepare(bound) {
     const { customer } = bound.operation;

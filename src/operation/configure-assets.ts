@@ -5,7 +5,9 @@ import type { RecordKey } from "../crm/model.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { notSendable, plainKind } from "./kind.ts";
 import type { Effect, Evidence, JournalEntry, Kind } from "./kind.ts";
-import { listAt, memberDesk, some, textAt, withinEnterprise } from "./look-for.ts";
+import { memberDesk, some, withinEnterprise } from "./look-for.ts";
+import { references } from "./references.ts";
+import type { Shapes, ShapesOf } from "./shape.ts";
 import type { StateChange } from "./state.ts";
 
 const assetsContext = z.object({
@@ -16,6 +18,17 @@ const assetsContext = z.object({
   addAssets: z.array(z.string()),
 });
 type AssetsContext = z.infer<typeof assetsContext>;
+
+/** Either a number, or the slot of an asset instance that gets one. */
+const assetNumber = z.union([z.string(), references.assetNumber]);
+/** What the two directions have in common in a plan and in the journal. */
+export const assetSchemas = {
+  target: z.object({ memberGlobalId: z.union([z.string(), references.memberGlobalId]) }),
+  payload: z.object({ deleteAssets: z.array(assetNumber), addAssets: z.array(assetNumber) }),
+  context: assetsContext,
+};
+type AssetShapes = Shapes &
+  Pick<ShapesOf<typeof assetSchemas & { before: z.ZodType; after: z.ZodType }>, "target" | "payload" | "context">;
 
 /** M9 did what it was asked, or M6 shows that it is so. `numbers` limits it to those that were proven. */
 function assetsSet(
@@ -48,11 +61,11 @@ function assetsSet(
 
 /** M6 says who holds what; taken away is only what M5 does not show with the member either (A34). */
 async function readAssets(
-  entry: JournalEntry,
+  entry: JournalEntry<AssetShapes>,
   reader: SnapshotReader,
   signal: AbortSignal | undefined,
 ): Promise<Evidence> {
-  const context = assetsContext.parse(entry.context);
+  const { context } = entry;
   const { customer } = entry.operation;
   const members = await reader.members(customer, context.enterpriseGlobalId, signal);
   const assets = await reader.assets(customer, context.enterpriseGlobalId, signal);
@@ -80,21 +93,22 @@ async function readAssets(
 /**
  * What the two directions of M9 have in common: a call about one member of staff that gives and takes asset numbers.
  */
-export const configureAssets: Omit<Kind, "stage" | "granted" | "lookFor"> = {
+export const configureAssets = {
   ...plainKind,
   endpoint: "M9",
+  outdates: ["assets"],
   cureOfPart: "look on the platform who holds the assets, then settle it as --applied",
   prepare({ operation, wire, target, facts }) {
     const { customer } = operation;
     const request = configureAssetsRequestSchema.safeParse(wire);
     if (!request.success) return notSendable(request.error.issues);
     const [staff] = operation.records;
-    const context = assetsContext.parse({
+    const context: AssetsContext = {
       enterpriseGlobalId: facts.link?.enterpriseGlobalId ?? "",
-      memberGlobalId: target["memberGlobalId"],
+      memberGlobalId: z.string().parse(target["memberGlobalId"]),
       staff: { namespace: staff?.namespace ?? "", id: staff?.id ?? "" },
       ...request.data,
-    });
+    };
     return {
       context,
       send: async ({ memberCenter }, call) => ({
@@ -111,24 +125,23 @@ export const configureAssets: Omit<Kind, "stage" | "granted" | "lookFor"> = {
   },
   read: (entry, reader, _, signal) => readAssets(entry, reader, signal),
   countAsApplied(entry) {
-    const context = assetsContext.parse(entry.context);
+    const { context } = entry;
     const { addAssets: granted, deleteAssets: revoked } = context;
     return {
       effect: assetsSet(entry.id, entry.operation.customer, context, { granted, revoked }),
       summary: "The assets count as assigned and revoked as meant; the next run compares with M6.",
     };
   },
-};
+} as const satisfies Partial<Kind<AssetShapes>>;
 
 /** Who was to hold what, for a person who looks. */
-export function lookForHolder(meant: string): Kind["lookFor"] {
-  return (entry) => {
-    const { context } = entry;
-    const numbers = [...listAt(context, "addAssets"), ...listAt(context, "deleteAssets")];
-    const member = textAt(context, "memberGlobalId") ?? "(not known)";
+export function lookForHolder(meant: string): Kind<AssetShapes>["lookFor"] {
+  return ({ context }) => {
+    const numbers = [...(context?.addAssets ?? []), ...(context?.deleteAssets ?? [])];
+    const member = context?.memberGlobalId ?? "(not known)";
     return {
       what: `who holds the asset numbers ${some(numbers)}; the call was about the member ${member}, who ${meant} them`,
-      where: `back office of the member-center, assets of ${withinEnterprise(entry)}; M6 shows who holds each`,
+      where: `back office of the member-center, assets of ${withinEnterprise(context)}; M6 shows who holds each`,
       whom: memberDesk,
     };
   };

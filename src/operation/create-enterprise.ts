@@ -1,11 +1,25 @@
 import { createEnterpriseRequestSchema } from "../contract/order-service.ts";
-import { contextOf, enterpriseKind, enterpriseMade } from "./enterprise.ts";
+import { z } from "zod";
+import { contextOf, customerField, enterpriseKind, enterpriseMade, enterpriseSchemas } from "./enterprise.ts";
 import { notSendable } from "./kind.ts";
 import type { Kind } from "./kind.ts";
+import type { ShapesOf } from "./shape.ts";
+
+const schemas = {
+  ...enterpriseSchemas,
+  payload: z.object({
+    crmCustomerId: z.string(),
+    customerName: customerField,
+    branchName: z.string(),
+    address: customerField,
+  }),
+};
+type CreateEnterpriseShapes = ShapesOf<typeof schemas>;
 
 /** E2 makes an enterprise with a default and an industry customer and its first members. */
-export const createEnterprise: Kind = {
-  ...enterpriseKind("created"),
+export const createEnterprise: Kind<CreateEnterpriseShapes> = {
+  ...enterpriseKind<CreateEnterpriseShapes>("created"),
+  schemas,
   endpoint: "E2",
   prepare(bound) {
     const { customer } = bound.operation;

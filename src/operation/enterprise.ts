@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { JsonObject } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
@@ -15,7 +16,9 @@ import type {
   WhenNotFound,
 } from "./kind.ts";
 import { plainKind } from "./kind.ts";
-import { orderDesk, textAt } from "./look-for.ts";
+import { orderDesk } from "./look-for.ts";
+import { privateMarker } from "./references.ts";
+import type { Shapes, ShapesOf } from "./shape.ts";
 
 /** What an E1, E2 or E4 told the platform of a customer, as commitments. */
 export const acknowledged = z.object({ name: z.string(), branchName: z.string(), address: z.string().nullable() });
@@ -27,7 +30,20 @@ const enterpriseContext = z.object({
   correlation: z.string(),
   acknowledged,
 });
-export type EnterpriseContext = z.infer<typeof enterpriseContext>;
+type EnterpriseContext = z.infer<typeof enterpriseContext>;
+
+/** What E1 and E2 have in common in a plan and in the journal. */
+export const enterpriseSchemas = {
+  target: z.object({ channelCustomerId: z.string() }),
+  before: z.null(),
+  after: acknowledged,
+  context: enterpriseContext,
+};
+/** A private field of the customer that a call may leave out. */
+export const customerField = privateMarker.optional();
+
+/** Either of the two, with whatever payload. */
+type EnterpriseShapes = Shapes & ShapesOf<typeof enterpriseSchemas & { payload: z.ZodType<JsonObject> }>;
 
 /**
  * Which templates tie a CRM customer to its channel number: confirmed once E3 showed an enterprise that an E2 of this
@@ -51,14 +67,14 @@ function correlation(settings: AssumptionSettings, channelCustomerId: string): s
   return `${settings.crmCustomerIdTemplate} ${channelCustomerId} ${channelCodesOf(settings).join(",")}`;
 }
 
-export function contextOf({ operation, target, settings }: Bound): EnterpriseContext {
-  const channelCustomerId = z.string().parse(target["channelCustomerId"]);
-  return enterpriseContext.parse({
+export function contextOf({ operation, settings }: Bound<EnterpriseShapes>): EnterpriseContext {
+  const { channelCustomerId } = operation.target;
+  return {
     channelCodes: channelCodesOf(settings),
     channelCustomerId,
     correlation: correlationFor(settings, operation.customer, channelCustomerId),
     acknowledged: operation.after,
-  });
+  };
 }
 
 /** E1 or E2 made the enterprise. */
@@ -98,12 +114,12 @@ export function enterpriseMade(
 
 /** E3 shows the enterprise under the customer's channel number; it proves E1 and E2 alike. */
 async function readEnterprise(
-  entry: JournalEntry,
+  entry: JournalEntry<EnterpriseShapes>,
   reader: SnapshotReader,
   origin: "created" | "bound",
   signal: AbortSignal | undefined,
 ): Promise<Evidence> {
-  const context = enterpriseContext.parse(entry.context);
+  const { context } = entry;
   const { customer } = entry.operation;
   const found = await reader.enterprises(customer, context.channelCustomerId, signal, context.channelCodes);
   const [only] = found;
@@ -133,8 +149,8 @@ async function readEnterprise(
   return { kind: "confirmed", effect, detail };
 }
 
-async function notFound(entry: JournalEntry, facts: SettleFacts): Promise<WhenNotFound> {
-  if (await facts.correlationConfirmed(enterpriseContext.parse(entry.context).correlation)) return { kind: "drop" };
+async function notFound(entry: JournalEntry<EnterpriseShapes>, facts: SettleFacts): Promise<WhenNotFound> {
+  if (await facts.correlationConfirmed(entry.context.correlation)) return { kind: "drop" };
   return {
     kind: "park",
     reason:
@@ -142,7 +158,7 @@ async function notFound(entry: JournalEntry, facts: SettleFacts): Promise<WhenNo
   };
 }
 
-function countAsApplied(_: JournalEntry, evidence: Exclude<Evidence, { kind: "confirmed" }>): CountedAsApplied {
+function countAsApplied(_: unknown, evidence: Exclude<Evidence, { kind: "confirmed" }>): CountedAsApplied {
   return {
     code: "settle.nothing-to-link",
     why:
@@ -154,7 +170,9 @@ function countAsApplied(_: JournalEntry, evidence: Exclude<Evidence, { kind: "co
 }
 
 /** What the two ways to an enterprise have in common. */
-export function enterpriseKind(origin: "created" | "bound"): Omit<Kind, "endpoint" | "prepare"> {
+export function enterpriseKind<S extends EnterpriseShapes>(
+  origin: "created" | "bound",
+): Omit<Kind<S>, "endpoint" | "prepare" | "schemas"> {
   return {
     ...plainKind,
     stage: "enterprise",
@@ -164,12 +182,11 @@ export function enterpriseKind(origin: "created" | "bound"): Omit<Kind, "endpoin
     notFound,
     countAsApplied,
     claims: "enterprise",
-    uniqueness({ customer, target }) {
-      const { channelCustomerId: number } = target;
-      return typeof number === "string" ? { what: "enterprise", number, customer } : undefined;
-    },
+    uniqueness: ({ customer, target }) => ({ what: "enterprise", number: target.channelCustomerId, customer }),
+    outdates: ["enterprises"],
+    undone: { how: "impossible", why: "no call takes an enterprise away" },
     lookFor: ({ context }) => ({
-      what: `an enterprise with the channel customer number ${textAt(context, "channelCustomerId") ?? "(not known)"}`,
+      what: `an enterprise with the channel customer number ${context?.channelCustomerId ?? "(not known)"}`,
       where: "back office of the order service, customers by channel customer number; E3 shows it",
       whom: orderDesk,
     }),

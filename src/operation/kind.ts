@@ -1,20 +1,21 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import type { EndpointId } from "../contract/endpoints.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { WriteCall, WriteOutcome } from "../platform/call.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { PlannedAsset } from "./asset-numbers.ts";
-import type { Endpoint, Operation, RecordReference, Stage } from "./operation.ts";
+import { fieldLines } from "./plan-lines.ts";
 import type { PrivateMarker } from "./references.ts";
+import type { Change, Endpoint, Meant, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
 import type { Known, PayloadFacts, StateChange } from "./state.ts";
 
 /** An operation as the journal holds it, as far as its own kind needs it to find out what became of it. */
-export interface JournalEntry {
+export interface JournalEntry<S extends Shapes> {
   id: string;
-  operation: Operation;
-  /** What it has to remember: ids and commitments only. */
-  context: JsonObject;
+  operation: Change<string, S>;
+  context: S["context"];
 }
 
 /** What is known once an operation is proven: the same, whether its own answer or a later reading proves it. */
@@ -33,8 +34,8 @@ export interface RefusedPerson {
 export type Concluded = (Effect & { refused: RefusedPerson[] }) | { doubt: string } | { contradiction: string };
 
 /** A bound operation, ready to be sent. */
-export interface Prepared {
-  context: JsonObject;
+export interface Prepared<S extends Shapes> {
+  context: S["context"];
   send(
     platform: Platform,
     call: WriteCall,
@@ -48,8 +49,8 @@ export interface NotSendable {
 }
 
 /** A bound payload and everything that its kind needs to make a call of it. */
-export interface Bound {
-  operation: Operation;
+export interface Bound<S extends Shapes> {
+  operation: Change<string, S>;
   wire: JsonObject;
   target: JsonObject;
   facts: PayloadFacts;
@@ -97,6 +98,14 @@ export interface SettleFacts {
   >;
 }
 
+/** What is known when a call that was refused is looked for all the same. */
+export interface RefusalFacts extends Pick<SettleFacts, "isShown"> {
+  /** The number that the order would be sent under now. */
+  channelOrderId: string | undefined;
+  /** Asset numbers of orders of the customer that are placed. */
+  placedNumbers(): Promise<Iterable<string>>;
+}
+
 /** What is done with an operation that enough readings over its settle time did not find. */
 export type WhenNotFound =
   /** It counts as not applied; the customer is planned anew. */
@@ -120,8 +129,22 @@ export interface LookFor {
   whom: string;
 }
 
-/** Everything that the program knows about one kind of operation. */
-export interface Kind {
+/** An operation of a kind whose journal row may be from before its intent. */
+export type Looked<S extends Shapes> = Pick<Meant<S>, "target" | "payload" | "records"> & {
+  context: S["context"] | undefined;
+};
+
+/** How what an operation did is taken back. */
+export type Undone =
+  /** By another call of ours everything is as it was before. */
+  | { how: "exact"; by: EndpointId }
+  /** Another call of ours brings most of it back. */
+  | { how: "approximate"; by: EndpointId; difference: string }
+  /** No call takes it back. */
+  | { how: "impossible"; why: string };
+
+/** What holds for every operation of a kind. */
+export interface KindFacts {
   readonly endpoint: Endpoint;
   readonly stage: Stage;
   /**
@@ -141,29 +164,71 @@ export interface Kind {
    * can.
    */
   readonly cureOfPart: string | undefined;
-  /** Checks a bound payload against the contract and makes its call, its context, and what its success means. */
-  prepare(bound: Bound): Prepared | NotSendable;
-  /** Reads what proves an operation. Rejects where the platform gave nothing: a failed reading never finds nothing. */
-  read(entry: JournalEntry, reader: SnapshotReader, facts: SettleFacts, signal?: AbortSignal): Promise<Evidence>;
-  notFound(entry: JournalEntry, facts: SettleFacts): Promise<WhenNotFound>;
-  countAsApplied(entry: JournalEntry, evidence: Exclude<Evidence, { kind: "confirmed" }>): CountedAsApplied;
   /** What `uniqueness` is about, for the query that looks for another operation of it. */
   readonly claims: Uniqueness["what"] | undefined;
-  uniqueness(operation: Pick<Operation, "customer" | "target" | "payload" | "records">): Uniqueness | undefined;
+  /** Of what was read of the enterprise before, what an operation of it makes old. */
+  readonly outdates: readonly ("enterprises" | "members" | "assets")[];
+  readonly undone: Undone;
+}
+
+/** Everything that the program knows about one kind of operation. */
+export interface Kind<S extends Shapes> extends KindFacts {
+  readonly schemas: Schemas<S>;
+  /** Checks a bound payload against the contract and makes its call, its context, and what its success means. */
+  readonly prepare: (bound: Bound<S>) => Prepared<S> | NotSendable;
+  /** Reads what proves an operation. Rejects where the platform gave nothing: a failed reading never finds nothing. */
+  readonly read: (
+    entry: JournalEntry<S>,
+    reader: SnapshotReader,
+    facts: SettleFacts,
+    signal?: AbortSignal,
+  ) => Promise<Evidence>;
+  readonly notFound: (entry: JournalEntry<S>, facts: SettleFacts) => Promise<WhenNotFound>;
+  readonly countAsApplied: (
+    entry: JournalEntry<S>,
+    evidence: Exclude<Evidence, { kind: "confirmed" }>,
+  ) => CountedAsApplied;
+  /**
+   * What the platform shows of a call that was refused, in words; undefined where it shows nothing. Rejects where it
+   * could not be read. Asked only of kinds that may hold after a refusal.
+   */
+  readonly shownAfterRefusal: (
+    entry: JournalEntry<S>,
+    reader: SnapshotReader,
+    facts: RefusalFacts,
+    signal?: AbortSignal,
+  ) => Promise<string | undefined>;
+  /** What is recorded where what it brought is lost with its answer. */
+  readonly lost: (entry: Pick<JournalEntry<S>, "context">) => Lost;
+  readonly uniqueness: (operation: Meant<S>) => Uniqueness | undefined;
   /**
    * For each record the part of the payload that is refused or goes through by itself; undefined where it is all of one
    * piece.
    */
-  parts(operation: Operation): { record: RecordReference; part: Json }[] | undefined;
+  readonly parts: (operation: Meant<S>) => { record: RecordReference; part: Json }[] | undefined;
   /** Assets that need a number each before the payload can be bound. */
-  assets(operation: Operation): PlannedAsset[];
+  readonly assets: (operation: Meant<S>) => PlannedAsset[];
   /** Members of staff for whom a first password is made. */
-  newAccounts(operation: Operation): RecordReference[];
+  readonly newAccounts: (operation: Meant<S>) => RecordReference[];
   /** Asset numbers that somebody is to get: they wait where the revoke that frees one of them is held. */
-  granted(operation: Operation): string[];
-  lookFor(
-    entry: Omit<JournalEntry, "id" | "operation"> & Pick<Operation, "target" | "payload" | "records">,
-  ): LookFor | undefined;
+  readonly granted: (operation: Meant<S>) => string[];
+  /** Asset numbers that nobody holds any more afterwards. */
+  readonly freed: (operation: Meant<S>) => string[];
+  /** How many live things it takes away: seats of staff, as long as no kind takes nodes. */
+  readonly takesAway: (operation: Meant<S>) => number;
+  /** Its fields as a plan prints them for people. */
+  readonly planLines: (payload: S["payload"]) => string[];
+  /** The number that a report of exceptions gives beside it. */
+  readonly counted: (payload: S["payload"]) => number | undefined;
+  readonly lookFor: (looked: Looked<S>) => LookFor | undefined;
+}
+
+/** What an operation comes to whose outcome is lost for good. */
+export interface Lost {
+  verdict: string;
+  audit: { kind: string; body: JsonObject };
+  /** For the log. */
+  message: string;
 }
 
 /** What most kinds have in common. */
@@ -172,13 +237,23 @@ export const plainKind = {
   isSentSparingly: false,
   mayHoldAfterRefusal: false,
   notFound: () => Promise.resolve({ kind: "drop" }),
+  lost: () => ({ verdict: "lost", audit: { kind: "lost", body: {} }, message: "operation lost" }),
+  shownAfterRefusal: () => Promise.resolve(undefined),
   claims: undefined,
   uniqueness: () => undefined,
   parts: () => undefined,
   assets: () => [],
   newAccounts: () => [],
   granted: () => [],
-} as const satisfies Partial<Kind>;
+  freed: () => [],
+  takesAway: () => 0,
+  planLines: fieldLines,
+  counted: () => undefined,
+} as const satisfies Partial<Kind<Shapes>>;
+
+/** A call that sets a state which no call reads back: the same value is sent again, and nothing proves it. */
+export const readBackByNothing = (): Promise<Evidence> =>
+  Promise.resolve({ kind: "not-found", detail: { call: "none: no operation reads it back" } });
 
 /** A payload that does not fit the contract: nothing is sent. */
 export function notSendable(issues: readonly { path: readonly PropertyKey[]; message: string }[]): NotSendable {

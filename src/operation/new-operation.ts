@@ -1,16 +1,14 @@
 import { hashOf } from "../base/canonical-json.ts";
 import type { Operation } from "./operation.ts";
-import { kinds } from "./registry.ts";
-import type { OperationKind } from "./registry.ts";
+import { kindOf } from "./registry.ts";
+import type { OperationKind, ShapeMap } from "./registry.ts";
+import type { Meant } from "./shape.ts";
 
 /**
  * Fills in endpoint, stage and hash of an operation. The hash covers what is done to whom, not the words of the reason.
  */
-export function operation(
-  kind: OperationKind,
-  fields: Omit<Operation, "kind" | "endpoint" | "stage" | "hash" | "takesAway"> & { takesAway?: number },
-): Operation {
-  const { endpoint, stage } = kinds[kind];
+export function operation<K extends OperationKind>(kind: K, fields: Meant<ShapeMap[K]>): Operation<K> {
+  const { endpoint, stage, takesAway } = kindOf({ kind });
   const hash = hashOf({
     kind,
     customer: [fields.customer.namespace, fields.customer.id],
@@ -19,5 +17,5 @@ export function operation(
     payload: fields.payload,
     before: fields.before,
   });
-  return { takesAway: 0, ...fields, kind, endpoint, stage, hash };
+  return { takesAway: takesAway(fields), ...fields, kind, endpoint, stage, hash };
 }

@@ -1,39 +1,14 @@
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import type { RecordKey, Stream } from "../crm/model.ts";
-import type { OperationKind } from "./registry.ts";
+import type { Change } from "./shape.ts";
+import { stages } from "./shape.ts";
+import type { OperationKind, ShapeMap } from "./registry.ts";
 
-/** The stages of one customer, in the order in which they are applied. */
-export const stages = ["enterprise", "orders", "staff", "revokes", "grants"] as const;
-export type Stage = (typeof stages)[number];
+/** One change we mean to make, of any kind or of these. */
+export type Operation<K extends OperationKind = OperationKind> = { [P in K]: Change<P, ShapeMap[P]> }[K];
 
-/** The endpoints that change something and are called today. */
-export type Endpoint = "E1" | "E2" | "E4" | "E5" | "E9" | "M1" | "M9";
-
-export interface RecordReference {
-  stream: Stream;
-  namespace: string;
-  id: string;
-}
-
-/** One change we mean to make. References and private values are not bound yet; `hash` covers this form. */
-export interface Operation {
-  kind: OperationKind;
-  endpoint: Endpoint;
-  stage: Stage;
-  customer: RecordKey;
-  /** `order:crm/10248`: at most one open intent per customer and subject. */
-  subject: string;
-  /** The records this operation serves, so that operations and records tie up in the balance. */
-  records: RecordReference[];
-  /** Values of the path: enterpriseGlobalId or memberGlobalId, unbound. */
-  target: JsonObject;
-  payload: JsonObject;
-  reason: string;
-  before: Json;
-  after: Json;
-  /** How many live things this operation takes away; 0 for all others. */
-  takesAway: number;
-  hash: string;
+/** The operations of the first stage that has some. */
+export function firstStage(operations: readonly Operation[]): Operation[] {
+  const first = stages.find((stage) => operations.some((operation) => operation.stage === stage));
+  return operations.filter((operation) => operation.stage === first);
 }
 
 /** The order of a plan: by stage, then subject. */

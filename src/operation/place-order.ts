@@ -1,24 +1,27 @@
-import { isJsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { batchOrderRequestSchema } from "../contract/order-record.ts";
 import { matchBySequence } from "../contract/order-service.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { plannedOrder } from "./asset-numbers.ts";
 import { notSendable, plainKind } from "./kind.ts";
 import type { Effect, Evidence, JournalEntry, Kind, SettleFacts, WhenNotFound } from "./kind.ts";
-import { listAt, orderDesk, some, textAt, withinEnterprise } from "./look-for.ts";
-import { orderContext, orderContextOf } from "./order-context.ts";
+import { orderDesk, some, withinEnterprise } from "./look-for.ts";
+import { orderContextOf } from "./order-context.ts";
 import type { OrderContext } from "./order-context.ts";
+import { orderSchemas } from "./order-payload.ts";
+import type { OrderRecord, OrderShapes } from "./order-payload.ts";
 import { isWhole, sightOrder } from "./order-sight.ts";
+import { fieldLines, shown } from "./plan-lines.ts";
+import { shownOfRefusedOrder } from "./refused-order.ts";
 import type { StateChange } from "./state.ts";
 
 /**
  * E5 places one CRM order: one licence order for each licence type. Nothing takes it back, and nothing may place it
  * twice.
  */
-export const placeOrder: Kind = {
+export const placeOrder: Kind<OrderShapes> = {
   ...plainKind,
+  schemas: orderSchemas,
   endpoint: "E5",
   stage: "orders",
   isSentSparingly: true,
@@ -28,13 +31,12 @@ export const placeOrder: Kind = {
     const { customer } = operation;
     const request = batchOrderRequestSchema.safeParse(wire);
     if (!request.success) return notSendable(request.error.issues);
-    const planned = plannedOrder.parse(operation.after);
     const [order] = operation.records;
     if (order === undefined) return { code: "order.unnamed", reason: "the operation names no order" };
     const context = orderContextOf(wire, {
       order: { namespace: order.namespace, id: order.id },
-      bodyHash: planned.bodyHash,
-      version: planned.version,
+      bodyHash: operation.after.bodyHash,
+      version: operation.after.version,
       secrets: JSON.stringify(operation.payload).includes('"field":"instances['),
     });
     return {
@@ -58,35 +60,48 @@ export const placeOrder: Kind = {
   },
   read: (entry, reader, _, signal) => readOrder(reader, entry, signal),
   notFound,
+  shownAfterRefusal: shownOfRefusedOrder,
   countAsApplied(entry, evidence) {
     const effect = evidence.kind === "not-found" ? undefined : evidence.effect;
     return {
-      effect: effect ?? orderPlaced(entry.id, entry.operation.customer, orderContext.parse(entry.context), new Map()),
+      effect: effect ?? orderPlaced(entry.id, entry.operation.customer, entry.context, new Map()),
       summary:
         "The order counts as placed. The platform does not show all of it, so the licence order numbers that are missing stay unknown; `verify` goes on comparing.",
     };
   },
   claims: "order",
   uniqueness({ payload, records }) {
-    const { channelOrderId: number } = payload;
     const [order] = records;
-    return typeof number === "string" && order !== undefined ? { what: "order", number, order } : undefined;
+    return order === undefined ? undefined : { what: "order", number: payload.channelOrderId, order };
   },
-  assets: (operation) => plannedOrder.parse(operation.after).assets,
-  lookFor(entry) {
-    const { context, payload } = entry;
-    const order = textAt(context, "channelOrderId") ?? textAt(payload, "channelOrderId") ?? "(not known)";
-    const { records } = context;
-    const numbers = (Array.isArray(records) ? records : []).flatMap((item) =>
-      isJsonObject(item) ? listAt(item, "numbers") : [],
-    );
+  assets: (operation) => operation.after.assets,
+  planLines: ({ orderList, ...payload }) => [
+    ...fieldLines(payload),
+    ...orderList.map((record, index) => `orderList[${index}]: ${recordLine(record)}`),
+  ],
+  outdates: ["assets"],
+  undone: {
+    how: "impossible",
+    why: "an order that was placed is ended by an order of its own, and comes back under other numbers",
+  },
+  lookFor({ context, payload }) {
+    const order = context?.channelOrderId ?? payload.channelOrderId;
+    const numbers = context?.records.flatMap((record) => record.numbers) ?? [];
     return {
       what: `an order with the channel order number ${order}, or one of its asset numbers: ${some(numbers)}`,
-      where: `back office of the order service, orders of ${withinEnterprise(entry)}; M6 and E8 show its asset numbers, M7 of such an asset shows the channel order number`,
+      where: `back office of the order service, orders of ${withinEnterprise(context)}; M6 and E8 show its asset numbers, M7 of such an asset shows the channel order number`,
       whom: orderDesk,
     };
   },
 };
+
+function recordLine({ licenseType, customerId, assets }: OrderRecord): string {
+  const listed = assets.map(({ assetNos, products, merchandises = [] }) => {
+    const packages = merchandises.length === 0 ? "" : ` and ${merchandises.length} package(s)`;
+    return `asset ${shown(assetNos)} with ${products.length} product(s)${packages}`;
+  });
+  return `${shown(licenseType)} for customer ${shown(customerId)}: ${listed.join("; ")}`;
+}
 
 /**
  * E5 placed the order; `licenceOrders` by sequence. An order record whose licence order is not known gets no row: an
@@ -138,10 +153,10 @@ function orderPlaced(
 
 async function readOrder(
   reader: SnapshotReader,
-  entry: JournalEntry,
+  entry: JournalEntry<OrderShapes>,
   signal: AbortSignal | undefined,
 ): Promise<Evidence> {
-  const context = orderContext.parse(entry.context);
+  const { context } = entry;
   const sight = await sightOrder(reader, entry.operation.customer, context, signal);
   const detail = {
     call: "(M6 ∪ E8) → M7",
@@ -171,7 +186,7 @@ async function readOrder(
     return { kind: "ambiguous", reason: "the platform shows only a part of the order", detail, effect };
   // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and
   // nobody else's.
-  const given = new Set(plannedOrder.parse(entry.operation.after).assets.flatMap((asset) => asset.given));
+  const given = new Set(entry.operation.after.assets.flatMap((asset) => asset.given));
   const ours = sight.shown.find((number) => !given.has(number));
   if (ours !== undefined) {
     const reason = `the platform shows the asset number ${ours} of the order, but none of its products`;
@@ -189,7 +204,7 @@ async function readOrder(
  * Not seeing an order proves nothing: it is sent again only where the configuration says that the platform shows what
  * is there.
  */
-async function notFound(entry: JournalEntry, facts: SettleFacts): Promise<WhenNotFound> {
+async function notFound(entry: JournalEntry<OrderShapes>, facts: SettleFacts): Promise<WhenNotFound> {
   if (facts.ordersUnseen !== "resend") {
     return {
       kind: "park",
@@ -198,7 +213,7 @@ async function notFound(entry: JournalEntry, facts: SettleFacts): Promise<WhenNo
   }
   // Before what the CRM wants now: an order that may be there unseen is not taken for one that is not, whatever became
   // of its record.
-  for (const { licenseType } of orderContext.parse(entry.context).records) {
+  for (const { licenseType } of entry.context.records) {
     if (await facts.isShown(licenseType)) continue;
     return {
       kind: "park",
@@ -222,8 +237,11 @@ async function notFound(entry: JournalEntry, facts: SettleFacts): Promise<WhenNo
  * Whether the CRM still wants the very order of an intent. Where it was cancelled, changed or moved since, the intent
  * is not sent again: what the CRM wants now is planned anew.
  */
-async function wishOf(entry: JournalEntry, facts: SettleFacts): Promise<"the same" | "gone" | "unreadable"> {
-  const context = orderContext.parse(entry.context);
+async function wishOf(
+  entry: JournalEntry<OrderShapes>,
+  facts: SettleFacts,
+): Promise<"the same" | "gone" | "unreadable"> {
+  const { context } = entry;
   const now = await facts.orderNow(context.order);
   if (now?.state === "quarantined") return "unreadable";
   const same =

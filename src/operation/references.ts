@@ -1,30 +1,39 @@
+import { z } from "zod";
 import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
 
 /** What a plan cannot know yet. `of` says which one: a licence type, a staff subject, an asset instance. */
-export type Reference =
-  | { $ref: "enterpriseGlobalId" }
-  | { $ref: "customerId"; of: string }
-  | { $ref: "assetNumber"; of: string }
-  | { $ref: "memberGlobalId"; of: string }
-  | { $ref: "licenseOrderId"; of: string };
+export const references = {
+  enterpriseGlobalId: z.object({ $ref: z.literal("enterpriseGlobalId") }),
+  customerId: z.object({ $ref: z.literal("customerId"), of: z.string() }),
+  assetNumber: z.object({ $ref: z.literal("assetNumber"), of: z.string() }),
+  memberGlobalId: z.object({ $ref: z.literal("memberGlobalId"), of: z.string() }),
+  licenseOrderId: z.object({ $ref: z.literal("licenseOrderId"), of: z.string() }),
+};
+export type Reference = {
+  [Name in keyof typeof references]: z.infer<(typeof references)[Name]>;
+}[keyof typeof references];
 
 /**
  * A value that lives in the ledger's private table: which record, which version of it, which field, and the salted
  * commitment to it.
  */
-export interface PrivateMarker {
-  $private: string;
-  field: string;
-  version: number;
-  commitment: string;
-}
+export const privateMarker = z.object({
+  $private: z.string(),
+  field: z.string(),
+  version: z.number(),
+  commitment: z.string(),
+});
+export type PrivateMarker = z.infer<typeof privateMarker>;
 
-export function isReference(value: Json | undefined): value is Reference & JsonObject {
+/** A password that is generated when the payload is bound; the text is the key of the staff record. */
+export const generatedPassword = z.object({ $initialPassword: z.string() });
+
+export function isReference(value: Json | undefined): value is Reference {
   return isJsonObject(value) && typeof value["$ref"] === "string";
 }
 
-export function isPrivateMarker(value: Json | undefined): value is PrivateMarker & JsonObject {
+export function isPrivateMarker(value: Json | undefined): value is PrivateMarker {
   return (
     isJsonObject(value) &&
     typeof value["$private"] === "string" &&

@@ -2,7 +2,7 @@ import { addStaff } from "./add-staff.ts";
 import { bindEnterprise } from "./bind-enterprise.ts";
 import { createEnterprise } from "./create-enterprise.ts";
 import { grantAssets } from "./grant-assets.ts";
-import type { Kind } from "./kind.ts";
+import type { Kind, KindFacts } from "./kind.ts";
 import { placeOrder } from "./place-order.ts";
 import { revokeAssets } from "./revoke-assets.ts";
 import { takeAssetNumbers } from "./take-asset-numbers.ts";
@@ -18,16 +18,23 @@ export const kinds = {
   "revoke-assets": revokeAssets,
   "grant-assets": grantAssets,
   "take-asset-numbers": takeAssetNumbers,
-} as const satisfies Readonly<Record<string, Kind>>;
+};
 
 export type OperationKind = keyof typeof kinds;
 
-export function kindOf({ kind }: { kind: OperationKind }): Kind {
-  return kinds[kind];
+type ShapesIn<One> = One extends Kind<infer S> ? S : never;
+/** What each kind's payload and its brothers look like. */
+export type ShapeMap = { [K in OperationKind]: ShapesIn<(typeof kinds)[K]> };
+
+const registered: { readonly [K in OperationKind]: Kind<ShapeMap[K]> } = kinds;
+
+/** All about the kind of an operation. What it says is meant for this very operation. */
+export function kindOf<K extends OperationKind>({ kind }: { kind: K }): Kind<ShapeMap[K]> {
+  return registered[kind];
 }
 
 /** A kind by the name in a journal that another version may have written. */
-export function namedKind(name: string): Kind | undefined {
+export function namedKind(name: string): KindFacts | undefined {
   return isKind(name) ? kinds[name] : undefined;
 }
 
@@ -36,12 +43,12 @@ export function isKind(name: string): name is OperationKind {
 }
 
 /** The names of the kinds of which something holds. */
-export function kindsWhere(holds: (kind: Kind) => boolean): OperationKind[] {
+export function kindsWhere(holds: (kind: KindFacts) => boolean): OperationKind[] {
   return Object.entries(kinds).flatMap(([name, kind]) => (isKind(name) && holds(kind) ? [name] : []));
 }
 
 /** The same as a condition of SQL; of one kind as `=`, since only that uses an index over this kind. */
-export function kindIn(column: string, holds: (kind: Kind) => boolean): string {
+export function kindIn(column: string, holds: (kind: KindFacts) => boolean): string {
   const names = kindsWhere(holds).map((name) => `'${name}'`);
   return names.length === 1 ? `${column} = ${names[0]}` : `${column} in (${names.join(", ")})`;
 }

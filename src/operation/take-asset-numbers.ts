@@ -1,15 +1,50 @@
-import { plainKind } from "./kind.ts";
+import { z } from "zod";
+import { notSendable, plainKind, readBackByNothing } from "./kind.ts";
 import type { Kind } from "./kind.ts";
+import type { ShapesOf } from "./shape.ts";
 
-/** E9 takes numbers for the pool, which sends it by itself. Numbers whose answer was lost are spent. */
-export const takeAssetNumbers: Kind = {
+const size = z.object({ size: z.int() });
+const schemas = { target: z.object({}), payload: size, before: z.null(), after: z.null(), context: size };
+
+/** E9 takes numbers for the pool. Numbers whose answer was lost are spent. */
+export const takeAssetNumbers: Kind<ShapesOf<typeof schemas>> = {
   ...plainKind,
+  schemas,
   endpoint: "E9",
   stage: "orders",
   whenUnknown: "lost",
   cureOfPart: undefined,
-  prepare: () => ({ code: "payload.not-sendable", reason: "asset numbers are taken by the pool only" }),
-  read: () => Promise.resolve({ kind: "not-found", detail: { call: "none: no operation reads it back" } }),
+  outdates: [],
+  undone: { how: "impossible", why: "numbers that were handed out are never given back" },
+  prepare({ wire }) {
+    const request = size.safeParse(wire);
+    if (!request.success) return notSendable(request.error.issues);
+    return {
+      context: request.data,
+      send: async ({ orderService }, call) => {
+        const outcome = await orderService.takeAssetNumbers(request.data.size, call);
+        return {
+          outcome,
+          conclude: (operationId) => {
+            if (outcome.kind !== "done") return { doubt: "no data" };
+            const { data: numbers } = outcome;
+            return {
+              changes: [{ type: "numbers-taken", numbers, operationId }],
+              audit: { count: numbers.length, first: numbers[0], last: numbers.at(-1) },
+              refused: [],
+            };
+          },
+        };
+      },
+    };
+  },
+  read: readBackByNothing,
+  lost: ({ context }) => ({
+    verdict: "the numbers are spent and lost",
+    audit: { kind: "numbers-lost", body: { asked: context.size } },
+    message: "asset numbers lost",
+  }),
+  counted: (payload) => payload.size,
   countAsApplied: () => ({
     code: "settle.by-itself",
     why: "numbers whose answer was lost are spent either way",

@@ -1,26 +1,41 @@
 import { z } from "zod";
 import { updateEnterpriseRequestSchema } from "../contract/order-service.ts";
-import { acknowledged } from "./enterprise.ts";
-import { notSendable, plainKind } from "./kind.ts";
+import { acknowledged, customerField } from "./enterprise.ts";
+import { notSendable, plainKind, readBackByNothing } from "./kind.ts";
 import type { Kind } from "./kind.ts";
 import { orderDesk, withinEnterprise } from "./look-for.ts";
+import type { ShapesOf } from "./shape.ts";
 
-const updateContext = z.object({ acknowledged });
+const schemas = {
+  target: z.object({}),
+  payload: z.object({
+    crmCustomerId: z.string(),
+    customerName: customerField,
+    branchName: z.string(),
+    address: z.union([customerField, z.literal("")]),
+  }),
+  before: acknowledged.nullable(),
+  after: acknowledged,
+  context: z.object({ acknowledged }),
+};
 
 /**
  * E4 sets name, branch and address. No call reads them back, so one with an unknown outcome is sent again with the same
  * values.
  */
-export const updateEnterprise: Kind = {
+export const updateEnterprise: Kind<ShapesOf<typeof schemas>> = {
   ...plainKind,
+  schemas,
   endpoint: "E4",
   stage: "enterprise",
   whenUnknown: "send-again",
   cureOfPart: undefined,
+  outdates: ["enterprises"],
+  undone: { how: "exact", by: "E4" },
   prepare({ operation, wire, facts }) {
     const request = updateEnterpriseRequestSchema.safeParse(wire);
     if (!request.success) return notSendable(request.error.issues);
-    const context = updateContext.parse({ acknowledged: operation.after });
+    const context = { acknowledged: operation.after };
     return {
       context,
       send: async ({ orderService }, call) => ({
@@ -33,16 +48,16 @@ export const updateEnterprise: Kind = {
       }),
     };
   },
-  read: () => Promise.resolve({ kind: "not-found", detail: { call: "none: no operation reads it back" } }),
+  read: readBackByNothing,
   countAsApplied({ operation, context }) {
-    const { acknowledged: fields } = updateContext.parse(context);
+    const { acknowledged: fields } = context;
     return {
       effect: { changes: [{ type: "acknowledged", customer: operation.customer, fields }], audit: {} },
       summary: "Name, branch and address count as sent.",
     };
   },
-  lookFor: (entry) => ({
-    what: `name, branch and address of ${withinEnterprise(entry)}, which should be as the CRM has them`,
+  lookFor: () => ({
+    what: `name, branch and address of ${withinEnterprise(undefined)}, which should be as the CRM has them`,
     where: "back office of the order service, the enterprise's own page; no call shows them",
     whom: orderDesk,
   }),

@@ -1,4 +1,3 @@
-import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { StateChange, Assignment } from "../operation/state.ts";
@@ -160,7 +159,7 @@ function revoke(
   input: CustomerInput,
   entry: { staff: RecordKey; memberGlobalId: string; numbers: string[] },
 ): Operation {
-  const before: JsonObject = {};
+  const before: Record<string, string> = {};
   for (const number of entry.numbers) before[number] = entry.memberGlobalId;
   return operation("revoke-assets", {
     customer: input.customer,
@@ -171,7 +170,6 @@ function revoke(
     reason: `the CRM no longer gives this person ${entry.numbers.length} asset${entry.numbers.length === 1 ? "" : "s"}`,
     before,
     after: null,
-    takesAway: entry.numbers.length,
   });
 }
 

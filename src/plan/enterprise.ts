@@ -1,11 +1,10 @@
-import type { JsonObject } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { missingAssumptions } from "../contract/required.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { StateChange, Known, Link } from "../operation/state.ts";
 import type { CustomerInput } from "./input.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
-import { customerNumbers, marker } from "./order-records.ts";
+import { customerNumbers } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
 import { operation } from "../operation/new-operation.ts";
 import type { Block } from "./block.ts";
@@ -178,13 +177,13 @@ function changedFields(
 
 function update(input: CustomerInput, body: DesiredCustomer, settings: AssumptionSettings, reason: string): Operation {
   const { crmCustomerId } = customerNumbers(input.customer, body.channelCustomerId, settings);
-  const address = marker(body.address) ?? (settings.emptyAddress === "empty" ? "" : undefined);
+  const address = body.address ?? (settings.emptyAddress === "empty" ? "" : undefined);
   return operation("update-enterprise", {
     customer: input.customer,
     subject: `customer:${formatKey(input.customer)}`,
     records: [{ stream: "customers", ...input.customer }],
     target: {},
-    payload: { crmCustomerId, customerName: marker(body.name), branchName: body.branchName, address },
+    payload: { crmCustomerId, customerName: body.name, branchName: body.branchName, address },
     reason,
     before: input.known.acknowledged ?? null,
     after: acknowledgedFields(body),
@@ -206,13 +205,13 @@ function creation(
     after: acknowledgedFields(body),
   };
   if (settings.enterpriseCreation === "E1") {
-    const payload: JsonObject = {
+    const payload = {
       channelCode: settings.channelCode ?? "",
       channelCustomerId: common.channelCustomerId,
-      customerName: marker(body.name),
+      customerName: body.name,
       branchName: body.branchName,
-      enterpriseName: marker(body.enterpriseName ?? body.name),
-      passwordMobile: marker(body.purchaserMobile),
+      enterpriseName: body.enterpriseName ?? body.name,
+      passwordMobile: body.purchaserMobile,
     };
     // E1 carries no address: what is acknowledged by it leaves the address to an E4.
     const after = { ...acknowledgedFields(body), address: null };
@@ -225,11 +224,11 @@ function creation(
       }),
     ];
   }
-  const payload: JsonObject = {
+  const payload = {
     crmCustomerId: common.crmCustomerId,
-    customerName: marker(body.name),
+    customerName: body.name,
     branchName: body.branchName,
-    address: marker(body.address),
+    address: body.address,
   };
   return [
     operation("create-enterprise", { ...shared, payload, reason: "the platform does not know the customer yet" }),

@@ -1,7 +1,7 @@
 import type { RecordKey } from "../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff } from "../operation/desired.ts";
 import type { OperationKind } from "../operation/registry.ts";
-import type { RecordReference } from "../operation/operation.ts";
+import type { RecordReference } from "../operation/shape.ts";
 import type { Known } from "../operation/state.ts";
 import type { ObservedAsset, ObservedMember, ShownEnterprise } from "../platform/snapshot.ts";
 

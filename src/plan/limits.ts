@@ -1,4 +1,3 @@
-import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
@@ -96,7 +95,7 @@ export function withoutHeld(operations: readonly Operation[]): Operation[] {
   const held = new Set(
     operations
       .filter((operation) => operation.takesAway > 0)
-      .flatMap((operation) => textsOf(operation.payload["deleteAssets"])),
+      .flatMap((operation) => kindOf(operation).freed(operation)),
   );
   return operations.filter((operation) => {
     if (operation.takesAway > 0) return false;
@@ -104,8 +103,4 @@ export function withoutHeld(operations: readonly Operation[]): Operation[] {
       .granted(operation)
       .some((number) => held.has(number));
   });
-}
-
-function textsOf(value: Json | undefined): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }

@@ -1,4 +1,3 @@
-import type { JsonObject } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
 import type { TimeWidth } from "../contract/time-codec.ts";
@@ -7,7 +6,8 @@ import type { PayloadUse } from "../contract/required.ts";
 import type { Asset, LicenseType, Package, Product, RecordKey } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
-import type { PrivateMarker, Reference } from "../operation/references.ts";
+import type { AssetRecord, MerchandiseRecord, OrderRecord, ProductRecord } from "../operation/order-payload.ts";
+import type { PrivateMarker } from "../operation/references.ts";
 
 /** The tree of an order whose licence passwords stand as markers. */
 export type PlannedProduct = Product<PrivateMarker>;
@@ -65,7 +65,7 @@ function featureRecord(
   build: PayloadBuild,
   productId: string,
   feature: PlannedProduct["features"][number],
-): JsonObject {
+): ProductRecord["productFeatures"][number] {
   let trialEndDate: string | number | null;
   if (feature.trial && feature.trialEnd === undefined) {
     build.faults.push({ instanceId: productId, field: `features.${feature.code}.trialEnd`, message: endlessTrial });
@@ -93,7 +93,7 @@ function featureRecord(
 }
 
 /** A product as E5 wants it. `productUri` is the gmsPid, or else the appKey. */
-export function productRecord(build: PayloadBuild, product: PlannedProduct, parentCrmProductId: string): JsonObject {
+export function productRecord(build: PayloadBuild, product: PlannedProduct, parentCrmProductId: string): ProductRecord {
   const uri = product.gmsPid ?? product.appKey;
   if (uri === undefined) {
     build.faults.push({ instanceId: product.id, field: "gmsPid", message: "neither gmsPid nor appKey is given" });
@@ -109,7 +109,7 @@ export function productRecord(build: PayloadBuild, product: PlannedProduct, pare
     trialEndDate = build.settings.sentinels.productTrialEnd ?? null;
   }
   if (product.usage === undefined) build.uses.add("product-no-usage");
-  const record: JsonObject = {
+  const record: ProductRecord = {
     crmProductId: product.id,
     parentCrmProductId,
     productUri: uri ?? "",
@@ -129,12 +129,12 @@ export function productRecord(build: PayloadBuild, product: PlannedProduct, pare
     productFeatures: product.features.map((feature) => featureRecord(build, product.id, feature)),
   };
   if (product.limitStart !== undefined) {
-    record["limitStartDate"] = build.time(product.id, "limitStart", "product-limit", product.limitStart, "long");
+    record.limitStartDate = build.time(product.id, "limitStart", "product-limit", product.limitStart, "long");
   }
   if (product.limitEnd !== undefined) {
-    record["limitEndDate"] = build.time(product.id, "limitEnd", "product-limit", product.limitEnd, "long");
+    record.limitEndDate = build.time(product.id, "limitEnd", "product-limit", product.limitEnd, "long");
   }
-  if (product.passwords !== undefined) record["passwords"] = { ...product.passwords };
+  if (product.passwords !== undefined) record.passwords = product.passwords;
   return record;
 }
 
@@ -142,7 +142,7 @@ export function productRecord(build: PayloadBuild, product: PlannedProduct, pare
  * A package with its products and lower packages as E5 wants it; `children` is null on the lowest level. A tree without
  * faults bounds the depth.
  */
-export function merchandiseRecord(build: PayloadBuild, item: PlannedPackage, parentId: string): JsonObject {
+export function merchandiseRecord(build: PayloadBuild, item: PlannedPackage, parentId: string): MerchandiseRecord {
   build.uses.add("package");
   return {
     crmProductId: item.id,
@@ -164,7 +164,7 @@ function packagedProducts(packages: readonly PlannedPackage[]): { product: Plann
   ]);
 }
 
-function assetRecord(build: PayloadBuild, order: RecordKey, asset: PlannedAsset): JsonObject {
+function assetRecord(build: PayloadBuild, order: RecordKey, asset: PlannedAsset): AssetRecord {
   const { settings } = build;
   const products = asset.products.map((product) => productRecord(build, product, asset.id));
   const packageOnly = asset.products.length === 0;
@@ -184,26 +184,26 @@ function assetRecord(build: PayloadBuild, order: RecordKey, asset: PlannedAsset)
       message: "the asset holds packages only, and a purchase needs products of its own (A23: packageOnly is block)",
     });
   }
-  const record: JsonObject = {
+  const record: AssetRecord = {
     assetNos: Array.from({ length: asset.quantity }, (_, unit) => assetNumberReference(order, asset.id, unit)),
     products,
   };
   if (asset.extensions.length > 0) {
-    record["assetExtendList"] = asset.extensions.map((extension) => ({
+    record.assetExtendList = asset.extensions.map((extension) => ({
       extendCode: extension.code,
       extendValue: extension.value,
     }));
   }
   if (asset.limitStart !== undefined) {
-    record["limitStartDate"] = build.time(asset.id, "limitStart", "asset-limit", asset.limitStart, "long");
+    record.limitStartDate = build.time(asset.id, "limitStart", "asset-limit", asset.limitStart, "long");
   }
   if (asset.limitEnd !== undefined) {
-    record["limitEndDate"] = build.time(asset.id, "limitEnd", "asset-limit", asset.limitEnd, "long");
+    record.limitEndDate = build.time(asset.id, "limitEnd", "asset-limit", asset.limitEnd, "long");
   }
-  if (asset.borrowedUsbKey !== undefined) record["borrowedUsbKey"] = asset.borrowedUsbKey;
-  if (asset.transferredAssetNumber !== undefined) record["transferedAssetNum"] = asset.transferredAssetNumber;
+  if (asset.borrowedUsbKey !== undefined) record.borrowedUsbKey = asset.borrowedUsbKey;
+  if (asset.transferredAssetNumber !== undefined) record.transferedAssetNum = asset.transferredAssetNumber;
   if (asset.packages.length > 0) {
-    record["merchandises"] = asset.packages.map((item) => merchandiseRecord(build, item, asset.id));
+    record.merchandises = asset.packages.map((item) => merchandiseRecord(build, item, asset.id));
   }
   return record;
 }
@@ -238,7 +238,7 @@ export const orderableFields = [
 export function newBuyRecords(
   build: PayloadBuild,
   input: { order: RecordKey; customer: RecordKey; body: DesiredCustomer; assets: readonly PlannedAsset[] },
-): { licenseType: LicenseType; sequence: number; record: JsonObject }[] {
+): { licenseType: LicenseType; sequence: number; record: OrderRecord }[] {
   const { settings } = build;
   const groups = new Map<LicenseType, PlannedAsset[]>();
   for (const asset of input.assets) {
@@ -249,18 +249,18 @@ export function newBuyRecords(
   const numbers = customerNumbers(input.customer, input.body.channelCustomerId, settings);
   return [...groups.keys()].sort().map((licenseType, index) => {
     const sequence = settings.sequenceBase + index;
-    const record: JsonObject = {
+    const record: OrderRecord = {
       sequence,
       customerId: { $ref: "customerId", of: licenseType },
       crmCustomerId: numbers.crmCustomerId,
-      customerName: marker(input.body.name),
+      customerName: input.body.name,
       channelCustomerId: numbers.channelCustomerId,
-      adminName: marker(input.body.adminName),
-      adminAccount: marker(input.body.adminAccount),
-      adminEmail: marker(input.body.adminEmail),
-      adminCellNumber: marker(input.body.adminMobile),
-      passwordMobile: marker(input.body.purchaserMobile),
-      address: marker(input.body.address),
+      adminName: input.body.adminName,
+      adminAccount: input.body.adminAccount,
+      adminEmail: input.body.adminEmail,
+      adminCellNumber: input.body.adminMobile,
+      passwordMobile: input.body.purchaserMobile,
+      address: input.body.address,
       customerType: input.body.customerType,
       branchCode: input.body.branchCode,
       branchName: input.body.branchName,
@@ -273,12 +273,7 @@ export function newBuyRecords(
   });
 }
 
-/** A marker as a JSON value. */
-export function marker(value: PrivateMarker | undefined): JsonObject | undefined {
-  return value === undefined ? undefined : { ...value };
-}
-
 /** How a record key is written in a reference of a payload. */
-export function staffReference(staff: RecordKey): Reference & JsonObject {
+export function staffReference(staff: RecordKey): { $ref: "memberGlobalId"; of: string } {
   return { $ref: "memberGlobalId", of: formatKey(staff) };
 }

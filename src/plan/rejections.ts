@@ -6,7 +6,8 @@ import type { RecordKey } from "../crm/model.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { Block } from "./block.ts";
 import type { Rejection } from "./input.ts";
-import type { Operation, RecordReference } from "../operation/operation.ts";
+import type { Operation } from "../operation/operation.ts";
+import type { RecordReference } from "../operation/shape.ts";
 
 const fingerprints = new WeakMap<AssumptionSettings, string>();
 

@@ -1,17 +1,16 @@
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
 import { assetNumberReference } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
+import { kindOf } from "../operation/registry.ts";
 
 /** An asset a staff member should hold: a number, or the number of an instance's unit that becomes known later. */
 export interface Claimed {
   /** Stable identity of the claimed number: the number itself where the CRM names it, else the unit of the instance. */
   token: string;
   number: string | undefined;
-  payload: Json;
+  payload: string | { $ref: "assetNumber"; of: string };
 }
 
 export interface Allocation {
@@ -160,7 +159,7 @@ function unitsOf(input: CustomerInput, orderOperations: readonly Operation[]): M
   for (const item of orderOperations) {
     const [record] = item.records;
     if (record === undefined) continue;
-    for (const asset of plannedAssets(item.after)) {
+    for (const asset of kindOf(item).assets(item)) {
       for (let unit = 0; unit < asset.quantity; unit += 1) {
         const payload = assetNumberReference(record, asset.id, unit);
         const token = payload.of;
@@ -176,13 +175,4 @@ function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void 
   const list = map.get(key);
   if (list === undefined) map.set(key, [value]);
   else list.push(value);
-}
-
-function plannedAssets(after: Json): { id: string; quantity: number }[] {
-  if (!isJsonObject(after) || !Array.isArray(after["assets"])) return [];
-  return after["assets"].flatMap((asset) => {
-    if (!isJsonObject(asset)) return [];
-    const { id, quantity } = asset;
-    return typeof id === "string" && typeof quantity === "number" ? [{ id, quantity }] : [];
-  });
 }

@@ -1,4 +1,3 @@
-import type { JsonObject } from "../base/canonical-json.ts";
 import { limits } from "../contract/limits.ts";
 import { wireLong } from "../contract/member-center.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
@@ -8,7 +7,7 @@ import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
 import type { ObservedMember } from "../platform/snapshot.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
-import { marker } from "./order-records.ts";
+import type { AddedPerson } from "../operation/add-staff.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import { markerKey } from "../operation/references.ts";
@@ -278,7 +277,7 @@ function withoutEnding(text: string, ending: string): string | undefined {
 /** Somebody who is to be added; `together`: the M1 that was refused with this person and others in it. */
 interface Candidate {
   staff: Desired<DesiredStaff>;
-  entry: JsonObject;
+  entry: AddedPerson;
   together: string | undefined;
 }
 
@@ -316,22 +315,21 @@ function batches(toAdd: readonly Candidate[]): (readonly Candidate[])[] {
   });
 }
 
-function newStaff(staff: Desired<DesiredStaff>, settings: AssumptionSettings): JsonObject {
+function newStaff(staff: Desired<DesiredStaff>, settings: AssumptionSettings): AddedPerson {
   const departmentId = staff.body.departmentId ?? settings.defaultDepartmentId;
-  const password =
-    settings.passwordSource === "crm" ? marker(staff.body.password) : initialPassword(formatKey(staff.key));
+  const password = settings.passwordSource === "crm" ? staff.body.password : initialPassword(formatKey(staff.key));
   return {
-    userName: marker(staff.body.userName),
+    userName: staff.body.userName,
     password,
     departmentId: departmentId === undefined ? undefined : wireLong(departmentId),
-    name: marker(staff.body.name),
-    remark: marker(staff.body.remark),
-    passwordMobile: marker(staff.body.mobile),
+    name: staff.body.name,
+    remark: staff.body.remark,
+    passwordMobile: staff.body.mobile,
   };
 }
 
 /** A password that is generated when the payload is bound; `staff` is the record's key. */
-export function initialPassword(staff: string): JsonObject {
+export function initialPassword(staff: string): { $initialPassword: string } {
   return { $initialPassword: staff };
 }
 

@@ -17,7 +17,7 @@ export type ExceptionFacts =
       reason: string;
       since: string;
     }
-  | { kind: "rejected" | "unknown" | "settled" | "numbers-lost"; row: OperationFacts }
+  | { kind: "rejected" | "unknown" | "settled" | "numbers-lost"; row: OperationFacts; count: number | null }
   | { kind: "held"; row: HoldFacts }
   | { kind: "source-incomplete"; row: ReadFacts }
   | { kind: "run"; row: RunFacts };
@@ -63,7 +63,7 @@ export function exceptionRow(facts: ExceptionFacts): ReportRow {
     case "unknown":
     case "settled":
     case "numbers-lost":
-      return operationRow(facts.kind, facts.row);
+      return operationRow(facts.kind, facts.row, facts.count);
     case "held":
       return {
         kind: "held",
@@ -119,9 +119,12 @@ function quarantinedRow(row: QuarantineFacts): ReportRow {
   };
 }
 
-function operationRow(kind: "rejected" | "unknown" | "settled" | "numbers-lost", row: OperationFacts): ReportRow {
+function operationRow(
+  kind: "rejected" | "unknown" | "settled" | "numbers-lost",
+  row: OperationFacts,
+  count: number | null,
+): ReportRow {
   const words = [row.verdict, row.outcomeMessage].filter((text) => text !== null && text !== "");
-  const size = row.payload["size"];
   return {
     kind: kind === "unknown" && row.state === "parked" ? "parked" : kind,
     since: row.createdAt,
@@ -130,7 +133,7 @@ function operationRow(kind: "rejected" | "unknown" | "settled" | "numbers-lost",
     record: row.subject,
     code: row.outcomeCode,
     reason: `${row.endpoint} ${row.kind}: ${words.length === 0 ? row.state : words.join(", ")}`,
-    count: typeof size === "number" ? size : null,
+    count,
     operation: row.id,
     attempts: row.attempts.length,
     run: row.runId,

@@ -10,7 +10,8 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { CustomerInput, Observed } from "../plan/input.ts";
 import type { Link } from "../operation/state.ts";
 import { customerNumbers } from "../plan/order-records.ts";
-import type { Stage } from "../operation/operation.ts";
+import type { Operation } from "../operation/operation.ts";
+import { kindOf } from "../operation/registry.ts";
 import { selectPlatformCustomer } from "../plan/orders.ts";
 import { needsOf } from "../plan/plan.ts";
 
@@ -112,15 +113,16 @@ export class CustomerSnapshot {
     this.#observed.unclearOrders = orders;
   }
 
-  /** Forgets what a stage that did something has made old. */
-  forget(stage: Stage): void {
-    if (stage === "enterprise") {
+  /** Forgets what operations of which some did something have made old. */
+  forget(operations: readonly Operation[]): void {
+    const outdated = new Set(operations.flatMap((operation) => kindOf(operation).outdates));
+    if (outdated.has("enterprises")) {
       this.#observed.enterprises = undefined;
       this.#observed.ambiguous = undefined;
       this.#customersRead = false;
     }
-    if (stage === "staff") this.#observed.members = undefined;
-    if (stage === "orders" || stage === "revokes" || stage === "grants") this.#observed.assets = undefined;
+    if (outdated.has("members")) this.#observed.members = undefined;
+    if (outdated.has("assets")) this.#observed.assets = undefined;
   }
 
   /**

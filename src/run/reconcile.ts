@@ -8,8 +8,8 @@ import { OrderAdoption } from "../apply/adopt-orders.ts";
 import { refusedPersonReason } from "../apply/refusal.ts";
 import { lookForRefusedOrder, lookForUnwanted, refusedJustNow, unwantedOrders } from "../apply/refused-orders.ts";
 import { withoutHeld } from "../plan/limits.ts";
-import type { Operation, RecordReference } from "../operation/operation.ts";
-import { stages } from "../operation/operation.ts";
+import type { Operation } from "../operation/operation.ts";
+import { firstStage } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { planCustomer } from "../plan/plan.ts";
@@ -84,7 +84,7 @@ class CustomerAttemptRun {
   #inParts: Operation[] = [];
   #plannedIds = new Map<string, string>();
   /** Orders that the CRM does not want any more and that are not known to be placed. */
-  #unwanted: RecordReference[] = [];
+  #unwanted: Operation["records"] = [];
   #done = 0;
   #lacking = false;
   /** Something was refused in this attempt, for a record's sake. */
@@ -137,14 +137,14 @@ class CustomerAttemptRun {
       this.#announce(operations);
       this.#inParts = [];
       for (const record of plan.records) this.#outcomes.note({ ...record });
-      const stage = stages.find((name) => operations.some((operation) => operation.stage === name));
-      if (stage === undefined)
+      const next = firstStage(operations);
+      if (next.length === 0)
         return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(plan);
-      for (const operation of operations.filter((item) => item.stage === stage)) {
+      for (const operation of next) {
         const stopped = await this.#carryOut(operation);
         if (stopped !== undefined) return await this.#stop(stopped);
       }
-      if (this.#done > 0) this.#look.forget(stage);
+      if (this.#done > 0) this.#look.forget(next);
     }
     await this.deferAll(
       "customer.restless",

@@ -2,7 +2,8 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { RecordOutcome } from "../ledger/records/work.ts";
 import type { CustomerInput } from "../plan/input.ts";
-import type { Operation, RecordReference } from "../operation/operation.ts";
+import type { Operation } from "../operation/operation.ts";
+import type { RecordReference } from "../operation/shape.ts";
 
 /** Defers every record of a customer that something has to be done about, and that can be used, for one reason. */
 export function deferredOf(

@@ -279,7 +279,7 @@ describe("a decision that cannot be taken", () => {
           runId: null,
           wireHash: wireHash ?? "",
           nonce: "n",
-          context,
+          context: context ?? {},
         });
         world.clock.pass(settleMs + 1);
         return seen;

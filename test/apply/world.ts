@@ -20,7 +20,6 @@ import type { Delivery } from "../../src/apply/deliver.ts";
 import { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { NumberPool } from "../../src/apply/pool.ts";
 import { correlationOf } from "../../src/operation/enterprise.ts";
-import { plannedOrder } from "../../src/operation/asset-numbers.ts";
 import { Settling } from "../../src/apply/settle.ts";
 import type { Settled } from "../../src/apply/settle.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
@@ -274,9 +273,9 @@ export class ApplyWorld {
     }
   }
 
-  async planned(kind: OperationKind): Promise<Operation> {
+  async planned<K extends OperationKind>(kind: K): Promise<Extract<Operation, { kind: K }>> {
     const operations = await this.plan();
-    const found = operations.find((operation) => operation.kind === kind);
+    const found = operations.find((operation): operation is Extract<Operation, { kind: K }> => operation.kind === kind);
     if (found === undefined)
       throw new Error(`no ${kind} in ${operations.map((operation) => operation.kind).join(", ")}`);
     return found;
@@ -296,10 +295,10 @@ export class ApplyWorld {
   }
 
   /** Gives an order its numbers, so that nothing but E5 is left to send. */
-  async fixNumbers(order: Operation): Promise<void> {
+  async fixNumbers(order: Operation<"place-order">): Promise<void> {
     const [record] = order.records;
     if (record === undefined) throw new Error("the operation names no order");
-    const problem = await this.pool.fix(record, plannedOrder.parse(order.after).assets, undefined);
+    const problem = await this.pool.fix(record, order.after.assets, undefined);
     if (problem !== undefined) throw new Error(problem.reason);
   }
 

@@ -231,7 +231,7 @@ describe("a ledger that cannot be written", () => {
     onTestFinished(() => void spawnSync("umount", ["-l", disk]));
     const { ledger, path } = await openLedger({ path: join(disk, "ledger.db") });
     const acknowledged: string[] = [];
-    const big = { note: "x".repeat(4_000) };
+    const big = { crmCustomerId: "x".repeat(4_000), branchName: "b" };
     let problem: unknown;
     for (let index = 0; index < 2_000 && problem === undefined; index += 1) {
       try {

@@ -31,12 +31,13 @@ describe("intents", () => {
 
   it("come back as they were written, with nonce and time of each attempt", async () => {
     const { ledger, path, time } = await openLedger();
-    const planned = update("1", { takesAway: 3, before: { name: "x" } });
-    const id = await intend(ledger, planned, { size: 5 });
+    const acknowledged = { name: "x", branchName: "b", address: null };
+    const planned = { ...update("1", { before: acknowledged }), takesAway: 3 };
+    const id = await intend(ledger, planned, { acknowledged });
     ledger.close();
     const again = await reopened(path);
     const row = await again.journal.byId(id);
-    expect(row).toMatchObject({ id, state: "sending", context: { size: 5 }, attempts: 1 });
+    expect(row).toMatchObject({ id, state: "sending", context: { acknowledged }, attempts: 1 });
     expect(row?.operation).toEqual(planned);
     const [attempt] = await again.journal.attempts(id);
     expect(attempt).toMatchObject({
@@ -75,12 +76,12 @@ describe("intents", () => {
     const [id = ""] = await ledger.journal.plan({
       runId: "r",
       state: "planned",
-      operations: [update("1", { takesAway: 1 })],
+      operations: [{ ...update("1"), takesAway: 1 }],
     });
     const [held = ""] = await ledger.journal.plan({
       runId: "r",
       state: "planned",
-      operations: [update("2", { takesAway: 1 })],
+      operations: [{ ...update("2"), takesAway: 1 }],
     });
     expect(await ledger.journal.hold(key("2"), "h-1", { revokesOnly: true })).toBe(1);
     const send = (which: string, customer: string) =>

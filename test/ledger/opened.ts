@@ -14,6 +14,8 @@ import { Ledger } from "../../src/ledger/ledger.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
 import { operation } from "../../src/operation/new-operation.ts";
 import type { Operation } from "../../src/operation/operation.ts";
+import type { ShapeMap } from "../../src/operation/registry.ts";
+import type { Meant } from "../../src/operation/shape.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
 
 export const sealSecret = "a sealing key of some length";
@@ -88,7 +90,10 @@ export function key(id: string, namespace = "crm"): RecordKey {
 }
 
 /** An E4 for a customer: an operation that needs nothing else. */
-export function update(customer: string, fields: Partial<Parameters<typeof operation>[1]> = {}): Operation {
+export function update(
+  customer: string,
+  fields: Partial<Meant<ShapeMap["update-enterprise"]>> = {},
+): Operation<"update-enterprise"> {
   return operation("update-enterprise", {
     customer: key(customer),
     subject: `customer:crm/${customer}`,

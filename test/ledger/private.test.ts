@@ -81,7 +81,14 @@ async function full(): Promise<{ ledger: Ledger; path: string }> {
   await ingest(ledger, "orders", "O");
   await ingest(ledger, "staff", "S");
   const loaded = await ledger.state.load(key("C"));
-  const payload = JSON.parse(JSON.stringify({ customer: loaded.desiredCustomer?.body, staff: loaded.staff[0]?.body }));
+  const payload = JSON.parse(
+    JSON.stringify({
+      crmCustomerId: "C",
+      branchName: "b",
+      customer: loaded.desiredCustomer?.body,
+      staff: loaded.staff[0]?.body,
+    }),
+  );
   const done = await intend(ledger, update("C", { payload }));
   await ledger.journal.conclude(done, doneWith());
   const rejected = await ledger.journal.intend({

@@ -251,7 +251,7 @@ export class LedgerWorld {
       {
         type: "acknowledged",
         customer,
-        fields: operation.after as { name: string; branchName: string; address: string | null },
+        fields: operation.after,
       },
     ]);
     await this.ledger.state.record(customer, [
@@ -417,7 +417,7 @@ export function shownOf(
   licenceOrder: string,
 ): { kind: string; subject: string; body: JsonObject }[] {
   const shown: { kind: string; subject: string; body: JsonObject }[] = [];
-  const channelOrderId = operation.payload["channelOrderId"];
+  const { channelOrderId, orderList }: JsonObject = operation.payload;
   const showProduct = (sent: JsonObject): void => {
     shown.push({
       kind: "product",
@@ -443,7 +443,7 @@ export function shownOf(
       },
     });
   };
-  const list = operation.payload["orderList"] as unknown as {
+  const list = orderList as unknown as {
     assets: { products: JsonObject[]; merchandises?: JsonObject[] }[];
   }[];
   for (const record of list) {

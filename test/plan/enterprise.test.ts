@@ -300,7 +300,7 @@ it("the enterprise of the reference is the linked one", () => {
     observed: { members: [], assets: [] },
   }).operations;
   expect(add?.target).toEqual({ enterpriseGlobalId: { $ref: "enterpriseGlobalId" } });
-  expect(add && wireOf({ ...add, payload: add.target }, situation({ known: linked(own) }).known)).toEqual({
+  expect(add && wireOf(add.target, situation({ known: linked(own) }).known)).toEqual({
     enterpriseGlobalId,
   });
 });

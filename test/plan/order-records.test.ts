@@ -168,7 +168,7 @@ describe("what the settings decide about a body", () => {
       orders: [order("1", { channelOrderId: "MINE", instances: simple })],
       known: linked(own),
     }).operations;
-    expect(operation?.payload["channelOrderId"]).toBe("MINE");
+    expect(operation?.payload).toMatchObject({ channelOrderId: "MINE" });
   });
 
   it("the zone in which a day is named, and the codec of each kind of time", () => {

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../src/base/canonical-json.ts";
 import type { Json } from "../../src/base/canonical-json.ts";
 import type { CustomerInput } from "../../src/plan/input.ts";
-import { compareOperations, stages } from "../../src/operation/operation.ts";
+import { compareOperations } from "../../src/operation/operation.ts";
+import { stages } from "../../src/operation/shape.ts";
 import { fingerprintOf } from "../../src/plan/plan.ts";
 import { asset, bundle, product } from "../crm/instances.ts";
 import {

@@ -256,9 +256,13 @@ export function plan(given: Situation | CustomerInput, options: Partial<PlanOpti
 }
 
 /** The bound payload of an operation, as the service gets it. Throws where a value is missing. */
-export function wireOf(operation: Operation, known: Known, settings: AssumptionSettings = settingsWith()): unknown {
+export function wireOf(
+  unbound: Operation | JsonObject,
+  known: Known,
+  settings: AssumptionSettings = settingsWith(),
+): unknown {
   const bound = bind(
-    operation.payload,
+    isOperation(unbound) ? unbound.payload : unbound,
     bindingsFrom(payloadFactsOf(known), settings, {
       privateValue: (marker) => values.get(markerKey(marker)),
       initialPassword: (person) => `password of ${person}`,
@@ -268,13 +272,17 @@ export function wireOf(operation: Operation, known: Known, settings: AssumptionS
   return JSON.parse(JSON.stringify(bound.wire)) as unknown;
 }
 
+function isOperation(unbound: Operation | JsonObject): unbound is Operation {
+  return "payload" in unbound;
+}
+
 /** An operation as one line: kind, subject and what a person would look at first. */
 export function line(operation: Operation): string {
   const show = (value: Json | undefined): string => {
     if (isPrivateMarker(value)) return `{${value.field}}`;
     return typeof value === "string" ? value : JSON.stringify(value);
   };
-  const { payload } = operation;
+  const payload: JsonObject = operation.payload;
   const list = payload["deleteAssets"];
   const added = payload["addAssets"];
   if (Array.isArray(list) && Array.isArray(added)) {

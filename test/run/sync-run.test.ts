@@ -352,7 +352,7 @@ describe("a run whose process died", () => {
             subject: "customer:crm/C9",
             records: [{ stream: "customers", ...customer }],
             target: { channelCustomerId: "C9" },
-            payload: {},
+            payload: { crmCustomerId: "C9", branchName: "b" },
             reason: "new",
             before: null,
             after: { name: "n", branchName: "b", address: null },

@@ -14,11 +14,10 @@ import type { SimulatedServices } from "./services.ts";
  * shows it anyhow.
  */
 function isThere(row: JournalRow, services: SimulatedServices): boolean | undefined {
-  const { kind, payload } = row.operation;
-  const channelOrderId = payload["channelOrderId"];
-  if (kind === "place-order" && typeof channelOrderId === "string")
-    return services.observation.batches(channelOrderId).length > 0;
-  if (kind === "create-enterprise")
+  const { operation } = row;
+  if (operation.kind === "place-order")
+    return services.observation.batches(operation.payload.channelOrderId).length > 0;
+  if (operation.kind === "create-enterprise")
     return (
       services.store.prepare("SELECT 1 FROM customers WHERE channel_customer_id = ?").get(row.operation.customer.id) !==
       undefined

@@ -1,10 +1,12 @@
-import { isJsonObject, parseJson } from "../../base/canonical-json.ts";
+import { parseJson } from "../../base/canonical-json.ts";
 import { z } from "zod";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import type { Json } from "../../base/canonical-json.ts";
 import { streams } from "../../crm/model.ts";
-import type { Endpoint, Operation, RecordReference, Stage } from "../../operation/operation.ts";
+import type { Endpoint, RecordReference, Stage } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import { isKind } from "../../operation/registry.ts";
+import { readOperation } from "../../operation/stored-operation.ts";
+import type { Entry, Stored } from "../../operation/stored-operation.ts";
 import { unreadableRow } from "../database/damage.ts";
 
 export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
@@ -12,18 +14,16 @@ export type OperationState = "planned" | "sending" | "unknown" | "parked" | "hel
 /** The verdict on a refused operation of which the platform shows something: only a person ends that. */
 export const refusedYetShown = "was refused and is shown; waits for a person";
 
-/** What an operation has to remember to be settled after a crash. Holds ids and hashes, never a private value. */
-export type OperationContext = JsonObject;
+/** An operation as the journal holds it; the context is there once its intent was recorded. */
+export type JournalRow = JournalState & Stored;
 
-/** An operation as the journal holds it. */
-export interface JournalRow {
+interface JournalState {
   id: string;
   runId: string | null;
   planId: string | null;
   holdId: string | null;
   state: OperationState;
   wireHash: string | null;
-  context: OperationContext;
   createdAt: string;
   updatedAt: string;
   settleAfter: string | null;
@@ -32,7 +32,6 @@ export interface JournalRow {
   outcomeCode: string | null;
   outcomeMessage: string | null;
   attempts: number;
-  operation: Operation;
 }
 
 export interface Attempt {
@@ -108,6 +107,24 @@ export interface AttemptRow {
 export function journalRow(row: OperationRow): JournalRow {
   const { kind, endpoint, stage } = row;
   if (!isKind(kind)) throw unreadableRow("operation", row.id, "kind");
+  const common = {
+    endpoint,
+    stage,
+    customer: { namespace: row.customer_namespace, id: row.customer_id },
+    subject: row.subject,
+    records: storedRecords(row),
+    reason: row.reason,
+    takesAway: row.takes_away,
+    hash: row.hash,
+  };
+  const read = readOperation(kind, common, {
+    target: stored(row, "target", row.target),
+    payload: stored(row, "payload", row.payload),
+    before: stored(row, "before", row.before),
+    after: stored(row, "after", row.after),
+    context: stored(row, "context", row.context),
+  });
+  if ("misfit" in read) throw unreadableRow("operation", row.id, read.misfit);
   return {
     id: row.id,
     runId: row.run_id,
@@ -115,7 +132,6 @@ export function journalRow(row: OperationRow): JournalRow {
     holdId: row.hold_id,
     state: row.state,
     wireHash: row.wire_hash,
-    context: storedObject(row, "context"),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     settleAfter: row.settle_after,
@@ -124,22 +140,15 @@ export function journalRow(row: OperationRow): JournalRow {
     outcomeCode: row.outcome_code,
     outcomeMessage: row.outcome_message,
     attempts: row.attempts,
-    operation: {
-      kind,
-      endpoint,
-      stage,
-      customer: { namespace: row.customer_namespace, id: row.customer_id },
-      subject: row.subject,
-      records: storedRecords(row),
-      target: storedObject(row, "target"),
-      payload: storedObject(row, "payload"),
-      reason: row.reason,
-      before: stored(row, "before", row.before),
-      after: stored(row, "after", row.after),
-      takesAway: row.takes_away,
-      hash: row.hash,
-    },
+    ...read.stored,
   };
+}
+
+/** The same for its kind, which needs what was remembered with the intent. Throws as `journalRow` does. */
+export function journalEntry(row: JournalRow): Entry {
+  const { id, operation, context } = row;
+  if (context === undefined) throw unreadableRow("operation", id, "context");
+  return { id, operation, context };
 }
 
 function stored(row: OperationRow, column: string, text: string): Json {
@@ -148,12 +157,6 @@ function stored(row: OperationRow, column: string, text: string): Json {
   } catch (error) {
     throw unreadableRow("operation", row.id, column, error);
   }
-}
-
-function storedObject(row: OperationRow, column: "context" | "target" | "payload"): JsonObject {
-  const value = stored(row, column, row[column]);
-  if (!isJsonObject(value)) throw unreadableRow("operation", row.id, column);
-  return value;
 }
 
 const recordList = z.array(z.object({ stream: z.enum(streams), namespace: z.string(), id: z.string() }));

@@ -1,16 +1,17 @@
-import type { Json } from "../../base/canonical-json.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { kindIn } from "../../operation/registry.ts";
-import type { Operation, RecordReference } from "../../operation/operation.ts";
+import type { Operation } from "../../operation/operation.ts";
+import type { RecordReference } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { attempt, journalRow, operationColumns } from "./journal-row.ts";
-import type { Attempt, AttemptRow, JournalRow, OperationContext, OperationRow, OperationState } from "./journal-row.ts";
+import type { Attempt, AttemptRow, JournalRow, OperationRow, OperationState } from "./journal-row.ts";
 import { statements } from "../database/statements.ts";
 
-export { refusedYetShown } from "./journal-row.ts";
-export type { Attempt, JournalRow, OperationContext, OperationState } from "./journal-row.ts";
+export { journalEntry, refusedYetShown } from "./journal-row.ts";
+export type { Attempt, JournalRow, OperationState } from "./journal-row.ts";
 
 /** The journal: operations and attempts. Every method runs inside the writer's transaction, or reads. */
 export class JournalTables {
@@ -114,7 +115,7 @@ export class JournalTables {
     planId?: string | null;
     holdId?: string | null;
     wireHash?: string | null;
-    context?: OperationContext;
+    context?: JsonObject;
     position?: number;
     at: string;
   }): void {
@@ -154,10 +155,7 @@ export class JournalTables {
     this.#statements.attempt.run(id, id, attempt.nonce, attempt.wireHash, attempt.at);
   }
 
-  markSending(
-    id: string,
-    fields: { wireHash: string; context: OperationContext; runId: string | null; at: string },
-  ): void {
+  markSending(id: string, fields: { wireHash: string; context: JsonObject; runId: string | null; at: string }): void {
     const changed = this.#statements.sending.run(
       fields.wireHash,
       JSON.stringify(fields.context),

@@ -3,7 +3,8 @@ import { toInstant } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Operation, RecordReference } from "../../operation/operation.ts";
+import type { Operation } from "../../operation/operation.ts";
+import type { RecordReference } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import type { StateChange } from "../../operation/state.ts";
 import type { ChangeTables } from "../state/changes.ts";
@@ -11,7 +12,7 @@ import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";
 import { ClockNoteTables } from "./clock-notes.ts";
 import { JournalTables, refusedYetShown } from "./journal-tables.ts";
-import type { Attempt, JournalRow, OperationContext, OperationState } from "./journal-tables.ts";
+import type { Attempt, JournalRow, OperationState } from "./journal-tables.ts";
 import type { PrivateValues, SealedValues } from "../private/private-values.ts";
 import type { NewRejections, RejectionTables } from "./rejections.ts";
 import type { RunTables } from "../runs/run-tables.ts";
@@ -83,7 +84,7 @@ export class Journal {
     runId: string | null;
     wireHash: string;
     nonce: string;
-    context: OperationContext;
+    context: JsonObject;
     sealed?: readonly SealedValues[] | undefined;
   }): Promise<string> {
     const id = entry.id ?? this.#context.ids.next("op");

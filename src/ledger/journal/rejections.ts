@@ -1,6 +1,6 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { OperationKind } from "../../operation/registry.ts";
-import type { RecordReference } from "../../operation/operation.ts";
+import type { RecordReference } from "../../operation/shape.ts";
 import type { Rejection } from "../../plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";

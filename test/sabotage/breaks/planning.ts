@@ -3,7 +3,7 @@ import type { Breaks } from "../break.ts";
 /** What is planned, in which order, and within which limits. */
 export const planning: Breaks = {
   "grants come before revokes": {
-    file: "src/operation/operation.ts",
+    file: "src/operation/shape.ts",
     within: "stages",
     find: `"staff", "revokes", "grants"`,
     replace: `"staff", "grants", "revokes"`,

@@ -43,8 +43,8 @@ export const rejecting: Breaks = {
       "a revoke that was refused > is tried again when the person is gone from the CRM: that is a change of the record too",
   },
   "an order that was refused and placed by hand since is looked for under its own numbers alone": {
-    file: "src/apply/refused-orders.ts",
-    within: "lookFor",
+    file: "src/operation/refused-order.ts",
+    within: "shownOfRefusedOrder",
     find: "for (const $number of others) if",
     replace: "for (const $number of assets.keys()) if",
     test,

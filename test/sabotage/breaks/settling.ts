@@ -243,8 +243,8 @@ export const settling: Breaks = {
   "an E2 that E3 does not show is made again although E3 never showed one": {
     file: "src/operation/enterprise.ts",
     within: "notFound",
-    find: "if (await $facts.correlationConfirmed(enterpriseContext.parse($entry.context).correlation))",
-    replace: "if (enterpriseContext.parse($entry.context).correlation !== undefined)",
+    find: "if (await $facts.correlationConfirmed($entry.context.correlation))",
+    replace: "if ($entry.context.correlation !== undefined)",
     test: "apply/settle.test.ts",
     title:
       "an enterprise whose answer was lost (E2) > that is not shown waits for a person while no E3 ever showed what an E2 of ours made",

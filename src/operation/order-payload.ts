@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { plannedOrder } from "./asset-numbers.ts";
+import { orderContext } from "./order-context.ts";
+import { privateMarker, references } from "./references.ts";
+import type { ShapesOf } from "./shape.ts";
+
+/** A time in the form that the settings name; null where they name none. */
+const time = z.union([z.string(), z.number(), z.null()]);
+const marker = privateMarker.optional();
+
+const feature = z.object({
+  featureCode: z.string(),
+  featureName: z.string(),
+  featureValue: z.string(),
+  featureValueType: z.string(),
+  trial: z.number(),
+  trialEndDate: time,
+});
+
+const product = z.object({
+  crmProductId: z.string(),
+  parentCrmProductId: z.string(),
+  productUri: z.string(),
+  productName: z.string(),
+  gmsPid: z.string().optional(),
+  appKey: z.string().optional(),
+  productType: z.string(),
+  limitConcurrent: z.number(),
+  limitTimeDuration: time,
+  strictMatchWhenDelete: z.boolean(),
+  trial: z.number(),
+  trialEndDate: time,
+  timeUnit: z.string(),
+  timeUnitQuantity: z.number(),
+  timeDurationExpression: z.string(),
+  srcLicenseOrderId: z.string().optional(),
+  productFeatures: z.array(feature),
+  limitStartDate: time.optional(),
+  limitEndDate: time.optional(),
+  passwords: marker,
+});
+export type ProductRecord = z.infer<typeof product>;
+
+const merchandise = z.object({
+  crmProductId: z.string(),
+  parentCrmProductId: z.string(),
+  merchandiseNum: z.string(),
+  merchandiseName: z.string(),
+  parentMerchandiseNum: z.string().nullable(),
+  timeDurationExpression: z.string(),
+  get children() {
+    return z.array(merchandise).nullable();
+  },
+  licenseOrderProductList: z.array(product),
+});
+export type MerchandiseRecord = z.infer<typeof merchandise>;
+
+const asset = z.object({
+  assetNos: z.array(z.union([references.assetNumber, z.string()])),
+  products: z.array(product),
+  assetExtendList: z.array(z.object({ extendCode: z.string(), extendValue: z.string() })).optional(),
+  limitStartDate: time.optional(),
+  limitEndDate: time.optional(),
+  borrowedUsbKey: z.boolean().optional(),
+  transferedAssetNum: z.boolean().optional(),
+  merchandises: z.array(merchandise).optional(),
+});
+export type AssetRecord = z.infer<typeof asset>;
+
+const record = z.object({
+  sequence: z.number(),
+  customerId: z.union([references.customerId, z.string()]),
+  crmCustomerId: z.string(),
+  customerName: marker,
+  channelCustomerId: z.string(),
+  adminName: marker,
+  adminAccount: marker,
+  adminEmail: marker,
+  adminCellNumber: marker,
+  passwordMobile: marker,
+  address: marker,
+  customerType: z.string(),
+  branchCode: z.string(),
+  branchName: z.string(),
+  enterpriseGlobalId: z.union([references.enterpriseGlobalId, z.string()]),
+  licenseType: z.string(),
+  orderType: z.string(),
+  assets: z.array(asset),
+});
+export type OrderRecord = z.infer<typeof record>;
+
+/** E5 as a plan and the journal hold it: its wire form, with references and markers in it. */
+export const orderSchemas = {
+  target: z.object({}),
+  payload: z.object({
+    channelCode: z.string(),
+    channelOrderId: z.string(),
+    syncMode: z.string(),
+    orderList: z.array(record),
+  }),
+  before: z.null(),
+  after: plannedOrder,
+  context: orderContext,
+};
+export type OrderShapes = ShapesOf<typeof orderSchemas>;

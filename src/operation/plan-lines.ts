@@ -1,0 +1,26 @@
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { isPrivateMarker, isReference, knownAfter } from "./references.ts";
+
+/** A value as a person reads it: references say when they become known, private values only that they are there. */
+export function shown(item: Json | undefined): string {
+  if (item === undefined || item === null) return "none";
+  if (isReference(item)) return `(known after ${knownAfter[item.$ref]})`;
+  if (isPrivateMarker(item)) return `(private, version ${item.version})`;
+  if (typeof item === "object" && !Array.isArray(item) && typeof item["$initialPassword"] === "string")
+    return "(generated)";
+  if (Array.isArray(item)) return item.length === 0 ? "none" : `[${item.map(shown).join(", ")}]`;
+  if (typeof item === "object") {
+    return `{${Object.entries(item)
+      .filter(([, member]) => member !== undefined)
+      .map(([key, member]) => `${key}: ${shown(member)}`)
+      .join(", ")}}`;
+  }
+  return String(item);
+}
+
+/** Each field of a payload as a line of a plan. */
+export function fieldLines(payload: JsonObject): string[] {
+  return Object.entries(payload)
+    .filter(([, item]) => item !== undefined)
+    .map(([key, item]) => `${key}: ${shown(item)}`);
+}

@@ -1,0 +1,42 @@
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { JournalEntry, RefusalFacts } from "./kind.ts";
+import type { OrderShapes } from "./order-payload.ts";
+
+/**
+ * What the platform shows of a refused order, in words; undefined where it shows nothing. Its asset numbers and its
+ * channel order number are looked for: (M6 ∪ E8), then M7 of all that is not another order's of ours.
+ */
+export async function shownOfRefusedOrder(
+  { operation, context }: JournalEntry<OrderShapes>,
+  reader: SnapshotReader,
+  facts: RefusalFacts,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const { customer } = operation;
+  const channelNumbers = new Set([context.channelOrderId, facts.channelOrderId]);
+  const assets = await reader.allAssets(customer, context.enterpriseGlobalId, signal);
+  // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and
+  // nobody else's.
+  const given = new Set(operation.after.assets.flatMap((asset) => asset.given));
+  const own = new Set(context.records.flatMap((record) => record.numbers));
+  for (const number of own)
+    if (assets.has(number) && !given.has(number)) return `the platform shows its asset number ${number}`;
+  // Somebody may have placed it by hand since, under other numbers. What stands under the numbers of our other orders
+  // is theirs.
+  const others = await facts.placedNumbers();
+  for (const number of others) if (!own.has(number)) assets.delete(number);
+  for (const asset of assets.values()) {
+    const { products } = await reader.contents(customer, context.enterpriseGlobalId, asset, signal);
+    const found = products.find(
+      (product) => product.channelOrderId !== null && channelNumbers.has(product.channelOrderId),
+    );
+    if (found !== undefined)
+      return `the platform shows a product of the channel order ${found.channelOrderId} under the asset number ${asset.assetNum}`;
+  }
+  if (context.records.length < 2) return undefined;
+  for (const { licenseType } of context.records) {
+    if (await facts.isShown(licenseType)) continue;
+    return `a part of it may be there: the platform was never seen to show assets of the licence type ${licenseType} (A43: assumptions.visibleLicenseTypes)`;
+  }
+  return undefined;
+}
