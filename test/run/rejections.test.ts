@@ -121,9 +121,9 @@ class Company {
 
   get numbers(): string[] {
     return this.#rows(
-      z.object({ slot: z.string() }),
-      "select order_id || instance_id || slot || wire_number as slot from asset_number where fixed_at is not null order by 1",
-    ).map((row) => row.slot);
+      z.object({ unit: z.string() }),
+      "select order_id || instance_id || unit || wire_number as unit from asset_number where fixed_at is not null order by 1",
+    ).map((row) => row.unit);
   }
 
   states(endpoint: string): string[] {
