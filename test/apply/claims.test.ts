@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RecordKey } from "../../src/crm/model.ts";
 import type { Operation } from "../../src/operation/operation.ts";
-import { ApplyWorld, customerRecord, orderRecord, staffRecord } from "./world.ts";
+import { ApplyWorld, customerRecord, orderRecord, staffRecord } from "../support/world/apply-world.ts";
 
 const other: RecordKey = { namespace: "crm", id: "C2" };
 

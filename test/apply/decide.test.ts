@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 import { decide } from "../../src/apply/decide.ts";
 import type { Decision, PersonsVerdict } from "../../src/apply/decide.ts";
 import { SnapshotReader } from "../../src/platform/snapshot.ts";
-import { ApplyWorld, customer, customerRecord, orderRecord, permitted, settleMs, staffRecord } from "./world.ts";
+import {
+  ApplyWorld,
+  customer,
+  customerRecord,
+  orderRecord,
+  permitted,
+  settleMs,
+  staffRecord,
+} from "../support/world/apply-world.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
 const untouched = { fault: "resetBefore", times: 1 } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deliver } from "../../src/apply/deliver.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
-import { ApplyWorld, customer, customerRecord, key, orderRecord, staffRecord } from "./world.ts";
+import { ApplyWorld, customer, customerRecord, key, orderRecord, staffRecord } from "../support/world/apply-world.ts";
 
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
   const world = await ApplyWorld.start(options);

@@ -3,7 +3,15 @@ import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { decide } from "../../src/apply/decide.ts";
 import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Platform } from "../../src/platform/platform.ts";
-import { ApplyWorld, customer, customerRecord, orderRecord, permitted, settleMs, staffRecord } from "./world.ts";
+import {
+  ApplyWorld,
+  customer,
+  customerRecord,
+  orderRecord,
+  permitted,
+  settleMs,
+  staffRecord,
+} from "../support/world/apply-world.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
 const untouched = { fault: "resetBefore", times: 1 } as const;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ApplyWorld, customerRecord, permitted, staffRecord } from "./world.ts";
+import { ApplyWorld, customerRecord, permitted, staffRecord } from "../support/world/apply-world.ts";
 
 it("what M1 says of somebody it refuses is kept without anything that was sent of that person", async () => {
   const world = await ApplyWorld.start();

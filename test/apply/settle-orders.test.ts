@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Order } from "../../src/crm/model.ts";
 import type { Platform } from "../../src/platform/platform.ts";
-import { ApplyWorld, customer, customerRecord, orderRecord } from "./world.ts";
+import { ApplyWorld, customer, customerRecord, orderRecord } from "../support/world/apply-world.ts";
 
 /** An order of cloud assets whose E5 had no answer; `applied` says whether the platform placed it. */
 async function inDoubt(

@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
-import { ApplyWorld, customer, customerRecord, orderRecord, permitted, staffRecord } from "./world.ts";
+import {
+  ApplyWorld,
+  customer,
+  customerRecord,
+  orderRecord,
+  permitted,
+  staffRecord,
+} from "../support/world/apply-world.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
 const untouched = { fault: "resetBefore", times: 1 } as const;

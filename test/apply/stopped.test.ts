@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { deliver } from "../../src/apply/deliver.ts";
-import { ApplyWorld, customerRecord } from "./world.ts";
+import { ApplyWorld, customerRecord } from "../support/world/apply-world.ts";
 
 it("whatever is to be sent once the run was stopped is not sent, and leaves no trace in the journal", async () => {
   const world = await ApplyWorld.start();

@@ -13,8 +13,8 @@ import { monthlyReport } from "../../jobs/monthly-report.ts";
 import { staff } from "../../jobs/staff.ts";
 import { verify } from "../../jobs/verify.ts";
 import { sizes } from "../support/sizes.ts";
-import { real, realEnvironment } from "./real-world.ts";
-import { shown } from "./world.ts";
+import { real, realEnvironment } from "./real-config.ts";
+import { shown } from "./small-config.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "crm-sync-config-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { loadWith } from "../../src/config/load.ts";
-import { environment, folder, good, load, refusals, smallSchema } from "./world.ts";
+import { environment, folder, good, load, refusals, smallSchema } from "./small-config.ts";
 
 describe("a configuration", () => {
   it("gives the settings, the defaults and a header that says where they came from", async () => {
@@ -82,7 +82,7 @@ describe("a configuration", () => {
   it("says which file is not there", async () => {
     const { path } = await load(good);
     const { loadWith } = await import("../../src/config/load.ts");
-    const { smallSchema } = await import("./world.ts");
+    const { smallSchema } = await import("./small-config.ts");
     const result = await loadWith(smallSchema, { path: `${path}.gone`, environment: {} });
     expect(result.ok || result.error.map((problem) => [problem.place, problem.exitCode, problem.message])).toEqual([
       [`${path}.gone:1:1`, 78, "The configuration file does not exist."],
@@ -148,7 +148,7 @@ describe("profiles, environment and options", () => {
   it("names a profile that does not exist and one that is no name", async () => {
     const { path } = await load(good);
     const { loadWith } = await import("../../src/config/load.ts");
-    const { smallSchema, environment } = await import("./world.ts");
+    const { smallSchema, environment } = await import("./small-config.ts");
     const result = await loadWith(smallSchema, { path, environment, profiles: ["../secret", "nowhere"] });
     expect(result.ok || result.error.map((problem) => problem.code)).toEqual(["config.profile", "config.unreadable"]);
   });
@@ -167,7 +167,7 @@ describe("secrets", () => {
 
   it("come from a file as they stand there, without its last line end, and are read anew", async () => {
     const { writeFileSync } = await import("node:fs");
-    const { folder } = await import("./world.ts");
+    const { folder } = await import("./small-config.ts");
     const file = `${folder()}/key`;
     writeFileSync(file, " 0012 \n");
     const { result } = await load(good.replace("env:SEAL_KEY", `file:${file}`));

@@ -28,8 +28,8 @@ import {
   smallPersonal,
   smallSecrets,
   writeWorld,
-} from "../support/small-world.ts";
-import type { Change } from "../support/small-world.ts";
+} from "../support/world/small.ts";
+import type { Change } from "../support/world/small.ts";
 
 /**
  * Each cell ends the program with SIGKILL at one exact point of one operation, starts the same command again, and looks

@@ -27,7 +27,7 @@ import {
   smallPersonal,
   smallSecrets,
   writeWorld,
-} from "../support/small-world.ts";
+} from "../support/world/small.ts";
 
 /**
  * Two programs are started on one ledger at the same moment, each with a door of its own to the platform, so that every

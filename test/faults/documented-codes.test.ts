@@ -10,8 +10,8 @@ import type { Cell } from "../support/cells.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
 import { sampled } from "../support/sizes.ts";
-import { changes, notSentYet, writeWorld } from "../support/small-world.ts";
-import type { Change } from "../support/small-world.ts";
+import { changes, notSentYet, writeWorld } from "../support/world/small.ts";
+import type { Change } from "../support/world/small.ts";
 
 /**
  * Every code of the two contracts is answered to every operation that may answer it, in HTTP 299: the run balances,

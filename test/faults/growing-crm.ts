@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import type { Draws } from "../simulation/timeline.ts";
 import type { Wished } from "../support/full-check.ts";
-import type { SmallWorld } from "../support/small-world.ts";
+import type { SmallWorld } from "../support/world/small.ts";
 
 interface Asset {
   id: string;

@@ -23,9 +23,9 @@ import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, runProgram, runResultOf } from "../support/program.ts";
 import { startChangingProxy } from "../support/reversing-proxy.ts";
 import { isFull, sampled, sizes } from "../support/sizes.ts";
-import { changes, configOf, ledgerOf, platformOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
+import { changes, configOf, ledgerOf, platformOf, smallEnvironment, writeWorld } from "../support/world/small.ts";
 import { customer, hostileClasses, order, person } from "./hostile-classes.ts";
-import { customerMapping } from "./source-world.ts";
+import { customerMapping } from "./exports.ts";
 import type { Held, HostileClass, HostileStream, Row } from "./hostile-classes.ts";
 
 /**

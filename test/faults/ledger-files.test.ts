@@ -43,8 +43,8 @@ import {
   smallPersonal,
   smallSecrets,
   writeWorld,
-} from "../support/small-world.ts";
-import type { SmallWorld } from "../support/small-world.ts";
+} from "../support/world/small.ts";
+import type { SmallWorld } from "../support/world/small.ts";
 import { dumpOf, dumpsDiffer, framesOf, imageOf } from "../support/ledger-bytes.ts";
 import type { Dump, Frame } from "../support/ledger-bytes.ts";
 

@@ -28,8 +28,8 @@ import {
   smallPersonal,
   smallSecrets,
   writeWorld,
-} from "../support/small-world.ts";
-import type { Change } from "../support/small-world.ts";
+} from "../support/world/small.ts";
+import type { Change } from "../support/world/small.ts";
 
 /**
  * A ledger that is whole and cannot be written: the program says so and sends nothing more, and the next run goes on

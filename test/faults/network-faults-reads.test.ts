@@ -9,8 +9,8 @@ import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
 import { isSample } from "../support/sizes.ts";
 import type { Ended } from "../support/program.ts";
-import { changes, ledgerOf, writeWorld } from "../support/small-world.ts";
-import type { Change } from "../support/small-world.ts";
+import { changes, ledgerOf, writeWorld } from "../support/world/small.ts";
+import type { Change } from "../support/world/small.ts";
 
 /**
  * Every reading operation meets every fault of the network in every situation in which something is concluded from it:

@@ -24,8 +24,8 @@ import {
   smallPersonal,
   smallSecrets,
   writeWorld,
-} from "../support/small-world.ts";
-import type { Change } from "../support/small-world.ts";
+} from "../support/world/small.ts";
+import type { Change } from "../support/world/small.ts";
 
 /**
  * Every fault meets the one call of an operation, once. Whatever the program made of it, two more runs without a fault

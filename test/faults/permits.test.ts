@@ -9,8 +9,8 @@ import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, startProgram } from "../support/program.ts";
-import { base, configOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
-import type { SmallWorld } from "../support/small-world.ts";
+import { base, configOf, smallEnvironment, writeWorld } from "../support/world/small.ts";
+import type { SmallWorld } from "../support/world/small.ts";
 
 /**
  * More work than calls are allowed at once: half of the customers have a new order, the others a new member of staff.

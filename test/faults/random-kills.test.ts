@@ -14,7 +14,7 @@ import { startGate } from "../support/gate.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { compileCache } from "../support/warm.ts";
 import { sizes } from "../support/sizes.ts";
-import { KilledWorld } from "./killed-world.ts";
+import { KilledWorld } from "./killed-program.ts";
 
 /**
  * The program is killed with SIGKILL at random moments, again and again, while its CRM keeps changing. Each world is

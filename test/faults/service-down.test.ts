@@ -9,8 +9,8 @@ import type { Cell } from "../support/cells.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
 import { isFull, sampled, sizes } from "../support/sizes.ts";
-import { changes, writeWorld } from "../support/small-world.ts";
-import type { Change, SmallWorld } from "../support/small-world.ts";
+import { changes, writeWorld } from "../support/world/small.ts";
+import type { Change, SmallWorld } from "../support/world/small.ts";
 import { Certificates, startTlsRoad } from "../support/tls-road.ts";
 import type { RoadFault } from "../support/tls-road.ts";
 

@@ -6,8 +6,8 @@ import { temporaryFolder } from "../support/northwind.ts";
 import { runResultOf } from "../support/program.ts";
 import type { Program } from "../support/program.ts";
 import { sampled, sizes } from "../support/sizes.ts";
-import { signalled, StoppedWorld, stopNote, untilThere } from "./stopped-world.ts";
-import type { Way } from "./stopped-world.ts";
+import { signalled, StoppedWorld, stopNote, untilThere } from "./stopped-program.ts";
+import type { Way } from "./stopped-program.ts";
 
 /**
  * The program is asked to stop by SIGTERM. What is on its way comes to its end and is written down; nothing else

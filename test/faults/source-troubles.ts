@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Format } from "./source-world.ts";
+import type { Format } from "./exports.ts";
 
 /** What can be wrong with a file of people, in each format, and how the run with it ends. */
 

@@ -18,9 +18,9 @@ import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf } from "../support/program.ts";
 import { sampled, sizes } from "../support/sizes.ts";
-import { configOf, ledgerOf, platformOf, smallEnvironment } from "../support/small-world.ts";
-import { copyWorld, filesOf, formats, laterExport, peopleOf, wholeExport, writeExport } from "./source-world.ts";
-import type { Format, HttpShape } from "./source-world.ts";
+import { configOf, ledgerOf, platformOf, smallEnvironment } from "../support/world/small.ts";
+import { copyWorld, filesOf, formats, laterExport, peopleOf, wholeExport, writeExport } from "./exports.ts";
+import type { Format, HttpShape } from "./exports.ts";
 import { latin1, lines, people, shrank, tables } from "./source-troubles.ts";
 import type { People, Trouble } from "./source-troubles.ts";
 

@@ -26,7 +26,7 @@ import {
   smallPersonal,
   smallSecrets,
   writeWorld,
-} from "../support/small-world.ts";
+} from "../support/world/small.ts";
 
 /**
  * The n-th system call of a kind fails, or the program is killed as it makes it, in a first run that begins with an

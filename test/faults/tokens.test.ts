@@ -24,7 +24,7 @@ import { Draws } from "../simulation/timeline.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { sampled } from "../support/sizes.ts";
-import { fillCompany } from "./rate-world.ts";
+import { fillCompany } from "./daemon-in-weather.ts";
 
 /**
  * Tokens of the sandbox's token endpoint, through the real client over real HTTP: 64 customers are worked on at once.

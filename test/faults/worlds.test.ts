@@ -4,8 +4,8 @@ import { afterAll, expect, it } from "vitest";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
-import { base, writeWorld } from "../support/small-world.ts";
-import type { SmallWorld } from "../support/small-world.ts";
+import { base, writeWorld } from "../support/world/small.ts";
+import type { SmallWorld } from "../support/world/small.ts";
 
 /** Two customers with two people each; every job reads a part of it. */
 const jobs = `{ everything: { kind: sync, streams: [customers, orders, staff] }, contracts: { kind: sync, streams: [customers, orders] },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createCircuit } from "../../src/http/circuit.ts";
 import type { Circuit } from "../../src/http/circuit.ts";
-import { createLeapClock } from "./world.ts";
+import { createLeapClock } from "./scripted-service.ts";
 
 function failing(circuit: Circuit, times: number): void {
   for (let count = 0; count < times; count += 1) circuit.failure(circuit.ask(), "ECONNRESET");

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { ReadFailure } from "../../src/http/call-outcome.ts";
 import type { Transport } from "../../src/http/transport.ts";
 import { TransportFailure } from "../../src/http/transport.ts";
-import { createLeapClock, refusal, startClient, startService, success } from "./world.ts";
-import type { Reply } from "./world.ts";
+import { createLeapClock, refusal, startClient, startService, success } from "./scripted-service.ts";
+import type { Reply } from "./scripted-service.ts";
 
 const listCall = {
   endpoint: "M6",

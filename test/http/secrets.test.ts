@@ -8,7 +8,7 @@ import { readTokenSource } from "../../src/http/token-sources.ts";
 import { createTokenProvider } from "../../src/http/tokens.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { customerMapping, openSource, readAll } from "../source/support.ts";
-import { createLeapClock, startService } from "./world.ts";
+import { createLeapClock, startService } from "./scripted-service.ts";
 
 function fileWith(content: string | Buffer): string {
   const folder = mkdtempSync(join(tmpdir(), "secrets-"));

@@ -7,8 +7,8 @@ import type { TokenSource } from "../../src/http/http-settings.ts";
 import { serviceSettingsSchema, tokenSourceSchema } from "../../src/http/http-settings.ts";
 import { readTokenSource } from "../../src/http/token-sources.ts";
 import { createTokenProvider } from "../../src/http/tokens.ts";
-import { createLeapClock, startService } from "./world.ts";
-import type { Reply, Seen } from "./world.ts";
+import { createLeapClock, startService } from "./scripted-service.ts";
+import type { Reply, Seen } from "./scripted-service.ts";
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "tokens-"));

@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 
 import { noDataSchema } from "../../src/contract/answer-fields.ts";
 import { staffAddedSchema } from "../../src/contract/member-center.ts";
-import { refusal, startClient, startService, success } from "./world.ts";
-import type { Reply } from "./world.ts";
+import { refusal, startClient, startService, success } from "./scripted-service.ts";
+import type { Reply } from "./scripted-service.ts";
 
 const nonce = "0123456789abcdef0123456789abcdef";
 const createCall = {

@@ -14,7 +14,7 @@ import {
   orderRecord,
   shownOf,
   staffRecord,
-} from "../ledger/world.ts";
+} from "../support/world/ledger-world.ts";
 
 const now = "2026-10-05T08:00:00.000Z";
 

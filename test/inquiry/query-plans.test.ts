@@ -7,8 +7,8 @@ import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import { openDatabase } from "../../src/ledger/database/database.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
 import { folder as newFolder, key, openLedger, sqlite, update } from "../ledger/opened.ts";
-import { agreedWorld, reportText, request } from "./report-world.ts";
-import { collect } from "../ledger/world.ts";
+import { agreedWorld, reportText, request } from "./reported-month.ts";
+import { collect } from "../support/world/ledger-world.ts";
 
 /** Tables that stay as small as the configuration is, however long the program is used. */
 const small = [

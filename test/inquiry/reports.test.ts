@@ -1,7 +1,15 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import { agreedWorld, changed, october, reportJson, reportText, request } from "./report-world.ts";
-import { canary, customerRecord, key, LedgerWorld, orderRecord, product, staffRecord } from "../ledger/world.ts";
+import { agreedWorld, changed, october, reportJson, reportText, request } from "./reported-month.ts";
+import {
+  canary,
+  customerRecord,
+  key,
+  LedgerWorld,
+  orderRecord,
+  product,
+  staffRecord,
+} from "../support/world/ledger-world.ts";
 
 describe("the report of orders", () => {
   it("lists what was placed and granted, with the proof of each, and no personal data", async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { sqlite } from "./opened.ts";
-import { agreedWorld } from "../inquiry/report-world.ts";
+import { agreedWorld } from "../inquiry/reported-month.ts";
 
 const counts: Record<string, string> = {
   link: "link where to_at is null",

@@ -22,8 +22,8 @@ import {
   staffLink,
   staffLinks,
   wireOf,
-} from "./world.ts";
-import type { Situation } from "./world.ts";
+} from "./situation.ts";
+import type { Situation } from "./situation.ts";
 
 const own = customer();
 const people = (given: Situation): Situation => ({ customer: own, ...given, known: linked(own, given.known) });

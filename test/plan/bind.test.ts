@@ -7,7 +7,7 @@ import { payloadFactsOf } from "../../src/operation/state.ts";
 import { bind } from "../../src/plan/bind.ts";
 import type { Bindings } from "../../src/plan/bind.ts";
 import { initialPassword } from "../../src/plan/staff.ts";
-import { fixed, linked, settingsWith, situation, staff, staffLink } from "./world.ts";
+import { fixed, linked, settingsWith, situation, staff, staffLink } from "./situation.ts";
 
 const marker = (field: string): JsonObject => ({ $private: "staff/crm/ann", field, version: 3, commitment: "c0" });
 const known: Bindings = {

@@ -19,7 +19,7 @@ import {
   staff,
   staffLinks,
   wireOf,
-} from "./world.ts";
+} from "./situation.ts";
 
 const found = (...ids: string[]) =>
   ids.map((id) => ({

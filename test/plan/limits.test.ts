@@ -3,7 +3,19 @@ import { allowedBy, judgeLimits, withoutHeld } from "../../src/plan/limits.ts";
 import type { Destruction, Verdict } from "../../src/plan/limits.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import { asset, product } from "../crm/instances.ts";
-import { assignment, customer, fixed, lines, linked, order, placed, plan, shown, staff, staffLinks } from "./world.ts";
+import {
+  assignment,
+  customer,
+  fixed,
+  lines,
+  linked,
+  order,
+  placed,
+  plan,
+  shown,
+  staff,
+  staffLinks,
+} from "./situation.ts";
 
 const defaults = limitsSettingsSchema.parse({}).revokes;
 

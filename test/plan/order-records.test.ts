@@ -17,7 +17,7 @@ import {
   settingsWithout,
   situation,
   wireOf,
-} from "./world.ts";
+} from "./situation.ts";
 
 function placement(id: string, instances: Instance[], changes: JsonObject = {}, own = customer()): Operation {
   const planned = plan(

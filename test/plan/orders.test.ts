@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { asset, feature, product } from "../crm/instances.ts";
-import { customer, lines, linked, order, outcomes, placed, plan, settingsWith } from "./world.ts";
+import { customer, lines, linked, order, outcomes, placed, plan, settingsWith } from "./situation.ts";
 
 const instances = [asset("a"), product("p", "a")];
 const own = customer();

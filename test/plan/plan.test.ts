@@ -22,7 +22,7 @@ import {
   situation,
   staff,
   staffLinks,
-} from "./world.ts";
+} from "./situation.ts";
 
 const canaries = {
   name: "Canary Company",

@@ -5,7 +5,7 @@ import type { Instance } from "../../src/crm/model.ts";
 import { validate } from "../../src/plan/validate.ts";
 import type { ValidationFault } from "../../src/plan/validate.ts";
 import { asset, bundle, feature, product } from "../crm/instances.ts";
-import { settingsWith, settingsWithout } from "./world.ts";
+import { settingsWith, settingsWithout } from "./situation.ts";
 
 function ofOrder(instances: Instance[], changes: JsonObject = {}): ValidationFault | undefined {
   return validate(

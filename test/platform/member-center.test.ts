@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { refusal, success } from "../http/world.ts";
-import type { Seen } from "../http/world.ts";
-import { nonce, startPlatform } from "./world.ts";
+import { refusal, success } from "../http/scripted-service.ts";
+import type { Seen } from "../http/scripted-service.ts";
+import { nonce, startPlatform } from "./scripted-platform.ts";
 
 const call = { nonce };
 const staff = { userName: "ann", password: "p", name: "Ann" };

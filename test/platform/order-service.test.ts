@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 
 import type { BatchOrderRequest } from "../../src/contract/order-record.ts";
 import { matchBySequence } from "../../src/contract/order-service.ts";
-import { refusal, success } from "../http/world.ts";
-import { nonce, startPlatform } from "./world.ts";
+import { refusal, success } from "../http/scripted-service.ts";
+import { nonce, startPlatform } from "./scripted-platform.ts";
 
 const call = { nonce };
 const order: BatchOrderRequest = {

@@ -5,13 +5,13 @@ import { OrderAdoption } from "../../src/apply/adopt-orders.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
-import { ApplyWorld, customer, orderRecord } from "../apply/world.ts";
+import { ApplyWorld, customer, orderRecord } from "../support/world/apply-world.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
 import { runResultOf } from "../support/program.ts";
-import { changes, configOf, ledgerOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
-import type { SmallWorld } from "../support/small-world.ts";
+import { changes, configOf, ledgerOf, smallEnvironment, writeWorld } from "../support/world/small.ts";
+import type { SmallWorld } from "../support/world/small.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());

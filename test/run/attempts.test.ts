@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
-import { ApplyWorld, customerRecord, orderRecord, staffRecord } from "../apply/world.ts";
-import { runWorld } from "./run-world.ts";
+import { ApplyWorld, customerRecord, orderRecord, staffRecord } from "../support/world/apply-world.ts";
+import { runWorld } from "../support/world/run.ts";
 
 it("what is to be taken away only after a part of a plan was carried out is judged then, and nothing is counted twice", async () => {
   const world = await ApplyWorld.start();

@@ -5,8 +5,8 @@ import { fingerprintOf } from "../../src/plan/plan.ts";
 import type { RunRequest } from "../../src/run/request.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
-import { ApplyWorld, customer, customerRecord, orderRecord, staffRecord } from "../apply/world.ts";
-import { runWorld } from "./run-world.ts";
+import { ApplyWorld, customer, customerRecord, orderRecord, staffRecord } from "../support/world/apply-world.ts";
+import { runWorld } from "../support/world/run.ts";
 
 /** Whatever is taken away needs a person's word. */
 const limits = limitsSettingsSchema.parse({ revokes: { enterprise: { floor: 0, share: 0 } } });

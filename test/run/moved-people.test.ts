@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
-import { ApplyWorld, customerRecord, orderRecord, permitted, staffRecord } from "../apply/world.ts";
-import { runWorld } from "./run-world.ts";
+import { ApplyWorld, customerRecord, orderRecord, permitted, staffRecord } from "../support/world/apply-world.ts";
+import { runWorld } from "../support/world/run.ts";
 
 async function open(world: ApplyWorld): Promise<unknown[]> {
   const groups = await world.ledger.records.open();

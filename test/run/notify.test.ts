@@ -11,7 +11,7 @@ import { notifyChanges } from "../../src/run/notify.ts";
 import type { Notice, NoticeStore } from "../../src/run/notify.ts";
 import { notifySettingsSchema } from "../../src/run/run-settings.ts";
 import type { NotifySettings } from "../../src/run/run-settings.ts";
-import { HandClock } from "./schedule-world.ts";
+import { HandClock } from "./hand-schedule.ts";
 
 const held: Notice = {
   key: "hold:h1",

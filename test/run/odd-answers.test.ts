@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
-import { TwoCustomers } from "../support/two-customers.ts";
+import { TwoCustomers } from "../support/world/two-customers.ts";
 
 const whole = { E2: 2, E5: 2, M1: 2, M9: 2 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TwoCustomers } from "../support/two-customers.ts";
+import { TwoCustomers } from "../support/world/two-customers.ts";
 
 /** Two customers whose people are on the platform, and the enterprise of C1. */
 async function atWork(): Promise<{ company: TwoCustomers; enterprise: string }> {

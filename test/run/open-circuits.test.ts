@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ServiceClient } from "../../src/http/client.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keepOpenCircuits } from "../../src/run/open-circuits.ts";
-import { startClient, startService, success } from "../http/world.ts";
+import { startClient, startService, success } from "../http/scripted-service.ts";
 import { openLedger } from "../ledger/opened.ts";
 
 const listCall = {

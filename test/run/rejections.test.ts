@@ -11,8 +11,8 @@ import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
 import { runResultOf } from "../support/program.ts";
-import { base, changes, configOf, ledgerOf, platformOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
-import type { SmallWorld } from "../support/small-world.ts";
+import { base, changes, configOf, ledgerOf, platformOf, smallEnvironment, writeWorld } from "../support/world/small.ts";
+import type { SmallWorld } from "../support/world/small.ts";
 
 const folder = temporaryFolder();
 let cells = 0;

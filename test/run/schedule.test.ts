@@ -5,7 +5,7 @@ import { Problem } from "../../src/base/errors.ts";
 import { cronTicker } from "../../src/run/schedule-ticker.ts";
 import { latestSlot } from "../../src/run/slots.ts";
 import { sizes } from "../support/sizes.ts";
-import { day, ForwardSlots, HandClock, hour, job, MemorySlots, minute, world } from "./schedule-world.ts";
+import { day, ForwardSlots, HandClock, hour, job, MemorySlots, minute, world } from "./hand-schedule.ts";
 
 const year = 365 * day;
 

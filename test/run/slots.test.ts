@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseCron } from "../../src/run/cron.ts";
 import type { Cron } from "../../src/run/cron.ts";
 import { countSlots, dueSlots, latestSlot, nextSlot } from "../../src/run/slots.ts";
-import { cron, day, hour, minute } from "./schedule-world.ts";
+import { cron, day, hour, minute } from "./hand-schedule.ts";
 
 function local(text: string, zone: string, from: string, to: string): string[] {
   return [...dueSlots(cron(text), zone, Date.parse(from), Date.parse(to))].map((slot) =>

@@ -21,8 +21,8 @@ import {
   sealKey,
   smallEnvironment,
   writeWorld,
-} from "../support/small-world.ts";
-import type { SmallWorld } from "../support/small-world.ts";
+} from "../support/world/small.ts";
+import type { SmallWorld } from "../support/world/small.ts";
 
 const folder = temporaryFolder();
 const base = join(folder.path, "base");

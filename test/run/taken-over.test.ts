@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TwoCustomers } from "../support/two-customers.ts";
+import { TwoCustomers } from "../support/world/two-customers.ts";
 
 /** Two customers whose enterprises, orders and staff another program has made: the ledger begins anew. */
 async function takenOver(): Promise<TwoCustomers> {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import { verifyCustomer } from "../../src/run/verify.ts";
-import { ApplyWorld, customer, orderRecord, staffRecord } from "../apply/world.ts";
+import { ApplyWorld, customer, orderRecord, staffRecord } from "../support/world/apply-world.ts";
 
 it.each(["as they come", "the other way round"])(
   "an asset and a product that are shown twice are findings of their own, with the rows %s",

@@ -7,7 +7,7 @@ import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf } from "../support/program.ts";
-import { base, configOf, ledgerOf, smallEnvironment, writeWorld } from "../support/small-world.ts";
+import { base, configOf, ledgerOf, smallEnvironment, writeWorld } from "../support/world/small.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());

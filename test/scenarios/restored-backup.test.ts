@@ -21,7 +21,7 @@ import {
   smallPersonal,
   smallSecrets,
   writeWorld,
-} from "../support/small-world.ts";
+} from "../support/world/small.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());

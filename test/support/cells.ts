@@ -18,7 +18,7 @@ import {
   smallEnvironment,
   smallPersonal,
   smallSecrets,
-} from "./small-world.ts";
+} from "./world/small.ts";
 
 /** Reads are repeated at once, so that a cell takes no longer than its fault. */
 const quick = {

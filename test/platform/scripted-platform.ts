@@ -7,8 +7,8 @@ import { assumptionSettingsSchema } from "../../src/contract/assumption-settings
 import type { Platform } from "../../src/platform/platform.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
-import { startService, success } from "../http/world.ts";
-import type { Reply, Seen } from "../http/world.ts";
+import { startService, success } from "../http/scripted-service.ts";
+import type { Reply, Seen } from "../http/scripted-service.ts";
 
 export const nonce = "00112233445566778899aabbccddeeff";
 

@@ -1,8 +1,8 @@
-import type { RunRequest } from "../../src/run/request.ts";
-import { runSync } from "../../src/run/run.ts";
-import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
-import type { ApplyWorld } from "../apply/world.ts";
+import type { RunRequest } from "../../../src/run/request.ts";
+import { runSync } from "../../../src/run/run.ts";
+import { limitsSettingsSchema } from "../../../src/run/run-settings.ts";
+import type { RunSummary } from "../../../src/run/summary.ts";
+import type { ApplyWorld } from "./apply-world.ts";
 
 /** One run over everything that a world's ledger holds, without a source. */
 export async function runWorld(world: ApplyWorld, request: Partial<RunRequest> = {}): Promise<RunSummary> {

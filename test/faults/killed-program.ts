@@ -19,7 +19,7 @@ import {
   smallPersonal,
   smallSecrets,
   writeWorld,
-} from "../support/small-world.ts";
+} from "../support/world/small.ts";
 import { GrowingCrm } from "./growing-crm.ts";
 
 const editsPerKill = 10;

@@ -21,7 +21,7 @@ import {
   smallPersonal,
   smallSecrets,
   writeWorld,
-} from "../support/small-world.ts";
+} from "../support/world/small.ts";
 import { GrowingCrm } from "./growing-crm.ts";
 
 /** The two ways in which the program works for long: one job by hand, or the schedule with a slot that was missed. */

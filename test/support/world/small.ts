@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Wished } from "./full-check.ts";
+import type { Wished } from "../full-check.ts";
 
 /**
  * One customer with an order of two assets and two members of staff, of whom the first holds the first asset: small,
