@@ -24,7 +24,7 @@ export interface JobRequest {
   trigger: "schedule" | "hand";
   signal: AbortSignal;
   /** The fire time that this run is for. */
-  slot?: string;
+  fireTime?: string;
   /** Sources that a person says have really lost their records, and who says so. */
   acceptShrink?: readonly string[];
   by?: string;
@@ -54,7 +54,7 @@ const executions = { sync: executeSync, verify: executeVerify, report: executeRe
  * this.
  */
 export async function executeJob(application: Application, job: BoundJob, request: JobRequest): Promise<ExitCode> {
-  const { slot, acceptShrink, by, signal } = request;
+  const { fireTime, acceptShrink, by, signal } = request;
   const dependencies = await application.runDependencies();
   const { ledger } = dependencies;
   const header = {
@@ -74,12 +74,13 @@ export async function executeJob(application: Application, job: BoundJob, reques
     await request.show?.(ended);
     await thinHistory({ ...dependencies, settings: application.config.retention }, () => signal.aborted);
     // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
-    if (slot !== undefined && state === "done") await ledger.schedule.finish(job.id, slot, job.kind !== "report");
+    if (fireTime !== undefined && state === "done")
+      await ledger.schedule.finish(job.id, fireTime, job.kind !== "report");
     return exitCode;
   };
   // Another program may have run an interrupted fire time while this one waited for the lock.
   return await underRunLock(application, work, async () =>
-    slot === undefined || (await ledger.schedule.unfinished(job.id)).includes(slot) ? undefined : exitCodes.ok,
+    fireTime === undefined || (await ledger.schedule.unfinished(job.id)).includes(fireTime) ? undefined : exitCodes.ok,
   );
 }
 
@@ -144,7 +145,7 @@ async function runReport({ application, dependencies, job, request }: Execution)
     await ledger.runs.finish(run, { state, exitCode, balance: null, summary: { files } });
   };
   try {
-    const files = await writeReports(application, job, request.slot);
+    const files = await writeReports(application, job, request.fireTime);
     await end("done", exitCodes.ok, files);
     return { run, files };
   } catch (error) {

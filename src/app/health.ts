@@ -18,7 +18,7 @@ export interface Health {
     nextSlot: string | undefined;
     lastSlot: string | undefined;
     running: boolean;
-    /** The clock was set back behind the last slot, and the job waits. */
+    /** The clock was set back behind the last fire time, and the job waits. */
     clockBehind?: boolean;
     lastRun:
       | { id: string; state: string; exitCode: number | null; startedAt: string; finishedAt: string | null }
@@ -89,8 +89,15 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
     platform.state()[name].circuit.state;
   return {
     ledger: { reachable: true },
-    jobs: state.map(({ job, nextSlot, lastSlot, running, clockBehind }) => {
-      return { job, nextSlot, lastSlot, running, clockBehind, lastRun: lastRunOf(last.get(job)) };
+    jobs: state.map(({ job, nextFireTime, lastFireTime, running, clockBehind }) => {
+      return {
+        job,
+        nextSlot: nextFireTime,
+        lastSlot: lastFireTime,
+        running,
+        clockBehind,
+        lastRun: lastRunOf(last.get(job)),
+      };
     }),
     open: {
       unknown: open.length,

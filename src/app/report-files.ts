@@ -45,15 +45,16 @@ async function writeOwnReport(
 }
 
 /**
- * The reports of a job, for the month before its slot, into the folder `reports` beside the ledger; gives their paths.
+ * The reports of a job, for the month before its fire time, into the folder `reports` beside the ledger; gives their
+ * paths.
  */
 export async function writeReports(
   application: Application,
   job: BoundJob,
-  slot: string | undefined,
+  fireTime: string | undefined,
 ): Promise<string[]> {
   const { zone } = application.config;
-  const month = monthBefore(slot === undefined ? application.clock.now() : Date.parse(slot), zone);
+  const month = monthBefore(fireTime === undefined ? application.clock.now() : Date.parse(fireTime), zone);
   const paths: string[] = [];
   for (const report of job.reports) {
     const path = join(dirname(application.ledgerPath), "reports", `${report.kind}-${month}.${report.format}`);

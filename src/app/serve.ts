@@ -1,7 +1,7 @@
 import { Problem } from "../base/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Schedule } from "../run/schedule.ts";
-import type { SlotRun } from "../run/schedule.ts";
+import type { ScheduledRun } from "../run/schedule.ts";
 import { cronTicker } from "../run/schedule-ticker.ts";
 import type { Application } from "./application.ts";
 import { executeJob } from "./execute-job.ts";
@@ -21,7 +21,7 @@ export async function serve(application: Application, { signal, startHealth, sta
     clock,
     logger,
     ticker: cronTicker(clock),
-    execute: async (run) => await executeSlot(application, ledger, run),
+    execute: async (run) => await executeAtFireTime(application, ledger, run),
   });
   const health = await startHealth({
     settings: application.config.serve,
@@ -45,14 +45,14 @@ export interface ServeRequest {
   started: (serving: { jobs: number; url: string }) => void;
 }
 
-async function executeSlot(
+async function executeAtFireTime(
   application: Application,
   ledger: Ledger,
-  { job, slot, signal }: SlotRun,
+  { job, fireTime, signal }: ScheduledRun,
 ): Promise<"done" | "unfinished" | "busy"> {
   try {
-    await executeJob(application, job, { trigger: "schedule", signal, slot });
-    return (await ledger.schedule.unfinished(job.id)).includes(slot) ? "unfinished" : "done";
+    await executeJob(application, job, { trigger: "schedule", signal, fireTime });
+    return (await ledger.schedule.unfinished(job.id)).includes(fireTime) ? "unfinished" : "done";
   } catch (error) {
     if (error instanceof Problem && error.code === "run.active") return "busy";
     throw error;
@@ -61,8 +61,8 @@ async function executeSlot(
 
 /**
  * Waits for the signal, or for a ledger that can no longer be written: then only a new start knows what is on disk. A
- * slot that waits for another program's run is tried again all the while, so that it fires soon after that run ended
- * or was killed.
+ * fire time that waits for another program's run is tried again all the while, so that it fires soon after that run
+ * ended or was killed.
  */
 async function untilStopped(
   signal: AbortSignal,

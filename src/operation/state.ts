@@ -216,7 +216,7 @@ export function applyChanges(known: Known, changes: readonly StateChange[], cont
 
 /** The same once the ledger has chosen numbers for units of an order's assets, which belong to them for good. */
 export function withNumbers(known: Known, fixed: readonly FixedNumber[]): Known {
-  return fixed.length === 0 ? known : { ...known, numbers: [...known.numbers, ...fixed].toSorted(bySlot) };
+  return fixed.length === 0 ? known : { ...known, numbers: [...known.numbers, ...fixed].toSorted(byUnit) };
 }
 
 /** Of another enterprise than the one before, only what the ledger held of it is known. */
@@ -289,7 +289,7 @@ function byKey(one: RecordKey, other: RecordKey): number {
   return compareBytes(one.namespace, other.namespace) || compareBytes(one.id, other.id);
 }
 
-function bySlot(one: FixedNumber, other: FixedNumber): number {
+function byUnit(one: FixedNumber, other: FixedNumber): number {
   return (
     compareBytes(one.namespace, other.namespace) ||
     compareBytes(one.orderId, other.orderId) ||

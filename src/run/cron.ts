@@ -17,8 +17,8 @@ export interface Cron {
   /** Both day fields restricted: a day fits when either does, as in every cron. */
   eitherDay: boolean;
   /**
-   * The hour field is `*`: the job runs all day at an interval, so its slots go by elapsed time through a change of
-   * clocks. Otherwise it runs at named times of day, each of them once a day.
+   * The hour field is `*`: the job runs all day at an interval, so its fire times go by elapsed time through a change
+   * of clocks. Otherwise it runs at named times of day, each of them once a day.
    */
   interval: boolean;
 }

@@ -8,10 +8,12 @@ import type { JobSettings, LimitsOfJob, LimitsSettings, misfirePolicies } from "
 
 export type JobKind = "sync" | "verify" | "report";
 
-/** What happens to slots that passed unused: `run-once` for all of them, `skip` them, or run `all` (the last 24). */
+/**
+ * What happens to fire times that passed unused: `run-once` for all of them, `skip` them, or run `all` (the last 24).
+ */
 export type MisfirePolicy = (typeof misfirePolicies)[number];
 
-/** A report that a job of the kind `report` writes, for the month before the slot. */
+/** A report that a job of the kind `report` writes, for the month before the fire time. */
 export interface JobReport {
   kind: "orders" | "reconciliation" | "exceptions";
   format: "csv" | "json";

@@ -19,7 +19,7 @@ export const cronSchema = z.string().superRefine((text, context) => {
   if (!cron.ok) context.addIssue(`expected ${cron.error}`);
 });
 
-/** What happens to slots that passed while the program was not running or was busy. */
+/** What happens to fire times that passed while the program was not running or was busy. */
 export const misfirePolicies = ["run-once", "skip", "all"] as const;
 
 const atLeastOne = z.int().min(1);
@@ -132,7 +132,7 @@ const jobFields = {
   misfire: z
     .enum(misfirePolicies)
     .optional()
-    .describe("Slots that were missed: run once for all of them, skip them, or run all (at most 24)."),
+    .describe("Fire times that were missed: run once for all of them, skip them, or run all (at most 24)."),
   limits: limitsOfJobSchema
     .optional()
     .describe("Limits of this job where they differ from `limits`; what is left out here is as it is there."),
@@ -145,7 +145,7 @@ const jobFields = {
     .array()
     .min(1)
     .optional()
-    .describe("Reports that a job of kind `report` writes, for the month before the slot."),
+    .describe("Reports that a job of kind `report` writes, for the month before the fire time."),
 };
 
 /** A change to a job that ships with the program, or (with `kind`) a job of one's own. */

@@ -3,54 +3,54 @@ import { toInstant } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { BoundJob } from "./job.ts";
-import { countSlots, dueSlots, latestSlot, nextSlot } from "./slots.ts";
+import { countFireTimes, dueFireTimes, latestFireTime, nextFireTime } from "./fire-times.ts";
 
 const minute = 60_000;
-/** A slot this late is still on time: ticks come once a minute. */
+/** A fire time this late is still on time: ticks come once a minute. */
 const graceMs = 2 * minute;
-/** With the policy `all`, at most this many missed slots are made up for. */
+/** With the policy `all`, at most this many missed fire times are made up for. */
 const mostMadeUp = 24;
 const mostCounted = 1_000;
-/** A last slot this far in the future is worth a word: the clock was wrong when it fired, or is wrong now. */
+/** A last fire time this far in the future is worth a word: the clock was wrong when it fired, or is wrong now. */
 const farAheadMs = 60 * minute;
 
-/** Which slot of a job fired last. Slots are instants in ISO 8601 with `Z` and sort as text. */
-export interface SlotStore {
-  /** Records that a slot fires; false when it fired before. Committed before it answers. */
-  claim(job: string, slot: string): Promise<boolean>;
+/** Which fire time of a job fired last. Fire times are instants in ISO 8601 with `Z` and sort as text. */
+export interface FireTimeStore {
+  /** Records that a job fires; false when it did so at this time before. Committed before it answers. */
+  claim(job: string, fireTime: string): Promise<boolean>;
   last(job: string): Promise<string | undefined>;
-  /** Records that a claimed slot needs no run any more. */
-  finish(job: string, slot: string): Promise<void>;
-  /** Claimed slots that are not finished, the oldest first. */
+  /** Records that a claimed fire time needs no run any more. */
+  finish(job: string, fireTime: string): Promise<void>;
+  /** Claimed fire times that are not finished, the oldest first. */
   unfinished(job: string): Promise<string[]>;
   /**
-   * Sets the last slot back after the clock was set back a long way. Slots that fired stay refused by `claim`. Without
-   * it a job waits until the clock is past its last slot again.
+   * Sets the last fire time back after the clock was set back a long way. Fire times that fired stay refused by
+   * `claim`. Without it a job waits until the clock is past its last fire time again.
    */
-  rewind?(job: string, slot: string): Promise<void>;
+  rewind?(job: string, fireTime: string): Promise<void>;
 }
 
-export interface SlotRun {
+export interface ScheduledRun {
   job: BoundJob;
   /** ISO instant. */
-  slot: string;
-  /** Earlier slots that this run stands for as well (counted up to 1,000). */
+  fireTime: string;
+  /** Earlier fire times that this run stands for as well (counted up to 1,000). */
   missed: number;
   signal: AbortSignal;
 }
 
 /**
- * `busy`: somebody else holds the run lock; the slot is tried again with each tick. `unfinished`: the run failed or was
- * stopped; it runs again after the next start.
+ * `busy`: somebody else holds the run lock; the fire time is tried again with each tick. `unfinished`: the run failed
+ * or was stopped; it runs again after the next start.
  */
-export type SlotOutcome = "done" | "busy" | "unfinished";
+export type ScheduledOutcome = "done" | "busy" | "unfinished";
 
 export interface ScheduleState {
   job: string;
-  lastSlot: string | undefined;
-  nextSlot: string | undefined;
+  lastFireTime: string | undefined;
+  nextFireTime: string | undefined;
   running: boolean;
-  /** The last slot lies in the future: the clock was set back, and the job waits for it. */
+  /** The last fire time lies in the future: the clock was set back, and the job waits for it. */
   clockBehind: boolean;
 }
 
@@ -61,41 +61,42 @@ export interface Ticker {
 
 export interface ScheduleDependencies {
   jobs: readonly BoundJob[];
-  store: SlotStore;
+  store: FireTimeStore;
   clock: Clock;
   logger: Logger;
   ticker: Ticker;
   /**
-   * Runs a job, and finishes its slot in the store while it holds the run lock; may reject, which is logged and leaves
-   * the schedule going.
+   * Runs a job, and finishes its fire time in the store while it holds the run lock; may reject, which is logged and
+   * leaves the schedule going.
    */
-  execute(run: SlotRun): Promise<SlotOutcome>;
+  execute(run: ScheduledRun): Promise<ScheduledOutcome>;
 }
 
 interface Due {
   job: BoundJob;
-  slot: number;
+  fireTime: number;
   missed: number;
-  /** The slot was claimed before and could not run. */
+  /** The fire time was claimed before and could not run. */
   claimed: boolean;
 }
 
 /**
- * Runs jobs at their slots, one at a time. A slot is claimed in the store before its run begins, so that it fires once
- * whatever the clock does and however many programs run; what passed unused is treated by the job's misfire policy.
+ * Runs jobs at their fire times, one at a time. A fire time is claimed in the store before its run begins, so that it
+ * fires once whatever the clock does and however many programs run; what passed unused is treated by the job's misfire
+ * policy.
  */
 export class Schedule {
   readonly #deps: ScheduleDependencies;
   readonly #abort = new AbortController();
-  /** Slots of waiting jobs that came while another job ran: they are on time, however long that takes. */
+  /** Fire times of waiting jobs that came while another job ran: they are on time, however long that takes. */
   readonly #queued = new Map<string, number>();
-  /** Claimed slots that wait for their run: of an earlier process, or because the lock was taken. */
+  /** Claimed fire times that wait for their run: of an earlier process, or because the lock was taken. */
   readonly #owed = new Map<string, Due>();
-  /** Slots that another program fired. */
+  /** Fire times that another program fired. */
   readonly #refused = new Map<string, number>();
   readonly #behind = new Set<string>();
-  /** Slots of earlier processes that are still to be run again, by job, from when it was first looked at. */
-  readonly #interruptedSlots = new Map<string, string[]>();
+  /** Fire times of earlier processes that are still to be run again, by job, from when it was first looked at. */
+  readonly #interruptedFireTimes = new Map<string, string[]>();
   #running: string | undefined;
   #turn: Promise<void> | undefined;
   #stopTicker: (() => void) | undefined;
@@ -104,18 +105,20 @@ export class Schedule {
     this.#deps = deps;
   }
 
-  /** Starts ticking. Slots that passed while no program was running are due at once, by the job's misfire policy. */
+  /**
+   * Starts ticking. Fire times that passed while no program was running are due at once, by the job's misfire policy.
+   */
   start(): void {
     this.#stopTicker ??= this.#deps.ticker.start(() => void this.tick());
     void this.tick();
   }
 
-  /** Whether a slot waits for somebody else's run to end. */
+  /** Whether a fire time waits for somebody else's run to end. */
   get waits(): boolean {
     return this.#owed.size > 0 && this.#turn === undefined;
   }
 
-  /** Takes no further slot, tells the current run to stop and waits for it. */
+  /** Takes no further fire time, tells the current run to stop and waits for it. */
   async stop(): Promise<void> {
     this.#stopTicker?.();
     this.#stopTicker = undefined;
@@ -129,7 +132,7 @@ export class Schedule {
     await this.#turn;
   }
 
-  /** Looks for due slots and runs them. While a run is on, only remembers what came due. Never rejects. */
+  /** Looks for due fire times and runs them. While a run is on, only remembers what came due. Never rejects. */
   async tick(): Promise<void> {
     if (this.#abort.signal.aborted) return;
     if (this.#turn !== undefined) {
@@ -145,11 +148,11 @@ export class Schedule {
     const now = this.#deps.clock.now();
     return Promise.all(
       this.#deps.jobs.map(async (job) => {
-        const next = job.schedule === undefined ? undefined : nextSlot(job.schedule.cron, job.schedule.zone, now);
+        const next = job.schedule === undefined ? undefined : nextFireTime(job.schedule.cron, job.schedule.zone, now);
         return {
           job: job.id,
-          lastSlot: await this.#deps.store.last(job.id),
-          nextSlot: next === undefined ? undefined : toInstant(next),
+          lastFireTime: await this.#deps.store.last(job.id),
+          nextFireTime: next === undefined ? undefined : toInstant(next),
           running: this.#running === job.id,
           clockBehind: this.#behind.has(job.id),
         };
@@ -163,12 +166,12 @@ export class Schedule {
     } catch (thrown) {
       this.#deps.logger.error(
         { event: "schedule.failed", reason: messageOf(thrown) },
-        "the schedule could not look for due slots",
+        "the schedule could not look for due fire times",
       );
     }
   }
 
-  /** Runs due slots, the oldest first, until none is left. */
+  /** Runs due fire times, the oldest first, until none is left. */
   async #work(): Promise<void> {
     const busy = new Set<string>();
     while (!this.#abort.signal.aborted) {
@@ -177,63 +180,64 @@ export class Schedule {
         const found = busy.has(job.id) ? undefined : await this.#due(job);
         if (found !== undefined) due.push(found);
       }
-      const next = due.sort((a, b) => a.slot - b.slot)[0];
+      const next = due.sort((a, b) => a.fireTime - b.fireTime)[0];
       if (next === undefined || this.#abort.signal.aborted) return;
       if ((await this.#fire(next)) === "busy") busy.add(next.job.id);
     }
   }
 
-  async #fire(due: Due): Promise<SlotOutcome> {
+  async #fire(due: Due): Promise<ScheduledOutcome> {
     const { job, missed } = due;
     const { logger } = this.#deps;
-    const claimed = due.claimed ? due.slot : await this.#claim(due);
+    const claimed = due.claimed ? due.fireTime : await this.#claim(due);
     if (claimed === undefined) {
-      const fields = { event: "schedule.taken", job: job.id, slot: toInstant(due.slot) };
-      logger.info(fields, "the slot was fired already, by another program or before the clock was set back");
+      const fields = { event: "schedule.taken", job: job.id, fireTime: toInstant(due.fireTime) };
+      logger.info(fields, "the job fired at this time already, in another program or before the clock was set back");
       return "done";
     }
-    const slot = toInstant(claimed);
+    const fireTime = toInstant(claimed);
     this.#queued.delete(job.id);
     this.#owed.delete(job.id);
     this.#running = job.id;
-    let outcome: SlotOutcome = "done";
+    let outcome: ScheduledOutcome = "done";
     try {
-      if (!due.claimed) logger.info({ event: "schedule.slot", job: job.id, slot, missed }, "slot fires");
-      outcome = await this.#deps.execute({ job, slot, missed, signal: this.#abort.signal });
+      if (!due.claimed) logger.info({ event: "schedule.fires", job: job.id, fireTime, missed }, "job fires");
+      outcome = await this.#deps.execute({ job, fireTime, missed, signal: this.#abort.signal });
     } catch (thrown) {
       const code = thrown instanceof Problem ? thrown.code : "run.failed";
       logger.error(
-        { event: "schedule.run-failed", job: job.id, slot, code, reason: messageOf(thrown) },
-        "run of a slot failed",
+        { event: "schedule.run-failed", job: job.id, fireTime, code, reason: messageOf(thrown) },
+        "the run of a fire time failed",
       );
     } finally {
       this.#running = undefined;
     }
     if (outcome === "busy") {
-      if (!due.claimed) logger.warn({ event: "schedule.busy", job: job.id, slot }, "another run is on; the slot waits");
-      this.#owed.set(job.id, { ...due, slot: claimed, claimed: true });
+      if (!due.claimed)
+        logger.warn({ event: "schedule.busy", job: job.id, fireTime }, "another run is on; the fire time waits");
+      this.#owed.set(job.id, { ...due, fireTime: claimed, claimed: true });
     }
     return outcome;
   }
 
   /**
-   * Claims the slot, or, where it fired before the clock was set back, the last one before it that did not. Undefined
-   * when another program was faster or nothing is left.
+   * Claims the fire time, or, where it fired before the clock was set back, the last one before it that did not.
+   * Undefined when another program was faster or nothing is left.
    */
   async #claim(due: Due): Promise<number | undefined> {
     const { store } = this.#deps;
     const { job } = due;
-    for (let slot = due.slot, tries = 0; tries < mostCounted; tries += 1) {
-      if (await store.claim(job.id, toInstant(slot))) return slot;
+    for (let fireTime = due.fireTime, tries = 0; tries < mostCounted; tries += 1) {
+      if (await store.claim(job.id, toInstant(fireTime))) return fireTime;
       const last = Date.parse((await store.last(job.id)) ?? "");
       const earlier =
-        job.schedule === undefined || !(last < slot)
+        job.schedule === undefined || !(last < fireTime)
           ? undefined
-          : latestSlot(job.schedule.cron, job.schedule.zone, last, slot - 1);
+          : latestFireTime(job.schedule.cron, job.schedule.zone, last, fireTime - 1);
       if (earlier === undefined) break;
-      slot = earlier;
+      fireTime = earlier;
     }
-    this.#refused.set(job.id, due.slot);
+    this.#refused.set(job.id, due.fireTime);
     return undefined;
   }
 
@@ -245,47 +249,53 @@ export class Schedule {
     const from = await this.#from(job, now);
     if (from === undefined) return undefined;
     const { cron, zone } = job.schedule;
-    const latest = latestSlot(cron, zone, from, now);
+    const latest = latestFireTime(cron, zone, from, now);
     if (latest === undefined) return undefined;
     if (job.misfire === "all") return this.#oldestMadeUp(job, cron, zone, from, latest);
     const onTime = now - latest <= graceMs || this.#queued.get(job.id) === latest;
-    const missed = countSlots(cron, zone, from, latest - 1, mostCounted);
+    const missed = countFireTimes(cron, zone, from, latest - 1, mostCounted);
     if (job.misfire === "skip" && !onTime) {
       await this.#deps.store.claim(job.id, toInstant(latest));
       await this.#deps.store.finish(job.id, toInstant(latest));
       this.#refused.set(job.id, latest);
       this.#deps.logger.warn(
-        { event: "schedule.skipped", job: job.id, slot: toInstant(latest), missed: missed + 1 },
-        "missed slots skipped",
+        { event: "schedule.skipped", job: job.id, fireTime: toInstant(latest), missed: missed + 1 },
+        "missed fire times skipped",
       );
       return undefined;
     }
-    return { job, slot: latest, missed, claimed: false };
+    return { job, fireTime: latest, missed, claimed: false };
   }
 
   /**
-   * A slot of an earlier process whose run did not come to its end, by the job's misfire policy: the newest one for all
-   * of them, each one, or none. The slot itself is run again, once after the start, so that a report is about its own
-   * month.
+   * A fire time of an earlier process whose run did not come to its end, by the job's misfire policy: the newest one
+   * for all of them, each one, or none. The fire time itself is run again, once after the start, so that a report is
+   * about its own month.
    */
   async #interrupted(job: BoundJob): Promise<Due | undefined> {
     const { store, logger } = this.#deps;
-    let slots = this.#interruptedSlots.get(job.id);
-    if (slots === undefined) {
+    let fireTimes = this.#interruptedFireTimes.get(job.id);
+    if (fireTimes === undefined) {
       const found = await store.unfinished(job.id);
-      slots = job.misfire === "all" ? found.slice(-mostMadeUp) : job.misfire === "skip" ? [] : found.slice(-1);
-      this.#interruptedSlots.set(job.id, slots);
-      for (const slot of found) if (!slots.includes(slot)) await store.finish(job.id, slot);
+      fireTimes = job.misfire === "all" ? found.slice(-mostMadeUp) : job.misfire === "skip" ? [] : found.slice(-1);
+      this.#interruptedFireTimes.set(job.id, fireTimes);
+      for (const fireTime of found) if (!fireTimes.includes(fireTime)) await store.finish(job.id, fireTime);
       if (found.length > 0) {
         logger.warn(
-          { event: "schedule.interrupted", job: job.id, slot: found.at(-1), slots: found.length, again: slots.length },
-          "the runs of these slots were interrupted or failed; they are run again by the job's misfire policy",
+          {
+            event: "schedule.interrupted",
+            job: job.id,
+            fireTime: found.at(-1),
+            fireTimes: found.length,
+            again: fireTimes.length,
+          },
+          "the runs of these fire times were interrupted or failed; they are run again by the job's misfire policy",
         );
       }
     }
-    const next = slots.shift();
+    const next = fireTimes.shift();
     if (next === undefined) return undefined;
-    const owed: Due = { job, slot: Date.parse(next), missed: 0, claimed: true };
+    const owed: Due = { job, fireTime: Date.parse(next), missed: 0, claimed: true };
     this.#owed.set(job.id, owed);
     return owed;
   }
@@ -299,14 +309,14 @@ export class Schedule {
   ): Due {
     let oldest = latest;
     for (let count = 1; count < mostMadeUp; count += 1) {
-      const earlier = latestSlot(cron, zone, from, oldest - 1);
+      const earlier = latestFireTime(cron, zone, from, oldest - 1);
       if (earlier === undefined) break;
       oldest = earlier;
     }
-    return { job, slot: oldest, missed: countSlots(cron, zone, from, oldest - 1, mostCounted), claimed: false };
+    return { job, fireTime: oldest, missed: countFireTimes(cron, zone, from, oldest - 1, mostCounted), claimed: false };
   }
 
-  /** From when on slots are due, exclusive. A job seen for the first time starts now. */
+  /** From when on fire times are due, exclusive. A job seen for the first time starts now. */
   async #from(job: BoundJob, now: number): Promise<number | undefined> {
     const { store, logger } = this.#deps;
     const last = await store.last(job.id);
@@ -325,7 +335,7 @@ export class Schedule {
         this.#refused.delete(job.id);
       } else if (far && !this.#behind.has(job.id)) {
         this.#behind.add(job.id);
-        logger.warn(fields, "the clock was set back; the job waits until its last slot has passed again");
+        logger.warn(fields, "the clock was set back; the job waits until its last fire time has passed again");
       }
       return undefined;
     }
@@ -338,8 +348,8 @@ export class Schedule {
     const now = this.#deps.clock.now();
     for (const job of this.#deps.jobs) {
       if (job.schedule === undefined || job.id === this.#running) continue;
-      for (const slot of dueSlots(job.schedule.cron, job.schedule.zone, now - graceMs, now))
-        this.#queued.set(job.id, slot);
+      for (const fireTime of dueFireTimes(job.schedule.cron, job.schedule.zone, now - graceMs, now))
+        this.#queued.set(job.id, fireTime);
     }
   }
 }

@@ -37,10 +37,15 @@ it("jobs are executed without a command line: each tells its face what it came t
     shown.push(ended);
   };
   const { signal } = new AbortController();
-  const execute = async (id: string, slot?: string): Promise<{ exit: number; ended: EndedJob | undefined }> => {
+  const execute = async (id: string, fireTime?: string): Promise<{ exit: number; ended: EndedJob | undefined }> => {
     const job = jobNamed(application.jobs(), id);
-    const trigger = slot === undefined ? "hand" : "schedule";
-    const exit = await executeJob(application, job, { trigger, signal, show, ...(slot === undefined ? {} : { slot }) });
+    const trigger = fireTime === undefined ? "hand" : "schedule";
+    const exit = await executeJob(application, job, {
+      trigger,
+      signal,
+      show,
+      ...(fireTime === undefined ? {} : { fireTime }),
+    });
     return { exit, ended: shown.splice(0)[0] };
   };
 
@@ -53,9 +58,9 @@ it("jobs are executed without a command line: each tells its face what it came t
   expect(await execute("verify")).toMatchObject({ exit: 0, ended: { kind: "verify", found: 0 } });
 
   // A fire time is executed once, whoever comes to it first.
-  const slot = "2026-10-01T05:00:00.000Z";
-  await ledger.schedule.claim("monthly-report", slot);
-  const { exit, ended } = await execute("monthly-report", slot);
+  const fireTime = "2026-10-01T05:00:00.000Z";
+  await ledger.schedule.claim("monthly-report", fireTime);
+  const { exit, ended } = await execute("monthly-report", fireTime);
   expect({ exit, kind: ended?.kind }).toEqual({ exit: 0, kind: "report" });
   const files = ended?.kind === "report" ? ended.files : [];
   expect(files.length).toBeGreaterThan(1);
@@ -65,7 +70,7 @@ it("jobs are executed without a command line: each tells its face what it came t
     expect(readFileSync(file, "utf8")).not.toBe("");
   }
   expect(await ledger.schedule.unfinished("monthly-report")).toEqual([]);
-  expect(await execute("monthly-report", slot), "it was done by another").toEqual({ exit: 0, ended: undefined });
+  expect(await execute("monthly-report", fireTime), "it was done by another").toEqual({ exit: 0, ended: undefined });
 
   // Another run that is on ends a job at once, and nothing of it is begun.
   const runs = (): unknown => w.rows("select job, kind, state, exit_code from run order by started_at, id");

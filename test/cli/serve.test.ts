@@ -15,7 +15,7 @@ jobs:
   monthly-report: { enabled: false }
 `;
 
-/** A world whose one job runs every minute and has missed a slot, so that it is due at once. */
+/** A world whose one job runs every minute and has missed a fire time, so that it is due at once. */
 async function due(options: Parameters<typeof world>[0]): Promise<World> {
   const w = await world(options);
   w.extra = everyMinute;
@@ -45,7 +45,7 @@ const runsOf = (w: World): RunRow[] =>
   w.rows<RunRow>("select id, job, trigger, state, exit_code from run order by started_at, id");
 
 describe("serve", () => {
-  it("runs a missed slot once, is healthy, and ends at SIGTERM with 0", async () => {
+  it("runs a missed fire time once, is healthy, and ends at SIGTERM with 0", async () => {
     const w = await due({ records: company(1, 1) });
     const serving = w.start("serve");
     const first = await health(serving);

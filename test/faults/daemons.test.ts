@@ -56,7 +56,7 @@ async function openLedger(path: string): Promise<Ledger> {
   });
 }
 
-/** A ledger whose two jobs have missed slots, so that both are due at once. */
+/** A ledger whose two jobs have missed fire times, so that both are due at once. */
 beforeAll(async () => {
   const ledger = await openLedger(prepared);
   for (const job of ["everything", "again"]) {
@@ -226,18 +226,19 @@ async function inRace(number: number, holdAt: number, work: (race: Race) => Prom
   });
 }
 
-const slotLine = z.object({ event: z.literal("schedule.slot"), job: z.string(), slot: z.string() });
+const fireTimeLine = z.object({ event: z.literal("schedule.fires"), job: z.string(), fireTime: z.string() });
 
 /**
- * Nothing twice: no slot fired twice, no two runs at one time, everything on the platform once, and nothing left to do.
+ * Nothing twice: no job fired twice at one time, no two runs at one time, everything on the platform once, and nothing
+ * left to do.
  */
 async function everythingOnce(race: Race): Promise<void> {
   const fired = race.output
     .flatMap((text) => text.split("\n"))
-    .filter((line) => line.includes('"schedule.slot"'))
-    .map((line) => slotLine.parse(JSON.parse(line)))
-    .map((line) => `${line.job} ${line.slot}`);
-  expect(fired, "a slot fired twice").toEqual([...new Set(fired)]);
+    .filter((line) => line.includes('"schedule.fires"'))
+    .map((line) => fireTimeLine.parse(JSON.parse(line)))
+    .map((line) => `${line.job} ${line.fireTime}`);
+  expect(fired, "a job fired twice at one time").toEqual([...new Set(fired)]);
   const last = await runInProcess({ job: "everything", ...race.command, sandbox: race.sandbox.url });
   expect(goodRunOf(last).writingCalls).toBe(0);
   const runs = race.runs();
@@ -315,7 +316,7 @@ describe.concurrent("two programs on one ledger", () => {
         if (hold !== undefined) await shortCommandsWork(race, hold);
         race.release();
         if (winner.command === "run") expect((await winner.ended).code).toBe(exitCodes.ok);
-        // A slot that waited fires when the other's run has ended, in whichever program it waited.
+        // A fire time that waited fires when the other's run has ended, in whichever program it waited.
         const scheduled = [winner, loser].some((racer) => racer.command === "serve") ? 2 : 0;
         await race.until("each job that was due was run", () => {
           const done = race.runs().filter((run) => run.trigger === "schedule" && run.state === "done");
@@ -357,15 +358,15 @@ describe.concurrent("two programs on one ledger", () => {
   );
 });
 
-describe("a slot that two programs claim at the same moment", () => {
+describe("a fire time that two programs claim at the same moment", () => {
   it("fires in one of them", async () => {
     const path = join(folder.path, "claims.db");
     const ledgers = [await openLedger(path), await openLedger(path)];
-    const slots = Array.from({ length: sizes.races }, (_, index) =>
+    const fireTimes = Array.from({ length: sizes.races }, (_, index) =>
       new Date(Date.UTC(2026, 0, 1, index)).toISOString(),
     );
-    for (const slot of slots) {
-      const claimed = await Promise.all(ledgers.map((ledger) => ledger.schedule.claim("everything", slot)));
+    for (const fireTime of fireTimes) {
+      const claimed = await Promise.all(ledgers.map((ledger) => ledger.schedule.claim("everything", fireTime)));
       expect(claimed.filter((mine) => mine)).toHaveLength(1);
     }
     for (const ledger of ledgers) ledger.close();

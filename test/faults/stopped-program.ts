@@ -24,7 +24,9 @@ import {
 } from "../support/world/small.ts";
 import { GrowingCrm } from "./growing-crm.ts";
 
-/** The two ways in which the program works for long: one job by hand, or the schedule with a slot that was missed. */
+/**
+ * The two ways in which the program works for long: one job by hand, or the schedule with a fire time that was missed.
+ */
 const ways = { run: ["run", "everything"], serve: ["serve"] } as const;
 export type Way = keyof typeof ways;
 
@@ -117,7 +119,7 @@ export class StoppedWorld {
     return program;
   }
 
-  /** As if the last slot had fired long ago. */
+  /** As if the last fire time had fired long ago. */
   #makeDue(): void {
     const long = "2026-01-01T00:00:00.000Z";
     const database = new Database(ledgerOf(this.#folder));

@@ -267,48 +267,48 @@ describe("asset numbers", () => {
   });
 });
 
-describe("slots", () => {
-  const slot = (minute: number): string => new Date(Date.UTC(2026, 9, 1, 8, minute)).toISOString();
+describe("fire times", () => {
+  const fireTime = (minute: number): string => new Date(Date.UTC(2026, 9, 1, 8, minute)).toISOString();
 
   it("fire once, and only forward", async () => {
     const { ledger } = await openLedger();
-    expect(await ledger.schedule.claim("j", slot(1))).toBe(true);
-    expect(await ledger.schedule.claim("j", slot(1))).toBe(false);
-    expect(await ledger.schedule.claim("j", slot(3))).toBe(true);
-    expect(await ledger.schedule.claim("j", slot(2))).toBe(false);
-    expect(await ledger.schedule.claim("k", slot(2))).toBe(true);
-    expect(await ledger.schedule.last("j")).toBe(slot(3));
+    expect(await ledger.schedule.claim("j", fireTime(1))).toBe(true);
+    expect(await ledger.schedule.claim("j", fireTime(1))).toBe(false);
+    expect(await ledger.schedule.claim("j", fireTime(3))).toBe(true);
+    expect(await ledger.schedule.claim("j", fireTime(2))).toBe(false);
+    expect(await ledger.schedule.claim("k", fireTime(2))).toBe(true);
+    expect(await ledger.schedule.last("j")).toBe(fireTime(3));
   });
 
   it("that fired stay fired when the clock was set back, and the others may still fire", async () => {
     const { ledger, path } = await openLedger();
-    for (const minute of [1, 3, 5]) await ledger.schedule.claim("j", slot(minute));
-    await ledger.schedule.rewind("j", slot(0));
-    expect(await ledger.schedule.last("j")).toBe(slot(0));
+    for (const minute of [1, 3, 5]) await ledger.schedule.claim("j", fireTime(minute));
+    await ledger.schedule.rewind("j", fireTime(0));
+    expect(await ledger.schedule.last("j")).toBe(fireTime(0));
     ledger.close();
     const again = await reopened(path);
     const claims: boolean[] = [];
-    for (const minute of [1, 2, 3, 4, 5, 6]) claims.push(await again.schedule.claim("j", slot(minute)));
+    for (const minute of [1, 2, 3, 4, 5, 6]) claims.push(await again.schedule.claim("j", fireTime(minute)));
     expect(claims).toEqual([false, true, false, true, false, true]);
   });
 
   it("are never set forward by a rewinding", async () => {
     const { ledger } = await openLedger();
-    await ledger.schedule.claim("j", slot(1));
-    await ledger.schedule.rewind("j", slot(9));
-    expect(await ledger.schedule.last("j")).toBe(slot(1));
+    await ledger.schedule.claim("j", fireTime(1));
+    await ledger.schedule.rewind("j", fireTime(9));
+    expect(await ledger.schedule.last("j")).toBe(fireTime(1));
   });
 
   it("are claimed by one of two programs", async () => {
     const { ledger, path } = await openLedger();
     const other = await reopened(path);
-    const claims = await Promise.all([ledger.schedule.claim("j", slot(1)), other.schedule.claim("j", slot(1))]);
+    const claims = await Promise.all([ledger.schedule.claim("j", fireTime(1)), other.schedule.claim("j", fireTime(1))]);
     expect(claims.filter((claimed) => claimed)).toHaveLength(1);
   });
 
   it("are forgotten one by one after 400 days", async () => {
     const { ledger, path } = await openLedger();
-    await ledger.schedule.claim("j", slot(1));
+    await ledger.schedule.claim("j", fireTime(1));
     await ledger.schedule.claim("j", new Date(Date.UTC(2027, 10, 20)).toISOString());
     expect(count(path, "fired_time")).toBe(1);
   });

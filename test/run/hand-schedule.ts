@@ -4,7 +4,7 @@ import { parseCron } from "../../src/run/cron.ts";
 import type { Cron } from "../../src/run/cron.ts";
 import type { BoundJob, MisfirePolicy } from "../../src/run/job.ts";
 import { Schedule } from "../../src/run/schedule.ts";
-import type { SlotOutcome, SlotRun, SlotStore } from "../../src/run/schedule.ts";
+import type { ScheduledOutcome, ScheduledRun, FireTimeStore } from "../../src/run/schedule.ts";
 
 export const minute = 60_000;
 export const hour = 60 * minute;
@@ -54,20 +54,24 @@ export class HandClock implements Clock {
   }
 }
 
-/** Slots in memory, as the ledger keeps them, with every claim on record. */
-export class MemorySlots implements SlotStore {
+/** Fire times in memory, as the ledger keeps them, with every claim on record. */
+export class MemoryFireTimes implements FireTimeStore {
   readonly lastSlots = new Map<string, string>();
   readonly fired = new Set<string>();
   /** For each job the stretches (from, to] that a claim stands for. */
   readonly covered: { job: string; from: number; to: number }[] = [];
   rewinds = 0;
 
-  async claim(job: string, slot: string): Promise<boolean> {
+  async claim(job: string, fireTime: string): Promise<boolean> {
     const last = this.lastSlots.get(job);
-    if (this.fired.has(`${job} ${slot}`) || (last !== undefined && slot <= last)) return false;
-    this.covered.push({ job, from: last === undefined ? Date.parse(slot) : Date.parse(last), to: Date.parse(slot) });
-    this.fired.add(`${job} ${slot}`);
-    this.lastSlots.set(job, slot);
+    if (this.fired.has(`${job} ${fireTime}`) || (last !== undefined && fireTime <= last)) return false;
+    this.covered.push({
+      job,
+      from: last === undefined ? Date.parse(fireTime) : Date.parse(last),
+      to: Date.parse(fireTime),
+    });
+    this.fired.add(`${job} ${fireTime}`);
+    this.lastSlots.set(job, fireTime);
     return true;
   }
 
@@ -77,36 +81,36 @@ export class MemorySlots implements SlotStore {
 
   readonly finished = new Set<string>();
 
-  async finish(job: string, slot: string): Promise<void> {
-    this.finished.add(`${job} ${slot}`);
+  async finish(job: string, fireTime: string): Promise<void> {
+    this.finished.add(`${job} ${fireTime}`);
   }
 
   async unfinished(job: string): Promise<string[]> {
-    const open = [...this.fired].filter((slot) => slot.startsWith(`${job} `) && !this.finished.has(slot));
-    return open.map((slot) => slot.slice(job.length + 1)).sort();
+    const open = [...this.fired].filter((fireTime) => fireTime.startsWith(`${job} `) && !this.finished.has(fireTime));
+    return open.map((fireTime) => fireTime.slice(job.length + 1)).sort();
   }
 
-  async rewind(job: string, slot: string): Promise<void> {
+  async rewind(job: string, fireTime: string): Promise<void> {
     this.rewinds += 1;
-    this.lastSlots.set(job, slot);
+    this.lastSlots.set(job, fireTime);
   }
 }
 
 /** A store that only moves forward. */
-export class ForwardSlots implements SlotStore {
-  readonly #inner = new MemorySlots();
-  claim = (job: string, slot: string): Promise<boolean> => this.#inner.claim(job, slot);
+export class ForwardFireTimes implements FireTimeStore {
+  readonly #inner = new MemoryFireTimes();
+  claim = (job: string, fireTime: string): Promise<boolean> => this.#inner.claim(job, fireTime);
   last = (job: string): Promise<string | undefined> => this.#inner.last(job);
-  finish = (job: string, slot: string): Promise<void> => this.#inner.finish(job, slot);
+  finish = (job: string, fireTime: string): Promise<void> => this.#inner.finish(job, fireTime);
   unfinished = (job: string): Promise<string[]> => this.#inner.unfinished(job);
 }
 
 export interface World {
   clock: HandClock;
   schedule: Schedule;
-  runs: SlotRun[];
-  /** `job slot` of every run. */
-  slots(): string[];
+  runs: ScheduledRun[];
+  /** `job fire time` of every run. */
+  fireTimes(): string[];
   tick(): void;
 }
 
@@ -114,14 +118,14 @@ export function world(
   jobs: BoundJob[],
   at: string,
   more: {
-    store?: SlotStore;
+    store?: FireTimeStore;
     clock?: HandClock;
-    execute?: (run: SlotRun, clock: HandClock) => Promise<SlotOutcome> | SlotOutcome;
+    execute?: (run: ScheduledRun, clock: HandClock) => Promise<ScheduledOutcome> | ScheduledOutcome;
   } = {},
 ): World {
   const clock = more.clock ?? new HandClock(at);
-  const runs: SlotRun[] = [];
-  const store = more.store ?? new MemorySlots();
+  const runs: ScheduledRun[] = [];
+  const store = more.store ?? new MemoryFireTimes();
   let onTick = (): void => {};
   const schedule = new Schedule({
     jobs,
@@ -139,7 +143,7 @@ export function world(
     async execute(run) {
       runs.push(run);
       const outcome = (await more.execute?.(run, clock)) ?? "done";
-      if (outcome === "done") await store.finish(run.job.id, run.slot);
+      if (outcome === "done") await store.finish(run.job.id, run.fireTime);
       return outcome;
     },
   });
@@ -147,7 +151,7 @@ export function world(
     clock,
     schedule,
     runs,
-    slots: () => runs.map((run) => `${run.job.id} ${run.slot.slice(0, 16)}`),
+    fireTimes: () => runs.map((run) => `${run.job.id} ${run.fireTime.slice(0, 16)}`),
     tick: () => onTick(),
   };
 }

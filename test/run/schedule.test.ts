@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { cronTicker } from "../../src/run/schedule-ticker.ts";
-import { latestSlot } from "../../src/run/slots.ts";
+import { latestFireTime } from "../../src/run/fire-times.ts";
 import { sizes } from "../support/sizes.ts";
-import { day, ForwardSlots, HandClock, hour, job, MemorySlots, minute, world } from "./hand-schedule.ts";
+import { day, ForwardFireTimes, HandClock, hour, job, MemoryFireTimes, minute, world } from "./hand-schedule.ts";
 
 const year = 365 * day;
 
 describe("the schedule", () => {
-  it("runs a job at each of its slots and at no other time", async () => {
+  it("runs a job at each of its fire times and at no other time", async () => {
     const here = world([job("a", "*/15 * * * *")], "2026-01-01T00:07:00Z");
     await here.schedule.tick();
     for (let passed = 0; passed < 40; passed += 1) {
@@ -18,20 +18,20 @@ describe("the schedule", () => {
       await here.schedule.tick();
       await here.schedule.tick();
     }
-    expect(here.slots()).toEqual(["a 2026-01-01T00:15", "a 2026-01-01T00:30", "a 2026-01-01T00:45"]);
+    expect(here.fireTimes()).toEqual(["a 2026-01-01T00:15", "a 2026-01-01T00:30", "a 2026-01-01T00:45"]);
   });
 
-  it("fires no slot of the time before it was started for the first time, and goes on from there after a restart", async () => {
-    const store = new MemorySlots();
+  it("fires no fire time of the time before it was started for the first time, and goes on from there after a restart", async () => {
+    const store = new MemoryFireTimes();
     const first = world([job("a", "0 * * * *")], "2026-01-01T10:59:00Z", { store });
     await first.schedule.tick();
     await first.schedule.stop();
     const second = world([job("a", "0 * * * *")], "2026-01-01T11:01:00Z", { store });
     await second.schedule.tick();
-    expect([...first.slots(), ...second.slots()]).toEqual(["a 2026-01-01T11:00"]);
+    expect([...first.fireTimes(), ...second.fireTimes()]).toEqual(["a 2026-01-01T11:00"]);
   });
 
-  it("makes up for missed slots as the job says: once, not at all, or all of them up to 24", async () => {
+  it("makes up for missed fire times as the job says: once, not at all, or all of them up to 24", async () => {
     const jobs = [
       job("once", "0 * * * *"),
       job("skip", "0 * * * *", { misfire: "skip" }),
@@ -41,24 +41,24 @@ describe("the schedule", () => {
     await here.schedule.tick();
     here.clock.pass(5 * hour);
     await here.schedule.tick();
-    expect(here.slots().filter((slot) => slot.startsWith("once"))).toEqual(["once 2026-01-01T05:00"]);
+    expect(here.fireTimes().filter((fireTime) => fireTime.startsWith("once"))).toEqual(["once 2026-01-01T05:00"]);
     expect(here.runs.find((run) => run.job.id === "once")?.missed).toBe(4);
-    expect(here.slots().filter((slot) => slot.startsWith("skip"))).toEqual([]);
-    expect(here.slots().filter((slot) => slot.startsWith("all"))).toHaveLength(5);
+    expect(here.fireTimes().filter((fireTime) => fireTime.startsWith("skip"))).toEqual([]);
+    expect(here.fireTimes().filter((fireTime) => fireTime.startsWith("all"))).toHaveLength(5);
     here.runs.length = 0;
     here.clock.pass(30 * minute);
     await here.schedule.tick();
-    expect(here.slots().sort()).toEqual(["all 2026-01-01T06:00", "once 2026-01-01T06:00", "skip 2026-01-01T06:00"]);
+    expect(here.fireTimes().sort()).toEqual(["all 2026-01-01T06:00", "once 2026-01-01T06:00", "skip 2026-01-01T06:00"]);
     here.runs.length = 0;
     here.clock.pass(10 * day);
     await here.schedule.tick();
     const made = here.runs.filter((run) => run.job.id === "all");
     expect(made).toHaveLength(24);
     expect(made[0]?.missed).toBe(240 - 24);
-    expect(made.at(-1)?.slot).toBe("2026-01-11T06:00:00.000Z");
+    expect(made.at(-1)?.fireTime).toBe("2026-01-11T06:00:00.000Z");
   });
 
-  it("runs one job at a time, and counts a slot that had to wait for another job as on time", async () => {
+  it("runs one job at a time, and counts a fire time that had to wait for another job as on time", async () => {
     let running = 0;
     let most = 0;
     const jobs = [job("long", "0 * * * *"), job("short", "10 * * * *", { misfire: "skip" })];
@@ -79,7 +79,7 @@ describe("the schedule", () => {
     await here.schedule.tick();
     here.clock.pass(minute);
     await here.schedule.tick();
-    expect(here.slots()).toEqual(["long 2026-01-01T01:00", "short 2026-01-01T01:10"]);
+    expect(here.fireTimes()).toEqual(["long 2026-01-01T01:00", "short 2026-01-01T01:10"]);
     expect(most).toBe(1);
   });
 
@@ -93,11 +93,11 @@ describe("the schedule", () => {
     await here.schedule.tick();
     here.clock.pass(minute);
     await here.schedule.tick();
-    expect(here.slots()).toEqual(["a 2026-01-01T00:05", "a 2026-01-01T00:25"]);
+    expect(here.fireTimes()).toEqual(["a 2026-01-01T00:05", "a 2026-01-01T00:25"]);
     expect(here.runs[1]?.missed).toBe(3);
   });
 
-  it("tries a slot again with the next tick when another run holds the lock", async () => {
+  it("tries a fire time again with the next tick when another run holds the lock", async () => {
     let busy = 2;
     const here = world([job("a", "0 * * * *"), job("b", "0 * * * *")], "2026-01-01T00:59:00Z", {
       execute: (run) => (run.job.id === "a" && busy-- > 0 ? "busy" : "done"),
@@ -107,7 +107,7 @@ describe("the schedule", () => {
       here.clock.pass(minute);
       await here.schedule.tick();
     }
-    expect(here.slots()).toEqual([
+    expect(here.fireTimes()).toEqual([
       "a 2026-01-01T01:00",
       "b 2026-01-01T01:00",
       "a 2026-01-01T01:00",
@@ -116,12 +116,12 @@ describe("the schedule", () => {
   });
 
   it("goes on after a run that failed and after a store that could not be written", async () => {
-    const store = new MemorySlots();
+    const store = new MemoryFireTimes();
     const claim = store.claim.bind(store);
     let failing = false;
-    store.claim = async (name, slot) => {
+    store.claim = async (name, fireTime) => {
       if (failing) throw new Error("disk full");
-      return claim(name, slot);
+      return claim(name, fireTime);
     };
     const here = world([job("a", "*/5 * * * *")], "2026-01-01T00:04:00Z", {
       store,
@@ -138,11 +138,11 @@ describe("the schedule", () => {
     failing = false;
     here.clock.pass(minute);
     await here.schedule.tick();
-    expect(here.slots()).toEqual(["a 2026-01-01T00:05", "a 2026-01-01T00:10"]);
+    expect(here.fireTimes()).toEqual(["a 2026-01-01T00:05", "a 2026-01-01T00:10"]);
   });
 
-  it("runs a slot again after the start whose process died or whose run failed, by the misfire policy of its job", async () => {
-    const store = new MemorySlots();
+  it("runs a fire time again after the start whose process died or whose run failed, by the misfire policy of its job", async () => {
+    const store = new MemoryFireTimes();
     const jobs = [
       job("once", "0 5 1 * *"),
       job("skip", "0 5 1 * *", { misfire: "skip" }),
@@ -164,7 +164,7 @@ describe("the schedule", () => {
     await first.schedule.tick();
     clock.pass(day);
     await first.schedule.tick();
-    expect(first.slots().sort()).toEqual([
+    expect(first.fireTimes().sort()).toEqual([
       "all 2026-02-01T05:00",
       "all 2026-02-02T05:00",
       "once 2026-02-01T05:00",
@@ -176,30 +176,30 @@ describe("the schedule", () => {
     await second.schedule.tick();
     clock.pass(minute);
     await second.schedule.tick();
-    expect(second.slots().sort(), "each once, also where it fails again").toEqual([
+    expect(second.fireTimes().sort(), "each once, also where it fails again").toEqual([
       "all 2026-02-01T05:00",
       "all 2026-02-02T05:00",
       "once 2026-02-01T05:00",
     ]);
     const third = world(jobs, "", { store, clock });
     await third.schedule.tick();
-    expect(third.slots().sort()).toEqual(["all 2026-02-01T05:00", "all 2026-02-02T05:00"]);
+    expect(third.fireTimes().sort()).toEqual(["all 2026-02-01T05:00", "all 2026-02-02T05:00"]);
   });
 
-  it("fires a slot once although two programs tick at the same moment", async () => {
-    const store = new MemorySlots();
+  it("fires a fire time once although two programs tick at the same moment", async () => {
+    const store = new MemoryFireTimes();
     const clock = new HandClock("2026-01-01T00:04:00Z");
     const both = [0, 1].map(() => world([job("a", "*/5 * * * *")], "", { store, clock }));
     for (let passed = 0; passed < 30; passed += 1) {
       await Promise.all(both.map((one) => one.schedule.tick()));
       clock.pass(minute);
     }
-    const fired = both.flatMap((one) => one.slots());
+    const fired = both.flatMap((one) => one.fireTimes());
     expect(fired).toHaveLength(6);
     expect(new Set(fired).size).toBe(6);
   });
 
-  it("stops cleanly in the middle of a run: tells it, waits for it, takes no further slot", async () => {
+  it("stops cleanly in the middle of a run: tells it, waits for it, takes no further fire time", async () => {
     let ended = false;
     const here = world([job("a", "*/5 * * * *"), job("b", "*/5 * * * *")], "2026-01-01T00:04:00Z", {
       async execute(run) {
@@ -215,7 +215,7 @@ describe("the schedule", () => {
     expect((await here.schedule.state())[0]).toMatchObject({
       job: "a",
       running: true,
-      nextSlot: "2026-01-01T00:10:00.000Z",
+      nextFireTime: "2026-01-01T00:10:00.000Z",
     });
     await here.schedule.stop();
     expect(ended).toBe(true);
@@ -227,7 +227,7 @@ describe("the schedule", () => {
 });
 
 describe("a clock that jumps", () => {
-  it("neither fires a slot twice nor loses one: ±1 hour, ±1 day, ±10 years, over changes of clocks and 29 February", async () => {
+  it("neither fires a fire time twice nor loses one: ±1 hour, ±1 day, ±10 years, over changes of clocks and 29 February", async () => {
     const jumps = [-hour, hour, -day, day, -10 * year, 10 * year, -90_000, 90_000, -30 * minute];
     let jumped = 0;
     await fc.assert(
@@ -238,7 +238,7 @@ describe("a clock that jumps", () => {
           maxLength: 25,
         }),
         async (start, steps) => {
-          const store = new MemorySlots();
+          const store = new MemoryFireTimes();
           const zone = "Europe/Berlin";
           const jobs = [
             job("often", "*/15 * * * *", { zone }),
@@ -260,12 +260,12 @@ describe("a clock that jumps", () => {
             await move(jump, true);
             for (const some of minutes) await move(some * minute, false);
           }
-          const fired = here.runs.map((run) => `${run.job.id} ${run.slot}`);
+          const fired = here.runs.map((run) => `${run.job.id} ${run.fireTime}`);
           expect(new Set(fired).size).toBe(fired.length);
           for (const one of jobs) {
             const covered = store.covered.filter((stretch) => stretch.job === one.id);
             for (const [from, to] of uncovered(passed, covered)) {
-              const lost = one.schedule === undefined ? undefined : latestSlot(one.schedule.cron, zone, from, to);
+              const lost = one.schedule === undefined ? undefined : latestFireTime(one.schedule.cron, zone, from, to);
               expect(lost === undefined ? undefined : `${one.id} lost ${new Date(lost).toISOString()}`).toBeUndefined();
             }
           }
@@ -286,7 +286,7 @@ describe("a clock that jumps", () => {
       await here.schedule.tick();
       here.clock.pass(hour);
     }
-    expect(here.slots().map((slot) => slot.slice(2, 15))).toEqual([
+    expect(here.fireTimes().map((fireTime) => fireTime.slice(2, 15))).toEqual([
       "2035-12-30T00",
       "2026-01-01T01",
       "2026-01-01T02",
@@ -295,7 +295,7 @@ describe("a clock that jumps", () => {
   });
 
   it("is reported, and fires nothing twice, where the store can only move forward", async () => {
-    const here = world([job("a", "0 * * * *")], "2026-01-01T00:30:00Z", { store: new ForwardSlots() });
+    const here = world([job("a", "0 * * * *")], "2026-01-01T00:30:00Z", { store: new ForwardFireTimes() });
     await here.schedule.tick();
     here.clock.jump(day);
     await here.schedule.tick();
@@ -306,7 +306,7 @@ describe("a clock that jumps", () => {
       here.clock.pass(hour);
       await here.schedule.tick();
     }
-    expect(here.slots()).toEqual(["a 2026-01-02T00:00", "a 2026-01-02T01:00"]);
+    expect(here.fireTimes()).toEqual(["a 2026-01-02T00:00", "a 2026-01-02T01:00"]);
     expect((await here.schedule.state())[0]?.clockBehind).toBe(false);
   });
 });

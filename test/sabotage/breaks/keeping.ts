@@ -230,13 +230,12 @@ export const keeping: Breaks = {
     title:
       "a record that cannot be used > is not put over a newer form, when its id can be read by now and somebody asks for it",
   },
-  "a slot fires again after the clock was set back": {
+  "a fire time comes again after the clock was set back": {
     file: "src/ledger/schedule/fire-times.ts",
     within: "FireTimeTables.claim",
     never: "get",
-
     test: "ledger/journal.test.ts",
-    title: "slots > that fired stay fired when the clock was set back, and the others may still fire",
+    title: "fire times > that fired stay fired when the clock was set back, and the others may still fire",
   },
   "a hold is decided twice": {
     file: "src/ledger/approvals/approvals.ts",

@@ -255,7 +255,7 @@ export const planning: Breaks = {
     replace: "$held.has($number.repeat(2))",
     test: "plan/limits.test.ts",
     title:
-      "while revokes are held > they stay, and with them the grants that need them, named by number or by slot; the rest goes on",
+      "while revokes are held > they stay, and with them the grants that need them, named by number or by unit; the rest goes on",
   },
   "a payload goes out with a gap where a value is missing": {
     file: "src/plan/bind.ts",

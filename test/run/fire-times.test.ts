@@ -2,18 +2,18 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseCron } from "../../src/run/cron.ts";
 import type { Cron } from "../../src/run/cron.ts";
-import { countSlots, dueSlots, latestSlot, nextSlot } from "../../src/run/slots.ts";
+import { countFireTimes, dueFireTimes, latestFireTime, nextFireTime } from "../../src/run/fire-times.ts";
 import { cron, day, hour, minute } from "./hand-schedule.ts";
 
 function local(text: string, zone: string, from: string, to: string): string[] {
-  return [...dueSlots(cron(text), zone, Date.parse(from), Date.parse(to))].map((slot) =>
-    Temporal.Instant.fromEpochMilliseconds(slot)
+  return [...dueFireTimes(cron(text), zone, Date.parse(from), Date.parse(to))].map((fireTime) =>
+    Temporal.Instant.fromEpochMilliseconds(fireTime)
       .toZonedDateTimeISO(zone)
       .toString({ smallestUnit: "minute", timeZoneName: "never" }),
   );
 }
 
-describe("the slots of a schedule", () => {
+describe("the fire times of a schedule", () => {
   it("exclude the beginning of a stretch and include its end", () => {
     expect(local("*/15 * * * *", "UTC", "2026-01-01T00:00Z", "2026-01-01T00:30Z")).toEqual([
       "2026-01-01T00:15+00:00",
@@ -55,13 +55,15 @@ describe("the slots of a schedule", () => {
   it("know 29 February, the last day of a month, months without a 31st and either of two day fields", () => {
     expect(local("0 0 29 2 *", "UTC", "2023-01-01T00:00Z", "2033-01-01T00:00Z")).toHaveLength(3);
     expect(
-      local("0 0 L * *", "UTC", "2024-01-15T00:00Z", "2024-04-01T00:00Z").map((slot) => slot.slice(0, 10)),
+      local("0 0 L * *", "UTC", "2024-01-15T00:00Z", "2024-04-01T00:00Z").map((fireTime) => fireTime.slice(0, 10)),
     ).toEqual(["2024-01-31", "2024-02-29", "2024-03-31"]);
     expect(local("0 0 31 * *", "UTC", "2026-01-01T00:00Z", "2026-12-31T12:00Z")).toHaveLength(7);
     expect(
-      local("0 0 13 * 5", "UTC", "2026-02-01T00:00Z", "2026-03-01T00:00Z").map((slot) => slot.slice(8, 10)),
+      local("0 0 13 * 5", "UTC", "2026-02-01T00:00Z", "2026-03-01T00:00Z").map((fireTime) => fireTime.slice(8, 10)),
     ).toEqual(["06", "13", "20", "27"]);
-    expect(nextSlot(cron("0 0 29 2 *"), "UTC", Date.parse("2097-01-01T00:00Z"))).toBe(Date.parse("2104-02-29T00:00Z"));
+    expect(nextFireTime(cron("0 0 29 2 *"), "UTC", Date.parse("2097-01-01T00:00Z"))).toBe(
+      Date.parse("2104-02-29T00:00Z"),
+    );
   });
 
   it("agree with a slow reading of the same rules, minute by minute, around changes of clocks in many zones", () => {
@@ -112,9 +114,9 @@ describe("the slots of a schedule", () => {
           const from = (list[change % list.length] ?? 0) + before * minute;
           const to = from + length * minute;
           const expected = slowly(cron(text), zone, from, to);
-          expect([...dueSlots(cron(text), zone, from, to)]).toEqual(expected);
-          expect(latestSlot(cron(text), zone, from, to)).toBe(expected.at(-1));
-          expect(countSlots(cron(text), zone, from, to, 5)).toBe(Math.min(5, expected.length));
+          expect([...dueFireTimes(cron(text), zone, from, to)]).toEqual(expected);
+          expect(latestFireTime(cron(text), zone, from, to)).toBe(expected.at(-1));
+          expect(countFireTimes(cron(text), zone, from, to, 5)).toBe(Math.min(5, expected.length));
         },
       ),
       { numRuns: 400, seed: 20261120 },
@@ -122,7 +124,7 @@ describe("the slots of a schedule", () => {
   });
 });
 
-/** The slots in (from, to] by asking Temporal about every local time of every date. */
+/** The fire times in (from, to] by asking Temporal about every local time of every date. */
 function slowly(what: Cron, zone: string, from: number, to: number): number[] {
   const found = new Set<number>();
   const first = Temporal.Instant.fromEpochMilliseconds(from - 3 * day)
@@ -148,7 +150,7 @@ function slowly(what: Cron, zone: string, from: number, to: number): number[] {
       }
     }
   }
-  return [...found].filter((slot) => slot > from && slot <= to).sort((a, b) => a - b);
+  return [...found].filter((fireTime) => fireTime > from && fireTime <= to).sort((a, b) => a - b);
 }
 
 describe("a cron expression", () => {

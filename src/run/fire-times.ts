@@ -12,47 +12,48 @@ interface Stretch {
 }
 
 /**
- * The slots of a schedule in (from, to], epoch milliseconds, ascending.
+ * The fire times of a schedule in (from, to], epoch milliseconds, ascending.
  *
  * A named time of day (`30 2 * * *`) comes once a day: when the clocks skip it, at the first moment after the gap; when
  * they repeat it, the first time. A schedule with `*` as hour runs on at its interval through both.
  */
-export function* dueSlots(cron: Cron, zone: string, from: number, to: number): Generator<number> {
+export function* dueFireTimes(cron: Cron, zone: string, from: number, to: number): Generator<number> {
   if (!(to > from)) return;
   let last = from;
-  // Around a change of clocks a slot of one day may lie beside those of the next, so two neighbouring days are looked
+  // Around a change of clocks a fire time of one day may lie beside those of the next, so two neighbouring days are
+  // looked
   // at together.
   let carried: number[] = [];
   const end = startOfUtcDay(to) + 2 * day;
   for (let midnight = startOfUtcDay(from) - 2 * day; midnight <= end; midnight += day) {
-    const slots = slotsOfDay(cron, zone, midnight);
-    const first = slots[0] ?? midnight - day;
-    const ready = carried.filter((slot) => slot < first);
-    carried = [...carried.filter((slot) => slot >= first), ...slots].sort((a, b) => a - b);
-    for (const slot of ready) {
-      if (slot > last && slot <= to) {
-        last = slot;
-        yield slot;
+    const fireTimes = fireTimesOfDay(cron, zone, midnight);
+    const first = fireTimes[0] ?? midnight - day;
+    const ready = carried.filter((fireTime) => fireTime < first);
+    carried = [...carried.filter((fireTime) => fireTime >= first), ...fireTimes].sort((a, b) => a - b);
+    for (const fireTime of ready) {
+      if (fireTime > last && fireTime <= to) {
+        last = fireTime;
+        yield fireTime;
       }
     }
   }
-  for (const slot of carried) {
-    if (slot > last && slot <= to) {
-      last = slot;
-      yield slot;
+  for (const fireTime of carried) {
+    if (fireTime > last && fireTime <= to) {
+      last = fireTime;
+      yield fireTime;
     }
   }
 }
 
-/** The last slot in (from, to], or undefined. Costs in proportion to the distance of that slot from `to`. */
-export function latestSlot(cron: Cron, zone: string, from: number, to: number): number | undefined {
+/** The last fire time in (from, to], or undefined. Costs in proportion to the distance of that fire time from `to`. */
+export function latestFireTime(cron: Cron, zone: string, from: number, to: number): number | undefined {
   if (!(to > from)) return undefined;
   const start = startOfUtcDay(from) - 2 * day;
   let best: number | undefined;
   let daysSince = 0;
   for (let midnight = startOfUtcDay(to) + 2 * day; midnight >= start; midnight -= day) {
-    for (const slot of slotsOfDay(cron, zone, midnight)) {
-      if (slot > from && slot <= to && (best === undefined || slot > best)) best = slot;
+    for (const fireTime of fireTimesOfDay(cron, zone, midnight)) {
+      if (fireTime > from && fireTime <= to && (best === undefined || fireTime > best)) best = fireTime;
     }
     if (best !== undefined) {
       daysSince += 1;
@@ -63,45 +64,46 @@ export function latestSlot(cron: Cron, zone: string, from: number, to: number): 
 }
 
 /**
- * The next slot after a moment, or undefined when there is none within eight years (29 February may be that far away).
+ * The next fire time after a moment, or undefined when there is none within eight years (29 February may be that far
+ * away).
  */
-export function nextSlot(cron: Cron, zone: string, after: number): number | undefined {
-  for (const slot of dueSlots(cron, zone, after, after + (8 * 366 + 1) * day)) return slot;
+export function nextFireTime(cron: Cron, zone: string, after: number): number | undefined {
+  for (const fireTime of dueFireTimes(cron, zone, after, after + (8 * 366 + 1) * day)) return fireTime;
   return undefined;
 }
 
-/** How many slots lie in (from, to], counted up to `most`. */
-export function countSlots(cron: Cron, zone: string, from: number, to: number, most: number): number {
+/** How many fire times lie in (from, to], counted up to `most`. */
+export function countFireTimes(cron: Cron, zone: string, from: number, to: number, most: number): number {
   let count = 0;
-  for (const _slot of dueSlots(cron, zone, from, to)) {
+  for (const _fireTime of dueFireTimes(cron, zone, from, to)) {
     count += 1;
     if (count >= most) return count;
   }
   return count;
 }
 
-/** The slots whose local date in `zone` is that of the UTC midnight given, ascending, each once. */
-function slotsOfDay(cron: Cron, zone: string, midnight: number): number[] {
+/** The fire times whose local date in `zone` is that of the UTC midnight given, ascending, each once. */
+function fireTimesOfDay(cron: Cron, zone: string, midnight: number): number[] {
   if (!fitsDay(cron, midnight)) return [];
   const stretches = stretchesAround(zone, midnight);
-  const slots = new Set<number>();
+  const fireTimes = new Set<number>();
   for (const hours of cron.hours) {
     for (const minutes of cron.minutes) {
       const local = midnight + hours * hour + minutes * minute;
       const found = stretches.filter((one) => local >= one.from + one.offset && local < one.to + one.offset);
       if (cron.interval) {
-        for (const one of found) slots.add(local - one.offset);
+        for (const one of found) fireTimes.add(local - one.offset);
         continue;
       }
       const first = found[0];
-      if (first !== undefined) slots.add(local - first.offset);
+      if (first !== undefined) fireTimes.add(local - first.offset);
       else {
         const afterGap = stretches.find((one) => one.from + one.offset > local);
-        if (afterGap !== undefined) slots.add(afterGap.from);
+        if (afterGap !== undefined) fireTimes.add(afterGap.from);
       }
     }
   }
-  return [...slots].sort((a, b) => a - b);
+  return [...fireTimes].sort((a, b) => a - b);
 }
 
 function fitsDay(cron: Cron, midnight: number): boolean {
