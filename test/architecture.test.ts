@@ -109,6 +109,9 @@ describe("the check of the rooms", () => {
     ["src/plan/a.ts", `if (operation.kind === "place-order") x();`, "compares the kind of an operation"],
     ["src/apply/a.ts", `switch (kind) { case "add-staff": }`, "compares the kind of an operation"],
     ["src/run/a.ts", `const sent = ["grant-assets"];`, "names a kind of operation"],
+    ["src/run/a.ts", `if (operation.endpoint === "M9") x();`, "compares the endpoint of an operation"],
+    ["src/report/a.ts", `switch (row.endpoint) { case "E5": }`, "compares the endpoint of an operation"],
+    ["src/run/a.ts", `if (operation.endpoint.startsWith("M")) x();`, "compares the endpoint of an operation"],
   ])("finds what is wrong in a file such as %s (case %#)", (path, text, what) => {
     expect(one(path, text).join("\n")).toContain(what);
   });

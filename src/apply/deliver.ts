@@ -5,6 +5,7 @@ import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
 import { wireText } from "../contract/wire-body.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
 import { scrub } from "../http/redaction.ts";
 import { uniquenessCodes } from "../ledger/journal/uniqueness.ts";
 import { bind } from "../plan/bind.ts";
@@ -17,7 +18,6 @@ import type { ApplyDependencies } from "./dependencies.ts";
 import { attemptEnd, isContradiction, keptAnswer } from "./attempt-end.ts";
 import { generatePassword } from "./password.ts";
 import type { PlannedAsset } from "../operation/asset-numbers.ts";
-import type { NumberPool } from "./pool.ts";
 import { refusedPeople, refusedWith } from "./refusal.ts";
 import type { Refused } from "./refusal.ts";
 import { scrubbed, textsOf } from "./scrubbed.ts";
@@ -27,7 +27,8 @@ import { settleTimeBegins } from "./settle-time.ts";
 /** What became of one operation that was to be carried out. */
 export type Delivery =
   | { kind: "done"; refused: RefusedPerson[] }
-  | ({ kind: "rejected" } & Pick<Refused, "code" | "reason" | "scope" | "shared">)
+  /** `answered`: the code that the service answered with. */
+  | ({ kind: "rejected"; answered: string } & Pick<Refused, "code" | "reason" | "scope" | "shared">)
   | { kind: "unknown"; id: string }
   | { kind: "parked"; id: string; reason: string }
   /** Not one byte left. Without an `id` there was no permit, and the journal holds no intent of it. */
@@ -36,6 +37,18 @@ export type Delivery =
   | { kind: "stopped" }
   /** Nothing was recorded or sent: something the payload needs is not known or not usable. */
   | { kind: "blocked"; code: string; reason: string };
+
+/** Why an order has no numbers yet. */
+export interface Unready {
+  code: string;
+  reason: string;
+}
+
+/** Gives the assets of an order their numbers, for good. */
+export interface AssetNumbers {
+  /** Fixes a number to every unit of the order's assets. Returns why not, or undefined. */
+  fix(order: RecordKey, assets: readonly PlannedAsset[], signal: AbortSignal | undefined): Promise<Unready | undefined>;
+}
 
 /** An operation of the journal whose outcome is unknown and that is sent again. */
 interface Existing {
@@ -52,7 +65,7 @@ interface Existing {
  */
 export async function deliver(
   deps: ApplyDependencies,
-  pool: NumberPool,
+  pool: AssetNumbers,
   operation: Operation,
   options: {
     runId: string | null;
@@ -121,7 +134,8 @@ export async function deliver(
           sealed: passwords.toSeal,
         }),
       async (permit) => {
-        const call = { nonce, body, signal: options.signal, customer: formatKey(operation.customer), ...permit };
+        const customer = kind.isOfCustomer ? formatKey(operation.customer) : undefined;
+        const call = { nonce, body, signal: options.signal, customer, ...permit };
         return await scrubbed(deps, operation.customer, bound.wire, await prepared.send(deps.platform, call));
       },
       async (id, { outcome, conclude }) => {
@@ -142,11 +156,11 @@ export async function deliver(
 }
 
 async function fixNumbers(
-  pool: NumberPool,
+  pool: AssetNumbers,
   operation: Operation,
   assets: readonly PlannedAsset[],
   signal: AbortSignal | undefined,
-): Promise<{ code: string; reason: string } | undefined> {
+): Promise<Unready | undefined> {
   const [order] = operation.records;
   if (order === undefined) return { code: "order.unnamed", reason: "the operation names no order" };
   return await pool.fix(order, assets, signal);
@@ -261,7 +275,7 @@ async function record(
       },
       "operation rejected",
     );
-    return { kind: "rejected", ...refused };
+    return { kind: "rejected", answered: outcome.code, ...refused };
   }
   return await doubt(deps, operation, id, attempt, keptAnswer(outcome.raw));
 }
@@ -273,6 +287,16 @@ async function doubt(
   attempt: ReturnType<typeof attemptEnd>,
   answer: string | undefined,
 ): Promise<Delivery> {
+  const kind = kindOf(operation);
+  if (kind.whenUnknown === "lost") {
+    const { verdict, audit, message } = kind.lost(operation.payload);
+    const { code, detail: reason } = attempt;
+    const kept = { verdict, code, message: reason, answer };
+    const told = { kind: audit.kind, body: { ...audit.body, reason } };
+    await deps.ledger.journal.conclude(id, { state: "dropped", attempt, ...kept, changes: [], audit: told });
+    deps.logger.warn({ operation: id, ...told.body, code }, message);
+    return { kind: "unknown", id };
+  }
   settleTimeBegins(deps, id, operation.subject);
   await deps.ledger.journal.conclude(id, {
     state: "unknown",

@@ -1,37 +1,28 @@
 import pLimit from "p-limit";
-import { sha256 } from "../base/canonical-json.ts";
 import { limits } from "../contract/limits.ts";
 import { assetNumberOf } from "../contract/selection.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { AttemptEnd } from "../ledger/journal/journal.ts";
 import type { WantedNumbers } from "../ledger/state/numbers.ts";
 import { operation } from "../operation/new-operation.ts";
-import type { WriteOutcome } from "../platform/call.ts";
+import { deliver } from "./deliver.ts";
+import type { AssetNumbers, Unready } from "./deliver.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import { attemptEnd, keptAnswer } from "./attempt-end.ts";
 import type { PlannedAsset } from "../operation/asset-numbers.ts";
-import { sendOnce } from "./sending.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */
-export const poolOwner: RecordKey = { namespace: "", id: "" };
+const poolOwner: RecordKey = { namespace: "", id: "" };
 /**
  * So many E9 calls that came to nothing in a row end the asking: for an order, and for every other order of the run.
  */
 const mostRefills = 3;
-
-/** Why an order has no numbers yet. */
-interface Unready {
-  code: string;
-  reason: string;
-}
 
 /**
  * Asset numbers: taken from E9 in batches, kept in the ledger before use, fixed to an asset instance for good. An E9
  * whose answer was lost has spent its numbers: the gap is recorded and a new call is made, never more than three in a
  * row within a run, whose pool this is.
  */
-export class NumberPool {
+export class NumberPool implements AssetNumbers {
   readonly #deps: ApplyDependencies;
   readonly #oneAtATime = pLimit(1);
   #vainInRow = 0;
@@ -92,7 +83,7 @@ export class NumberPool {
   }
 
   async #refill(lacking: number, signal: AbortSignal | undefined): Promise<Unready | undefined> {
-    const { ledger, platform, settings, random } = this.#deps;
+    const { ledger, settings } = this.#deps;
     if ((await ledger.state.poolSize()) >= lacking) return undefined;
     if (this.#vainInRow >= mostRefills) {
       return {
@@ -111,63 +102,28 @@ export class NumberPool {
       before: null,
       after: null,
     });
-    const body = JSON.stringify(planned.payload);
-    const nonce = random.hex(16);
-    return await sendOnce(
-      () =>
-        ledger.journal.intend({
-          operation: planned,
-          runId: null,
-          wireHash: sha256(JSON.stringify([planned.endpoint, {}, body])),
-          nonce,
-          context: { size },
-        }),
-      (permit) => platform.orderService.takeAssetNumbers(size, { nonce, body, signal, ...permit }),
-      (id, outcome) => this.#record(id, size, outcome),
-    );
-  }
-
-  async #record(id: string | undefined, size: number, outcome: WriteOutcome<string[]>): Promise<Unready | undefined> {
-    const { ledger, logger } = this.#deps;
-    const attempt = attemptEnd(outcome);
-    if (id === undefined) {
-      if (outcome.kind !== "not-sent") throw new Error("E9 left without an intent");
-      return notHandedOut(attempt);
+    const delivery = await deliver(this.#deps, this, planned, { runId: null, signal });
+    switch (delivery.kind) {
+      case "done":
+        this.#vainInRow = 0;
+        return undefined;
+      case "unknown":
+        // The numbers are spent: the next call takes others.
+        this.#vainInRow += 1;
+        return undefined;
+      case "rejected":
+        this.#vainInRow += 1;
+        return notHandedOut(delivery.answered);
+      case "stopped":
+        return notHandedOut("the run was stopped");
+      case "parked":
+      case "not-sent":
+      case "blocked":
+        return notHandedOut(delivery.reason);
     }
-    if (outcome.kind === "done") this.#vainInRow = 0;
-    else if (outcome.kind !== "not-sent") this.#vainInRow += 1;
-    if (outcome.kind === "done") {
-      await ledger.journal.conclude(id, {
-        state: "done",
-        attempt,
-        changes: [{ type: "numbers-taken", numbers: outcome.data, operationId: id }],
-        audit: {
-          kind: "take-asset-numbers",
-          body: { count: outcome.data.length, first: outcome.data[0], last: outcome.data.at(-1) },
-        },
-      });
-      return undefined;
-    }
-    const lost = outcome.kind === "unknown";
-    await ledger.journal.conclude(id, {
-      state: outcome.kind === "rejected" ? "rejected" : "dropped",
-      attempt,
-      verdict: lost ? "the numbers are spent and lost" : undefined,
-      code: attempt.code,
-      message: attempt.detail,
-      answer: "raw" in outcome ? keptAnswer(outcome.raw) : undefined,
-      changes: [],
-      audit: { kind: lost ? "numbers-lost" : "numbers-refused", body: { asked: size, reason: attempt.detail } },
-    });
-    logger.warn(
-      { operation: id, asked: size, reason: attempt.detail, code: attempt.code },
-      lost ? "asset numbers lost" : "asset numbers not handed out",
-    );
-    return lost ? undefined : notHandedOut(attempt);
   }
 }
 
-function notHandedOut(attempt: AttemptEnd): Unready {
-  const reason = `the order service handed out no asset numbers (E9): ${attempt.code ?? attempt.detail ?? "no reason given"}`;
-  return { code: "pool.empty", reason };
+function notHandedOut(why: string): Unready {
+  return { code: "pool.empty", reason: `the order service handed out no asset numbers (E9): ${why}` };
 }

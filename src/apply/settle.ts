@@ -11,13 +11,12 @@ import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import type { Delivery } from "./deliver.ts";
+import type { AssetNumbers, Delivery } from "./deliver.ts";
 import { deliver } from "./deliver.ts";
 import { readEvidence, settleFacts } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { isContradiction } from "./attempt-end.ts";
 import { refusedWith } from "./refusal.ts";
-import type { NumberPool } from "./pool.ts";
 import { settleTimeBegins, settleTimeLeftOf } from "./settle-time.ts";
 
 export type Settled =
@@ -71,9 +70,9 @@ export function evidenceWith(
 export class Settling {
   readonly #deps: ApplyDependencies;
   readonly #reader: SnapshotReader;
-  readonly #pool: NumberPool;
+  readonly #pool: AssetNumbers;
 
-  constructor(deps: ApplyDependencies, reader: SnapshotReader, pool: NumberPool) {
+  constructor(deps: ApplyDependencies, reader: SnapshotReader, pool: AssetNumbers) {
     this.#deps = deps;
     this.#reader = reader;
     this.#pool = pool;
@@ -272,7 +271,7 @@ export class Settling {
 
   /** What it brought is lost with its answer: nothing finds out, and nothing is sent again. */
   async #lost(row: JournalRow): Promise<Settled> {
-    const { verdict, audit, message } = kindOf(row.operation).lost(journalEntry(row));
+    const { verdict, audit, message } = kindOf(row.operation).lost(row.operation.payload);
     await this.#conclude(row, { state: "dropped", verdict, changes: [], audit });
     this.#deps.logger.warn({ operation: row.id, ...audit.body }, message);
     return { kind: "dropped", id: row.id };

@@ -152,6 +152,8 @@ export interface KindFacts {
    * again; or nothing at all, since what it brought is lost with its answer.
    */
   readonly whenUnknown: "read" | "send-again" | "lost";
+  /** It is done for a customer; the pool's are done for nobody. */
+  readonly isOfCustomer: boolean;
   /** It must not be done twice: sent three times at most without a known outcome, then a person decides. */
   readonly isSentSparingly: boolean;
   /**
@@ -199,7 +201,7 @@ export interface Kind<S extends Shapes> extends KindFacts {
     signal?: AbortSignal,
   ) => Promise<string | undefined>;
   /** What is recorded where what it brought is lost with its answer. */
-  readonly lost: (entry: Pick<JournalEntry<S>, "context">) => Lost;
+  readonly lost: (payload: S["payload"]) => Lost;
   readonly uniqueness: (operation: Meant<S>) => Uniqueness | undefined;
   /**
    * For each record the part of the payload that is refused or goes through by itself; undefined where it is all of one
@@ -234,6 +236,7 @@ export interface Lost {
 /** What most kinds have in common. */
 export const plainKind = {
   whenUnknown: "read",
+  isOfCustomer: true,
   isSentSparingly: false,
   mayHoldAfterRefusal: false,
   notFound: () => Promise.resolve({ kind: "drop" }),

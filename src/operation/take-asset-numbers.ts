@@ -13,6 +13,7 @@ export const takeAssetNumbers: Kind<ShapesOf<typeof schemas>> = {
   endpoint: "E9",
   stage: "orders",
   whenUnknown: "lost",
+  isOfCustomer: false,
   cureOfPart: undefined,
   outdates: [],
   undone: { how: "impossible", why: "numbers that were handed out are never given back" },
@@ -39,9 +40,9 @@ export const takeAssetNumbers: Kind<ShapesOf<typeof schemas>> = {
     };
   },
   read: readBackByNothing,
-  lost: ({ context }) => ({
+  lost: (payload) => ({
     verdict: "the numbers are spent and lost",
-    audit: { kind: "numbers-lost", body: { asked: context.size } },
+    audit: { kind: "numbers-lost", body: { asked: payload.size } },
     message: "asset numbers lost",
   }),
   counted: (payload) => payload.size,

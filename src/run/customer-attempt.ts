@@ -1,3 +1,5 @@
+import { endpoints } from "../contract/endpoints.ts";
+import type { ServiceName } from "../contract/endpoints.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import { kindOf } from "../operation/registry.ts";
 import { hashOf } from "../base/canonical-json.ts";
@@ -53,14 +55,12 @@ export interface ReconcileDependencies extends ApplyDependencies {
   tally: { planned(operation: Operation): void };
   logger: Logger;
   /** Services that refuse this application as a whole (70001), with the reason: this run sends them nothing more. */
-  refusing: Map<Service, string>;
+  refusing: Map<ServiceName, string>;
 }
 
-export type Service = "order" | "member";
-
 /** The service that takes an operation. */
-export function serviceOf(operation: Pick<Operation, "endpoint">): Service {
-  return operation.endpoint.startsWith("M") ? "member" : "order";
+export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
+  return endpoints[operation.endpoint].service;
 }
 
 /** The set of revokes of a plan, as one hash: what limits are judged on and what a person approves. */

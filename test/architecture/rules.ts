@@ -120,9 +120,18 @@ function kindNames(room: string): { pattern: RegExp; what: string }[] {
     pattern: new RegExp(`(?:[=!]==\\s*|case\\s+)${kind}`, "u"),
     what: "compares the kind of an operation; ask the registry",
   };
-  if (room === "plan" || room === "apply") return [compared];
-  return [{ pattern: new RegExp(kind, "u"), what: "names a kind of operation; ask the registry" }];
+  const found = knowsEndpoints.has(room) ? [compared] : [compared, endpointCompared];
+  if (room === "plan" || room === "apply") return found;
+  return [...found, { pattern: new RegExp(kind, "u"), what: "names a kind of operation; ask the registry" }];
 }
+
+/** Rooms that speak the contract's language: they are about endpoints, whatever kind calls them. */
+const knowsEndpoints = new Set(["base", "contract", "http", "platform", "sandbox"]);
+/** A setting may have the name of an endpoint as its value. */
+const endpointCompared = {
+  pattern: /(?<!enterpriseCreation )(?:[=!]==\s*|case\s+)["'`][EM]\d{1,2}["'`]|\bendpoint\.startsWith\(/u,
+  what: "compares the endpoint of an operation; ask the registry",
+};
 
 /** Every breach of the rules of design.md, as `file:line: what`. */
 export function breaches(files: readonly SourceFile[], longFiles: LongFiles = {}): string[] {
