@@ -14,6 +14,17 @@ export async function auditHead(ledger: ReadOnlyLedger): Promise<AuditHeadFacts 
     .executeTakeFirst();
 }
 
+/** The newest instant at which the ledger learned something; null in one that never did. */
+export async function asOf({ db }: ReadOnlyLedger): Promise<string | null> {
+  const entry = await db.selectFrom("audit").select("at").orderBy("sequence", "desc").limit(1).executeTakeFirst();
+  const read = await db
+    .selectFrom("observation_read")
+    .select(({ fn }) => fn.max("seen_at").as("at"))
+    .executeTakeFirst();
+  const instants = [entry?.at, read?.at].filter((at) => typeof at === "string").sort();
+  return instants.at(-1) ?? null;
+}
+
 /** The audit chain, oldest first, in pages: whoever takes the entries slowly keeps no state of the ledger open. */
 export function* auditRows(ledger: ReadOnlyLedger): Generator<AuditRow, void, void> {
   for (let after = Number.MIN_SAFE_INTEGER; ;) {

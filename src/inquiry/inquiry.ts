@@ -6,7 +6,8 @@ import { holds } from "./holds.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
 import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { agreement, findings, report } from "./report.ts";
+import { agreement, findings } from "./reconciliation.ts";
+import { report } from "./report.ts";
 import { runs, runStory } from "./runs.ts";
 import { status } from "./status.ts";
 

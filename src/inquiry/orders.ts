@@ -7,8 +7,9 @@ import type { OrderEvent } from "../report/orders.ts";
 import { sumOf } from "../report/orders.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { stored } from "../ledger/database/stored.ts";
-import { productsOf } from "./record-products.ts";
-import type { CrmProduct } from "./record-products.ts";
+import { shownProducts } from "./shown-products.ts";
+import { productsOf } from "../crm/order-items.ts";
+import type { OrderProduct } from "../crm/order-items.ts";
 
 /** One row for each licence order of a placed or adopted order, and for each beginning and end of an assignment. */
 interface EventRow {
@@ -115,7 +116,7 @@ async function eventOf(ledger: ReadOnlyLedger, row: EventRow): Promise<OrderEven
 }
 
 /** The products of the licence type of this row; all of them where the platform did not name the type. */
-function licenceProducts(body: DesiredOrder, row: EventRow): CrmProduct[] {
+function licenceProducts(body: DesiredOrder, row: EventRow): OrderProduct[] {
   const products = productsOf(buildAssets<PrivateMarker>(body.instances).assets);
   if (row.license_type === null || row.license_type === "") return row.licences > 1 ? [] : products;
   return products.filter((product) => product.licenseType === row.license_type);
@@ -127,7 +128,7 @@ async function numbersOf(
   row: EventRow,
   order: RecordKey,
   customer: RecordKey,
-  products: readonly CrmProduct[],
+  products: readonly OrderProduct[],
 ): Promise<string[]> {
   const instances = JSON.stringify([...new Set(products.map((product) => product.assetId))]);
   const fixed = await ledger.db
@@ -140,13 +141,11 @@ async function numbersOf(
     .orderBy("wire_number")
     .execute();
   if (fixed.length > 0) return fixed.flatMap((item) => (item.wire_number === null ? [] : [item.wire_number]));
-  const shown = await sql<{ number: string }>`
-    select distinct substr(subject, 1, length(subject) - length(json_extract(body, '$.crmProductId')) - 1) as number from observation
-    where customer_namespace = ${customer.namespace} and customer_id = ${customer.id} and kind = 'product' and to_at is null
-      and json_extract(body, '$.channelOrderId') = ${row.channel_order_id} and json_extract(body, '$.licenseOrderId') = ${row.license_order_id}
-      and json_extract(body, '$.crmProductId') is not null
-    order by 1`.execute(ledger.db);
-  return shown.rows.map((item) => item.number);
+  const { channel_order_id: channelOrderId, license_order_id: licenseOrderId } = row;
+  if (channelOrderId === null || licenseOrderId === null) return [];
+  const shown = await shownProducts(ledger, customer, channelOrderId);
+  const ours = shown.filter((product) => product.licenseOrderId === licenseOrderId);
+  return [...new Set(ours.map((product) => product.number))].sort();
 }
 
 /** The run and the audit entry of an event: of its operation, or of the reading by which it was learned. */

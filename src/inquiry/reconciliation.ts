@@ -1,55 +1,99 @@
+import type { NotNull } from "kysely";
 import { sql } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { DesiredStaff } from "../operation/desired.ts";
+import { numberedItems } from "../crm/order-items.ts";
+import { buildAssets } from "../crm/tree.ts";
+import { stored } from "../ledger/database/stored.ts";
+import type { AssetNumberTable, LicenceOrderTable, RecordTable, RecordVersionTable } from "../ledger/tables.ts";
+import type { DesiredOrder, DesiredStaff } from "../operation/desired.ts";
+import type { PrivateMarker } from "../operation/references.ts";
+import { sentItems } from "../operation/sent-order.ts";
+import { compareCustomer } from "../report/compare-customer.ts";
+import { AgreementTally, findingsOf } from "../report/reconciliation.ts";
 import type {
+  AgreementCount,
   AssignmentCase,
+  Comparison,
+  CrmStanding,
   CustomerCase,
+  FoundDifference,
+  OrderCase,
+  PlacedCase,
   ReconciliationView,
   ShownItem,
   StaffCase,
-} from "../report/reconciliation-facts.ts";
-import { numbersOf, orderCases, standing } from "./order-cases.ts";
-import type { FixedNumbers, RecordRow } from "./order-cases.ts";
+} from "../report/reconciliation.ts";
+import { asOf } from "./audit.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { shownProducts } from "./shown-products.ts";
 
-/** Every customer that the CRM, the ledger or the quarantine names, in key order, one after the other. */
-export async function* customerCases(ledger: ReadOnlyLedger): AsyncGenerator<CustomerCase, void, void> {
-  const query = sql<{ namespace: string; id: string }>`
-    select customer_namespace as namespace, customer_id as id from record
-    union select namespace, customer_id from link where to_at is null
-    union select customer_namespace, customer_id from quarantine where state <> 'resolved' and customer_id is not null
-    order by 1, 2`;
-  for (const key of ledger.rows({ compile: () => query.compile(ledger.db) })) yield await customerCase(ledger, key);
+/** What was placed, added or given and is not shown, differs, or is shown twice, customer by customer. */
+export async function* findings(ledger: ReadOnlyLedger): AsyncGenerator<FoundDifference, void, void> {
+  for await (const { item, rows } of comparisons(ledger)) yield* findingsOf(item, rows);
+}
+
+/** How much of each kind of thing the platform shows as meant, over everything there is. */
+export async function agreement(ledger: ReadOnlyLedger): Promise<AgreementCount[]> {
+  const tally = new AgreementTally();
+  for await (const { rows } of comparisons(ledger)) for (const row of rows) tally.add(row);
+  return tally.counts();
+}
+
+/**
+ * Every customer that the CRM, the ledger or the quarantine names, in key order, with everything of it compared over
+ * what the CRM says, what was sent and what the platform shows.
+ */
+export async function* comparisons(
+  ledger: ReadOnlyLedger,
+): AsyncGenerator<{ item: CustomerCase; rows: Comparison[]; asOf: string | null }, void, void> {
+  const view = await viewOf(ledger);
+  for (const key of ledger.rows(customers(ledger))) {
+    const item = await customerCase(ledger, key);
+    yield { item, rows: compareCustomer(item, view), asOf: view.asOf };
+  }
+}
+
+function customers({ db }: ReadOnlyLedger) {
+  const ofRecords = db.selectFrom("record").select(["customer_namespace as namespace", "customer_id as id"]);
+  const linked = db.selectFrom("link").select(["namespace", "customer_id as id"]).where("to_at", "is", null);
+  const inQuarantine = db
+    .selectFrom("quarantine")
+    .select(["customer_namespace as namespace", "customer_id as id"])
+    .where("state", "<>", sql.lit("resolved"))
+    .where("customer_id", "is not", null)
+    .$narrowType<{ namespace: NotNull; id: NotNull }>();
+  return ofRecords.union(linked).union(inQuarantine).orderBy("namespace").orderBy("id");
 }
 
 /** What is the same for all customers of one state of the ledger. */
-export async function reconciliationView(ledger: ReadOnlyLedger): Promise<ReconciliationView> {
-  const types = await sql<{ type: string }>`
-    select distinct json_extract(body, '$.licenseType') as type from observation where kind = 'product'
-      and json_extract(body, '$.licenseType') is not null
-    union select license_type from shown_licence_type where shown_by = 'product'`.execute(ledger.db);
-  return { visibleTypes: new Set(types.rows.map((row) => row.type)), asOf: await asOf(ledger) };
-}
-
-/** The newest instant at which the ledger learned something. */
-export async function asOf(ledger: ReadOnlyLedger): Promise<string | null> {
-  const { rows } = await sql<{ at: string | null }>`
-    select max(at) as at from (select at from (select at from audit order by sequence desc limit 1) union all select max(seen_at) from observation_read)`.execute(
-    ledger.db,
-  );
-  return rows[0]?.at ?? null;
+async function viewOf(ledger: ReadOnlyLedger): Promise<ReconciliationView> {
+  const type = sql<string>`json_extract(body, '$.licenseType')`;
+  const types = await ledger.db
+    .selectFrom("observation")
+    .select(type.as("type"))
+    .distinct()
+    .where("kind", "=", sql.lit("product"))
+    .where(type, "is not", null)
+    .union(
+      ledger.db
+        .selectFrom("shown_licence_type")
+        .select("license_type as type")
+        .where("shown_by", "=", sql.lit("product")),
+    )
+    .execute();
+  return { visibleTypes: new Set(types.map((row) => row.type)), asOf: await asOf(ledger) };
 }
 
 async function customerCase(ledger: ReadOnlyLedger, key: RecordKey): Promise<CustomerCase> {
-  const numbers = await numbersOf(ledger, key);
+  const numbers = await fixedNumbers(ledger, key);
   const records = await recordsOf(ledger, key);
-  const own = records.find((row) => row.stream === "customers");
+  const of = (stream: Stream): RecordRow[] => records.filter((row) => row.stream === stream);
+  const [own] = of("customers");
   const link = await ledger.db
     .selectFrom("link")
-    .selectAll()
+    .select(["enterprise_global_id as enterpriseGlobalId", "from_at as at", "origin"])
     .where("namespace", "=", key.namespace)
     .where("customer_id", "=", key.id)
     .where("to_at", "is", null)
@@ -63,27 +107,21 @@ async function customerCase(ledger: ReadOnlyLedger, key: RecordKey): Promise<Cus
   return {
     key,
     crm: own === undefined ? null : standing(own),
-    link:
-      link === undefined
-        ? null
-        : { enterpriseGlobalId: link.enterprise_global_id, at: link.from_at, origin: link.origin },
+    link: link ?? null,
     read: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
-    orders: await orderCases(
-      ledger,
-      key,
-      records.filter((row) => row.stream === "orders"),
-      numbers,
-    ),
-    staff: await staffCases(
-      ledger,
-      key,
-      records.filter((row) => row.stream === "staff"),
-      numbers,
-    ),
+    orders: await orderCases(ledger, key, of("orders"), numbers),
+    staff: await staffCases(ledger, key, of("staff"), numbers),
     assignments: await assignmentCases(ledger, key),
     shown: await shownOf(ledger, key),
     unusable: await unusableOf(ledger, key),
   };
+}
+
+type RecordRow = Pick<RecordTable, "stream" | "namespace" | "id" | "state" | "deferred_reason"> &
+  Pick<RecordVersionTable, "body">;
+
+function standing(row: RecordRow): CrmStanding {
+  return { state: row.state, waits: row.deferred_reason };
 }
 
 /** The newest form of every record of a customer. */
@@ -106,6 +144,141 @@ async function recordsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<R
     .execute();
 }
 
+type FixedNumber = Pick<AssetNumberTable, "wire_number" | "unit" | "namespace" | "order_id" | "instance_id">;
+/** Numbers fixed to the orders of a customer, by order and instance, in the order of their units. */
+type FixedNumbers = ReadonlyMap<string, readonly FixedNumber[]>;
+
+async function fixedNumbers(ledger: ReadOnlyLedger, customer: RecordKey): Promise<FixedNumbers> {
+  const rows = await ledger.db
+    .selectFrom("asset_number as n")
+    .innerJoin("record as r", (join) => join.onRef("r.namespace", "=", "n.namespace").onRef("r.id", "=", "n.order_id"))
+    .select(["n.wire_number", "n.unit", "n.namespace", "n.order_id", "n.instance_id"])
+    .where("r.stream", "=", "orders")
+    .where("r.customer_namespace", "=", customer.namespace)
+    .where("r.customer_id", "=", customer.id)
+    .where("n.fixed_at", "is not", null)
+    .orderBy("n.unit")
+    .execute();
+  return Map.groupBy(rows, (row) => JSON.stringify([row.namespace, row.order_id, row.instance_id]));
+}
+
+function sentNumbers(rows: readonly FixedNumber[] = []): string[] {
+  return rows.flatMap((row) => row.wire_number ?? []);
+}
+
+const nothing = { products: [], packages: [] };
+
+async function orderCases(
+  ledger: ReadOnlyLedger,
+  customer: RecordKey,
+  records: readonly RecordRow[],
+  numbers: FixedNumbers,
+): Promise<OrderCase[]> {
+  const placedOrders = await placedOrdersOf(ledger, customer);
+  return records.map((row): OrderCase => {
+    const body = stored<DesiredOrder>(row.body);
+    const known = placedOrders.get(formatKey(row));
+    const items = (version: DesiredOrder): ReturnType<typeof numberedItems> =>
+      numberedItems(buildAssets<PrivateMarker>(version.instances).assets, (asset, product) => {
+        const fixed = sentNumbers(numbers.get(JSON.stringify([row.namespace, row.id, asset])));
+        return fixed.length > 0 || product === undefined ? fixed : (known?.shownNumbers.get(product) ?? []);
+      });
+    const wanted = items(body);
+    const placed = typeof known?.body === "string" ? items(stored<DesiredOrder>(known.body)) : nothing;
+    const sent =
+      typeof known?.payload === "string"
+        ? sentItems(stored<JsonObject>(known.payload), (unit) => numberOfUnit(numbers, unit))
+        : nothing;
+    return {
+      key: { namespace: row.namespace, id: row.id },
+      crm: standing(row),
+      cancelled: body.cancelled,
+      crmDate: body.placedAt ?? null,
+      placed: known?.placed ?? null,
+      products: { wanted: wanted.products, placed: placed.products, sent: sent.products },
+      packages: { wanted: wanted.packages, placed: placed.packages, sent: sent.packages },
+    };
+  });
+}
+
+/** The number of one unit of an asset, which is named by its order, its instance and its position there. */
+function numberOfUnit(numbers: FixedNumbers, unit: string): string | undefined {
+  const [namespace, order, instance, position] = stored<unknown[]>(unit);
+  const fixed = numbers.get(JSON.stringify([String(namespace), String(order), String(instance)]));
+  return fixed?.find((item) => item.unit === position)?.wire_number ?? undefined;
+}
+
+interface PlacedOrder {
+  placed: PlacedCase;
+  /** The body of the version that was placed, and the payload it was placed with. */
+  body: string | null;
+  payload: string | null;
+  /** For an adopted order, whose numbers the ledger did not fix: those under which each of its products is shown. */
+  shownNumbers: ReadonlyMap<string, readonly string[]>;
+}
+
+async function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<ReadonlyMap<string, PlacedOrder>> {
+  const rows = await ledger.db
+    .selectFrom("placed_order as p")
+    .leftJoin("operation as o", "o.id", "p.operation_id")
+    .leftJoin("record_version as v", (join) =>
+      join
+        .on("v.stream", "=", "orders")
+        .onRef("v.namespace", "=", "p.namespace")
+        .onRef("v.id", "=", "p.order_id")
+        .onRef("v.version", "=", "p.version"),
+    )
+    .select(["p.namespace", "p.order_id as id", "p.from_at", "p.origin", "p.channel_order_id", "p.operation_id"])
+    .select(["o.payload", "v.body"])
+    .where("p.customer_namespace", "=", customer.namespace)
+    .where("p.customer_id", "=", customer.id)
+    .where("p.to_at", "is", null)
+    .execute();
+  const licences = await ledger.db
+    .selectFrom("licence_order as l")
+    .innerJoin("placed_order as p", (join) =>
+      join.onRef("p.namespace", "=", "l.namespace").onRef("p.order_id", "=", "l.order_id"),
+    )
+    .select(["l.namespace", "l.order_id as id", "l.license_type", "l.license_order_id"])
+    .where("p.customer_namespace", "=", customer.namespace)
+    .where("p.customer_id", "=", customer.id)
+    .where("p.to_at", "is", null)
+    .orderBy("l.sequence")
+    .execute();
+  const licencesOf = Map.groupBy(licences, formatKey);
+  const placed = new Map<string, PlacedOrder>();
+  for (const row of rows) {
+    const { origin, channel_order_id: channelOrderId, body, payload } = row;
+    const shown = origin === "adopted" ? await shownProducts(ledger, customer, channelOrderId) : [];
+    const byProduct = Map.groupBy(shown, (product) => product.id);
+    placed.set(formatKey(row), {
+      placed: {
+        at: row.from_at,
+        origin,
+        channelOrderId,
+        operationId: row.operation_id,
+        licenceOrders: byType(licencesOf.get(formatKey(row)) ?? []),
+      },
+      body,
+      payload,
+      shownNumbers: new Map([...byProduct].map(([id, products]) => [id, products.map(({ number }) => number)])),
+    });
+  }
+  return placed;
+}
+
+/** Licence orders by type; a type with more than one has none that can be told. */
+function byType(
+  licences: readonly Pick<LicenceOrderTable, "license_type" | "license_order_id">[],
+): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { license_type: type, license_order_id: id } of licences) {
+    const known = found.get(type);
+    found.set(type, known === undefined || known === id ? id : "");
+  }
+  return found;
+}
+
 async function staffCases(
   ledger: ReadOnlyLedger,
   customer: RecordKey,
@@ -114,34 +287,27 @@ async function staffCases(
 ): Promise<StaffCase[]> {
   const links = await ledger.db
     .selectFrom("staff_link")
-    .select(["namespace", "staff_id", "member_global_id", "from_at"])
+    .select(["namespace", "staff_id as id", "member_global_id as memberGlobalId", "from_at as at"])
     .where("customer_namespace", "=", customer.namespace)
     .where("customer_id", "=", customer.id)
     .where("to_at", "is", null)
     .execute();
-  const linked = new Map(links.map((row) => [formatKey({ namespace: row.namespace, id: row.staff_id }), row]));
-  const byInstance = new Map<string, string[]>();
-  for (const [key, fixed] of numbers) {
-    const [namespace, , instance] = stored<string[]>(key);
-    const name = JSON.stringify([namespace, instance]);
-    byInstance.set(name, [
-      ...(byInstance.get(name) ?? []),
-      ...fixed.flatMap((item) => (item.wire_number === null ? [] : [item.wire_number])),
-    ]);
-  }
+  const linked = new Map(links.map((row) => [formatKey(row), row]));
+  const byInstance = Map.groupBy([...numbers.values()].flat(), (row) =>
+    JSON.stringify([row.namespace, row.instance_id]),
+  );
   return records.map((row) => {
-    const key = { namespace: row.namespace, id: row.id };
-    const member = linked.get(formatKey(key));
+    const member = linked.get(formatKey(row));
     return {
-      key,
+      key: { namespace: row.namespace, id: row.id },
       crm: standing(row),
-      member: member === undefined ? null : { memberGlobalId: member.member_global_id, at: member.from_at },
+      member: member === undefined ? null : { memberGlobalId: member.memberGlobalId, at: member.at },
       claims: stored<DesiredStaff>(row.body).assets.map((claim) =>
         "assetNumber" in claim
           ? { claim: `asset number ${claim.assetNumber}`, numbers: [claim.assetNumber] }
           : {
               claim: `asset instance ${claim.instanceId}`,
-              numbers: byInstance.get(JSON.stringify([key.namespace, claim.instanceId])) ?? [],
+              numbers: sentNumbers(byInstance.get(JSON.stringify([row.namespace, claim.instanceId]))),
             },
       ),
     };
@@ -149,35 +315,29 @@ async function staffCases(
 }
 
 async function assignmentCases(ledger: ReadOnlyLedger, customer: RecordKey): Promise<AssignmentCase[]> {
-  const { rows } = await sql<{
-    asset_number: string;
-    namespace: string;
-    staff_id: string;
-    member_global_id: string;
-    from_at: string;
-    operation_id: string | null;
-    order_namespace: string | null;
-    order_id: string | null;
-    license_type: string | null;
-  }>`
-    select a.asset_number, a.namespace, a.staff_id, a.member_global_id, a.from_at, a.operation_id, n.namespace as order_namespace, n.order_id,
-      (select json_extract(i.value, '$.licenseType') from record r
-        join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version,
-        json_each(v.body, '$.instances') i
-        where r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id and json_extract(i.value, '$.id') = n.instance_id) as license_type
-    from assignment a left join asset_number n on n.wire_number = a.asset_number and n.fixed_at is not null
-    where a.customer_namespace = ${customer.namespace} and a.customer_id = ${customer.id} and a.to_at is null
-    order by a.asset_number`.execute(ledger.db);
-  return rows.map((row) => ({
+  const licenseType = sql<string | null>`(select json_extract(i.value, '$.licenseType')
+    from record r join record_version v using (stream, namespace, id, version), json_each(v.body, '$.instances') i
+    where r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
+      and json_extract(i.value, '$.id') = n.instance_id)`;
+  const rows = await ledger.db
+    .selectFrom("assignment as a")
+    .leftJoin("asset_number as n", (join) =>
+      join.onRef("n.wire_number", "=", "a.asset_number").on("n.fixed_at", "is not", null),
+    )
+    .select(["a.asset_number", "a.namespace", "a.staff_id", "a.member_global_id", "a.from_at", "a.operation_id"])
+    .select(["n.namespace as order_namespace", "n.order_id", licenseType.as("license_type")])
+    .where("a.customer_namespace", "=", customer.namespace)
+    .where("a.customer_id", "=", customer.id)
+    .where("a.to_at", "is", null)
+    .orderBy("a.asset_number")
+    .execute();
+  return rows.map(({ order_namespace: namespace, order_id: id, ...row }) => ({
     assetNumber: row.asset_number,
     staff: { namespace: row.namespace, id: row.staff_id },
     memberGlobalId: row.member_global_id,
     at: row.from_at,
     operationId: row.operation_id,
-    order:
-      row.order_namespace === null || row.order_id === null
-        ? null
-        : { namespace: row.order_namespace, id: row.order_id },
+    order: namespace === null || id === null ? null : { namespace, id },
     licenseType: row.license_type,
   }));
 }
@@ -192,12 +352,9 @@ async function shownOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<Cus
     .orderBy("kind")
     .orderBy("subject")
     .execute();
+  const byKind = Map.groupBy(rows, (row) => row.kind);
   const of = (kind: string): Map<string, ShownItem> =>
-    new Map(
-      rows
-        .filter((row) => row.kind === kind)
-        .map((row) => [row.subject, { seenAt: row.seen_at, body: stored<JsonObject>(row.body) }]),
-    );
+    new Map(byKind.get(kind)?.map((row) => [row.subject, { seenAt: row.seen_at, body: stored<JsonObject>(row.body) }]));
   return {
     enterprises: of("enterprise"),
     assets: of("asset"),
@@ -208,25 +365,33 @@ async function shownOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<Cus
   };
 }
 
-const levelOf: Record<Stream, CustomerCase["unusable"][number]["level"]> = {
-  customers: "enterprise",
-  orders: "order",
-  staff: "staff",
-};
+const levelOf = { customers: "enterprise", orders: "order", staff: "staff" } as const;
 
 /**
  * Records in quarantine that never had a usable form. Those whose id or customer could not be read stand in the
  * exceptions only.
  */
 async function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<CustomerCase["unusable"]> {
-  const { rows } = await sql<{ stream: Stream; namespace: string; record_id: string; message: string }>`
-    select q.stream, q.namespace, q.record_id, q.message from quarantine q
-    where q.customer_namespace = ${customer.namespace} and q.customer_id = ${customer.id} and q.state <> 'resolved' and q.record_id is not null
-      and not exists (select 1 from record r where r.stream = q.stream and r.namespace = q.namespace and r.id = q.record_id)
-    order by q.stream, q.namespace, q.record_id, q.id`.execute(ledger.db);
-  return rows.map((row) => ({
-    level: levelOf[row.stream],
-    key: { namespace: row.namespace, id: row.record_id },
-    message: row.message,
+  const rows = await ledger.db
+    .selectFrom("quarantine as q")
+    .select(["q.stream", "q.namespace", "q.record_id as id", "q.message"])
+    .where("q.customer_namespace", "=", customer.namespace)
+    .where("q.customer_id", "=", customer.id)
+    .where("q.state", "<>", sql.lit("resolved"))
+    .where("q.record_id", "is not", null)
+    .where(
+      sql<boolean>`not exists (select 1 from record r
+        where r.stream = q.stream and r.namespace = q.namespace and r.id = q.record_id)`,
+    )
+    .orderBy("q.stream")
+    .orderBy("q.namespace")
+    .orderBy("q.record_id")
+    .orderBy("q.id")
+    .$narrowType<{ namespace: NotNull; id: NotNull }>()
+    .execute();
+  return rows.map(({ stream, namespace, id, message }) => ({
+    level: levelOf[stream],
+    key: { namespace, id },
+    message,
   }));
 }

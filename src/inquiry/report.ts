@@ -2,19 +2,11 @@ import type { ReportHeader, ReportRequest, ReportRow, ReportShape } from "../rep
 import { renderReport, requireFormat } from "../report/document.ts";
 import { exceptionRow, exceptionsShape } from "../report/exceptions.ts";
 import { orderRow, ordersShape } from "../report/orders.ts";
-import {
-  AgreementTally,
-  compareCustomer,
-  findingsOf,
-  inPeriod,
-  reconciliationRow,
-  reconciliationShape,
-} from "../report/reconciliation.ts";
-import type { AgreementCount, FoundDifference } from "../report/reconciliation.ts";
+import { inPeriod, reconciliationRow, reconciliationShape } from "../report/reconciliation.ts";
 import { exceptions } from "./exceptions.ts";
 import { orderEvents } from "./orders.ts";
-import { asOf, customerCases, reconciliationView } from "./reconciliation.ts";
-import { auditHead } from "./audit.ts";
+import { comparisons } from "./reconciliation.ts";
+import { asOf, auditHead } from "./audit.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 const shapes: Record<ReportRequest["kind"], ReportShape> = {
@@ -53,33 +45,12 @@ async function* rowsOf(ledger: ReadOnlyLedger, request: ReportRequest): AsyncGen
     case "orders":
       for await (const event of orderEvents(ledger, { from: period.from, to: period.to, by })) yield orderRow(event);
       return;
-    case "reconciliation": {
-      const view = await reconciliationView(ledger);
-      for await (const item of customerCases(ledger)) {
-        for (const row of compareCustomer(item, view)) {
-          if (inPeriod(row, period, by)) yield reconciliationRow(item, row, view.asOf);
-        }
-      }
+    case "reconciliation":
+      for await (const { item, rows, asOf: at } of comparisons(ledger))
+        for (const row of rows) if (inPeriod(row, period, by)) yield reconciliationRow(item, row, at);
       return;
-    }
     case "exceptions":
       for await (const facts of exceptions(ledger, period)) yield exceptionRow(facts);
       return;
   }
-}
-
-/** What was placed, added or given and is not shown, differs, or is shown twice, customer by customer. */
-export async function* findings(ledger: ReadOnlyLedger): AsyncGenerator<FoundDifference, void, void> {
-  const view = await reconciliationView(ledger);
-  for await (const item of customerCases(ledger)) yield* findingsOf(item, view);
-}
-
-/** How much of each kind of thing is as meant, over everything there is. */
-export async function agreement(ledger: ReadOnlyLedger): Promise<AgreementCount[]> {
-  const tally = new AgreementTally();
-  const view = await reconciliationView(ledger);
-  for await (const item of customerCases(ledger)) {
-    for (const row of compareCustomer(item, view)) tally.add(row);
-  }
-  return tally.counts();
 }

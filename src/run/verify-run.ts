@@ -5,7 +5,7 @@ import { SnapshotReader } from "../platform/snapshot.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs/run-statements.ts";
-import type { Finding } from "../report/comparison.ts";
+import type { Finding } from "../report/reconciliation.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import type { FoundDifference } from "../report/reconciliation.ts";

@@ -1,24 +1,24 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
-import { differences, packageDifferences } from "./field-comparison.ts";
-import type { Agreement, Comparison } from "./comparison.ts";
-import { notRead, waitNote, whyNot } from "./comparison.ts";
+import type { NumberedItem } from "../crm/order-items.ts";
+import { notRead, waitNote, whyNot } from "./reconciliation.ts";
 import type {
+  Agreement,
+  Comparison,
   CustomerCase,
   OrderCase,
   ReconciliationView,
   SentItem,
   ShownItem,
-  WantedItem,
-} from "./reconciliation-facts.ts";
+} from "./reconciliation.ts";
 
 /** The three sides of one product or package under one asset number. */
 interface Sides {
   id: string;
   assetNumber: string | null;
   licenseType: string;
-  wanted: WantedItem | undefined;
-  placed: WantedItem | undefined;
+  wanted: NumberedItem | undefined;
+  placed: NumberedItem | undefined;
   sent: SentItem | undefined;
   shown: ShownItem | undefined;
 }
@@ -118,7 +118,7 @@ function sidesOf(items: OrderCase["products"], wanted: boolean): Omit<Sides, "sh
     sides.set(key, known);
     return known;
   };
-  const keyOf = (part: WantedItem | SentItem): string =>
+  const keyOf = (part: NumberedItem | SentItem): string =>
     `${part.assetNumber ?? ""}\u0000${part.id}\u0000${part.assetNumber === null && "instanceId" in part ? part.instanceId : ""}`;
   if (wanted) for (const part of items.wanted) at(part, keyOf(part)).wanted ??= part;
   for (const part of items.sent) at(part, keyOf(part)).sent ??= part;
@@ -267,4 +267,83 @@ function strayRow(level: "product" | "package", subject: string, shown: ShownIte
     details: ["the platform shows it, and it belongs to no order of this customer"],
     seenAt: shown.seenAt,
   };
+}
+
+/** What names an order on the platform, known from the answer of E5 or by reading. */
+interface Envelope {
+  channelOrderId: string;
+  licenseOrderId: string | undefined;
+  licenseType: string;
+}
+
+/**
+ * The fields of a product that M7 shows: how E5 names them and how M7 does. What else E5 carries, no endpoint shows.
+ */
+const productFields: readonly (readonly [sent: string, shown: string])[] = [
+  ["crmProductId", "crmProductId"],
+  ["productUri", "productUri"],
+  ["productName", "productName"],
+  ["gmsPid", "gmsPid"],
+  ["appKey", "appKey"],
+  ["limitConcurrent", "limitConcurrent"],
+  ["limitStartDate", "limitStartTime"],
+  ["limitEndDate", "limitEndTime"],
+  ["limitTimeDuration", "limitTimeDuration"],
+  ["trial", "trial"],
+  ["trialEndDate", "trialEndDate"],
+  ["timeDurationExpression", "timeDurationExpression"],
+  ["srcLicenseOrderId", "srcLicenseOrderId"],
+];
+
+const packageFields: readonly (readonly [sent: string, shown: string])[] = [
+  ["merchandiseNum", "merchandiseNum"],
+  ["merchandiseName", "merchandiseName"],
+  ["parentMerchandiseNum", "parentMerchandiseNum"],
+];
+
+/**
+ * Every field that was sent and that M7 shows otherwise. A trial end that does not apply was sent as a sentinel and is
+ * not compared.
+ */
+function differences(sent: JsonObject, envelope: Envelope, shown: JsonObject): string[] {
+  const trial = wireText(sent["trial"]) === "1";
+  const compared = productFields.filter(([name]) => name !== "trialEndDate" || trial);
+  return [
+    ...envelopeDifferences(envelope, shown),
+    ...compared.flatMap(([name, as]) => difference(name, sent[name], shown[as])),
+  ];
+}
+
+/** The same for a package. The parent of a root package was sent as a sentinel and is not compared (A24). */
+function packageDifferences(sent: JsonObject, envelope: Envelope, shown: JsonObject): string[] {
+  const root = sent["root"] === true;
+  const compared = packageFields.filter(([name]) => name !== "parentMerchandiseNum" || !root);
+  return [
+    ...envelopeDifferences(envelope, shown),
+    ...compared.flatMap(([name, as]) => difference(name, sent[name], shown[as])),
+  ];
+}
+
+function envelopeDifferences(envelope: Envelope, shown: JsonObject): string[] {
+  const licence = envelope.licenseOrderId === "" ? undefined : envelope.licenseOrderId;
+  const type = shown["licenseType"] === undefined || shown["licenseType"] === null ? undefined : envelope.licenseType;
+  return [
+    ...difference("channelOrderId", envelope.channelOrderId, shown["channelOrderId"]),
+    ...difference("licenseOrderId", licence, shown["licenseOrderId"]),
+    ...difference("licenseType", type, shown["licenseType"]),
+  ];
+}
+
+/** Numbers and their texts are equal: a Long may come as either. What was not sent is not compared. */
+function difference(name: string, sent: Json | undefined, shown: Json | undefined): string[] {
+  if (sent === undefined || sent === null) return [];
+  if (wireText(sent) === wireText(shown)) return [];
+  return [
+    `${name}: sent ${wireText(sent)}, shown ${shown === undefined || shown === null ? "nothing" : wireText(shown)}`,
+  ];
+}
+
+function wireText(value: Json | undefined): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

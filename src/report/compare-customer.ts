@@ -1,10 +1,119 @@
 import { formatKey } from "../crm/keys.ts";
-import type { Comparison } from "./comparison.ts";
-import { notRead, waitNote, whyNot } from "./comparison.ts";
-import type { AssignmentCase, CustomerCase, ReconciliationView, ShownItem, StaffCase } from "./reconciliation-facts.ts";
+import { orderRows } from "./compare-orders.ts";
+import { notRead, waitNote, whyNot } from "./reconciliation.ts";
+import type {
+  AssignmentCase,
+  Comparison,
+  CustomerCase,
+  ReconciliationView,
+  ShownItem,
+  StaffCase,
+} from "./reconciliation.ts";
+
+/** Compares everything of one customer, in a fixed order. */
+export function compareCustomer(item: CustomerCase, view: ReconciliationView): Comparison[] {
+  return [
+    ...enterpriseRows(item),
+    ...orderRows(item, view),
+    ...assignmentRows(item, view),
+    ...twiceRows(item),
+    ...item.unusable.map((record): Comparison => ({
+      level: record.level,
+      verdict: "missing",
+      order: record.level === "order" ? record.key : undefined,
+      staff: record.level === "staff" ? record.key : undefined,
+      inCrm: true,
+      sent: false,
+      shown: null,
+      details: [`waits in quarantine: ${record.message}`],
+    })),
+  ];
+}
+
+/** Assets and products that one reading showed more than once, whatever the order of its rows. */
+function twiceRows(item: CustomerCase): Comparison[] {
+  return [...item.shown.twice.values()].map(({ seenAt, body }): Comparison => {
+    const text = (name: string): string | undefined => (typeof body[name] === "string" ? body[name] : undefined);
+    const product = text("crmProductId");
+    const what = product === undefined ? "the asset number" : "the product under this asset number";
+    return {
+      level: product === undefined ? "assignment" : "product",
+      verdict: "extra",
+      assetNumber: text("assetNum"),
+      item: product,
+      inCrm: false,
+      sent: false,
+      shown: true,
+      details: [`the platform shows ${what} ${Number(body["times"])} times; it may have been placed twice`],
+      seenAt,
+      finding: "shown-twice",
+    };
+  });
+}
+
+function enterpriseRows(item: CustomerCase): Comparison[] {
+  const wanted = item.crm !== null && item.crm.state !== "absent";
+  const rows: Comparison[] = [];
+  const notes = ["name, branch and address: no endpoint reads them back"];
+  if (item.link === null) {
+    if (wanted) {
+      rows.push({
+        level: "enterprise",
+        verdict: "missing",
+        inCrm: true,
+        sent: false,
+        shown: null,
+        details: [whyNot(item.crm)],
+      });
+    }
+    return rows;
+  }
+  const seen = item.shown.enterprises.get(item.link.enterpriseGlobalId);
+  const base = {
+    level: "enterprise" as const,
+    inCrm: wanted,
+    sent: true,
+    at: item.link.at,
+    seenAt: seen?.seenAt ?? item.read?.seenAt,
+  };
+  if (seen === undefined) {
+    const looked = item.read?.complete === true;
+    const details = looked ? ["E3 does not show the enterprise"] : [notRead(item)];
+    const finding = looked ? ("not-shown" as const) : undefined;
+    rows.push({
+      ...base,
+      verdict: looked ? "missing" : "not-observable",
+      shown: looked ? false : null,
+      details,
+      finding,
+    });
+  } else if (!wanted) {
+    rows.push({
+      ...base,
+      verdict: "extra",
+      shown: true,
+      details: ["the CRM no longer has the customer; its enterprise stays", ...notes],
+    });
+  } else {
+    rows.push({ ...base, verdict: "matched", shown: true, details: [...waitNote(item.crm), ...notes] });
+  }
+  for (const [enterprise, other] of item.shown.enterprises) {
+    if (enterprise === item.link.enterpriseGlobalId) continue;
+    rows.push({
+      level: "enterprise",
+      verdict: "extra",
+      inCrm: false,
+      sent: false,
+      shown: true,
+      details: [`E3 shows ${enterprise} too, which is not linked to this customer`],
+      seenAt: other.seenAt,
+    });
+  }
+  return rows;
+}
 
 /** Every staff member and every assignment of a customer, then the assets that somebody else holds. */
-export function assignmentRows(item: CustomerCase, view: ReconciliationView): Comparison[] {
+function assignmentRows(item: CustomerCase, view: ReconciliationView): Comparison[] {
   const rows = item.staff.flatMap((staff) => staffRow(item, staff));
   const live = new Map(item.assignments.map((assignment) => [assignment.assetNumber, assignment]));
   const claimed = new Set<string>();

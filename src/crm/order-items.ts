@@ -1,0 +1,108 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { Asset, Money, Package, Product } from "./model.ts";
+
+/** A product of an order as the CRM gives it, with the asset it belongs to. Its licence passwords are left out. */
+export interface OrderProduct {
+  id: string;
+  assetId: string;
+  licenseType: string;
+  /** The number of the package that holds it, or null where it stands under the asset itself. */
+  packageNumber: string | null;
+  amount: Money | undefined;
+  /** Everything else the CRM says of it, flat enough to be compared. */
+  fields: JsonObject;
+}
+
+/** A package of an order as the CRM gives it. */
+interface OrderPackage {
+  number: string;
+  name: string;
+  parentNumber: string | null;
+  assetId: string;
+  licenseType: string;
+}
+
+/** Every product of an order, packages included, in the order of the assets. */
+export function productsOf<Passwords>(assets: readonly Asset<Passwords>[]): OrderProduct[] {
+  return assets.flatMap((asset) => [
+    ...asset.products.map((product) => orderProduct(asset, product, null)),
+    ...packagesUnder(asset.packages).flatMap((item) =>
+      item.products.map((product) => orderProduct(asset, product, item.number)),
+    ),
+  ]);
+}
+
+/** Every package of an order, the upper ones before the lower ones. */
+export function packagesOf<Passwords>(assets: readonly Asset<Passwords>[]): OrderPackage[] {
+  return assets.flatMap((asset) =>
+    packagesUnder(asset.packages).map((item) => ({
+      number: item.number,
+      name: item.name,
+      parentNumber: item.parentNumber ?? null,
+      assetId: asset.id,
+      licenseType: asset.licenseType,
+    })),
+  );
+}
+
+function packagesUnder<Passwords>(packages: readonly Package<Passwords>[]): Package<Passwords>[] {
+  return packages.flatMap((item) => [item, ...packagesUnder(item.children)]);
+}
+
+function orderProduct<Passwords>(
+  asset: Asset<Passwords>,
+  product: Product<Passwords>,
+  packageNumber: string | null,
+): OrderProduct {
+  const { id, parentId: _parentId, passwords: _passwords, amount, features, ...fields } = product;
+  return {
+    id,
+    assetId: asset.id,
+    licenseType: asset.licenseType,
+    packageNumber,
+    amount,
+    fields: {
+      ...fields,
+      features: features.map((feature) => ({ ...feature })),
+    },
+  };
+}
+
+/** A product or package of an order under one asset number; `assetNumber` is null until a number is fixed. */
+export interface NumberedItem {
+  id: string;
+  instanceId: string;
+  assetNumber: string | null;
+  licenseType: string;
+  /** What the CRM says of it, to be compared between versions. */
+  fields: JsonObject;
+}
+
+/**
+ * The products and packages of an order, each under every number of its asset. `numbersOf` gives the numbers of an
+ * asset, or else those under which one of its products is known.
+ */
+export function numberedItems<Passwords>(
+  assets: readonly Asset<Passwords>[],
+  numbersOf: (assetId: string, productId: string | undefined) => readonly string[],
+): { products: NumberedItem[]; packages: NumberedItem[] } {
+  const under = (assetId: string, productId: string | undefined): readonly (string | null)[] => {
+    const numbers = numbersOf(assetId, productId);
+    return numbers.length === 0 ? [null] : numbers;
+  };
+  const all = productsOf(assets);
+  const products = all.flatMap(({ id, assetId, licenseType, fields }) =>
+    under(assetId, id).map((assetNumber) => ({ id, instanceId: id, assetNumber, licenseType, fields })),
+  );
+  const packages = packagesOf(assets).flatMap(({ number, name, parentNumber, assetId, licenseType }) => {
+    const inside = all.find((product) => product.assetId === assetId && product.packageNumber === number);
+    return under(assetId, inside?.id).map((assetNumber) => ({
+      id: number,
+      instanceId: `${assetId} ${number}`,
+      assetNumber,
+      licenseType,
+      fields: { number, name, parentNumber },
+    }));
+  });
+  return { products, packages };
+}
