@@ -35,7 +35,7 @@ const evidenceSchema = z.object({
 const keptReadings = 20;
 /** So often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
 const mostSendings = 3;
-const cutOff = "the program ended while the call was on its way";
+const interrupted = "the program ended while the call was on its way";
 
 /**
  * The readings of a journal row with one more. Each says after how many attempts it was made: an operation that is sent
@@ -134,11 +134,11 @@ export class Settling {
     settleTimeBegins(this.#deps, row.id, row.operation.subject);
     await this.#conclude(row, {
       state: "unknown",
-      attempt: { outcome: "unknown", detail: cutOff },
+      attempt: { outcome: "unknown", detail: interrupted },
       settleMs: this.#deps.settle.timeMs,
-      message: cutOff,
+      message: interrupted,
       changes: [],
-      audit: { kind: "unknown", body: { reason: cutOff } },
+      audit: { kind: "unknown", body: { reason: interrupted } },
     });
     Object.assign(row, await this.#deps.ledger.journal.byId(row.id));
   }

@@ -61,7 +61,7 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
         safeLines(`  source ${tally.source}/${tally.stream}: ${tally.shrunk}\n    → Until then nothing is taken away.`),
       );
   }
-  if (summary.cutOff.length > 0) output.line(`  found cut off, and taken up: ${summary.cutOff.join(", ")}`);
+  if (summary.cutOff.length > 0) output.line(`  found interrupted, and ended: ${summary.cutOff.join(", ")}`);
   output.line(balanceText(summary.balance, viewOf(output, "UTC")));
   output.line("");
   const { customers } = summary;

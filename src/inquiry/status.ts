@@ -38,7 +38,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     .orderBy("started_at")
     .execute();
   const identity = await db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
-  const notices = await db.selectFrom("alert").selectAll().orderBy("key").execute();
+  const alerts = await db.selectFrom("alert").selectAll().orderBy("key").execute();
   return {
     path: ledger.path,
     identity: identity?.value ?? null,
@@ -75,7 +75,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     openCircuits: (await db.selectFrom("open_circuit").selectAll().orderBy("service").execute()).map(
       ({ probe_at, ...row }) => ({ ...row, probeAt: probe_at }),
     ),
-    notices: notices.map((row) => {
+    notices: alerts.map((row) => {
       const body = stored<Json>(row.body);
       const summary = isJsonObject(body) ? body["summary"] : undefined;
       return { key: row.key, since: row.since, summary: typeof summary === "string" ? summary : "" };

@@ -31,7 +31,7 @@ export function troubleOf(run: LastRun): RunTrouble[] {
   if (run.exitCode === 6) add("does-not-balance", `the last run of ${run.job} (${run.id}) does not balance`);
   else if (run.state === "failed") add("run-failed", `the last run of ${run.job} (${run.id}) failed`);
   else if (run.state === "interrupted" && !byHand(run))
-    add("run-failed", `the last run of ${run.job} (${run.id}) was cut off`);
+    add("run-failed", `the last run of ${run.job} (${run.id}) was interrupted`);
   if (byHand(run)) return troubles;
   const different = differencesIn(run.summary);
   if (different > 0)

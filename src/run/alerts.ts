@@ -3,14 +3,14 @@ import { byHand, troubleOf } from "../report/last-runs.ts";
 import type { RunTrouble } from "../report/last-runs.ts";
 import { nextForOpen, openNamed } from "../report/open.ts";
 import { fromBody, notifyChanges } from "./notify.ts";
-import type { Notice, NotifyDependencies } from "./notify.ts";
+import type { Alert, NotifyDependencies } from "./notify.ts";
 import type { RunSummary } from "./summary.ts";
 
 /** What needs a person now, from the state of things and the run that just ended. */
-export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined): Promise<Notice[]> {
-  const notices: Notice[] = [];
+export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined): Promise<Alert[]> {
+  const alerts: Alert[] = [];
   for (const read of await ledger.records.troubledReads()) {
-    notices.push({
+    alerts.push({
       key: `source-down:${read.source}/${read.stream}`,
       kind: "source-down",
       summary: `${read.source}/${read.stream}: ${read.problem ?? "was not read completely"}`,
@@ -19,7 +19,7 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
   }
   for (const hold of await ledger.approvals.standing()) {
     if (hold.state !== "open") continue;
-    notices.push({
+    alerts.push({
       key: `hold:${hold.id}`,
       kind: "hold",
       summary: `${hold.customer.namespace}/${hold.customer.id}: ${hold.explanation}`,
@@ -27,7 +27,7 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
     });
   }
   for (const row of await ledger.journal.open()) {
-    notices.push({
+    alerts.push({
       key: `unknown:${row.id}`,
       kind: "unknown",
       summary: `${row.operation.endpoint} on ${row.operation.subject} is ${row.state}`,
@@ -38,7 +38,7 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
     });
   }
   for (const { service, since, reason } of await ledger.schedule.openCircuits()) {
-    notices.push({
+    alerts.push({
       key: `breaker:${service}`,
       kind: "breaker",
       summary: `the circuit of ${service} is open since ${since}, because ${reason}`,
@@ -46,34 +46,34 @@ export async function noticesOf(ledger: Ledger, summary: RunSummary | undefined)
     });
   }
   const told = new Map([...(await ledger.schedule.alerts())].map(([key, { body }]) => [key, fromBody(key, body)]));
-  notices.push(...(await runNotices(ledger, told)));
-  const records = await recordNotices(ledger, new Set(notices.map((notice) => notice.kind)));
-  notices.push(...(summary?.state === "stopped" ? asTold(records, told) : records));
-  return notices;
+  alerts.push(...(await runAlerts(ledger, told)));
+  const records = await recordAlerts(ledger, new Set(alerts.map((alert) => alert.kind)));
+  alerts.push(...(summary?.state === "stopped" ? asTold(records, told) : records));
+  return alerts;
 }
 
-const recordKinds: readonly Notice["kind"][] = ["deferred", "rejected", "quarantine"];
+const recordKinds: readonly Alert["kind"][] = ["deferred", "rejected", "quarantine"];
 
 /**
  * After a run that was stopped on purpose: what was told of records stands, as it did not come to them, and more is
  * told, not less.
  */
-function asTold(records: readonly Notice[], told: ReadonlyMap<string, Notice>): Notice[] {
-  const kept = new Map(records.map((notice) => [notice.key, notice]));
-  for (const [key, notice] of told) {
-    if (recordKinds.includes(notice.kind) && (notice.count ?? 1) > (kept.get(key)?.count ?? 0)) kept.set(key, notice);
+function asTold(records: readonly Alert[], told: ReadonlyMap<string, Alert>): Alert[] {
+  const kept = new Map(records.map((alert) => [alert.key, alert]));
+  for (const [key, alert] of told) {
+    if (recordKinds.includes(alert.kind) && (alert.count ?? 1) > (kept.get(key)?.count ?? 0)) kept.set(key, alert);
   }
   return [...kept.values()];
 }
 
 /** Records that are not done. Those that wait for an operation or a service are not told where that is told itself. */
-async function recordNotices(ledger: Ledger, told: ReadonlySet<Notice["kind"]>): Promise<Notice[]> {
-  const notices: Notice[] = [];
+async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): Promise<Alert[]> {
+  const alerts: Alert[] = [];
   for (const group of (await ledger.records.open()).filter((item) => item.counts)) {
     if (group.cause === "operation.open" && told.has("unknown")) continue;
     if (group.cause.startsWith("service.") && (told.has("service-down") || told.has("breaker"))) continue;
     const kind = group.standing === "quarantined" ? "quarantine" : group.standing;
-    notices.push({
+    alerts.push({
       key: `${kind}:${group.stream}:${group.code === group.cause ? group.code : `${group.code}:${group.cause}`}`,
       kind,
       summary: openNamed(group),
@@ -82,31 +82,31 @@ async function recordNotices(ledger: Ledger, told: ReadonlySet<Notice["kind"]>):
       count: group.count,
     });
   }
-  return notices;
+  return alerts;
 }
 
-/** What only a whole run of its job can end: a run that was stopped, failed or was cut off did not look. */
+/** What only a whole run of its job can end: a run that was stopped, failed or was interrupted did not look. */
 const endedByWholeRun: readonly RunTrouble["kind"][] = ["run-failed", "not-as-placed", "service-down"];
 
 /**
  * What the last run of each job came to. What a person did by hand told its outcome already. Of what a run did not look
  * at, what was told before stands.
  */
-async function runNotices(ledger: Ledger, told: ReadonlyMap<string, Notice>): Promise<Notice[]> {
-  const notices: Notice[] = [];
+async function runAlerts(ledger: Ledger, told: ReadonlyMap<string, Alert>): Promise<Alert[]> {
+  const alerts: Alert[] = [];
   for (const [job, run] of await ledger.runs.lastByJob()) {
     const troubles = troubleOf(run);
     for (const { kind, what: summary, next: cure } of troubles) {
       if (kind === "run-failed" && byHand(run)) continue;
-      notices.push({ key: kind === "does-not-balance" ? `${kind}:${run.id}` : `${kind}:${job}`, kind, summary, cure });
+      alerts.push({ key: kind === "does-not-balance" ? `${kind}:${run.id}` : `${kind}:${job}`, kind, summary, cure });
     }
     if (run.state === "done" || run.state === "running") continue;
     for (const kind of endedByWholeRun) {
       const known = told.get(`${kind}:${job}`);
-      if (known !== undefined && !troubles.some((trouble) => trouble.kind === kind)) notices.push(known);
+      if (known !== undefined && !troubles.some((trouble) => trouble.kind === kind)) alerts.push(known);
     }
   }
-  return notices;
+  return alerts;
 }
 
 /** Tells people what started or stopped needing one. */
@@ -114,5 +114,5 @@ export async function tellPeople(
   deps: NotifyDependencies & { ledger: Ledger },
   summary: RunSummary | undefined,
 ): Promise<void> {
-  await notifyChanges(await noticesOf(deps.ledger, summary), deps);
+  await notifyChanges(await alertsOf(deps.ledger, summary), deps);
 }

@@ -5,13 +5,13 @@ import type { RunDependencies } from "./request.ts";
  * Runs whose process died are ended with the state `interrupted`; what they left open is settled by the run that found
  * them.
  */
-export async function endCutOffRuns(deps: RunDependencies): Promise<string[]> {
+export async function endInterruptedRuns(deps: RunDependencies): Promise<string[]> {
   const runs = await deps.ledger.runs.interrupted();
   for (const run of runs) {
     const open = (await deps.ledger.journal.open()).filter((row) => row.runId === run.id);
     deps.logger.warn(
       { run: run.id, job: run.job, startedAt: run.startedAt, inDoubt: open.length },
-      "a run was cut off; what it left is taken up now",
+      "a run was interrupted; what it left is settled now",
     );
     await deps.ledger.runs.finish(run.id, {
       state: "interrupted",

@@ -10,7 +10,7 @@ import { credentialOf } from "../http/secrets.ts";
 import type { NotifySettings } from "./run-settings.ts";
 
 /** A state that needs a person. It is told when it starts and when it ends, not in between. */
-export interface Notice {
+export interface Alert {
   /** The same state has the same key in every run, such as `hold:rev_0mb3` or `source-down:crm`. */
   key: string;
   kind:
@@ -35,7 +35,7 @@ export interface Notice {
 }
 
 /** What is told: all that began, grew or ended together and is of one kind, as one message. */
-export interface NoticeMessage extends Notice {
+export interface AlertMessage extends Alert {
   event: "started" | "grew" | "ended";
   /** Who speaks: the name of this instance, and its ledger. */
   instance: string;
@@ -49,7 +49,7 @@ export interface NoticeMessage extends Notice {
 }
 
 /** The states that were there at the last look, and whether people were told. */
-export interface NoticeStore {
+export interface AlertStore {
   alerts(): Promise<Map<string, { since: string; body: Json; sent: boolean }>>;
   setAlert(key: string, body: Json): Promise<void>;
   alertSent(key: string): Promise<void>;
@@ -60,7 +60,7 @@ export interface NotifyDependencies {
   settings: NotifySettings;
   /** Who speaks: the name of this instance, and its ledger. */
   instance: string;
-  store: NoticeStore;
+  store: AlertStore;
   clock: Clock;
   logger: Logger;
   /** The value behind a reference such as `env:NAME`. */
@@ -69,8 +69,8 @@ export interface NotifyDependencies {
 
 /** A state and what is known of it: a change that waits to be told. */
 interface Change {
-  event: NoticeMessage["event"];
-  notice: Notice;
+  event: AlertMessage["event"];
+  alert: Alert;
   since: string;
 }
 
@@ -81,17 +81,17 @@ const mostNamed = 3;
  * are there no longer, one message for each kind. What could not be delivered is logged and tried again by the next
  * call. Never rejects because of a delivery. Answers the messages that were delivered.
  */
-export async function notifyChanges(now: readonly Notice[], deps: NotifyDependencies): Promise<NoticeMessage[]> {
+export async function notifyChanges(now: readonly Alert[], deps: NotifyDependencies): Promise<AlertMessage[]> {
   const at = toInstant(deps.clock.now());
-  const delivered: NoticeMessage[] = [];
+  const delivered: AlertMessage[] = [];
   for (const changes of groupsOf(await changesSince(now, deps.store, at))) {
     const message = composed(changes, deps.instance, at);
     if (!(await delivers(message, deps))) continue;
     delivered.push(message);
-    for (const { event, notice } of changes) {
-      if (event === "ended") await deps.store.dropAlert(notice.key);
-      else await keep(deps.store, notice);
-      if (event !== "ended") await deps.store.alertSent(notice.key);
+    for (const { event, alert } of changes) {
+      if (event === "ended") await deps.store.dropAlert(alert.key);
+      else await keep(deps.store, alert);
+      if (event !== "ended") await deps.store.alertSent(alert.key);
     }
   }
   return delivered;
@@ -101,41 +101,41 @@ export async function notifyChanges(now: readonly Notice[], deps: NotifyDependen
  * Compares the states of now with those of the last look. A state that nobody was told of and that is gone is dropped
  * without a word.
  */
-async function changesSince(now: readonly Notice[], store: NoticeStore, at: string): Promise<Change[]> {
+async function changesSince(now: readonly Alert[], store: AlertStore, at: string): Promise<Change[]> {
   const before = await store.alerts();
   const changes: Change[] = [];
   const seen = new Set<string>();
-  for (const notice of now) {
-    if (seen.has(notice.key)) continue;
-    seen.add(notice.key);
-    const known = before.get(notice.key);
+  for (const alert of now) {
+    if (seen.has(alert.key)) continue;
+    seen.add(alert.key);
+    const known = before.get(alert.key);
     if (known?.sent !== true) {
-      if (known === undefined) await keep(store, notice);
-      changes.push({ event: "started", notice, since: known?.since ?? at });
+      if (known === undefined) await keep(store, alert);
+      changes.push({ event: "started", alert, since: known?.since ?? at });
       continue;
     }
-    const told = countOf(fromBody(notice.key, known.body));
-    if (countOf(notice) > told) changes.push({ event: "grew", notice, since: known.since });
-    else if (countOf(notice) < told) {
-      await keep(store, notice);
-      await store.alertSent(notice.key);
+    const told = countOf(fromBody(alert.key, known.body));
+    if (countOf(alert) > told) changes.push({ event: "grew", alert, since: known.since });
+    else if (countOf(alert) < told) {
+      await keep(store, alert);
+      await store.alertSent(alert.key);
     }
   }
   for (const [key, known] of before) {
     if (seen.has(key)) continue;
-    if (known.sent) changes.push({ event: "ended", notice: fromBody(key, known.body), since: known.since });
+    if (known.sent) changes.push({ event: "ended", alert: fromBody(key, known.body), since: known.since });
     else await store.dropAlert(key);
   }
   return changes;
 }
 
-function countOf(notice: Notice): number {
-  return notice.count ?? 1;
+function countOf(alert: Alert): number {
+  return alert.count ?? 1;
 }
 
-async function keep(store: NoticeStore, notice: Notice): Promise<void> {
-  const { key, kind, summary, cure } = notice;
-  await store.setAlert(key, { kind, summary, cure, count: countOf(notice) });
+async function keep(store: AlertStore, alert: Alert): Promise<void> {
+  const { key, kind, summary, cure } = alert;
+  await store.setAlert(key, { kind, summary, cure, count: countOf(alert) });
 }
 
 /** What ended comes first: a receiver that goes by the key hears last of what stands. */
@@ -144,13 +144,13 @@ function groupsOf(changes: readonly Change[]): Change[][] {
   for (const change of changes.toSorted(
     (one, other) => Number(other.event === "ended") - Number(one.event === "ended"),
   )) {
-    const name = `${change.event} ${change.notice.kind}`;
+    const name = `${change.event} ${change.alert.kind}`;
     groups.set(name, [...(groups.get(name) ?? []), change]);
   }
   return [...groups.values()];
 }
 
-const many: Record<Notice["kind"], string> = {
+const many: Record<Alert["kind"], string> = {
   "source-down": "streams were not read completely",
   hold: "holds wait for approval",
   unknown: "operations have no known outcome",
@@ -165,22 +165,22 @@ const many: Record<Notice["kind"], string> = {
   "not-as-placed": "jobs found things that are not as they were placed",
 };
 
-function isKind(text: string): text is Notice["kind"] {
+function isKind(text: string): text is Alert["kind"] {
   return Object.hasOwn(many, text);
 }
 
-function composed(changes: readonly Change[], instance: string, at: string): NoticeMessage {
+function composed(changes: readonly Change[], instance: string, at: string): AlertMessage {
   const [first] = changes;
   if (first === undefined) throw new TypeError("a message tells of one state at least");
-  const count = changes.reduce((sum, change) => sum + countOf(change.notice), 0);
+  const count = changes.reduce((sum, change) => sum + countOf(change.alert), 0);
   const since = changes.map((change) => change.since).reduce((a, b) => (a < b ? a : b));
   const { event } = first;
-  const base = { kind: first.notice.kind, event, instance, count, since, at };
-  const said = (summary: string, cure: string): Pick<NoticeMessage, "summary" | "cure"> =>
+  const base = { kind: first.alert.kind, event, instance, count, since, at };
+  const said = (summary: string, cure: string): Pick<AlertMessage, "summary" | "cure"> =>
     event === "ended" ? { summary: `this has ended: ${summary}`, cure: "nothing: it has ended" } : { summary, cure };
   if (changes.length === 1)
-    return { ...base, key: first.notice.key, ...said(first.notice.summary, first.notice.cure), states: [] };
-  const named = changes.slice(0, mostNamed).map(({ notice: { key, summary, cure } }) => ({ key, summary, cure }));
+    return { ...base, key: first.alert.key, ...said(first.alert.summary, first.alert.cure), states: [] };
+  const named = changes.slice(0, mostNamed).map(({ alert: { key, summary, cure } }) => ({ key, summary, cure }));
   const more = changes.length > mostNamed ? [`and ${changes.length - mostNamed} more`] : [];
   const summary = `${count} ${many[base.kind]}: ${[...named.map((item) => item.summary), ...more].join("; ")}`;
   const cure = [...new Set(named.map((item) => item.cure))].join("; ");
@@ -188,7 +188,7 @@ function composed(changes: readonly Change[], instance: string, at: string): Not
 }
 
 /** A state as it was kept. */
-export function fromBody(key: string, body: Json): Notice {
+export function fromBody(key: string, body: Json): Alert {
   const fields = isJsonObject(body) ? body : {};
   const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
   const { kind } = fields;
@@ -201,20 +201,20 @@ export function fromBody(key: string, body: Json): Notice {
   };
 }
 
-async function delivers(message: NoticeMessage, deps: NotifyDependencies): Promise<boolean> {
+async function delivers(message: AlertMessage, deps: NotifyDependencies): Promise<boolean> {
   try {
     await deliver(message, deps);
     return true;
   } catch (thrown) {
     deps.logger.error(
-      { event: "notice.not-delivered", by: deps.settings.kind, key: message.key, reason: messageOf(thrown) },
-      "a notice could not be delivered; it is tried again after the next run",
+      { event: "alert.not-delivered", by: deps.settings.kind, key: message.key, reason: messageOf(thrown) },
+      "an alert could not be delivered; it is tried again after the next run",
     );
     return false;
   }
 }
 
-async function deliver(message: NoticeMessage, deps: NotifyDependencies): Promise<void> {
+async function deliver(message: AlertMessage, deps: NotifyDependencies): Promise<void> {
   const { settings, logger } = deps;
   switch (settings.kind) {
     case "none":
@@ -222,7 +222,7 @@ async function deliver(message: NoticeMessage, deps: NotifyDependencies): Promis
     case "log":
       logger.warn(
         {
-          event: `notice.${message.event}`,
+          event: `alert.${message.event}`,
           key: message.key,
           kind: message.kind,
           instance: message.instance,
@@ -231,7 +231,7 @@ async function deliver(message: NoticeMessage, deps: NotifyDependencies): Promis
           summary: message.summary,
           cure: message.cure,
         },
-        "notice",
+        "alert",
       );
       return;
     case "command":
@@ -267,7 +267,7 @@ async function runCommand(command: readonly string[], input: string, timeoutMs: 
 
 async function post(
   settings: Extract<NotifySettings, { kind: "webhook" }>,
-  message: NoticeMessage,
+  message: AlertMessage,
   deps: NotifyDependencies,
 ): Promise<void> {
   const signal = AbortSignal.timeout(settings.timeoutMs);

@@ -167,7 +167,7 @@ const timeoutMs = z
   .min(100)
   .max(600_000)
   .default(10_000)
-  .describe("Time after which the notice counts as not delivered.");
+  .describe("Time after which the alert counts as not delivered.");
 
 /** How a person is told when something starts or stops needing one. */
 export const notifySettingsSchema = z
@@ -175,7 +175,7 @@ export const notifySettingsSchema = z
     z.strictObject({ kind: z.literal("none").describe("Nothing is told.") }),
     z.strictObject({ kind: z.literal("log").describe("A line in the log.") }),
     z.strictObject({
-      kind: z.literal("command").describe("A program that gets the notice as JSON on its standard input."),
+      kind: z.literal("command").describe("A program that gets the alert as JSON on its standard input."),
       command: z
         .array(z.string().min(1))
         .min(1)
@@ -184,7 +184,7 @@ export const notifySettingsSchema = z
     }),
     z
       .strictObject({
-        kind: z.literal("webhook").describe("An HTTP POST of the notice as JSON."),
+        kind: z.literal("webhook").describe("An HTTP POST of the alert as JSON."),
         url: z
           .url({ protocol: /^https?$/u })
           .meta({ description: "Where it is posted.", examples: ["https://hooks.example.com/crm"] }),

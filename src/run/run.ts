@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenScope } from "../ledger/records/open-records.ts";
 import type { RunState } from "../ledger/runs/run-statements.ts";
 import { balanceJson, balanceOf } from "./balance.ts";
-import { endCutOffRuns } from "./interrupted.ts";
+import { endInterruptedRuns } from "./interrupted.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { exitCodeOf, summaryJson } from "./summary.ts";
 import type { RunSummary } from "./summary.ts";
@@ -39,7 +39,7 @@ async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Pr
  */
 export async function runSync(deps: RunDependencies, request: RunRequest): Promise<RunSummary> {
   const { ledger, logger } = deps;
-  const cutOff = await endCutOffRuns(deps);
+  const interrupted = await endInterruptedRuns(deps);
   const run = await ledger.runs.start({
     job: request.job,
     kind: "sync",
@@ -50,7 +50,7 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
   const carriedIn = (await ledger.journal.open())
     .filter((row) => row.operation.customer.id !== "")
     .map((row) => row.id);
-  if (carriedIn.length > 0) logger.info({ run, operations: carriedIn.length }, "operations in doubt are taken up");
+  if (carriedIn.length > 0) logger.info({ run, operations: carriedIn.length }, "operations in doubt are settled");
   let planned = 0;
   // A ledger that fails, or whose lock another run has taken, stops the calls that wait for their permit, those that
   // read included.
@@ -98,7 +98,7 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     openOperations: open.length,
     open: await ledger.records.open({ ...scopeOf(deps, request), run }),
     unknownRecord,
-    cutOff,
+    cutOff: interrupted,
   };
   summary.exitCode = exitCodeOf(summary, failure ?? unknownRecord);
   await ledger.runs.finish(run, {

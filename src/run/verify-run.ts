@@ -11,7 +11,7 @@ import type { OpenRecords } from "../report/open.ts";
 import type { FoundDifference } from "../report/reconciliation.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
-import { endCutOffRuns } from "./interrupted.ts";
+import { endInterruptedRuns } from "./interrupted.ts";
 import { verifyCustomer } from "./verify.ts";
 
 /** Customers that are taken from the ledger at once. */
@@ -50,7 +50,7 @@ export async function runVerify(
   },
 ): Promise<VerifySummary> {
   const { ledger, logger } = deps;
-  await endCutOffRuns(deps);
+  await endInterruptedRuns(deps);
   const run = await ledger.runs.start({
     job: request.job,
     kind: "verify",

@@ -32,7 +32,7 @@ it("what verify found stands in exit code, status, health and alerts until a who
   expect(told(w).map((message) => `${message.event} ${message.kind} ${message.key}`)).toEqual([
     "started run-failed run-failed:verify",
   ]);
-  expect((await says(w, statusCommand)).stdout).toMatch(/the last run of verify \(run_\w+\) was cut off/u);
+  expect((await says(w, statusCommand)).stdout).toMatch(/the last run of verify \(run_\w+\) was interrupted/u);
   expect(await health(w)).toMatchObject({ healthy: false, wrong: ["run.run-failed:verify:1"] });
 });
 

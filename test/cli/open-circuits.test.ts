@@ -98,7 +98,7 @@ describe("a service that fails", () => {
     const run = async (code: number): Promise<void> => {
       const ended = await w.run("run", "everything");
       expect(ended.code, ended.stdout + ended.stderr).toBe(code);
-      told.push(...(ended.stderr.match(/"event":"notice\.\w+","key":"breaker:[\w-]+"/gu) ?? []));
+      told.push(...(ended.stderr.match(/"event":"alert\.\w+","key":"breaker:[\w-]+"/gu) ?? []));
     };
     await run(7);
     const first = await shown(w);
@@ -111,8 +111,8 @@ describe("a service that fails", () => {
     await run(0);
     expect((await shown(w)).services).toEqual([]);
     expect(told).toEqual([
-      '"event":"notice.started","key":"breaker:order-service"',
-      '"event":"notice.ended","key":"breaker:order-service"',
+      '"event":"alert.started","key":"breaker:order-service"',
+      '"event":"alert.ended","key":"breaker:order-service"',
     ]);
   });
 });

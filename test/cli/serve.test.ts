@@ -160,7 +160,7 @@ describe("a person is told when something starts to need one and when that ends,
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(told.map((notice) => [notice.event, notice.kind])).toEqual([
+    expect(told.map((alert) => [alert.event, alert.kind])).toEqual([
       ["started", "source-down"],
       ["ended", "source-down"],
     ]);
@@ -188,7 +188,7 @@ describe("a person is told when something starts to need one and when that ends,
     const port = typeof address === "object" && address !== null ? address.port : 0;
     w.extra = `notify: { kind: webhook, url: "http://127.0.0.1:${port}/hook" }\n`;
     await brokenAndMended(w);
-    expect(told.map((notice) => [notice.event, notice.kind])).toEqual([
+    expect(told.map((alert) => [alert.event, alert.kind])).toEqual([
       ["started", "source-down"],
       ["ended", "source-down"],
     ]);
@@ -211,7 +211,7 @@ describe("a person is told when something starts to need one and when that ends,
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(told.map((notice) => notice.event)).toEqual(["started", "ended"]);
+    expect(told.map((alert) => alert.event)).toEqual(["started", "ended"]);
   });
 });
 

@@ -335,7 +335,7 @@ describe.concurrent("two programs on one ledger", () => {
       await inRace(number, holdAt, async (race) => {
         await race.start([one, other]);
         const { winner, loser } = await oneHoldsTheRun(race);
-        const [cutOff] = race.runs();
+        const [interrupted] = race.runs();
         await race.kill(winner);
         const killedAt = Date.now();
         if (loser.command === "run") {
@@ -344,11 +344,11 @@ describe.concurrent("two programs on one ledger", () => {
           goodRunOf(next);
         } else {
           await race.until("the one that waited has taken over", () =>
-            race.runs().some((run) => run.id !== cutOff?.id && run.state === "done"),
+            race.runs().some((run) => run.id !== interrupted?.id && run.state === "done"),
           );
         }
         const [first, second] = race.runs();
-        expect(first).toMatchObject({ id: cutOff?.id, state: "interrupted" });
+        expect(first).toMatchObject({ id: interrupted?.id, state: "interrupted" });
         // Long before the next tick of the schedule, which comes once a minute.
         expect(Date.parse(second?.started_at ?? "") - killedAt).toBeLessThan(20_000);
         await race.end();

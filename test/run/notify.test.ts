@@ -8,25 +8,25 @@ import { pino } from "pino";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Json } from "../../src/base/canonical-json.ts";
 import { notifyChanges } from "../../src/run/notify.ts";
-import type { Notice, NoticeStore } from "../../src/run/notify.ts";
+import type { Alert, AlertStore } from "../../src/run/notify.ts";
 import { notifySettingsSchema } from "../../src/run/run-settings.ts";
 import type { NotifySettings } from "../../src/run/run-settings.ts";
 import { HandClock } from "./hand-schedule.ts";
 
-const held: Notice = {
+const held: Alert = {
   key: "hold:h1",
   kind: "hold",
   summary: "7 revokes wait.",
   cure: "crm-sync approve h1 --reason TEXT",
 };
-const down: Notice = {
+const down: Alert = {
   key: "source-down:crm",
   kind: "source-down",
   summary: "The source crm is down.",
   cure: "crm-sync check",
 };
 
-class MemoryNotices implements NoticeStore {
+class MemoryAlerts implements AlertStore {
   readonly rows = new Map<string, { since: string; body: Json; sent: boolean }>();
   alerts = async (): Promise<Map<string, { since: string; body: Json; sent: boolean }>> => new Map(this.rows);
   setAlert = async (key: string, body: Json): Promise<void> =>
@@ -38,11 +38,11 @@ class MemoryNotices implements NoticeStore {
   dropAlert = async (key: string): Promise<void> => void this.rows.delete(key);
 }
 
-function telling(settings: NotifySettings, lines: string[] = [], store: NoticeStore = new MemoryNotices()) {
+function telling(settings: NotifySettings, lines: string[] = [], store: AlertStore = new MemoryAlerts()) {
   const logger = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
   const clock = new HandClock("2026-01-01T00:00:00Z");
   const deps = { settings, instance: "here (ledger_1)", store, clock, logger, secret: () => "\uFEFFhook-token\r\n\n" };
-  return async (now: Notice[]) => (await notifyChanges(now, deps)).map((message) => `${message.event} ${message.key}`);
+  return async (now: Alert[]) => (await notifyChanges(now, deps)).map((message) => `${message.event} ${message.key}`);
 }
 
 let server: Server | undefined;
@@ -68,7 +68,7 @@ async function webhook(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, got };
 }
 
-describe("notices", () => {
+describe("alerts", () => {
   it("tell that something starts and stops needing a person, and nothing in between", async () => {
     const lines: string[] = [];
     const tell = telling({ kind: "log" }, lines);
@@ -80,7 +80,7 @@ describe("notices", () => {
     expect(await tell([])).toEqual([]);
     expect(lines).toHaveLength(4);
     expect(JSON.parse(lines[2] ?? "")).toMatchObject({
-      event: "notice.ended",
+      event: "alert.ended",
       kind: "hold",
       summary: "this has ended: 7 revokes wait.",
       cure: "nothing: it has ended",
@@ -92,9 +92,9 @@ describe("notices", () => {
     async (kind) => {
       const lines: string[] = [];
       const tell = telling({ kind: "log" }, lines);
-      const notice = { key: `${kind}:a`, kind, summary: "One thing.", cure: "Look." };
-      await tell([notice]);
-      expect(await tell([{ ...notice, key: `${kind}:b` }])).toEqual([`ended ${kind}:a`, `started ${kind}:b`]);
+      const alert = { key: `${kind}:a`, kind, summary: "One thing.", cure: "Look." };
+      await tell([alert]);
+      expect(await tell([{ ...alert, key: `${kind}:b` }])).toEqual([`ended ${kind}:a`, `started ${kind}:b`]);
       expect(lines.map((line) => (JSON.parse(line) as { kind: string }).kind)).toEqual([kind, kind, kind]);
     },
   );
@@ -115,7 +115,7 @@ describe("notices", () => {
     const hook = await webhook(() => 204);
     const tell = telling({ kind: "webhook", url: hook.url, timeoutMs: 5_000 });
     const holds = Array.from({ length: 13 }, (_, n) => ({ ...held, key: `hold:h${n}`, summary: `C${n} is held` }));
-    const group: Notice = { ...down, key: "deferred:orders:x", kind: "deferred", count: 400 };
+    const group: Alert = { ...down, key: "deferred:orders:x", kind: "deferred", count: 400 };
     expect(await tell([...holds, group])).toEqual(["started hold", "started deferred:orders:x"]);
     expect(hook.got[0]?.body).toMatchObject({
       kind: "hold",
@@ -153,7 +153,7 @@ describe("notices", () => {
     const answers: (number | undefined)[] = [500, undefined, 302, 200, 200];
     const hook = await webhook(() => answers.shift());
     const lines: string[] = [];
-    const store = new MemoryNotices();
+    const store = new MemoryAlerts();
     const tell = telling({ kind: "webhook", url: hook.url, timeoutMs: 20_000 }, lines, store);
     const tellInHaste = telling({ kind: "webhook", url: hook.url, timeoutMs: 300 }, lines, store);
     expect(await tell([held])).toEqual([]);
@@ -172,7 +172,7 @@ describe("notices", () => {
   it("of an end that could not be delivered are tried again, and of a start nobody heard of are dropped", async () => {
     let status = 200;
     const hook = await webhook(() => status);
-    const store = new MemoryNotices();
+    const store = new MemoryAlerts();
     const tell = telling({ kind: "webhook", url: hook.url, timeoutMs: 5_000 }, [], store);
     await tell([held]);
     status = 503;

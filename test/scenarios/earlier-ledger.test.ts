@@ -80,7 +80,7 @@ it("a ledger that an earlier version was killed with is migrated unchanged, sett
   // What was in progress is settled by reading: the enterprise and the person are made, an order that is not shown
   // waits for a person.
   const settled = await does(5, "run", "everything");
-  expect(settled.stdout).toContain("found cut off, and taken up");
+  expect(settled.stdout).toContain("found interrupted, and ended");
   // What was refused then is tried once by the rules of now, and has no fault any more.
   expect(settled.calls).toEqual({ E2: 1, E5: 1, M1: 2, M9: 3 });
   expect(settled.stdout).not.toContain("operation.rejected");
@@ -89,7 +89,7 @@ it("a ledger that an earlier version was killed with is migrated unchanged, sett
   );
   expect(parked.map((row) => row.subject)).toEqual(["order:crm/O2", expect.stringMatching(/order:crm.O[34]/u)]);
   // A receiver of alerts that goes by the key hears last of what still stands.
-  const heard = /"event":"notice\.(\w+)","key":"quarantine"/gu;
+  const heard = /"event":"alert\.(\w+)","key":"quarantine"/gu;
   expect([...settled.stdout.matchAll(heard)].map(([, event]) => event)).toEqual(["ended", "started"]);
 
   await does(0, "settle", ...parked.map((row) => row.id), "--not-applied", "--reason", "none there", "--by", "anna");

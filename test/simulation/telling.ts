@@ -168,7 +168,7 @@ export async function judgeTelling(options: {
   const holds = (await ledger.approvals.standing()).map((hold) => hold.customer.id);
   // What is in doubt keeps everything else of its customer waiting; the status and an alert name it.
   const inDoubt = new Map((await ledger.journal.open()).map((row) => [row.operation.customer.id, row.id]));
-  const notices = [...(await ledger.schedule.alerts())].filter(([, notice]) => notice.sent);
+  const alerts = [...(await ledger.schedule.alerts())].filter(([, alert]) => alert.sent);
   const waits = options.scoped || groups.some((group) => group.nextRun);
   for (const { stream, id, customer, why } of undone) {
     const record = `crm/${id}`;
@@ -182,7 +182,7 @@ export async function judgeTelling(options: {
     const doubt = inDoubt.get(customer);
     if (mine.length === 0 && !isHeld && doubt === undefined && !waits)
       silent.push(`${stream} ${id} (${why}) is not in the status`);
-    const isTold = notices.some(
+    const isTold = alerts.some(
       ([key]) =>
         (isHeld && key.startsWith("hold:")) ||
         key === `unknown:${doubt}` ||
@@ -215,7 +215,7 @@ export async function judgeTelling(options: {
     if (openCount(groups) === 0 && holds.length === 0 && summary.openOperations === 0 && !isHalf) {
       if (summary.exitCode !== 0) silent.push(`exit ${summary.exitCode}, and nothing is open`);
       // What the last run of another job came to stands until that job runs again.
-      const standing = notices
+      const standing = alerts
         .map(([key]) => key)
         .filter((key) => !/^(?:run-failed|service-down):/u.test(key) || key.endsWith(`:${summary.job}`));
       if (standing.length > 0) silent.push(`alerts stand, and nothing is open: ${standing.join()}`);

@@ -78,7 +78,7 @@ export class RunTables {
   }
 
   /** Runs of a process that died: still `running` although nobody holds the lock. */
-  cutOff(): RunRow[] {
+  interrupted(): RunRow[] {
     return this.#statements.running.all().map(runFromRow);
   }
 

@@ -72,7 +72,7 @@ export class Runs {
   }
 
   async interrupted(): Promise<RunRow[]> {
-    return this.#context.read(() => this.#runs.cutOff());
+    return this.#context.read(() => this.#runs.interrupted());
   }
 
   async byId(id: string): Promise<RunRow | undefined> {

@@ -120,7 +120,7 @@ export const running: Breaks = {
   },
   "a run whose process died stays running": {
     file: "src/run/interrupted.ts",
-    within: "endCutOffRuns",
+    within: "endInterruptedRuns",
     find: "const $runs = await $deps.ledger.runs.interrupted();",
     replace: "const $runs = [];",
     test: "run/sync-run.test.ts",
