@@ -105,25 +105,8 @@ export interface AttemptRow {
  * was written.
  */
 export function journalRow(row: OperationRow): JournalRow {
-  const { kind, endpoint, stage } = row;
-  if (!isKind(kind)) throw unreadableRow("operation", row.id, "kind");
-  const common = {
-    endpoint,
-    stage,
-    customer: { namespace: row.customer_namespace, id: row.customer_id },
-    subject: row.subject,
-    records: storedRecords(row),
-    reason: row.reason,
-    takesAway: row.takes_away,
-    hash: row.hash,
-  };
-  const read = readOperation(kind, common, {
-    target: stored(row, "target", row.target),
-    payload: stored(row, "payload", row.payload),
-    before: stored(row, "before", row.before),
-    after: stored(row, "after", row.after),
-    context: stored(row, "context", row.context),
-  });
+  const { kind, columns, ...common } = operationHead(row);
+  const read = readOperation(kind, common, columns);
   if ("misfit" in read) throw unreadableRow("operation", row.id, read.misfit);
   return {
     id: row.id,
@@ -141,6 +124,30 @@ export function journalRow(row: OperationRow): JournalRow {
     outcomeMessage: row.outcome_message,
     attempts: row.attempts,
     ...read.stored,
+  };
+}
+
+/** An operation whose columns are JSON, whatever their form: enough to conclude it. Throws as `journalRow` does. */
+export function operationHead(row: OperationRow) {
+  const { kind, endpoint, stage } = row;
+  if (!isKind(kind)) throw unreadableRow("operation", row.id, "kind");
+  return {
+    kind,
+    endpoint,
+    stage,
+    customer: { namespace: row.customer_namespace, id: row.customer_id },
+    subject: row.subject,
+    records: storedRecords(row),
+    reason: row.reason,
+    takesAway: row.takes_away,
+    hash: row.hash,
+    columns: {
+      target: stored(row, "target", row.target),
+      payload: stored(row, "payload", row.payload),
+      before: stored(row, "before", row.before),
+      after: stored(row, "after", row.after),
+      context: stored(row, "context", row.context),
+    },
   };
 }
 

@@ -6,12 +6,16 @@ import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
-import { attempt, journalRow, operationColumns } from "./journal-row.ts";
+import { attempt, journalRow, operationColumns, operationHead } from "./journal-row.ts";
 import type { Attempt, AttemptRow, JournalRow, OperationRow, OperationState } from "./journal-row.ts";
 import { statements } from "../database/statements.ts";
 
 export { journalEntry, refusedYetShown } from "./journal-row.ts";
 export type { Attempt, JournalRow, OperationState } from "./journal-row.ts";
+
+type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash"> & {
+  operation: ReturnType<typeof operationHead>;
+};
 
 /** The journal: operations and attempts. Every method runs inside the writer's transaction, or reads. */
 export class JournalTables {
@@ -242,6 +246,14 @@ export class JournalTables {
 
   noteEvidence(id: string, evidence: Json): void {
     this.#statements.evidence.run(JSON.stringify(evidence), id);
+  }
+
+  /** How an operation stands, whatever the form of what is sent. */
+  standing(id: string): Standing | undefined {
+    const row = this.#statements.byId.get(id);
+    if (row === undefined) return undefined;
+    const { state, attempts, run_id: runId, wire_hash: wireHash } = row;
+    return { state, attempts, runId, wireHash, operation: operationHead(row) };
   }
 
   byId(id: string): JournalRow | undefined {

@@ -122,7 +122,7 @@ export class Journal {
 
   #conclude(id: string, conclusion: Conclusion): string {
     const at = this.#context.now;
-    const row = this.#journal.byId(id);
+    const row = this.#journal.standing(id);
     if (row === undefined) throw new Error(`operation ${id} is not in the journal`);
     if (row.state === "done" || row.state === "rejected" || row.state === "dropped") {
       throw new Problem({
