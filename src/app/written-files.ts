@@ -10,7 +10,7 @@ export type Chunks = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
 
 /**
  * Writes a file for the owner, and for the group if there is one. It appears whole or not at all, in a folder that is
- * there.
+ * there. Not write-file-atomic: it wants the whole content in memory, and reports are streamed.
  */
 export async function writeWhole(
   path: string,
@@ -19,7 +19,7 @@ export async function writeWhole(
 ): Promise<void> {
   const unfinished = `${path}.part`;
   try {
-    const file = createWriteStream(unfinished, { mode: 0o600 });
+    const file = createWriteStream(unfinished, { mode: 0o600, flush: true });
     await once(file, "open");
     for await (const chunk of chunks) if (!file.write(chunk)) await once(file, "drain");
     file.end();

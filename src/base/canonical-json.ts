@@ -7,6 +7,7 @@ export type JsonObject = { [key: string]: Json | undefined };
 /**
  * JSON with the members of every object in code-unit order, no white space and `undefined` members left out (after RFC
  * 8785), so that equal values have equal text and equal hashes. Throws a TypeError for a number that JSON cannot hold.
+ * Not the package canonicalize: it refuses half a surrogate pair, which raw records may hold and stored hashes cover.
  */
 export function canonicalJson(value: Json): string {
   if (value === null || typeof value === "boolean") return String(value);

@@ -45,7 +45,8 @@ const timeLength = 9;
 
 /**
  * Ids of the form `op_0mb3k2x9v-0001-7f3a9c`: time in base 36, a counter within the millisecond, random tail.
- * A clock that goes back does not make an id that sorts before an earlier one.
+ * A clock that goes back does not make an id that sorts before an earlier one. Not ULID or UUIDv7: those would sort
+ * among the ids that are in ledgers already by another rule, and `sortedAfter` reads the time of the newest of these.
  */
 export function createIds(now: () => number, random: Randomness): Ids {
   let last = 0;

@@ -1,6 +1,7 @@
 import Table from "cli-table3";
+import stringWidth from "string-width";
 import type { View } from "./text.ts";
-import { displayWidth, plainView, printable } from "./text.ts";
+import { plainView, printable } from "./text.ts";
 
 export interface Column {
   title: string;
@@ -51,11 +52,11 @@ export function renderTable(
   if (!view.terminal) return draw(new Table({ ...plain, chars: noBox }), cells);
   const boxed = { head, colAligns: aligns, style: { head: [], border: [], compact: true } };
   const natural = draw(new Table(boxed), cells);
-  const widest = Math.max(0, ...natural.split("\n").map(displayWidth));
+  const widest = Math.max(0, ...natural.split("\n").map(stringWidth));
   if (view.width === undefined || widest <= view.width) return natural;
   const last = columns.length - 1;
   const widths = columns.map((_, index) => {
-    const wanted = Math.max(...[head, ...cells].map((row) => displayWidth(row[index] ?? ""))) + 2;
+    const wanted = Math.max(...[head, ...cells].map((row) => stringWidth(row[index] ?? ""))) + 2;
     return index === last ? Math.max(narrowest, wanted - (widest - (view.width ?? widest))) : wanted;
   });
   return draw(new Table({ ...boxed, colWidths: widths, wordWrap: true }), cells);

@@ -1,3 +1,4 @@
+import stringWidth from "string-width";
 import type { RecordKey, Stream } from "../crm/model.ts";
 
 /**
@@ -69,9 +70,16 @@ export function section(heading: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ["", heading, ...lines.map((line) => (line === "" ? "" : `  ${line}`))];
 }
 
+/** The last space before which a text takes no more than `width` columns, or -1. */
+function lastBreak(text: string, width: number): number {
+  let at = text.lastIndexOf(" ", width);
+  while (at > 0 && stringWidth(text.slice(0, at)) > width) at = text.lastIndexOf(" ", at - 1);
+  return at;
+}
+
 /**
  * Lines broken at spaces so that they fit a terminal; what is broken off stands two columns deeper. Nothing is broken
- * elsewhere.
+ * elsewhere. Not wrap-ansi: it knows no hanging indent.
  */
 export function wrapped(lines: readonly string[], view: View): string[] {
   const { width } = view;
@@ -80,27 +88,14 @@ export function wrapped(lines: readonly string[], view: View): string[] {
     const indent = (/^ */.exec(line)?.[0].length ?? 0) + 2;
     const broken: string[] = [];
     let rest = line;
-    while (displayWidth(rest) > width) {
-      const at = rest.lastIndexOf(" ", width);
+    while (stringWidth(rest) > width) {
+      const at = lastBreak(rest, width);
       if (at <= indent) break;
       broken.push(rest.slice(0, at));
       rest = `${" ".repeat(indent)}${rest.slice(at + 1)}`;
     }
     return [...broken, rest];
   });
-}
-
-const wide =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-
-/** How many columns of a terminal a text takes. */
-export function displayWidth(text: string): number {
-  let width = 0;
-  for (const character of text) {
-    if (/\p{M}/u.test(character)) continue;
-    width += wide.test(character) ? 2 : 1;
-  }
-  return width;
 }
 
 /** Lines as one text, without a line end at its end. */

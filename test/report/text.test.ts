@@ -1,8 +1,9 @@
+import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
 import { nextForDeferral } from "../../src/report/next-steps.ts";
 import { runsText } from "../../src/report/runs.ts";
 import { renderTable } from "../../src/report/table.ts";
-import { ageOf, displayWidth, explainCommand, instantText, printable, wrapped } from "../../src/report/text.ts";
+import { ageOf, explainCommand, instantText, printable, wrapped } from "../../src/report/text.ts";
 
 describe("tables for people", () => {
   const columns = [{ title: "id" }, { title: "n", align: "right" as const }, { title: "why" }];
@@ -18,9 +19,12 @@ describe("tables for people", () => {
 
   it("boxes and wraps to the width of a terminal", () => {
     const lines = renderTable(columns, [["a", 1, long]], { zone: "UTC", terminal: true, width: 50 }).split("\n");
-    expect(new Set(lines.map(displayWidth))).toEqual(new Set([50]));
+    expect(new Set(lines.map(stringWidth))).toEqual(new Set([50]));
     expect(lines.length).toBeGreaterThan(5);
     expect(lines[0]).toMatch(/^┌─+┬/);
+    const emoji = renderTable(columns, [["✅✅✅✅✅✅", 1, long]], { zone: "UTC", terminal: true, width: 50 });
+    expect(emoji).toContain("✅✅✅✅✅✅");
+    expect(new Set(emoji.split("\n").map((part) => stringWidth(part)))).toEqual(new Set([50]));
   });
 
   it("writes out what could disturb a terminal", () => {
@@ -37,9 +41,15 @@ describe("words for people", () => {
     const line = `  ${"word ".repeat(20).trim()}`;
     expect(wrapped([line], { zone: "UTC", terminal: false })).toEqual([line]);
     const broken = wrapped([line], { zone: "UTC", terminal: true, width: 60 });
-    expect(broken.every((part) => displayWidth(part) <= 60)).toBe(true);
+    expect(broken.every((part) => stringWidth(part) <= 60)).toBe(true);
     expect(broken[1]).toMatch(/^ {4}word/);
     expect(broken.join(" ").replaceAll(/\s+/g, " ")).toBe(line.replaceAll(/\s+/g, " "));
+    const wide = wrapped([`  ${"株式会社ノースウィンド ".repeat(5).trim()}`], {
+      zone: "UTC",
+      terminal: true,
+      width: 60,
+    });
+    expect(wide.map((part) => stringWidth(part))).toEqual([47, 49, 26]);
   });
 
   it("shows times in the zone of the configuration, with the offset of that day", () => {

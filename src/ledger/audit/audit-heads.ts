@@ -137,6 +137,7 @@ export class KeptHeads {
     return { descriptor, stat };
   }
 
+  /** Not write-file-atomic: a line that another program appends meanwhile is kept, and the folder is flushed too. */
   #shorten(before: Stats): void {
     const short = `${this.#path}.short`;
     rmSync(short, { force: true });
