@@ -10,8 +10,8 @@ export type Permit = { kind: "pass" } | { kind: "probe" } | { kind: "refused"; r
 
 /**
  * The circuit of a service: open, with no call sent, after failures; half-open while one call tries the service again;
- * else closed. Not cockatiel or opossum: they wrap the call itself and read the wall clock, while here a permit is given,
- * and the intent committed, before the call is made, by a clock that no one sets.
+ * else closed. Not cockatiel or opossum: they wrap the call and read the wall clock, while here a permit is given, and
+ * the intent committed, before the call is made, by a clock that nobody sets.
  */
 export interface Circuit {
   /** Asks for a permit. A `probe` must be followed by `success`, `failure` or `release`. */
