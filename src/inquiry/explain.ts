@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { NotNull } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
@@ -229,18 +230,51 @@ async function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<
  * number.
  */
 export async function similarTo(
-  ledger: ReadOnlyLedger,
+  { db }: ReadOnlyLedger,
   stream: Stream,
-  key: RecordKey,
+  { namespace, id }: RecordKey,
 ): Promise<ExplainFacts["similar"]> {
-  const { rows } = await sql<{ stream: Stream; namespace: string; id: string }>`
-    select stream, namespace, id from record where id = ${key.id} and not (stream = ${stream} and namespace = ${key.namespace})
-    union select 'orders', namespace, order_id from placed_order where channel_order_id = ${key.id} and to_at is null
-    union select 'orders', namespace, order_id from licence_order where license_order_id = ${key.id}
-    union select 'customers', namespace, customer_id from link
-      where (channel_customer_id = ${key.id} or enterprise_global_id = ${key.id}) and to_at is null
-    union select 'staff', namespace, staff_id from staff_link where member_global_id = ${key.id} and to_at is null
-    union select 'orders', namespace, order_id from asset_number where wire_number = ${key.id} and fixed_at is not null
-    order by 1, 2, 3 limit ${most.similar}`.execute(ledger.db);
+  const named = (name: Stream) => sql<Stream>`${sql.lit(name)}`.as("stream");
+  const elsewhere = db
+    .selectFrom("record")
+    .select(["stream", "namespace", "id"])
+    .where("id", "=", id)
+    .where((where) => where.not(where.and({ stream, namespace })));
+  const placed = db
+    .selectFrom("placed_order")
+    .select([named("orders"), "namespace", "order_id as id"])
+    .where("channel_order_id", "=", id)
+    .where("to_at", "is", null);
+  const licensed = db
+    .selectFrom("licence_order")
+    .select([named("orders"), "namespace", "order_id as id"])
+    .where("license_order_id", "=", id);
+  const linked = db
+    .selectFrom("link")
+    .select([named("customers"), "namespace", "customer_id as id"])
+    .where((where) => where.or({ channel_customer_id: id, enterprise_global_id: id }))
+    .where("to_at", "is", null);
+  const member = db
+    .selectFrom("staff_link")
+    .select([named("staff"), "namespace", "staff_id as id"])
+    .where("member_global_id", "=", id)
+    .where("to_at", "is", null);
+  const numbered = db
+    .selectFrom("asset_number")
+    .select([named("orders"), "namespace", "order_id as id"])
+    .where("wire_number", "=", id)
+    .where("fixed_at", "is not", null)
+    .$narrowType<{ namespace: NotNull; id: NotNull }>();
+  const rows = await elsewhere
+    .union(placed)
+    .union(licensed)
+    .union(linked)
+    .union(member)
+    .union(numbered)
+    .orderBy("stream")
+    .orderBy("namespace")
+    .orderBy("id")
+    .limit(most.similar)
+    .execute();
   return rows.map((row) => ({ stream: row.stream, key: { namespace: row.namespace, id: row.id } }));
 }

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { NotNull } from "kysely";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { similarTo } from "./explain.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -36,27 +37,43 @@ export async function find(ledger: ReadOnlyLedger, stream: Stream, text: string)
   return [...found.values()];
 }
 
-async function byAssetNumber(ledger: ReadOnlyLedger, stream: Stream, number: string): Promise<RecordKey[]> {
+async function byAssetNumber({ db }: ReadOnlyLedger, stream: Stream, number: string): Promise<RecordKey[]> {
   if (stream === "staff") {
-    const { rows } = await sql<RecordKey>`select namespace, staff_id as id from assignment
-      where asset_number = ${number} and to_at is null`.execute(ledger.db);
-    return rows;
+    return await db
+      .selectFrom("assignment")
+      .select(["namespace", "staff_id as id"])
+      .where("asset_number", "=", number)
+      .where("to_at", "is", null)
+      .execute();
   }
-  const { rows } = await sql<{ order: string; namespace: string; customer: string; customerNamespace: string }>`
-    select n.order_id as "order", n.namespace, r.customer_id as customer, r.customer_namespace as "customerNamespace"
-    from asset_number n join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
-    where n.wire_number = ${number} and n.fixed_at is not null`.execute(ledger.db);
-  return rows.map((row) =>
-    stream === "orders"
-      ? { namespace: row.namespace, id: row.order }
-      : { namespace: row.customerNamespace, id: row.customer },
-  );
+  return await db
+    .selectFrom("asset_number as n")
+    .innerJoin("record as r", (join) =>
+      join
+        .on("r.stream", "=", sql.lit("orders"))
+        .onRef("r.namespace", "=", "n.namespace")
+        .onRef("r.id", "=", "n.order_id"),
+    )
+    .select(
+      stream === "orders"
+        ? ["r.namespace as namespace", "r.id as id"]
+        : ["r.customer_namespace as namespace", "r.customer_id as id"],
+    )
+    .where("n.wire_number", "=", number)
+    .where("n.fixed_at", "is not", null)
+    .execute();
 }
 
-async function inQuarantine(ledger: ReadOnlyLedger, stream: Stream, id: string): Promise<RecordKey[]> {
-  const { rows } = await sql<RecordKey>`select distinct namespace, record_id as id from quarantine
-    where state <> 'resolved' and record_id = ${id} and +stream = ${stream}`.execute(ledger.db);
-  return rows;
+async function inQuarantine({ db }: ReadOnlyLedger, stream: Stream, id: string): Promise<RecordKey[]> {
+  return await db
+    .selectFrom("quarantine")
+    .select(["namespace", "record_id as id"])
+    .distinct()
+    .where("state", "<>", sql.lit("resolved"))
+    .where("record_id", "=", id)
+    .where(sql<Stream>`+stream`, "=", stream)
+    .$narrowType<{ namespace: NotNull; id: NotNull }>()
+    .execute();
 }
 
 /** Records whose newest form has this name, whatever its case and spaces. */
@@ -64,10 +81,18 @@ function* byName(ledger: ReadOnlyLedger, stream: Stream, text: string): Generato
   const fields = names[stream];
   if (fields === undefined) return;
   const wanted = plain(text);
-  const query = sql<RecordKey & { body: string }>`select r.namespace, r.id, p.body from record r
-    join private_value p on p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version
-    where r.stream = ${stream} and p.body is not null`;
-  for (const { namespace, id, body } of ledger.rows({ compile: () => query.compile(ledger.db) })) {
+  const query = ledger.db
+    .selectFrom("record as r")
+    .innerJoin("private_value as p", (join) =>
+      join
+        .on("p.ref", "=", sql<string>`r.stream || '/' || r.namespace || '/' || r.id`)
+        .onRef("p.version", "=", "r.version"),
+    )
+    .select(["r.namespace", "r.id", "p.body"])
+    .where("r.stream", "=", stream)
+    .where("p.body", "is not", null)
+    .$narrowType<{ body: NotNull }>();
+  for (const { namespace, id, body } of ledger.rows(query)) {
     const values = stored<Json>(body);
     if (isJsonObject(values) && fields.some((field) => plain(values[field]) === wanted)) yield { namespace, id };
   }

@@ -1,10 +1,18 @@
 import { sql } from "kysely";
+import type { Nullable, RawBuilder } from "kysely";
 import type { RecordKey } from "../crm/model.ts";
 import { buildAssets } from "../crm/tree.ts";
 import type { DesiredOrder } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import type { OrderEvent } from "../report/orders.ts";
 import { sumOf } from "../report/orders.ts";
+import type {
+  AssignmentTable,
+  LicenceOrderTable,
+  LinkTable,
+  PlacedOrderTable,
+  RecordVersionTable,
+} from "../ledger/tables.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { shownProducts } from "./shown-products.ts";
@@ -12,74 +20,83 @@ import { productsOf } from "../crm/order-items.ts";
 import type { OrderProduct } from "../crm/order-items.ts";
 
 /** One row for each licence order of a placed or adopted order, and for each beginning and end of an assignment. */
-interface EventRow {
-  at: string;
-  event: OrderEvent["event"];
-  namespace: string;
-  id: string;
-  sequence: number;
-  asset_number: string;
-  customer_namespace: string;
-  customer_id: string;
-  enterprise_global_id: string | null;
-  crm_date: string | null;
-  channel_order_id: string | null;
-  license_type: string | null;
-  license_order_id: string | null;
-  first: number;
-  licences: number;
-  body: string | null;
-  staff_namespace: string | null;
-  staff_id: string | null;
-  member_global_id: string | null;
-  operation_id: string | null;
+type EventRow = Pick<PlacedOrderTable, "namespace" | "customer_namespace" | "customer_id" | "operation_id"> &
+  Pick<LicenceOrderTable, "sequence"> &
+  Pick<AssignmentTable, "asset_number"> &
+  Nullable<
+    Pick<PlacedOrderTable, "channel_order_id"> &
+      Pick<LicenceOrderTable, "license_type" | "license_order_id"> &
+      Pick<LinkTable, "enterprise_global_id"> &
+      Pick<RecordVersionTable, "body"> &
+      Pick<AssignmentTable, "staff_id" | "member_global_id">
+  > & {
+    at: string;
+    event: OrderEvent["event"];
+    /** Of the order; empty where an assignment's order is not known. */
+    id: string;
+    crm_date: string | null;
+    first: number;
+    licences: number;
+    staff_namespace: string | null;
+  };
+
+/** A time: `from` belongs to it, `to` does not. */
+interface Time {
+  from: string;
+  to: string;
 }
 
 /**
- * What was given and taken away in a time (`from` belongs to it, `to` does not), in the order of time. By CRM date an
- * order stands in the time that its own date names; orders without a date, grants and revokes stand in the time in
- * which they happened.
+ * What was given and taken away in a time, in the order of time. By CRM date an order stands in the time that its own
+ * date names; orders without a date, grants and revokes stand in the time in which they happened.
  */
 export async function* orderEvents(
   ledger: ReadOnlyLedger,
-  time: { from: string; to: string; by: "happened" | "crm-date" },
+  time: Time & { by: "happened" | "crm-date" },
 ): AsyncGenerator<OrderEvent, void, void> {
-  const crmDate = sql<string | null>`json_extract(v.body, '$.placedAt')`;
-  const placedAt =
-    time.by === "happened"
-      ? sql<string>`p.from_at`
-      : sql<string>`coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', ${crmDate}), p.from_at)`;
+  const granted = sql`case a.origin when 'granted' then 'granted' else 'grant-adopted' end`;
+  const taken = sql`case when a.ended_by is null then 'found-gone' else 'revoked' end`;
   const query = sql<EventRow>`
-    select p.from_at as at, p.origin as event, p.namespace as namespace, p.order_id as id, coalesce(l.sequence, 0) as sequence, '' as asset_number,
-      p.customer_namespace, p.customer_id, k.enterprise_global_id, ${crmDate} as crm_date, p.channel_order_id, l.license_type, l.license_order_id,
-      l.sequence is null or l.sequence = (select min(sequence) from licence_order f where f.namespace = p.namespace and f.order_id = p.order_id) as first,
-      (select count(*) from licence_order c where c.namespace = p.namespace and c.order_id = p.order_id) as licences,
-      v.body, null as staff_namespace, null as staff_id, null as member_global_id, p.operation_id
-    from placed_order p
-    left join record_version v on v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id and v.version = p.version
-    left join licence_order l on l.namespace = p.namespace and l.order_id = p.order_id
-    left join link k on k.namespace = p.customer_namespace and k.customer_id = p.customer_id and k.to_at is null
-    where ${placedAt} >= ${time.from} and ${placedAt} < ${time.to}
-    union all
-    select a.from_at, case a.origin when 'granted' then 'granted' else 'grant-adopted' end, coalesce(n.namespace, ''), coalesce(n.order_id, ''), 0, a.asset_number,
-      a.customer_namespace, a.customer_id, k.enterprise_global_id, null, p.channel_order_id, null, null, 0, 0,
-      null, a.namespace, a.staff_id, a.member_global_id, a.operation_id
-    from assignment a
-    left join asset_number n on n.wire_number = a.asset_number and n.fixed_at is not null
-    left join placed_order p on p.namespace = n.namespace and p.order_id = n.order_id and p.to_at is null
-    left join link k on k.namespace = a.customer_namespace and k.customer_id = a.customer_id and k.to_at is null
-    where a.from_at >= ${time.from} and a.from_at < ${time.to}
-    union all
-    select a.to_at, case when a.ended_by is null then 'found-gone' else 'revoked' end, coalesce(n.namespace, ''), coalesce(n.order_id, ''), 0, a.asset_number,
-      a.customer_namespace, a.customer_id, k.enterprise_global_id, null, p.channel_order_id, null, null, 0, 0,
-      null, a.namespace, a.staff_id, a.member_global_id, a.ended_by
-    from assignment a
-    left join asset_number n on n.wire_number = a.asset_number and n.fixed_at is not null
-    left join placed_order p on p.namespace = n.namespace and p.order_id = n.order_id and p.to_at is null
-    left join link k on k.namespace = a.customer_namespace and k.customer_id = a.customer_id and k.to_at is null
-    where a.to_at >= ${time.from} and a.to_at < ${time.to}
+    ${ordersIn(time)}
+    union all ${assignmentsIn(time, { at: sql`a.from_at`, event: granted, operation: sql`a.operation_id` })}
+    union all ${assignmentsIn(time, { at: sql`a.to_at`, event: taken, operation: sql`a.ended_by` })}
     order by at, event, namespace, id, sequence, asset_number`;
   for (const row of ledger.rows({ compile: () => query.compile(ledger.db) })) yield await eventOf(ledger, row);
+}
+
+/** Written out, and not built: the columns of a union stand in one order, and half of each part are constants. */
+function ordersIn({ from, to, by }: Time & { by: "happened" | "crm-date" }): RawBuilder<unknown> {
+  const crmDate = sql`json_extract(v.body, '$.placedAt')`;
+  const at = by === "happened" ? sql`p.from_at` : sql`coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', ${crmDate}), p.from_at)`;
+  const licences = sql`from licence_order f where f.namespace = p.namespace and f.order_id = p.order_id`;
+  return sql`select p.from_at as at, p.origin as event, p.namespace as namespace, p.order_id as id,
+      coalesce(l.sequence, 0) as sequence, '' as asset_number,
+      p.customer_namespace, p.customer_id, k.enterprise_global_id, ${crmDate} as crm_date,
+      p.channel_order_id, l.license_type, l.license_order_id,
+      l.sequence is null or l.sequence = (select min(sequence) ${licences}) as first,
+      (select count(*) ${licences}) as licences,
+      v.body, null as staff_namespace, null as staff_id, null as member_global_id, p.operation_id
+    from placed_order p
+    left join record_version v
+      on v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id and v.version = p.version
+    left join licence_order l on l.namespace = p.namespace and l.order_id = p.order_id
+    left join link k on k.namespace = p.customer_namespace and k.customer_id = p.customer_id and k.to_at is null
+    where ${at} >= ${from} and ${at} < ${to}`;
+}
+
+/** Assignments by their beginning or their end, with the columns of `ordersIn`. */
+function assignmentsIn(
+  { from, to }: Time,
+  { at, event, operation }: Record<"at" | "event" | "operation", RawBuilder<unknown>>,
+): RawBuilder<unknown> {
+  return sql`select ${at}, ${event}, coalesce(n.namespace, ''), coalesce(n.order_id, ''), 0, a.asset_number,
+      a.customer_namespace, a.customer_id, k.enterprise_global_id, null, p.channel_order_id, null, null, 0, 0,
+      null, a.namespace, a.staff_id, a.member_global_id, ${operation}
+    from assignment a
+    left join asset_number n on n.wire_number = a.asset_number and n.fixed_at is not null
+    left join placed_order p on p.namespace = n.namespace and p.order_id = n.order_id and p.to_at is null
+    left join link k on k.namespace = a.customer_namespace and k.customer_id = a.customer_id and k.to_at is null
+    where ${at} >= ${from} and ${at} < ${to}`;
 }
 
 async function eventOf(ledger: ReadOnlyLedger, row: EventRow): Promise<OrderEvent> {
@@ -166,10 +183,18 @@ async function proofOf(
       .executeTakeFirst();
     return { runId: null, auditSequence: learned?.sequence ?? null };
   }
-  const { rows } = await sql<{ run_id: string | null; sequence: number | null }>`
-    select o.run_id, (select max(a.sequence) from audit a where a.subject = o.subject and json_extract(a.body, '$.operation') = o.id
-      and json_extract(a.body, '$.state') = 'done') as sequence
-    from operation o where o.id = ${row.operation_id}`.execute(ledger.db);
-  const [proof] = rows;
-  return { runId: proof?.run_id ?? null, auditSequence: proof?.sequence ?? null };
+  const operation = await ledger.db
+    .selectFrom("operation")
+    .select(["run_id", "subject"])
+    .where("id", "=", row.operation_id)
+    .executeTakeFirst();
+  if (operation === undefined) return { runId: null, auditSequence: null };
+  const done = await ledger.db
+    .selectFrom("audit")
+    .select(({ fn }) => fn.max("sequence").as("sequence"))
+    .where("subject", "=", operation.subject)
+    .where(sql<string>`json_extract(body, '$.operation')`, "=", row.operation_id)
+    .where(sql<string>`json_extract(body, '$.state')`, "=", "done")
+    .executeTakeFirst();
+  return { runId: operation.run_id, auditSequence: done?.sequence ?? null };
 }

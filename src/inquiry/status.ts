@@ -95,43 +95,33 @@ async function untouched(ledger: ReadOnlyLedger): Promise<number> {
   return row?.count ?? 0;
 }
 
-async function totals(ledger: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" | "known" | "verified">> {
-  const { rows } = await sql<{
-    free: number;
-    fixed: number;
-    enterprises: number;
-    orders: number;
-    staff: number;
-    assignments: number;
-    verified: number;
-    incomplete: number | null;
-    oldest: string | null;
-    newest: string | null;
-  }>`select
-    (select count(*) from asset_number where fixed_at is null) as free,
-    (select count from tally where name = 'asset_number fixed') as fixed,
-    (select count from tally where name = 'link') as enterprises,
-    (select count from tally where name = 'placed_order') as orders,
-    (select count from tally where name = 'staff_link') as staff,
-    (select count from tally where name = 'assignment') as assignments,
-    (select count from tally where name = 'observation_read') as verified,
-    (select count from tally where name = 'observation_read incomplete') as incomplete,
-    (select min(seen_at) from observation_read) as oldest,
-    (select max(seen_at) from observation_read) as newest`.execute(ledger.db);
-  const [row] = rows;
+async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" | "known" | "verified">> {
+  const tallies = new Map(
+    (await db.selectFrom("tally").select(["name", "count"]).execute()).map((row) => [row.name, row.count]),
+  );
+  const tally = (name: string): number => tallies.get(name) ?? 0;
+  const free = await db.selectFrom("asset_number").select(count).where("fixed_at", "is", null).executeTakeFirst();
+  const oldest = await db
+    .selectFrom("observation_read")
+    .select(({ fn }) => fn.min("seen_at").as("at"))
+    .executeTakeFirst();
+  const newest = await db
+    .selectFrom("observation_read")
+    .select(({ fn }) => fn.max("seen_at").as("at"))
+    .executeTakeFirst();
   return {
-    pool: { free: row?.free ?? 0, fixed: row?.fixed ?? 0 },
+    pool: { free: free?.count ?? 0, fixed: tally("asset_number fixed") },
     known: {
-      enterprises: row?.enterprises ?? 0,
-      orders: row?.orders ?? 0,
-      staff: row?.staff ?? 0,
-      assignments: row?.assignments ?? 0,
+      enterprises: tally("link"),
+      orders: tally("placed_order"),
+      staff: tally("staff_link"),
+      assignments: tally("assignment"),
     },
     verified: {
-      customers: row?.verified ?? 0,
-      incomplete: row?.incomplete ?? 0,
-      oldest: row?.oldest ?? null,
-      newest: row?.newest ?? null,
+      customers: tally("observation_read"),
+      incomplete: tally("observation_read incomplete"),
+      oldest: oldest?.at ?? null,
+      newest: newest?.at ?? null,
     },
   };
 }

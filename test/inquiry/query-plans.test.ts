@@ -124,11 +124,12 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     why: "a person asks for all of them",
   },
   "explain: whose name it is": {
-    statement: /^select r\.namespace, r\.id, p\.body from record r join private_value p/u,
+    statement:
+      /^select "r"\."namespace", "r"\."id", "p"\."body" from "record" as "r" inner join "private_value" as "p"/u,
     why: "a person asks for a name, and no index may hold one",
   },
   "explain: what may have been meant": {
-    statement: /^select stream, namespace, id from record where id = \? and not/u,
+    statement: /^select "stream", "namespace", "id" from "record" where "id" = \? and not/u,
     why: "a person asks for an id that the ledger does not know as it was said",
   },
   "explain staff: what somebody held": {
