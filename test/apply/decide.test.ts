@@ -2,15 +2,8 @@ import { describe, expect, it } from "vitest";
 import { decide } from "../../src/apply/decide.ts";
 import type { Decision, PersonsVerdict } from "../../src/apply/decide.ts";
 import { SnapshotReader } from "../../src/platform/snapshot.ts";
-import {
-  ApplyWorld,
-  customer,
-  customerRecord,
-  orderRecord,
-  permitted,
-  settleMs,
-  staffRecord,
-} from "../support/world/apply-world.ts";
+import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";
+import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
 const untouched = { fault: "resetBefore", times: 1 } as const;
@@ -30,7 +23,7 @@ async function unknownOrder(
 ): Promise<{ world: ApplyWorld; id: string }> {
   const world = await ApplyWorld.start();
   await world.makeEnterprise();
-  await world.take("orders", orderRecord("O1"));
+  await world.take("orders", orderRecord("O1", "C1"));
   world.sandbox.faults.add({ operation: "E5", ...fault });
   const id = await world.carryOutUnknown("place-order");
   if (parked && fault === untouched) expect((await world.settleInTime(id)).kind).toBe("parked");
@@ -40,7 +33,7 @@ async function unknownOrder(
 async function unknownStaff(fault: typeof lost | typeof untouched): Promise<{ world: ApplyWorld; id: string }> {
   const world = await ApplyWorld.start();
   await world.makeEnterprise();
-  await world.take("staff", staffRecord("S1"), staffRecord("S2"));
+  await world.take("staff", staffRecord("S1", "C1"), staffRecord("S2", "C1"));
   world.sandbox.faults.add({ operation: "M1", ...fault });
   return { world, id: await world.carryOutUnknown("add-staff") };
 }
@@ -48,9 +41,9 @@ async function unknownStaff(fault: typeof lost | typeof untouched): Promise<{ wo
 async function unknownGrant(fault: typeof lost | typeof untouched): Promise<{ world: ApplyWorld; id: string }> {
   const world = await ApplyWorld.start();
   await world.makeEnterprise();
-  await world.take("orders", orderRecord("O1"));
+  await world.take("orders", orderRecord("O1", "C1"));
   await world.carryOut("place-order");
-  await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }));
+  await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }));
   await world.carryOut("add-staff");
   world.sandbox.faults.add({ operation: "M9", ...fault });
   return { world, id: await world.carryOutUnknown("grant-assets") };
@@ -159,7 +152,7 @@ describe("an order that a person calls not applied", () => {
 describe("enterprises and staff that a person decides about", () => {
   it("an enterprise is called applied only where E3 shows it: there would be nothing to link to", async () => {
     const world = await ApplyWorld.start();
-    await world.take("customers", customerRecord());
+    await world.take("customers", customerRecord("C1"));
     world.sandbox.faults.add({ operation: "E2", ...untouched });
     const id = await world.carryOutUnknown("create-enterprise");
     await expect(decided(world, id, "applied")).rejects.toMatchObject({ code: "settle.nothing-to-link" });
@@ -171,7 +164,7 @@ describe("enterprises and staff that a person decides about", () => {
 
   it("an enterprise that E3 shows is linked with all that E3 and M5 say", async () => {
     const world = await ApplyWorld.start();
-    await world.take("customers", customerRecord());
+    await world.take("customers", customerRecord("C1"));
     world.sandbox.faults.add({ operation: "E2", ...lost });
     const id = await world.carryOutUnknown("create-enterprise");
     await expect(decided(world, id, "not-applied")).rejects.toMatchObject({ code: "settle.is-there" });
@@ -204,7 +197,7 @@ describe("what sets a state", () => {
   it("a change (E4) called applied counts as sent", async () => {
     const world = await ApplyWorld.start();
     await world.makeEnterprise();
-    await world.take("customers", customerRecord({ branchName: "Other branch" }));
+    await world.take("customers", customerRecord("C1", { branchName: "Other branch" }));
     world.sandbox.faults.add({ operation: "E4", ...untouched });
     const id = await world.carryOutUnknown("update-enterprise");
     await decided(world, id, "applied");
@@ -214,7 +207,7 @@ describe("what sets a state", () => {
   it("a change (E4) called not applied is sent anew", async () => {
     const world = await ApplyWorld.start();
     await world.makeEnterprise();
-    await world.take("customers", customerRecord({ branchName: "Other branch" }));
+    await world.take("customers", customerRecord("C1", { branchName: "Other branch" }));
     world.sandbox.faults.add({ operation: "E4", ...lost });
     const id = await world.carryOutUnknown("update-enterprise");
     await decided(world, id, "not-applied");
@@ -254,7 +247,7 @@ describe("a decision that cannot be taken", () => {
   it("is not about what is on its way", async () => {
     const world = await ApplyWorld.start();
     await world.makeEnterprise();
-    await world.take("orders", orderRecord("O1"));
+    await world.take("orders", orderRecord("O1", "C1"));
     const order = await world.planned("place-order");
     await world.fixNumbers(order);
     const never = world.with({

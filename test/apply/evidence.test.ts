@@ -3,15 +3,8 @@ import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { decide } from "../../src/apply/decide.ts";
 import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Platform } from "../../src/platform/platform.ts";
-import {
-  ApplyWorld,
-  customer,
-  customerRecord,
-  orderRecord,
-  permitted,
-  settleMs,
-  staffRecord,
-} from "../support/world/apply-world.ts";
+import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";
+import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
 const untouched = { fault: "resetBefore", times: 1 } as const;
@@ -19,7 +12,7 @@ const untouched = { fault: "resetBefore", times: 1 } as const;
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
   const world = await ApplyWorld.start({ ordersUnseen: "resend", ...options });
   await world.makeEnterprise();
-  await world.take("orders", orderRecord("O1"));
+  await world.take("orders", orderRecord("O1", "C1"));
   return world;
 }
 
@@ -165,10 +158,10 @@ describe("readings that disagree with one another", () => {
   it("M5 still shows what M6 no longer does: nothing is called taken away", async () => {
     const world = await withOrder();
     await world.carryOut("place-order");
-    await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }));
+    await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }));
     await world.carryOut("add-staff");
     await world.carryOut("grant-assets");
-    await world.take("staff", staffRecord("S1"));
+    await world.take("staff", staffRecord("S1", "C1"));
     world.sandbox.faults.add({ operation: "M9", ...untouched });
     const id = await world.carryOutUnknown("revoke-assets");
     const real = world.deps.platform.memberCenter;
@@ -214,7 +207,7 @@ describe("settings that were changed while operations were in doubt", () => {
 
   it("another template for channel numbers, confirmed since: it says nothing of an E2 that was sent under the first", async () => {
     const world = await ApplyWorld.start();
-    await world.take("customers", customerRecord());
+    await world.take("customers", customerRecord("C1"));
     world.sandbox.faults.add({ operation: "E2", ...untouched });
     const id = await world.carryOutUnknown("create-enterprise");
     Object.assign(world.settings, { channelCustomerIdTemplate: "X{id}" } satisfies JsonObject);
@@ -226,7 +219,7 @@ describe("settings that were changed while operations were in doubt", () => {
   it("a number that the CRM gave itself is not confirmed by customers whose number the template makes", async () => {
     const world = await ApplyWorld.start();
     await world.ledger.state.confirmCorrelation(correlationOf(world.settings));
-    await world.take("customers", customerRecord({ channelCustomerId: "TYPED-WRONG" }));
+    await world.take("customers", customerRecord("C1", { channelCustomerId: "TYPED-WRONG" }));
     world.sandbox.faults.add({ operation: "E2", ...lost });
     const id = await world.carryOutUnknown("create-enterprise");
     expect((await world.settleInTime(id)).kind).toBe("parked");
@@ -235,7 +228,7 @@ describe("settings that were changed while operations were in doubt", () => {
 
   it("a channel code that is searched no longer: what was made under it is found all the same", async () => {
     const world = await ApplyWorld.start();
-    await world.take("customers", customerRecord());
+    await world.take("customers", customerRecord("C1"));
     world.sandbox.faults.add({ operation: "E2", ...lost });
     const id = await world.carryOutUnknown("create-enterprise");
     await world.ledger.state.confirmCorrelation(correlationOf(world.settings));
@@ -270,7 +263,7 @@ describe("licence types that the platform may not show (A43)", () => {
     const world = await withOrder({ assumptions: { visibleLicenseTypes: ["normal_recover_usbkey"] } });
     world.sandbox.faults.add({ operation: "E5", ...lost });
     const id = await world.carryOutUnknown("place-order");
-    const { instances, ...order } = orderRecord("O1");
+    const { instances, ...order } = orderRecord("O1", "C1");
     await world.take("orders", { ...order, instances: instances.slice(0, -1) });
     expect((await blank(world).settleInTime(id)).kind).toBe("parked");
   });
@@ -281,7 +274,7 @@ describe("licence types that the platform may not show (A43)", () => {
     world.sandbox.faults.add({ operation: "E5", ...lost });
     const first = await world.carryOutUnknown("place-order");
     expect((await world.settle(first)).kind).toBe("done");
-    await world.take("orders", orderRecord("O2"), orderRecord("O3", ["normal_recover_usbkey"]));
+    await world.take("orders", orderRecord("O2", "C1"), orderRecord("O3", "C1", {}, ["normal_recover_usbkey"]));
     for (const [subject, settled] of [
       ["order:crm/O2", "done"],
       ["order:crm/O3", "parked"],
@@ -301,7 +294,7 @@ describe("an asset number that the CRM gave and in which M7 shows nothing at all
     "proves nothing about its order, or that it is not there, as the settings say: %s",
     async (emptyAssets) => {
       const world = await withOrder({ assumptions: { emptyAssets } });
-      const { instances, ...order } = orderRecord("O4");
+      const { instances, ...order } = orderRecord("O4", "C1");
       const given = instances.map((item) => (item.kind === "asset" ? { ...item, assetNumbers: ["8999999999"] } : item));
       await world.take("orders", { ...order, instances: given });
       const planned = (await world.plan()).find((operation) => operation.subject === "order:crm/O4");
@@ -325,17 +318,17 @@ describe("an asset number that the CRM gave and in which M7 shows nothing at all
 describe("an enterprise that E1 bound without an answer", () => {
   it("is known as by its answer: its staff is not protected", async () => {
     const world = await ApplyWorld.start({ assumptions: { enterpriseCreation: "E1" } });
-    await world.take("customers", customerRecord());
+    await world.take("customers", customerRecord("C1"));
     world.sandbox.faults.add({ operation: "E1", ...lost });
     const id = await world.carryOutUnknown("bind-enterprise");
     const [found] = await world.reader.enterprises(customer, "C1");
-    const byHand = { userList: [{ userName: "userS1", name: "Person S1", password: "Password-1" }] };
+    const byHand = { userList: [{ userName: "CANARYuserS1", name: "CANARY person S1", password: "Password-1" }] };
     await world.deps.platform.memberCenter.addStaff(found?.enterpriseGlobalId ?? "", byHand, {
       nonce: "a".repeat(32),
     });
     expect((await world.settle(id)).kind).toBe("done");
     expect((await world.ledger.state.known(customer)).protectedMembers.size).toBe(0);
-    await world.take("staff", staffRecord("S1"));
+    await world.take("staff", staffRecord("S1", "C1"));
     await world.plan();
     expect((await world.ledger.state.known(customer)).staffLinks.size).toBe(1);
   });

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Order } from "../../src/crm/model.ts";
 import type { Platform } from "../../src/platform/platform.ts";
-import { ApplyWorld, customer, customerRecord, orderRecord } from "../support/world/apply-world.ts";
+import { ApplyWorld, customer } from "../support/world/apply-world.ts";
+import { customerRecord, orderRecord } from "../support/world/records.ts";
 
 /** An order of cloud assets whose E5 had no answer; `applied` says whether the platform placed it. */
 async function inDoubt(
@@ -11,7 +12,7 @@ async function inDoubt(
 ): Promise<{ world: ApplyWorld; id: string }> {
   const world = await ApplyWorld.start(options);
   await world.makeEnterprise();
-  await world.take("orders", orderRecord("O1"));
+  await world.take("orders", orderRecord("O1", "C1"));
   world.sandbox.faults.add({ operation: "E5", fault: applied ? "appliedNoReply" : "resetBefore", times: 1 });
   return { world, id: await world.carryOutUnknown("place-order") };
 }
@@ -49,7 +50,7 @@ describe("what proves an order in doubt", () => {
   it("is every order record, not one of them", async () => {
     const world = await ApplyWorld.start();
     await world.makeEnterprise();
-    await world.take("orders", orderRecord("O1", ["cloud_account", "normal_recover_usbkey"]));
+    await world.take("orders", orderRecord("O1", "C1", {}, ["cloud_account", "normal_recover_usbkey"]));
     world.sandbox.faults.add({ operation: "E5", fault: "appliedNoReply", times: 1 });
     const id = await world.carryOutUnknown("place-order");
     const real = world.deps.platform.memberCenter;
@@ -72,15 +73,15 @@ describe("an order in doubt that the CRM no longer wants as it was", () => {
     [
       "changed",
       {
-        instances: orderRecord("O1").instances.filter(
-          (instance) => instance.kind !== "product" || instance.name !== "P1",
+        instances: orderRecord("O1", "C1").instances.filter(
+          (instance) => instance.kind !== "product" || instance.id !== "P1-O1",
         ),
       },
     ],
     ["moved to another customer", { customerId: "C2" }],
   ])("%s: it is not sent again", async (_how, fields) => {
     const { world, id } = await inDoubt(false, { ordersUnseen: "resend" });
-    await world.take("orders", { ...orderRecord("O1"), ...fields });
+    await world.take("orders", { ...orderRecord("O1", "C1"), ...fields });
     expect((await world.settleInTime(id)).kind).toBe("dropped");
     expect(world.calls("E5")).toBe(1);
   });
@@ -89,7 +90,7 @@ describe("an order in doubt that the CRM no longer wants as it was", () => {
 describe("an enterprise", () => {
   it("that E3 showed under other templates says nothing about these: a person is asked (A8)", async () => {
     const world = await ApplyWorld.start();
-    await world.take("customers", customerRecord());
+    await world.take("customers", customerRecord("C1"));
     await world.ledger.state.confirmCorrelation(
       correlationOf({ ...world.settings, crmCustomerIdTemplate: "crm-{id}" }),
     );
@@ -104,7 +105,7 @@ describe("an enterprise", () => {
 
   it("is looked for under every channel code", async () => {
     const world = await ApplyWorld.start({ assumptions: { otherChannelCodes: ["other"] } });
-    await world.take("customers", customerRecord());
+    await world.take("customers", customerRecord("C1"));
     world.sandbox.faults.add({ operation: "E2", fault: "appliedNoReply", times: 1 });
     const id = await world.carryOutUnknown("create-enterprise");
     const real = world.deps.platform.orderService;
@@ -142,7 +143,7 @@ describe("the settle time of an order in doubt", () => {
   it("ends in a program whose clock was set ahead after its start", async () => {
     const world = await ApplyWorld.start({ ordersUnseen: "resend" });
     await world.makeEnterprise();
-    await world.take("orders", orderRecord("O1"));
+    await world.take("orders", orderRecord("O1", "C1"));
     world.clock.set(86_400_000);
     world.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
     const id = await world.carryOutUnknown("place-order");

@@ -2,14 +2,8 @@ import { describe, expect, it } from "vitest";
 import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
-import {
-  ApplyWorld,
-  customer,
-  customerRecord,
-  orderRecord,
-  permitted,
-  staffRecord,
-} from "../support/world/apply-world.ts";
+import { ApplyWorld, customer, permitted } from "../support/world/apply-world.ts";
+import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 
 const lost = { fault: "appliedNoReply", times: 1 } as const;
 const untouched = { fault: "resetBefore", times: 1 } as const;
@@ -17,14 +11,14 @@ const untouched = { fault: "resetBefore", times: 1 } as const;
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
   const world = await ApplyWorld.start(options);
   await world.makeEnterprise();
-  await world.take("orders", orderRecord("O1", ["cloud_account", "normal_recover_usbkey"]));
+  await world.take("orders", orderRecord("O1", "C1", {}, ["cloud_account", "normal_recover_usbkey"]));
   return world;
 }
 
 async function withStaff(): Promise<ApplyWorld> {
   const world = await withOrder();
   await world.carryOut("place-order");
-  await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }, { instanceId: "A1-O1" }] }));
+  await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }, { instanceId: "A1-O1" }] }));
   await world.carryOut("add-staff");
   return world;
 }
@@ -276,7 +270,9 @@ describe("an order that is to be sent again and would not be the same", () => {
       async (world: ApplyWorld) => {
         world
           .sqlite()
-          .exec("update private_value set body = replace(body, 'Ada', 'Eva') where ref = 'customers/crm/C1'");
+          .exec(
+            "update private_value set body = replace(body, 'CANARY admin', 'CANARY other') where ref = 'customers/crm/C1'",
+          );
       },
       "erased",
     ],
@@ -388,7 +384,7 @@ describe("staff whose answer was lost (M1)", () => {
   async function started(): Promise<ApplyWorld> {
     const world = await ApplyWorld.start();
     await world.makeEnterprise();
-    await world.take("staff", staffRecord("S1"), staffRecord("S2"), staffRecord("S3"));
+    await world.take("staff", staffRecord("S1", "C1"), staffRecord("S2", "C1"), staffRecord("S3", "C1"));
     return world;
   }
 
@@ -402,7 +398,9 @@ describe("staff whose answer was lost (M1)", () => {
     expect(known.enterpriseCode).toBe("E00001");
     const members = await world.reader.members(customer, known.link?.enterpriseGlobalId ?? "");
     for (const link of known.staffLinks.values()) {
-      expect(members.find((member) => member.globalId === link.memberGlobalId)?.name).toBe(`Person ${link.key.id}`);
+      expect(members.find((member) => member.globalId === link.memberGlobalId)?.name).toBe(
+        `CANARY person ${link.key.id}`,
+      );
     }
     expect(world.sandbox.state().addedStaff).toBe(3);
   });
@@ -451,9 +449,9 @@ describe("staff whose answer was lost (M1)", () => {
   async function withKnownCode(): Promise<ApplyWorld> {
     const world = await ApplyWorld.start();
     await world.makeEnterprise();
-    await world.take("staff", staffRecord("S0"));
+    await world.take("staff", staffRecord("S0", "C1"));
     await world.carryOut("add-staff");
-    await world.take("staff", staffRecord("S1"), staffRecord("S2"), staffRecord("S3"));
+    await world.take("staff", staffRecord("S1", "C1"), staffRecord("S2", "C1"), staffRecord("S3", "C1"));
     return world;
   }
 
@@ -472,7 +470,7 @@ describe("staff whose answer was lost (M1)", () => {
   it("that are shown in part before the enterprise code is known wait for a person: they may be other people", async () => {
     const world = await started();
     const strangers = addingInstead(world, ([first]) => [
-      { userName: "userS1old", name: first?.name ?? "", password: "Password-1" },
+      { userName: "CANARYuserS1old", name: first?.name ?? "", password: "Password-1" },
     ]);
     const id = await strangers.carryOutUnknown("add-staff");
     expect((await world.settle(id)).kind).toBe("waiting");
@@ -487,8 +485,8 @@ describe("staff whose answer was lost (M1)", () => {
     const { link } = await world.ledger.state.known(customer);
     const byHand = {
       userList: ["S1", "S2", "S3"].map((id) => ({
-        userName: `user${id}`,
-        name: `Person ${id}`,
+        userName: `CANARYuser${id}`,
+        name: `CANARY person ${id}`,
         password: "Password-1",
       })),
     };
@@ -539,7 +537,7 @@ describe("privileges whose answer was lost (M9)", () => {
   it("that took something away are done when M6 no longer shows it", async () => {
     const world = await withStaff();
     await world.carryOut("grant-assets");
-    await world.take("staff", staffRecord("S1"));
+    await world.take("staff", staffRecord("S1", "C1"));
     world.sandbox.faults.add({ operation: "M9", ...lost });
     const id = await world.carryOutUnknown("revoke-assets");
     expect((await world.settle(id)).kind).toBe("done");
@@ -550,7 +548,7 @@ describe("privileges whose answer was lost (M9)", () => {
   it("are not taken for revoked when M6 shows nothing of the asset at all", async () => {
     const world = await withStaff();
     await world.carryOut("grant-assets");
-    await world.take("staff", staffRecord("S1"));
+    await world.take("staff", staffRecord("S1", "C1"));
     world.sandbox.faults.add({ operation: "M9", ...untouched });
     const id = await world.carryOutUnknown("revoke-assets");
     const real = world.deps.platform.memberCenter;
@@ -569,7 +567,7 @@ describe("privileges whose answer was lost (M9)", () => {
 describe("an enterprise whose answer was lost (E2)", () => {
   async function started(): Promise<ApplyWorld> {
     const world = await ApplyWorld.start();
-    await world.take("customers", customerRecord());
+    await world.take("customers", customerRecord("C1"));
     return world;
   }
 
@@ -626,7 +624,7 @@ describe("an enterprise whose answer was lost (E2)", () => {
 describe("what is proven and contradicts the ledger", () => {
   it("waits for a person instead of failing anew in each run", async () => {
     const world = await ApplyWorld.start();
-    await world.take("customers", customerRecord());
+    await world.take("customers", customerRecord("C1"));
     world.sandbox.faults.add({ operation: "E2", ...lost });
     const id = await world.carryOutUnknown("create-enterprise");
     const [found] = await world.reader.enterprises(customer, "C1");
@@ -650,7 +648,7 @@ describe("a change whose answer was lost (E4)", () => {
   ])("is sent again with the same value, at once (%s)", async (_name, fault) => {
     const world = await ApplyWorld.start();
     await world.makeEnterprise();
-    await world.take("customers", customerRecord({ branchName: "Other branch" }));
+    await world.take("customers", customerRecord("C1", { branchName: "Other branch" }));
     world.sandbox.faults.add({ operation: "E4", ...fault });
     const id = await world.carryOutUnknown("update-enterprise");
     expect((await world.settle(id)).kind).toBe("done");

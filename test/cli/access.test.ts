@@ -26,7 +26,7 @@ import type { Line } from "../support/as-user.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { inProcess } from "../support/in-process.ts";
-import { openLedger } from "../ledger/opened.ts";
+import { openLedger } from "../support/world/start.ts";
 
 /** What may be done with a folder, and every file and folder under it, by its path: kind, mode and group. */
 function rightsUnder(path: string, name = ""): Record<string, string> {

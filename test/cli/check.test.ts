@@ -2,7 +2,8 @@ import { rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { worldConfiguration } from "../support/cli-records.ts";
-import { document, expectDecent, promptRetries, startCli, temporaryFolder, world } from "../support/cli.ts";
+import { document, expectDecent, promptRetries, startCli, world } from "../support/cli.ts";
+import { folder as newFolder } from "../support/world/start.ts";
 
 describe("check", () => {
   it("is content with a world that is in order, and writes nothing", async () => {
@@ -147,7 +148,7 @@ describe("a configuration with mistakes", () => {
   });
 
   it("is refused when the file is not there, and says where it looked", async () => {
-    const folder = temporaryFolder();
+    const folder = newFolder();
     const ended = await startCli(["check"], { folder }).ended;
     expectDecent(["check"], ended);
     expect(ended.code).toBe(78);
@@ -235,7 +236,7 @@ describe("the words of a command line", () => {
   });
 
   it("makes a configuration to start from and never writes over one", async () => {
-    const folder = temporaryFolder();
+    const folder = newFolder();
     const made = await startCli(["init"], { folder }).ended;
     expect(made.code, made.stderr).toBe(0);
     expect(statSync(join(folder, "crm-sync.yaml")).mode & 0o777).toBe(0o644);

@@ -1,14 +1,15 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { startCli, temporaryFolder, world } from "../support/cli.ts";
+import { startCli, world } from "../support/cli.ts";
+import { folder as newFolder } from "../support/world/start.ts";
 
 /** What the program itself does in a sentence, and the names of its keys. */
 const noCommands = ["needs", "sealed", "sealing", "failed", "serves"];
 const project = join(import.meta.dirname, "../..");
 
 it("every command that a message, an example or the README names is there, and --version prints one", async () => {
-  const folder = temporaryFolder();
+  const folder = newFolder();
   const help = await startCli(["--help"], { folder }).ended;
   const commands = new Set([...help.stdout.matchAll(/^ {2}([a-z]+)(?: |$)/gmu)].map(([, name]) => name));
   expect([...commands]).toEqual(expect.arrayContaining(["check", "run", "status", "sandbox"]));

@@ -1,7 +1,8 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { loadWith } from "../../src/config/load.ts";
-import { environment, folder, good, load, refusals, smallSchema } from "./small-config.ts";
+import { environment, good, load, refusals, smallSchema } from "./small-config.ts";
+import { folder } from "../support/world/start.ts";
 
 describe("a configuration", () => {
   it("gives the settings, the defaults and a header that says where they came from", async () => {
@@ -167,7 +168,6 @@ describe("secrets", () => {
 
   it("come from a file as they stand there, without its last line end, and are read anew", async () => {
     const { writeFileSync } = await import("node:fs");
-    const { folder } = await import("./small-config.ts");
     const file = `${folder()}/key`;
     writeFileSync(file, " 0012 \n");
     const { result } = await load(good.replace("env:SEAL_KEY", `file:${file}`));

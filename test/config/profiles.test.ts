@@ -6,7 +6,7 @@ import { endpointIds } from "../../src/contract/endpoints.ts";
 import { missingAssumptions, payloadUses } from "../../src/contract/required.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
 import { staticTokens } from "../../src/sandbox/tokens.ts";
-import { folder } from "./small-config.ts";
+import { folder } from "../support/world/start.ts";
 
 const file = `ledger: {path: ledger.db}
 sources:

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import type { Problem } from "../../src/base/errors.ts";
 import { loadWith } from "../../src/config/load.ts";
 import { composeSchema } from "../../src/config/schema.ts";
+import { folder } from "../support/world/start.ts";
 
 /** A configuration whose services and sources are as small as they can be and still have everything that matters. */
 export const smallSchema = composeSchema({
@@ -56,13 +55,6 @@ sources:
 `;
 
 export const environment = { SEAL_KEY: "0012", ORDER_TOKEN: "order-token-canary" };
-
-/** A folder that goes with the test. */
-export function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "crm-sync-config-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 /** Writes `text` to a file of its own and loads it. */
 export async function load(

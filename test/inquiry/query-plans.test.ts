@@ -6,7 +6,9 @@ import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import { openDatabase } from "../../src/ledger/database/database.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
-import { folder as newFolder, key, openLedger, sqlite, update } from "../ledger/opened.ts";
+import { folder as newFolder, openLedger, sqlite } from "../support/world/start.ts";
+import { key } from "../support/world/records.ts";
+import { update } from "../ledger/opened.ts";
 import { agreedWorld, reportText, request } from "./reported-month.ts";
 import { collect } from "../support/world/ledger-world.ts";
 

@@ -2,7 +2,8 @@ import type { ReportRequest } from "../../src/report/document.ts";
 import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import type { Operation } from "../../src/operation/operation.ts";
-import { customerRecord, key, LedgerWorld, orderRecord, shownOf, staffRecord } from "../support/world/ledger-world.ts";
+import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
+import { LedgerWorld, shownOf } from "../support/world/ledger-world.ts";
 
 export const october: ReportRequest["period"] = {
   label: "2026-10",

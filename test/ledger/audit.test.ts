@@ -6,7 +6,7 @@ import { auditHash, verifyChain } from "../../src/ledger/audit/audit-log.ts";
 import type { AuditHead, AuditRow } from "../../src/ledger/audit/audit-log.ts";
 import { headsPath, readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { openLedger, sqlite } from "./opened.ts";
+import { openLedger, sqlite } from "../support/world/start.ts";
 
 async function append(ledger: Ledger, count: number, from = 0): Promise<void> {
   await Promise.all(

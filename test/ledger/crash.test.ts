@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openLedger, sqlite } from "./opened.ts";
+import { openLedger, sqlite } from "../support/world/start.ts";
 import { start } from "./processes/start.ts";
 
 it("has everything that was acknowledged after kill -9 in the middle of group commits, and a chain that verifies", async () => {

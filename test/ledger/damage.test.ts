@@ -28,7 +28,8 @@ import {
 } from "../../src/ledger/database/database.ts";
 import * as first from "../../migrations/0001_ledger.ts";
 import * as second from "../../migrations/0002_services_left.ts";
-import { count, doneWith, folder, intend, openLedger, problemOf, sqlite, update } from "./opened.ts";
+import { count, doneWith, intend, problemOf, update } from "./opened.ts";
+import { folder, openLedger, sqlite } from "../support/world/start.ts";
 
 const schemaFile = join(import.meta.dirname, "schema.sql");
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { StateChange } from "../../src/operation/state.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { count, doneWith, intend, key, openLedger, sqlite, update } from "./opened.ts";
+import { count, doneWith, intend, update } from "./opened.ts";
+import { key } from "../support/world/records.ts";
+import { openLedger, sqlite } from "../support/world/start.ts";
 
 async function reopened(path: string): Promise<Ledger> {
   return (await openLedger({ path })).ledger;

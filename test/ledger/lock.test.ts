@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { intend, key, openLedger, problemOf, update } from "./opened.ts";
+import { intend, problemOf, update } from "./opened.ts";
+import { key } from "../support/world/records.ts";
+import { openLedger } from "../support/world/start.ts";
 import { start } from "./processes/start.ts";
 
 describe("the run lock", () => {

@@ -8,7 +8,7 @@ import {
   openDatabase,
 } from "../../src/ledger/database/database.ts";
 import * as first from "../../migrations/0001_ledger.ts";
-import { folder, openLedger } from "./opened.ts";
+import { folder, openLedger } from "../support/world/start.ts";
 
 it("a ledger of an earlier version is brought to this one with everything it holds", async () => {
   const path = join(folder(), "ledger.db");

@@ -7,7 +7,9 @@ import { privateFields } from "../../src/crm/model.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { isPrivateMarker } from "../../src/operation/references.ts";
 import type { PrivateMarker } from "../../src/operation/references.ts";
-import { doneWith, intend, key, openLedger, sealSecret, sqlite, update } from "./opened.ts";
+import { doneWith, intend, update } from "./opened.ts";
+import { key } from "../support/world/records.ts";
+import { openLedger, sealSecret, sqlite } from "../support/world/start.ts";
 
 /** Stands in every private value; what must be found nowhere else. */
 const canary = "Kanarienvogel";

@@ -3,7 +3,8 @@ import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { key, openLedger, sqlite } from "./opened.ts";
+import { key } from "../support/world/records.ts";
+import { openLedger, sqlite } from "../support/world/start.ts";
 
 interface Row {
   id: string;

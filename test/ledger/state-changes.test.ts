@@ -4,7 +4,8 @@ import { formatKey } from "../../src/crm/keys.ts";
 import type { RecordKey } from "../../src/crm/model.ts";
 import { applyChange, withNumbers } from "../../src/operation/state.ts";
 import type { Known, StateChange } from "../../src/operation/state.ts";
-import { customerRecord, LedgerWorld, orderRecord } from "../support/world/ledger-world.ts";
+import { customerRecord, orderRecord } from "../support/world/records.ts";
+import { LedgerWorld } from "../support/world/ledger-world.ts";
 
 const runs = 60;
 const key = (id: string): RecordKey => ({ namespace: "crm", id });

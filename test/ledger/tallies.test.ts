@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sqlite } from "./opened.ts";
+import { sqlite } from "../support/world/start.ts";
 import { agreedWorld } from "../inquiry/reported-month.ts";
 
 const counts: Record<string, string> = {

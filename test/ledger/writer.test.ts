@@ -3,7 +3,8 @@ import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/ledger/database/database.ts";
 import { Writer } from "../../src/ledger/database/writer.ts";
-import { count, folder, intend, openLedger, problemOf, sqlite, update } from "./opened.ts";
+import { count, intend, problemOf, update } from "./opened.ts";
+import { folder, openLedger, sqlite } from "../support/world/start.ts";
 
 function table(): { database: Database.Database; path: string; insert: (value: number) => () => void } {
   const path = join(folder(), "numbers.db");

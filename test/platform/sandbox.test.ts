@@ -12,11 +12,10 @@ import { assumptionSettingsSchema } from "../../src/contract/assumption-settings
 import type { WriteOutcome } from "../../src/platform/call.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { openSandbox } from "../support/world/start.ts";
 
 async function started() {
-  const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
-  onTestFinished(() => sandbox.close());
+  const sandbox = await openSandbox();
   const { credentials } = sandbox;
   const application = { tokenUrl: sandbox.tokenUrl, clientId: credentials.appKey, clientSecret: "env:APP_SECRET" };
   const authorization = { oauth2: { ...application, grant: "client_credentials" } };

@@ -1,11 +1,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { OrderAdoption } from "../../src/apply/adopt-orders.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
-import { ApplyWorld, customer, orderRecord } from "../support/world/apply-world.ts";
+import { openSandbox } from "../support/world/start.ts";
+import { ApplyWorld, customer } from "../support/world/apply-world.ts";
+import { orderRecord } from "../support/world/records.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
@@ -23,8 +22,7 @@ async function takenOver() {
   if (world === undefined) throw new Error("the small world has no second order");
   companies += 1;
   const path = join(folder.path, `company-${companies}`);
-  const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
-  onTestFinished(() => sandbox.close());
+  const sandbox = await openSandbox();
   const run = async (next: SmallWorld) => {
     writeWorld(path, next);
     putNewLedger(ledgerOf(path));
@@ -67,12 +65,12 @@ describe("two orders of the CRM under the channel number of one that is placed t
   it("are one adopted and one that waits; the customer goes on", async () => {
     const world = await ApplyWorld.start();
     await world.makeEnterprise();
-    await world.take("orders", { ...orderRecord("O1"), channelOrderId: "N1" });
+    await world.take("orders", { ...orderRecord("O1", "C1"), channelOrderId: "N1" });
     await world.carryOut("place-order");
     world
       .sqlite()
       .exec("delete from placed_order; delete from licence_order; update link set origin = 'adopted', examined = 0");
-    await world.take("orders", { ...orderRecord("O2"), channelOrderId: "N1" });
+    await world.take("orders", { ...orderRecord("O2", "C1"), channelOrderId: "N1" });
     await new OrderAdoption(world.deps, world.reader).seek(await world.ledger.state.load(customer));
     expect([...(await world.ledger.state.known(customer)).placedOrders.keys()]).toEqual(["crm/O1"]);
     expect(await world.plan()).toEqual([]);

@@ -1,17 +1,18 @@
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
-import { ApplyWorld, customerRecord, orderRecord, staffRecord } from "../support/world/apply-world.ts";
+import { ApplyWorld } from "../support/world/apply-world.ts";
+import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";
 
 it("what is to be taken away only after a part of a plan was carried out is judged then, and nothing is counted twice", async () => {
   const world = await ApplyWorld.start();
-  await world.take("customers", customerRecord());
-  await world.take("orders", orderRecord("O1"));
-  await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }), staffRecord("S2"));
+  await world.take("customers", customerRecord("C1"));
+  await world.take("orders", orderRecord("O1", "C1"));
+  await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }), staffRecord("S2", "C1"));
   expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
 
-  await world.take("orders", orderRecord("O2"));
-  await world.take("staff", staffRecord("S1"), staffRecord("S2", { assets: [{ instanceId: "A0-O2" }] }));
+  await world.take("orders", orderRecord("O2", "C1"));
+  await world.take("staff", staffRecord("S1", "C1"), staffRecord("S2", "C1", { assets: [{ instanceId: "A-O2" }] }));
   const { memberCenter } = world.deps.platform;
   let readings = 0;
   const late = world.with({

@@ -5,7 +5,8 @@ import { fingerprintOf } from "../../src/plan/plan.ts";
 import type { RunRequest } from "../../src/run/request.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
-import { ApplyWorld, customer, customerRecord, orderRecord, staffRecord } from "../support/world/apply-world.ts";
+import { ApplyWorld, customer } from "../support/world/apply-world.ts";
+import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";
 
 /** Whatever is taken away needs a person's word. */
@@ -18,15 +19,15 @@ async function run(world: ApplyWorld, request: Partial<RunRequest> = {}): Promis
 /** A customer whose one revoke waits for a person, and a change beside it that makes the next run look again. */
 async function held(): Promise<{ world: ApplyWorld; hold: string }> {
   const world = await ApplyWorld.start();
-  await world.take("customers", customerRecord());
-  await world.take("orders", orderRecord("O1"));
-  await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }));
+  await world.take("customers", customerRecord("C1"));
+  await world.take("orders", orderRecord("O1", "C1"));
+  await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }));
   expect((await run(world)).exitCode).toBe(exitCodes.ok);
   expect(world.sandbox.state().assignments).toBe(1);
-  await world.take("staff", staffRecord("S1"));
+  await world.take("staff", staffRecord("S1", "C1"));
   const summary = await run(world);
   expect(summary.exitCode).toBe(exitCodes.held);
-  await world.take("staff", staffRecord("S2"));
+  await world.take("staff", staffRecord("S2", "C1"));
   return { world, hold: summary.held[0]?.hold ?? "" };
 }
 
@@ -78,7 +79,7 @@ describe("a person who decides on a hold while a run is on", () => {
 describe("a hold that the CRM has made needless", () => {
   it("lapses, and asks nobody any more", async () => {
     const { world, hold } = await held();
-    await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }));
+    await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }));
     expect(await run(world)).toMatchObject({ exitCode: exitCodes.ok, held: [] });
     await expect(world.ledger.approvals.decide(hold, "approved", "late")).rejects.toMatchObject({
       code: "hold.decided",
@@ -119,8 +120,8 @@ describe("a saved plan of which one answer was lost", () => {
   async function started(): Promise<ApplyWorld> {
     const world = await ApplyWorld.start({ ordersUnseen: "resend" });
     Object.assign(world.deps.settle, { timeMs: 100, readings: 1 });
-    await world.take("customers", customerRecord());
-    await world.take("orders", orderRecord("O1"));
+    await world.take("customers", customerRecord("C1"));
+    await world.take("orders", orderRecord("O1", "C1"));
     expect((await run(world)).exitCode).toBe(exitCodes.ok);
     return world;
   }
@@ -133,7 +134,7 @@ describe("a saved plan of which one answer was lost", () => {
 
   it("is carried out to its end once that is settled", async () => {
     const world = await started();
-    await world.take("orders", orderRecord("O2"), orderRecord("O3"));
+    await world.take("orders", orderRecord("O2", "C1"), orderRecord("O3", "C1"));
     const expected = await saved(world);
     world.sandbox.faults.add(untouched);
     expect(await run(world, { expected })).toMatchObject({ exitCode: exitCodes.ok, customers: { stale: 0 } });
@@ -142,9 +143,9 @@ describe("a saved plan of which one answer was lost", () => {
 
   it("is refused where the customer changed since: nothing is done that does not stand in it", async () => {
     const world = await started();
-    await world.take("orders", orderRecord("O2"));
+    await world.take("orders", orderRecord("O2", "C1"));
     const expected = await saved(world);
-    await world.take("orders", orderRecord("O3"));
+    await world.take("orders", orderRecord("O3", "C1"));
     world.sandbox.faults.add(untouched);
     const second = (await world.plan()).find((operation) => operation.subject === "order:crm/O2");
     if (second === undefined) throw new Error("O2 is not planned");

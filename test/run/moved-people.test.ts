@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
-import { ApplyWorld, customerRecord, orderRecord, permitted, staffRecord } from "../support/world/apply-world.ts";
+import { ApplyWorld, permitted } from "../support/world/apply-world.ts";
+import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";
 
 async function open(world: ApplyWorld): Promise<unknown[]> {
@@ -13,9 +14,9 @@ async function open(world: ApplyWorld): Promise<unknown[]> {
 
 it("what somebody who moved still holds at the old customer, and was not sent, waits there and is told of, until it is taken away", async () => {
   const world = await ApplyWorld.start();
-  await world.take("customers", customerRecord(), customerRecord({ id: "C2", name: "Customer Two" }));
-  await world.take("orders", orderRecord("O1"));
-  await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }), staffRecord("S2"));
+  await world.take("customers", customerRecord("C1"), customerRecord("C2", { name: "Customer Two" }));
+  await world.take("orders", orderRecord("O1", "C1"));
+  await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }), staffRecord("S2", "C1"));
   expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
   expect(world.sandbox.state()).toMatchObject({ addedStaff: 2, assignments: 1 });
 
@@ -26,7 +27,7 @@ it("what somebody who moved still holds at the old customer, and was not sent, w
       configureAssets: () => Promise.resolve({ kind: "not-sent", reason: "ECONNREFUSED" }),
     },
   });
-  await world.take("staff", staffRecord("S1", { customerId: "C2" }));
+  await world.take("staff", staffRecord("S1", "C1", { customerId: "C2" }));
   for (let time = 0; time < 2; time += 1) {
     expect((await runWorld(unreachable)).exitCode).toBe(exitCodes.sourceDown);
     expect(await open(world)).toEqual([["deferred customers service.not-sent", "crm/C1"]]);
@@ -40,9 +41,9 @@ it("what somebody who moved still holds at the old customer, and was not sent, w
 
 it("what was refused of somebody who moved is tried again for a changed setting, at the customer where they hold it", async () => {
   const world = await ApplyWorld.start();
-  await world.take("customers", customerRecord(), customerRecord({ id: "C2", name: "Customer Two" }));
-  await world.take("orders", orderRecord("O1"));
-  await world.take("staff", staffRecord("S1", { assets: [{ instanceId: "A0-O1" }] }));
+  await world.take("customers", customerRecord("C1"), customerRecord("C2", { name: "Customer Two" }));
+  await world.take("orders", orderRecord("O1", "C1"));
+  await world.take("staff", staffRecord("S1", "C1", { assets: [{ instanceId: "A-O1" }] }));
   expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
 
   const { memberCenter } = world.deps.platform;
@@ -53,7 +54,7 @@ it("what was refused of somebody who moved is tried again for a changed setting,
         permitted(call).then(() => ({ kind: "rejected", code: "60023", message: "", status: 200, raw: {} })),
     },
   });
-  await world.take("staff", staffRecord("S1", { customerId: "C2" }));
+  await world.take("staff", staffRecord("S1", "C1", { customerId: "C2" }));
   await runWorld(refusing);
   expect(await open(world)).toEqual([["rejected customers rejected.60023", "crm/C1"]]);
   await runWorld(world);

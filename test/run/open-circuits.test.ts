@@ -5,7 +5,7 @@ import type { ServiceClient } from "../../src/http/client.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keepOpenCircuits } from "../../src/run/open-circuits.ts";
 import { startClient, startService, success } from "../http/scripted-service.ts";
-import { openLedger } from "../ledger/opened.ts";
+import { openLedger } from "../support/world/start.ts";
 
 const listCall = {
   endpoint: "M6",

@@ -1,9 +1,8 @@
 import { join } from "node:path";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { openSandbox } from "../support/world/start.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { resyncInProcess, runInProcess } from "../support/in-process.ts";
@@ -59,8 +58,7 @@ class Company {
     const path = join(folder.path, `company-${cells}`);
     writeWorld(path, world);
     putNewLedger(ledgerOf(path));
-    const sandbox = await startSandbox({ store: platformOf(path), clock: systemClock, random: systemRandomness });
-    onTestFinished(() => sandbox.close());
+    const sandbox = await openSandbox({ store: platformOf(path) });
     return new Company(path, sandbox, world);
   }
 

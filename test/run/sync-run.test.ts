@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { operation } from "../../src/operation/new-operation.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { openSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { resyncInProcess, runInProcess } from "../support/in-process.ts";
 import { LedgerView } from "../support/ledger-view.ts";
@@ -47,8 +48,7 @@ class Company {
     cells += 1;
     const path = join(folder.path, `company-${cells}`);
     continueWorld(base, path, world);
-    const sandbox = await startSandbox({ store: platformOf(path), clock: systemClock, random: systemRandomness });
-    onTestFinished(() => sandbox.close());
+    const sandbox = await openSandbox({ store: platformOf(path) });
     return new Company(path, sandbox, world);
   }
 

@@ -1,15 +1,16 @@
 import { expect, it } from "vitest";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import { verifyCustomer } from "../../src/run/verify.ts";
-import { ApplyWorld, customer, orderRecord, staffRecord } from "../support/world/apply-world.ts";
+import { ApplyWorld, customer } from "../support/world/apply-world.ts";
+import { orderRecord, staffRecord } from "../support/world/records.ts";
 
 it.each(["as they come", "the other way round"])(
   "an asset and a product that are shown twice are findings of their own, with the rows %s",
   async (order) => {
     const world = await ApplyWorld.start();
     await world.makeEnterprise();
-    await world.take("orders", orderRecord("O1"));
-    await world.take("staff", staffRecord("S1"));
+    await world.take("orders", orderRecord("O1", "C1"));
+    await world.take("staff", staffRecord("S1", "C1"));
     expect(await world.carryOut("place-order")).toMatchObject({ kind: "done" });
     const turned = <Row>(rows: readonly Row[]): Row[] => (order === "as they come" ? [...rows] : rows.toReversed());
     const real = world.deps.platform.memberCenter;

@@ -95,11 +95,6 @@ function textOf(file: string): string {
   return existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
-/** How often a break fits the program now; anything but 1 means that the row is stale. */
-export function occurrences(item: Break): number {
-  return placesOf(item, textOf(item.file)).length;
-}
-
 /** Every declaration of the program that a break fits in exactly once; first those of its own name. */
 export function placesNow(item: Break): { file: string; within: string }[] {
   const files = ["src", "migrations"].flatMap((folder) =>

@@ -4,7 +4,8 @@ import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { canary, company } from "../support/cli-records.ts";
 import type { Records } from "../support/cli-records.ts";
-import { expectDecent, temporaryFolder, world } from "../support/cli.ts";
+import { expectDecent, world } from "../support/cli.ts";
+import { folder } from "../support/world/start.ts";
 import type { World } from "../support/cli.ts";
 
 /**
@@ -52,7 +53,7 @@ function expectTallied(w: World): void {
 }
 
 it("a ledger that an earlier version was killed with is migrated unchanged, settled, finished, and not replaced by its old self", async () => {
-  const store = join(temporaryFolder(), "sandbox.db");
+  const store = join(folder(), "sandbox.db");
   unpack("sandbox.db", store);
   const w = await world({ records: recordsThen(), sandbox: { store } });
   w.extra = "orders: { unseen: ask }\n";

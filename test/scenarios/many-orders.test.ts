@@ -1,9 +1,7 @@
 import { join } from "node:path";
-import { afterAll, expect, it, onTestFinished, vi } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
+import { afterAll, expect, it, vi } from "vitest";
 import { KnownTables } from "../../src/ledger/state/known.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { openSandbox } from "../support/world/start.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf } from "../support/program.ts";
@@ -23,8 +21,7 @@ async function readings(orders: number): Promise<number[]> {
     customer: "C1",
     assets: [{ id: `A${index}`, type: "cloud_account", product: `P${index}`, nodes: 1 }],
   }));
-  const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
-  onTestFinished(() => sandbox.close());
+  const sandbox = await openSandbox();
   const run = async (placed: number): Promise<number> => {
     writeWorld(world, {
       ...base,

@@ -6,7 +6,8 @@ import { z } from "zod";
 import { main } from "../../src/cli/program.ts";
 import type { Records } from "../support/cli-records.ts";
 import { canary } from "../support/cli-records.ts";
-import { temporaryFolder, world } from "../support/cli.ts";
+import { folder as newFolder } from "../support/world/start.ts";
+import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
 /**
@@ -75,7 +76,7 @@ async function says(w: World, ...words: string[]): Promise<{ code: number; stdou
 }
 
 async function keptWorld(): Promise<World> {
-  const store = join(temporaryFolder(), "sandbox.db");
+  const store = join(newFolder(), "sandbox.db");
   writeFileSync(store, unpacked("sandbox.db"));
   const records: Records = JSON.parse(readFileSync(join(kept, "records.json"), "utf8"));
   const w = await world({ records, sandbox: { store }, isNew: true });
@@ -101,7 +102,7 @@ it("a ledger of the ninth migration says after the newest what it said before, i
   expect(before).toHaveLength(75);
   expect((await says(w, "migrate")).code).toBe(0);
   expect(w.rows(entries)).toEqual(before);
-  const folder = /\/[\w/.-]*\/crm-sync-cli-\w+\//gu;
+  const folder = /\/[\w/.-]*\/crm-sync-\w+-\w+\//gu;
   for (const { words, printed: then } of printed) {
     const { stdout } = await says(w, ...words);
     const now = stdout.replaceAll(folder, "FOLDER/");

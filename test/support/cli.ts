@@ -1,15 +1,11 @@
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import Database from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
 import {
   canary,
@@ -24,6 +20,7 @@ import {
 import type { Records } from "./cli-records.ts";
 import { putNewLedger } from "./new-ledger.ts";
 import { carryOut, compileCache } from "./warm.ts";
+import { changeFile, folder as newFolder, openSandbox, rowsOf } from "./world/start.ts";
 
 const project = join(import.meta.dirname, "../..");
 const launcher = join(project, "bin/crm-sync");
@@ -201,13 +198,6 @@ export async function until(what: string, holds: () => boolean): Promise<void> {
   throw new Error(`it never came to this: ${what}`);
 }
 
-/** A folder that goes with the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "crm-sync-cli-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** The clock of the machine, on which nobody waits for anything any more once `prompt` is aborted. */
 function clockUntil(prompt: AbortSignal): Clock {
   return { ...systemClock, sleep: (ms, signal) => systemClock.sleep(prompt.aborted ? 0 : ms, signal) };
@@ -220,11 +210,10 @@ function clockUntil(prompt: AbortSignal): Clock {
 export async function world(
   options: { records?: Records; sandbox?: Partial<SandboxOptions>; isNew?: true } = {},
 ): Promise<World> {
-  const folder = temporaryFolder();
+  const folder = newFolder();
   const prompt = new AbortController();
   const clock = options.sandbox?.clock ?? clockUntil(prompt.signal);
-  const sandbox = await startSandbox({ store: ":memory:", random: systemRandomness, ...options.sandbox, clock });
-  onTestFinished(() => sandbox.close());
+  const sandbox = await openSandbox({ ...options.sandbox, clock });
   const path = (name: string): string => join(folder, name);
   const made: World = {
     folder,
@@ -266,22 +255,8 @@ export async function world(
       expectDecent(words, ended);
       return ended;
     },
-    rows(sql, ...parameters) {
-      const database = new Database(path("ledger.db"), { readonly: true });
-      try {
-        return database.prepare<unknown[], never>(sql).all(...parameters);
-      } finally {
-        database.close();
-      }
-    },
-    tamper(sql) {
-      const database = new Database(path("ledger.db"));
-      try {
-        database.exec(sql);
-      } finally {
-        database.close();
-      }
-    },
+    rows: (sql, ...parameters) => rowsOf(path("ledger.db"), sql, ...parameters),
+    tamper: (sql) => changeFile(path("ledger.db"), sql),
     answerAtOnce: () => prompt.abort(),
     async writes(work) {
       const before = sandbox.counts().calls;

@@ -1,19 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
+import type Database from "better-sqlite3";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
-import { sha256 } from "../../../src/base/canonical-json.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../../src/base/ids.ts";
 import type { AssumptionSettings } from "../../../src/contract/assumption-settings.ts";
-import { assumptionSettingsSchema } from "../../../src/contract/assumption-settings.ts";
-import { customerKeyOf } from "../../../src/crm/keys.ts";
-import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm/model.ts";
-import { recordSchemas } from "../../../src/crm/model.ts";
+import type { Customer, Order, Staff, Stream } from "../../../src/crm/model.ts";
 import type { ApplyDependencies } from "../../../src/apply/dependencies.ts";
 import { deliver } from "../../../src/apply/deliver.ts";
 import type { Delivery } from "../../../src/apply/deliver.ts";
@@ -22,7 +16,7 @@ import { NumberPool } from "../../../src/apply/pool.ts";
 import { correlationOf } from "../../../src/operation/enterprise.ts";
 import { Settling } from "../../../src/apply/settle.ts";
 import type { Settled } from "../../../src/apply/settle.ts";
-import { Ledger } from "../../../src/ledger/ledger.ts";
+import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { JournalRow } from "../../../src/ledger/journal/journal-tables.ts";
 import type { Operation } from "../../../src/operation/operation.ts";
 import type { OperationKind } from "../../../src/operation/registry.ts";
@@ -31,9 +25,10 @@ import { createPlatform } from "../../../src/platform/platform.ts";
 import type { WriteCall } from "../../../src/platform/call.ts";
 import type { Platform } from "../../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../../src/platform/service-settings.ts";
-import { putNewLedger } from "../new-ledger.ts";
-import { startSandbox } from "../../../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
+import { answersWith, customerRecord, key, readRecord } from "./records.ts";
+import { putNewLedger } from "../new-ledger.ts";
+import { folder, openLedger, openSandbox, sqlite } from "./start.ts";
 
 /** The clock of the machine, moved on over time that nobody waits for, or with a wall clock that somebody set. */
 export class JumpClock implements Clock {
@@ -70,95 +65,7 @@ export interface WorldOptions {
   answerMs?: number;
 }
 
-const assumptions = {
-  channelCode: "crm",
-  timeCodecs: {
-    assetLimit: "epoch_ms",
-    productLimit: "epoch_ms",
-    productTrialEnd: "epoch_s",
-    featureTrialEnd: "epoch_ms",
-  },
-  sentinels: { productUsage: 0, productTrialEnd: 0, featureTrialEnd: 0 },
-  rootParentMerchandiseNum: "",
-  timeUnits: { YEAR: "year" },
-  productTypes: ["tool"],
-  poolBatch: 5,
-  visibleLicenseTypes: ["cloud_account", "normal_recover_usbkey"],
-};
-
-export function key(id: string): RecordKey {
-  return { namespace: "crm", id };
-}
-
 export const customer = key("C1");
-
-export function customerRecord(fields: Partial<Customer> = {}): Customer {
-  return {
-    namespace: "crm",
-    id: "C1",
-    name: "Customer One",
-    customerType: "company",
-    branchCode: "B1",
-    branchName: "Branch",
-    address: "Street 1",
-    adminName: "Ada",
-    adminAccount: "ada",
-    adminEmail: "ada@example.com",
-    adminMobile: "123456789",
-    purchaserMobile: "987654321",
-    ...fields,
-  };
-}
-
-/**
- * An order with one asset record for each licence type: two products, one of them with a licence password, and a
- * package with one.
- */
-export function orderRecord(
-  id: string,
-  licenseTypes: ("cloud_account" | "normal_recover_usbkey")[] = ["cloud_account"],
-): Order {
-  const product = (name: string, parentId: string, fields: JsonObject = {}): JsonObject => ({
-    kind: "product",
-    id: `${name}-${parentId}`,
-    parentId,
-    name,
-    gmsPid: `gms-${name}`,
-    type: "tool",
-    nodes: 3,
-    timeUnit: "YEAR",
-    timeUnitQuantity: 1,
-    term: "1-0-0",
-    ...fields,
-  });
-  return recordSchemas.orders.parse({
-    id,
-    customerId: "C1",
-    instances: licenseTypes.flatMap((licenseType, index) => {
-      const asset = `A${index}-${id}`;
-      return [
-        { kind: "asset", id: asset, licenseType, quantity: index + 1 },
-        product("P1", asset),
-        product("P2", asset, { passwords: ["Licence-Secret-1"] }),
-        { kind: "package", id: `K-${asset}`, parentId: asset, number: "M-1", name: "Suite", term: "1-0-0" },
-        product("P3", `K-${asset}`),
-      ];
-    }),
-  });
-}
-
-export function staffRecord(id: string, fields: Partial<Staff> = {}): Staff {
-  return {
-    namespace: "crm",
-    id,
-    customerId: "C1",
-    userName: `user${id}`,
-    name: `Person ${id}`,
-    mobile: "555123456",
-    assets: [],
-    ...fields,
-  };
-}
 
 /** Ledger, platform and sandbox over real HTTP, with everything that carries operations out. */
 export class ApplyWorld {
@@ -194,16 +101,17 @@ export class ApplyWorld {
 
   static async start(options: WorldOptions = {}): Promise<ApplyWorld> {
     const clock = new JumpClock();
-    const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
-    onTestFinished(() => sandbox.close());
+    const sandbox = await openSandbox();
     const log: string[] = [];
     const logger = pino({ level: "info" }, { write: (line: string) => void log.push(line) });
-    const settings = assumptionSettingsSchema.parse({ ...assumptions, ...options.assumptions });
+    const settings = answersWith({
+      poolBatch: 5,
+      visibleLicenseTypes: ["cloud_account", "normal_recover_usbkey"],
+      ...options.assumptions,
+    });
     const platform = platformOf(sandbox, settings, logger, options.answerMs ?? 2_000);
     onTestFinished(() => platform.close());
-    const folder = mkdtempSync(join(tmpdir(), "apply-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const ledger = await openAt(join(folder, "ledger.db"), clock);
+    const ledger = await openAt(join(folder(), "ledger.db"), clock);
     const deps: ApplyDependencies = {
       ledger,
       platform,
@@ -234,19 +142,7 @@ export class ApplyWorld {
   /** Takes records up as a reading of their source does. */
   async take(stream: Stream, ...records: (Customer | Order | Staff)[]): Promise<void> {
     const read = await this.ledger.records.startRead("run", "erp", stream);
-    const items = records.map((given) => {
-      const record = recordSchemas[stream].parse(given);
-      return {
-        record: {
-          rawHash: sha256(JSON.stringify(record)),
-          place: "erp.csv:1",
-          key: { namespace: record.namespace, id: record.id },
-          customer: customerKeyOf(stream, record),
-          record: JSON.parse(JSON.stringify(record)) as JsonObject,
-          raw: "{}",
-        },
-      };
-    });
+    const items = records.map((record) => readRecord(stream, record, "erp.csv:1"));
     await this.ledger.records.ingest("erp", stream, read, "run", items);
     await this.ledger.records.finishRead(read, { complete: true, whole: false, rows: records.length, bad: 0 });
   }
@@ -311,7 +207,7 @@ export class ApplyWorld {
 
   /** An enterprise that E2 made and E3 shows, ready for orders and staff. */
   async makeEnterprise(): Promise<string> {
-    await this.take("customers", customerRecord());
+    await this.take("customers", customerRecord("C1"));
     await this.carryOut("create-enterprise");
     return await this.lookUp();
   }
@@ -354,11 +250,7 @@ export class ApplyWorld {
   }
 
   sqlite(): Database.Database {
-    const database = new Database(this.path);
-    onTestFinished(() => {
-      database.close();
-    });
-    return database;
+    return sqlite(this.path);
   }
 
   /** Waits until something is so. */
@@ -381,26 +273,8 @@ export class ApplyWorld {
 
 async function openAt(path: string, clock: Clock): Promise<Ledger> {
   putNewLedger(path);
-  const ledger = await Ledger.open({
-    path,
-    clock,
-    ids: createIds(() => clock.now(), systemRandomness),
-    random: systemRandomness,
-    sealSecret: "a sealing key of some length",
-  });
-  onTestFinished(() => ledger.close());
-  giveSalt(path);
-  return ledger;
-}
-
-/**
- * Ledgers of these tests have one salt, and with it one key, which is slow to derive. What a salt is for is tried in
- * test/ledger/private.test.ts.
- */
-function giveSalt(path: string): void {
-  const database = new Database(path);
-  database.prepare("insert or ignore into meta (key, value) values ('seal-salt', ?)").run("00".repeat(16));
-  database.close();
+  const ids = createIds(() => clock.now(), systemRandomness);
+  return (await openLedger({ path, clock, ids, random: systemRandomness })).ledger;
 }
 
 function platformOf(

@@ -1,113 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Json, JsonObject } from "../../../src/base/canonical-json.ts";
 import { sha256 } from "../../../src/base/canonical-json.ts";
-import type { Clock } from "../../../src/base/clock.ts";
-import { createIds } from "../../../src/base/ids.ts";
-import { assumptionSettingsSchema } from "../../../src/contract/assumption-settings.ts";
 import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm/model.ts";
-import { recordSchemas } from "../../../src/crm/model.ts";
-import { customerKeyOf } from "../../../src/crm/keys.ts";
-import { Ledger } from "../../../src/ledger/ledger.ts";
 import { openInquiry } from "../../../src/inquiry/inquiry.ts";
 import type { Inquiry } from "../../../src/inquiry/inquiry.ts";
+import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { StateChange } from "../../../src/operation/state.ts";
 import type { Operation } from "../../../src/operation/operation.ts";
 import { planCustomer } from "../../../src/plan/plan.ts";
-import { putNewLedger } from "../new-ledger.ts";
+import { answersWith, canary, readRecord } from "./records.ts";
+import { openLedger } from "./start.ts";
+import type { HandTime } from "./start.ts";
 
-/** What must never come out of a question to the ledger. */
-export const canary = "CANARY";
-
-export const settings = assumptionSettingsSchema.parse({
-  channelCode: "crm",
-  timeCodecs: {
-    assetLimit: "epoch_ms",
-    productLimit: "epoch_ms",
-    productTrialEnd: "epoch_s",
-    featureTrialEnd: "epoch_ms",
-  },
-  sentinels: { productUsage: 0, productTrialEnd: 0, featureTrialEnd: 0 },
-  rootParentMerchandiseNum: "",
-  timeUnits: { YEAR: "year" },
-  productTypes: ["tool"],
-  channelOrderIdTemplate: "CO-{id}",
-});
-
-export function customerRecord(id: string, fields: Partial<Customer> = {}): Customer {
-  return {
-    namespace: "crm",
-    id,
-    name: `${canary} name ${id}`,
-    customerType: "company",
-    branchCode: "B1",
-    branchName: "Branch 1",
-    address: `${canary} street ${id}`,
-    adminName: `${canary} admin`,
-    adminAccount: `${canary}admin`,
-    adminEmail: `${canary}@example.com`,
-    adminMobile: `${canary}555`,
-    purchaserMobile: `${canary}666`,
-    ...fields,
-  };
-}
-
-export function orderRecord(id: string, customerId: string, fields: Partial<Order> = {}): Order {
-  return {
-    namespace: "crm",
-    id,
-    customerId,
-    cancelled: false,
-    placedAt: "2026-09-28T10:00:00Z",
-    amount: { currency: "EUR", minor: 12_300 },
-    instances: [
-      { kind: "asset", id: `A-${id}`, licenseType: "cloud_account", assetNumbers: [], quantity: 1, extensions: [] },
-      product(`P1-${id}`, `A-${id}`, { nodes: 5, passwords: [`${canary} licence password`] }),
-      product(`P2-${id}`, `A-${id}`, {
-        nodes: 1,
-        limitStart: "2026-10-01T00:00:00Z",
-        limitEnd: "2027-10-01T00:00:00Z",
-      }),
-      { kind: "package", id: `K-${id}`, parentId: `A-${id}`, number: "M-100", name: "Suite", term: "1-0-0" },
-      product(`P3-${id}`, `K-${id}`, { nodes: 2 }),
-    ],
-    ...fields,
-  };
-}
-
-export function product(id: string, parentId: string, fields: JsonObject = {}): Order["instances"][number] {
-  return {
-    kind: "product",
-    id,
-    parentId,
-    name: `Product ${id}`,
-    gmsPid: `gms-${id}`,
-    type: "tool",
-    nodes: 1,
-    trial: false,
-    timeUnit: "YEAR",
-    timeUnitQuantity: 1,
-    term: "1-0-0",
-    features: [],
-    ...fields,
-  };
-}
-
-export function staffRecord(id: string, customerId: string, fields: Partial<Staff> = {}): Staff {
-  return {
-    namespace: "crm",
-    id,
-    customerId,
-    userName: `${canary}user${id}`,
-    name: `${canary} person ${id}`,
-    remark: `${canary} remark`,
-    mobile: `${canary}777`,
-    assets: [],
-    ...fields,
-  };
-}
+export const settings = answersWith({ channelOrderIdTemplate: "CO-{id}" });
 
 type AnyRecord = { customers: Customer } | { orders: Order } | { staff: Staff };
 
@@ -115,45 +20,27 @@ type AnyRecord = { customers: Customer } | { orders: Order } | { staff: Staff };
 export class LedgerWorld {
   readonly path: string;
   readonly ledger: Ledger;
-  now: number;
+  readonly #time: HandTime;
   run = "";
   #numbers = 0;
 
-  private constructor(path: string, ledger: Ledger, clock: { now: number }) {
+  private constructor(path: string, ledger: Ledger, time: HandTime) {
     this.path = path;
     this.ledger = ledger;
-    this.now = clock.now;
-    Object.defineProperty(this, "now", {
-      get: () => clock.now,
-      set: (value: number) => {
-        clock.now = value;
-      },
-    });
+    this.#time = time;
+  }
+
+  get now(): number {
+    return this.#time.at;
+  }
+
+  set now(at: number) {
+    this.#time.at = at;
   }
 
   /** `isNew`: with a ledger that this process makes. */
   static async open(options: { isNew?: true } = {}): Promise<LedgerWorld> {
-    const folder = mkdtempSync(join(tmpdir(), "queries-"));
-    const time = { now: Date.UTC(2026, 9, 1, 8) };
-    let drawn = 0;
-    const random = {
-      hex: (length: number) => sha256(`random ${(drawn += 1)}`).slice(0, length * 2),
-      fraction: () => 0.5,
-    };
-    const clock: Clock = { now: () => time.now, monotonic: () => time.now, sleep: async () => {} };
-    const path = join(folder, "ledger.db");
-    if (options.isNew !== true) putNewLedger(path);
-    const ledger = await Ledger.open({
-      path,
-      clock,
-      ids: createIds(() => time.now, random),
-      random,
-      sealSecret: "a sealing key of some length",
-    });
-    onTestFinished(() => {
-      ledger.close();
-      rmSync(folder, { recursive: true, force: true });
-    });
+    const { path, ledger, time } = await openLedger(options);
     const world = new LedgerWorld(path, ledger, time);
     await ledger.identity.name();
     await world.startRun();
@@ -184,20 +71,11 @@ export class LedgerWorld {
     options: { complete?: boolean; close?: boolean } = {},
   ): Promise<void> {
     const read = await this.ledger.records.startRead(this.run, "erp", stream);
-    const items = records.map((item, index) => {
-      const record = recordSchemas[stream].parse(Object.values(item)[0]);
-      const key = { namespace: record.namespace, id: record.id };
-      return {
-        record: {
-          rawHash: sha256(JSON.stringify(record)),
-          place: `${stream}.csv:${index + 2}`,
-          key,
-          customer: customerKeyOf(stream, record),
-          record,
-          raw: JSON.stringify({ raw: `${canary} raw` }),
-        },
-      };
-    });
+    const items = records.flatMap((item, index) =>
+      Object.values(item).map((record: Customer | Order | Staff) =>
+        readRecord(stream, record, `${stream}.csv:${index + 2}`),
+      ),
+    );
     await this.ledger.records.ingest("erp", stream, read, this.run, items);
     await this.ledger.records.finishRead(read, {
       complete: options.complete !== false,
@@ -398,10 +276,6 @@ export class LedgerWorld {
       { type: "observation-read", customer, complete },
     ]);
   }
-}
-
-export function key(id: string): RecordKey {
-  return { namespace: "crm", id };
 }
 
 export async function collect<T>(rows: AsyncIterable<T> | Iterable<T>): Promise<T[]> {

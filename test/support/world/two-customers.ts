@@ -1,15 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
-import { onTestFinished } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
-import { systemRandomness } from "../../../src/base/ids.ts";
-import { startSandbox } from "../../../src/sandbox/sandbox.ts";
 import type { FaultRule } from "../../../src/sandbox/faults.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import type { Invocation } from "../../../src/cli/command.ts";
 import { inProcess } from "../in-process.ts";
-import { temporaryFolder } from "../northwind.ts";
 import { applyCommand } from "../../../src/cli/commands/apply.ts";
 import { planCommand } from "../../../src/cli/commands/plan.ts";
 import { runCommand } from "../../../src/cli/commands/run.ts";
@@ -18,6 +12,7 @@ import type { Ended } from "../program.ts";
 import { putNewLedger } from "../new-ledger.ts";
 import { base, configOf, ledgerOf, smallEnvironment, writeWorld } from "./small.ts";
 import type { SmallWorld } from "./small.ts";
+import { changeFile, folder, openSandbox, rowsOf } from "./start.ts";
 
 type Row = Record<string, unknown>;
 
@@ -60,11 +55,8 @@ export class TwoCustomers {
   }
 
   static async start(): Promise<TwoCustomers> {
-    const folder = temporaryFolder();
-    onTestFinished(() => folder.remove());
-    const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
-    onTestFinished(() => sandbox.close());
-    return new TwoCustomers(sandbox, join(folder.path, "world"));
+    const sandbox = await openSandbox();
+    return new TwoCustomers(sandbox, join(folder(), "world"));
   }
 
   fault(rule: FaultRule): void {
@@ -135,22 +127,12 @@ export class TwoCustomers {
   }
 
   rows<Found = Row>(sql: string, ...parameters: unknown[]): Found[] {
-    const database = new Database(ledgerOf(this.path), { readonly: true });
-    try {
-      return database.prepare<unknown[], Found>(sql).all(...parameters);
-    } finally {
-      database.close();
-    }
+    return rowsOf(ledgerOf(this.path), sql, ...parameters);
   }
 
   /** Carries out a statement in the ledger, as a version of the program that believed too much left it. */
   change(sql: string): void {
-    const database = new Database(ledgerOf(this.path));
-    try {
-      database.exec(sql);
-    } finally {
-      database.close();
-    }
+    changeFile(ledgerOf(this.path), sql);
   }
 
   /** Why records wait, by their id, as code and words. */
