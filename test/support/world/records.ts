@@ -73,8 +73,8 @@ export function product(id: string, parentId: string, fields: JsonObject = {}): 
 type LicenseType = "cloud_account" | "normal_recover_usbkey";
 
 /**
- * An order with one asset for each licence type: the first is `A-<id>`, of one unit, the next `A1-<id>`, of two. In each
- * are a product with a licence password, one with limits, and a package with a product.
+ * An order with one asset for each licence type: the first is `A-<id>`, of one unit, the next `A1-<id>`, of two. In
+ * each are a product with a licence password, one with limits, and a package with a product.
  */
 export function orderRecord(
   id: string,
