@@ -3,7 +3,7 @@ import type { AbsenceFacts } from "../report/absence.ts";
 import { judgementOf } from "../report/absence.ts";
 import { readFacts } from "./runs.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import type { SourceReadTable } from "../ledger/tables.ts";
+import type { SourceReadTable } from "../ledger/records/tables.ts";
 
 /** Whether absence is judged, for each configured stream of a source. */
 export async function absence(ledger: ReadOnlyLedger): Promise<AbsenceFacts[]> {

@@ -5,7 +5,7 @@ import { openStates, operationFacts } from "./operations.ts";
 import { quarantineFacts } from "./quarantine.ts";
 import { readFacts, runFacts } from "./runs.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import type { OperationTable } from "../ledger/tables.ts";
+import type { OperationTable } from "../ledger/journal/tables.ts";
 import { kindsWhere } from "../operation/registry.ts";
 import { countedStored } from "../operation/stored-operation.ts";
 

@@ -5,7 +5,7 @@ import type { AssignmentFacts, ExplainFacts, ObservationFacts, PlacedFacts } fro
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import { stored } from "../ledger/database/stored.ts";
-import type { AssignmentTable, ObservationTable } from "../ledger/tables.ts";
+import type { AssignmentTable, ObservationTable } from "../ledger/state/tables.ts";
 
 const mostObservations = 200;
 

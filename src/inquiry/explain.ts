@@ -14,7 +14,8 @@ import type { QuarantineFilter } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { changedFields, fieldsOf } from "./record-fields.ts";
-import type { AuditTable, RecordTable } from "../ledger/tables.ts";
+import type { AuditTable } from "../ledger/audit/tables.ts";
+import type { RecordTable } from "../ledger/records/tables.ts";
 
 const most = { versions: 20, operations: 20, audit: 30, quarantine: 20, waiting: 20, similar: 10 };
 

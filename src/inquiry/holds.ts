@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { RecordKey } from "../crm/model.ts";
-import type { HoldTable } from "../ledger/tables.ts";
+import type { HoldTable } from "../ledger/approvals/tables.ts";
 import type { HoldFacts } from "../report/facts.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";

@@ -6,13 +6,8 @@ import type { DesiredOrder } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import type { OrderEvent } from "../report/orders.ts";
 import { sumOf } from "../report/orders.ts";
-import type {
-  AssignmentTable,
-  LicenceOrderTable,
-  LinkTable,
-  PlacedOrderTable,
-  RecordVersionTable,
-} from "../ledger/tables.ts";
+import type { AssignmentTable, LicenceOrderTable, LinkTable, PlacedOrderTable } from "../ledger/state/tables.ts";
+import type { RecordVersionTable } from "../ledger/records/tables.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { shownProducts } from "./shown-products.ts";

@@ -13,6 +13,7 @@ import type { RunLock } from "./database/lock.ts";
 import { OpenFiles } from "./database/open-files.ts";
 import { sealingKey } from "./private/private.ts";
 import type { SealingKey, SealingSalt } from "./private/private.ts";
+import type { Row } from "./tables.ts";
 import { Writer } from "./database/writer.ts";
 
 export interface LedgerOptions {
@@ -63,7 +64,7 @@ export class LedgerContext {
     this.#awaited = options.awaited ?? ((commit) => commit());
     this.#clock = options.clock;
     this.#opened = { now: options.clock.now(), monotonic: options.clock.monotonic() };
-    this.#meta = database.prepare<[string], { value: string }>("select value from meta where key = +?");
+    this.#meta = database.prepare<[string], Row<"meta", "value">>("select value from meta where key = +?");
     this.#beginReading = database.prepare("begin");
     this.#endReading = database.prepare("commit");
     this.sealing = options.sealSecret === undefined ? undefined : sealingKey(options.sealSecret, this.#sealingSalt());

@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
-import type { RunState } from "../ledger/runs/run-statements.ts";
+import type { RunState } from "../ledger/runs/tables.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import type { Balance } from "./balance.ts";

@@ -3,7 +3,7 @@ import { NumberPool } from "../apply/pool.ts";
 import { Settling } from "../apply/settle.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { RunState } from "../ledger/runs/run-statements.ts";
+import type { RunState } from "../ledger/runs/tables.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies } from "./customer-attempt.ts";
 import { LimitsGate } from "./limits-gate.ts";

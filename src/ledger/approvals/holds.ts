@@ -1,37 +1,24 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import type { HoldTable } from "./tables.ts";
 
 export interface HoldRow {
   id: string;
-  scope: "enterprise" | "run";
+  scope: HoldTable["scope"];
   customer: RecordKey;
   count: number;
   allowed: number;
   total: number;
   setHash: string;
-  state: "open" | "approved" | "rejected" | "used" | "lapsed";
+  state: HoldTable["state"];
   explanation: string;
   createdAt: string;
   decidedAt: string | null;
   reason: string | null;
 }
 
-interface HoldTableRow {
-  id: string;
-  scope: "enterprise" | "run";
-  customer_namespace: string;
-  customer_id: string;
-  count: number;
-  allowed: number;
-  total: number;
-  set_hash: string;
-  state: HoldRow["state"];
-  explanation: string;
-  created_at: string;
-  decided_at: string | null;
-  reason: string | null;
-}
+type HoldTableRow = Omit<HoldTable, "decided_by">;
 
 /** What a limit stopped, and the person's word on it. */
 export class HoldTables {

@@ -1,18 +1,10 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { canonicalJson, sha256 } from "../../base/canonical-json.ts";
 import type { Sqlite } from "../database/database.ts";
+import type { AuditTable } from "./tables.ts";
 
 /** One link of the chain as it stands in the table. */
-export interface AuditRow {
-  sequence: number;
-  format: number;
-  at: string;
-  kind: string;
-  subject: string;
-  body: string;
-  previous: string;
-  hash: string;
-}
+export type AuditRow = AuditTable;
 
 export interface AuditHead {
   sequence: number;
@@ -37,7 +29,7 @@ export class AuditLog {
 
   constructor(database: Sqlite) {
     this.#head = database.prepare<[], AuditHead>("select sequence, hash from audit order by sequence desc limit 1");
-    this.#hashAt = database.prepare<[number], { hash: string }>("select hash from audit where sequence = ?");
+    this.#hashAt = database.prepare<[number], Pick<AuditTable, "hash">>("select hash from audit where sequence = ?");
     this.#insert = database.prepare(
       "insert into audit (sequence, format, at, kind, subject, body, previous, hash) values (?, ?, ?, ?, ?, ?, ?, ?)",
     );

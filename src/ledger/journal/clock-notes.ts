@@ -1,6 +1,6 @@
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { ClockNoteTable } from "../tables.ts";
+import type { Row } from "../tables.ts";
 
 /** Since when times that lie in the future are counted. Writes run inside the writer's transaction. */
 export class ClockNoteTables {
@@ -9,7 +9,7 @@ export class ClockNoteTables {
   constructor(database: Sqlite) {
     this.#statements = statements.onUse({
       find: () =>
-        database.prepare<[string], Pick<ClockNoteTable, "future" | "met_at">>(
+        database.prepare<[string], Row<"clock_note", "future" | "met_at">>(
           "select future, met_at from clock_note where subject = +?",
         ),
       keep: () =>

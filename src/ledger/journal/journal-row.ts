@@ -2,14 +2,12 @@ import { parseJson } from "../../base/canonical-json.ts";
 import { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
 import { streams } from "../../crm/model.ts";
-import type { Endpoint, RecordReference, Stage } from "../../operation/shape.ts";
-import type { OperationKind } from "../../operation/registry.ts";
+import type { RecordReference } from "../../operation/shape.ts";
 import { isKind } from "../../operation/registry.ts";
 import { readOperation } from "../../operation/stored-operation.ts";
 import type { Entry, Stored } from "../../operation/stored-operation.ts";
 import { unreadableRow } from "../database/damage.ts";
-
-export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
+import type { AttemptTable, OperationState, OperationTable } from "./tables.ts";
 
 /** The verdict on a refused operation of which the platform shows something: only a person ends that. */
 export const refusedYetShown = "was refused and is shown; waits for a person";
@@ -47,37 +45,7 @@ export interface Attempt {
 }
 
 /** An operation as its table holds it. */
-export interface OperationRow {
-  id: string;
-  run_id: string | null;
-  plan_id: string | null;
-  hold_id: string | null;
-  customer_namespace: string;
-  customer_id: string;
-  kind: OperationKind;
-  endpoint: Endpoint;
-  stage: Stage;
-  subject: string;
-  hash: string;
-  state: OperationState;
-  target: string;
-  payload: string;
-  wire_hash: string | null;
-  context: string;
-  reason: string;
-  before: string;
-  after: string;
-  takes_away: number;
-  created_at: string;
-  updated_at: string;
-  settle_after: string | null;
-  verdict: string | null;
-  evidence: string | null;
-  outcome_code: string | null;
-  outcome_message: string | null;
-  attempts: number;
-  records: string;
-}
+export type OperationRow = Omit<OperationTable, "position" | "answer_ref"> & { attempts: number; records: string };
 
 /** The columns of an operation `o`, as `OperationRow` names them. */
 export const operationColumns = `o.id, o.run_id, o.plan_id, o.hold_id, o.customer_namespace, o.customer_id, o.kind, o.endpoint, o.stage, o.subject, o.hash, o.state,
@@ -88,17 +56,7 @@ export const operationColumns = `o.id, o.run_id, o.plan_id, o.hold_id, o.custome
     where r.operation_id = o.id) as records`;
 
 /** An attempt as its table holds it. */
-export interface AttemptRow {
-  operation_id: string;
-  number: number;
-  nonce: string;
-  started_at: string;
-  finished_at: string | null;
-  outcome: string | null;
-  http_status: number | null;
-  code: string | null;
-  detail: string | null;
-}
+export type AttemptRow = Omit<AttemptTable, "wire_hash">;
 
 /**
  * The journal row of a table row. Throws a Problem (exit code 65) that names row and column where a column is not what

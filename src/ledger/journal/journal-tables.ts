@@ -7,11 +7,12 @@ import type { RecordReference } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { attempt, journalRow, operationColumns, operationHead } from "./journal-row.ts";
-import type { Attempt, AttemptRow, JournalRow, OperationRow, OperationState } from "./journal-row.ts";
+import type { Attempt, AttemptRow, JournalRow, OperationRow } from "./journal-row.ts";
+import type { OperationState } from "./tables.ts";
 import { statements } from "../database/statements.ts";
 
 export { journalEntry, refusedYetShown } from "./journal-row.ts";
-export type { Attempt, JournalRow, OperationState } from "./journal-row.ts";
+export type { Attempt, JournalRow } from "./journal-row.ts";
 
 type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash"> & {
   operation: ReturnType<typeof operationHead>;

@@ -1,9 +1,11 @@
-import type { RecordKey, Stream } from "../../crm/model.ts";
+import type { RecordKey } from "../../crm/model.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { Rejection } from "../../plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import type { RejectionTable } from "./tables.ts";
+import type { Row } from "../tables.ts";
 
 /**
  * So often at most somebody whom M1 refused in words alone, without a code (60027), is sent by itself: once in a run.
@@ -18,18 +20,7 @@ export interface NewRejections {
   parts: readonly { record: RecordReference; hash: string; code: string; reason: string; shared: boolean }[];
 }
 
-interface RejectionRow {
-  stream: Stream;
-  namespace: string;
-  record_id: string;
-  kind: OperationKind;
-  hash: string;
-  settings: string;
-  operation_id: string;
-  code: string;
-  reason: string;
-  shared: number;
-}
+type RejectionRow = Omit<RejectionTable, "customer_namespace" | "customer_id" | "version" | "at" | "asked" | "tries">;
 
 /** What services refused and what is not sent again as it was. Writes run inside the writer's transaction. */
 export class RejectionTables {
@@ -131,7 +122,7 @@ function prepareStatements(database: Sqlite) {
        order by j.at, j.operation_id`,
       ),
     version: () =>
-      database.prepare<[string, string, string], { version: number }>(
+      database.prepare<[string, string, string], Row<"record", "version">>(
         "select version from record where stream = +? and namespace = +? and id = +?",
       ),
     outdated: () =>

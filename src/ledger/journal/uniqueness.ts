@@ -4,6 +4,7 @@ import type { Uniqueness } from "../../operation/kind.ts";
 import type { Operation } from "../../operation/operation.ts";
 import { kindIn, kindOf } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
+import type { Row } from "../tables.ts";
 
 /** Why an intent is not taken: what it wants for itself alone is somebody else's. */
 export const uniquenessCodes = [
@@ -30,7 +31,7 @@ export class UniquenessChecks {
   readonly #openEnterprise;
 
   constructor(database: Sqlite) {
-    this.#placed = database.prepare<[Owner & { number: string }], Owner & { channel_order_id: string }>(
+    this.#placed = database.prepare<[Owner & { number: string }], Owner & Row<"placed_order", "channel_order_id">>(
       `select namespace, order_id as id, channel_order_id from placed_order
        where to_at is null and channel_order_id = +@number
        union all

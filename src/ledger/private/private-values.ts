@@ -4,6 +4,7 @@ import type { PrivateMarker } from "../../operation/references.ts";
 import type { ChangeTables } from "../state/changes.ts";
 import type { LedgerContext } from "../context.ts";
 import type { KnownTables } from "../state/known.ts";
+import type { FullRow, Row } from "../tables.ts";
 
 /** Secrets of one record, under the name that they are sealed for. */
 export interface SealedValues {
@@ -35,7 +36,7 @@ export class PrivateValues {
    * the hashes say nothing.
    */
   async rawSalt(): Promise<string> {
-    const find = this.#context.database.prepare<[], { salt: string }>(
+    const find = this.#context.database.prepare<[], FullRow<"private_value", "salt">>(
       "select salt from private_value where ref = 'raw-salt' and version = 1",
     );
     const known = find.get()?.salt;
@@ -53,7 +54,7 @@ export class PrivateValues {
   /** The newest secret sealed under a name that is not wiped yet, and the version that the next one takes. */
   async latestSealed(ref: string): Promise<{ values: JsonObject | undefined; version: number; nextVersion: number }> {
     const row = this.#context.database
-      .prepare<[string], { version: number; sealed: string | null }>(
+      .prepare<[string], Row<"private_value", "version" | "sealed">>(
         "select version, sealed from private_value where ref = ? order by version desc limit 1",
       )
       .get(ref);

@@ -2,6 +2,7 @@ import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import type { RecordTables, IngestedRecord, IngestedRejection } from "./record-tables.ts";
 import { statements } from "../database/statements.ts";
+import type { Row } from "../tables.ts";
 
 /** A row of the quarantine that waits, with the raw form it came in. */
 export interface WaitingRow {
@@ -17,17 +18,11 @@ export interface WaitingRow {
   raw: string | null;
 }
 
-interface Row {
-  id: string;
-  source: string;
-  stream: Stream;
-  place: string;
-  code: string;
-  expected: string | null;
-  raw_hash: string;
-  last_read: number;
-  body: string | null;
-}
+type QuarantineRow = Row<
+  "quarantine",
+  "id" | "source" | "stream" | "place" | "code" | "expected" | "raw_hash" | "last_read"
+> &
+  Row<"private_value", "body">;
 
 /** Maps a row of the quarantine anew without its source. Methods that write run inside the writer's transaction. */
 export class QuarantineRetry {
@@ -38,7 +33,7 @@ export class QuarantineRetry {
     this.#records = records;
     this.#statements = statements.onUse({
       find: () =>
-        database.prepare<[string], Row>(
+        database.prepare<[string], QuarantineRow>(
           `select q.id, q.source, q.stream, q.place, q.code, q.expected, q.raw_hash, q.last_read, p.body from quarantine q
          left join private_value p on p.ref = q.raw_ref and p.version = 1 where q.id = +? and q.state <> 'resolved'`,
         ),

@@ -1,16 +1,11 @@
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import type { FullRow, Row } from "../tables.ts";
 
-export interface RecordRow {
-  source: string;
-  raw_hash: string;
-  body_hash: string;
-  version: number;
-  state: "current" | "quarantined" | "absent";
-  last_read: number;
-  customer_namespace: string;
-  customer_id: string;
-}
+export type RecordRow = Row<
+  "record",
+  "source" | "raw_hash" | "body_hash" | "version" | "state" | "last_read" | "customer_namespace" | "customer_id"
+>;
 
 /**
  * Everything that is asked of and written into the records and the quarantine. Where the planner would take the records
@@ -19,12 +14,12 @@ export interface RecordRow {
 export function recordStatements(database: Sqlite) {
   return statements.onUse({
     markSeen: () =>
-      database.prepare<[number, string, string, string], { raw_hash: string }>(
+      database.prepare<[number, string, string, string], Row<"record", "raw_hash">>(
         `update record indexed by record_by_hash set last_read = ?, missed = 0 where source = +? and stream = +? and state = 'current'
        and raw_hash in (select value from json_each(?)) returning raw_hash`,
       ),
     markQuarantineSeen: () =>
-      database.prepare<[number, string, string, string, string], { raw_hash: string }>(
+      database.prepare<[number, string, string, string, string], Row<"quarantine", "raw_hash">>(
         `update quarantine set last_read = ?, last_seen = ? where source = +? and stream = +? and state = 'open' and state <> 'resolved'
        and raw_hash in (select value from json_each(?)) returning raw_hash`,
       ),
@@ -43,7 +38,7 @@ export function recordStatements(database: Sqlite) {
         "select count(*) as count from record indexed by record_by_hash where source = +? and stream = +? and state <> 'absent'",
       ),
     salt: () =>
-      database.prepare<[string], { salt: string }>(
+      database.prepare<[string], FullRow<"private_value", "salt">>(
         "select salt from private_value where ref = +? and salt is not null order by version desc limit 1",
       ),
     setState: () => database.prepare("update record set state = ? where stream = +? and namespace = +? and id = +?"),
@@ -95,7 +90,7 @@ export function recordStatements(database: Sqlite) {
          last_read = excluded.last_read, state = 'open'`,
       ),
     quarantineByHash: () =>
-      database.prepare<[string, string, string], { id: string }>(
+      database.prepare<[string, string, string], Row<"quarantine", "id">>(
         "select id from quarantine where source = +? and stream = +? and raw_hash = +? and state <> 'resolved'",
       ),
     waits: () =>
@@ -132,7 +127,7 @@ export function recordStatements(database: Sqlite) {
          and r.source = +? and r.state = 'absent')`,
       ),
     openQuarantine: () =>
-      database.prepare<[string, string, string], { id: string }>(
+      database.prepare<[string, string, string], Row<"quarantine", "id">>(
         "select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved' limit 1",
       ),
     releaseQuarantine: () =>

@@ -2,6 +2,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import { waitsForNextRun } from "../../plan/owner.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import type { Row } from "../tables.ts";
 
 export interface RecordOutcome {
   stream: Stream;
@@ -32,7 +33,7 @@ export class WorkTables {
   pendingCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
     return this.#statements.pendingCustomers
       .all({ namespace: after?.namespace ?? "", id: after?.id ?? "", limit })
-      .map((row) => ({ namespace: row.ns, id: row.id }));
+      .map((row) => ({ namespace: row.customer_namespace, id: row.customer_id }));
   }
 
   pendingCount(): number {
@@ -84,7 +85,7 @@ export class WorkTables {
 
   customerOfOrder(order: RecordKey): RecordKey | undefined {
     const row = this.#statements.customerOfOrder.get(order.namespace, order.id);
-    return row === undefined ? undefined : { namespace: row.ns, id: row.id };
+    return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };
   }
 
   /** Records stay pending (their operation was not carried to its end) and are taken up again by the next run. */
@@ -97,9 +98,12 @@ function prepareStatements(database: Sqlite) {
   return statements.onUse({
     // Each half stops at the limit by itself, in the order of its index.
     pendingCustomers: () =>
-      database.prepare<[{ namespace: string; id: string; limit: number }], { ns: string; id: string }>(
+      database.prepare<
+        [{ namespace: string; id: string; limit: number }],
+        Row<"record", "customer_namespace" | "customer_id">
+      >(
         `select * from (
-         select distinct customer_namespace as ns, customer_id as id from record
+         select distinct customer_namespace, customer_id from record
          where pending = 1 and state <> 'quarantined' and (customer_namespace, customer_id) > (@namespace, @id)
          order by customer_namespace, customer_id limit @limit)
        union
@@ -164,8 +168,8 @@ function prepareStatements(database: Sqlite) {
        where customer_namespace = +? and customer_id = +? and pending = 1 and state <> 'quarantined'`,
       ),
     customerOfOrder: () =>
-      database.prepare<[string, string], { ns: string; id: string }>(
-        "select customer_namespace as ns, customer_id as id from record where stream = 'orders' and namespace = +? and id = +?",
+      database.prepare<[string, string], Row<"record", "customer_namespace" | "customer_id">>(
+        "select customer_namespace, customer_id from record where stream = 'orders' and namespace = +? and id = +?",
       ),
     keepPending: () =>
       database.prepare("update record set pending = 1 where stream = +? and namespace = +? and id = +?"),

@@ -1,26 +1,11 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { RunState, SourceReadTable } from "../tables.ts";
-
-export type { RunState } from "../tables.ts";
+import type { LedgerTables, Row } from "../tables.ts";
+import type { RunTable } from "./tables.ts";
+import type { SourceReadTable } from "../records/tables.ts";
 
 export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;
-
-export interface RunTableRow {
-  id: string;
-  job: string;
-  kind: string;
-  trigger: string;
-  scope: string | null;
-  started_at: string;
-  finished_at: string | null;
-  state: RunState;
-  exit_code: number | null;
-  balance: string | null;
-  summary: string | null;
-  header: string;
-}
 
 const readColumns =
   "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk";
@@ -60,14 +45,12 @@ export function runStatements(database: Sqlite) {
         "update run set state = ?, exit_code = ?, balance = ?, summary = ?, finished_at = ? where id = +?",
       ),
     running: () =>
-      database.prepare<[], RunTableRow>(`select ${runColumns} from run where state = 'running' order by started_at`),
-    byId: () => database.prepare<[string], RunTableRow>(`select ${runColumns} from run where id = +?`),
+      database.prepare<[], RunTable>(`select ${runColumns} from run where state = 'running' order by started_at`),
+    byId: () => database.prepare<[string], RunTable>(`select ${runColumns} from run where id = +?`),
     last: () =>
-      database.prepare<[number], RunTableRow>(
-        `select ${runColumns} from run order by started_at desc, id desc limit ?`,
-      ),
+      database.prepare<[number], RunTable>(`select ${runColumns} from run order by started_at desc, id desc limit ?`),
     lastByJob: () =>
-      database.prepare<[], RunTableRow>(`select ${runColumns} from run where id in (${lastRunIds}) order by job`),
+      database.prepare<[], RunTable>(`select ${runColumns} from run where id in (${lastRunIds}) order by job`),
     startRead: () =>
       database.prepare("insert into source_read (run_id, source, stream, started_at) values (?, ?, ?, ?)"),
     finishRead: () =>
@@ -94,10 +77,7 @@ export function runStatements(database: Sqlite) {
       database.prepare<[string, string], SourceReadRow>(
         `select ${readColumns} from source_read where source = +? and stream = +? order by number desc limit 1`,
       ),
-    streams: () =>
-      database.prepare<[], { source: string; stream: string; job: string | null }>(
-        "select source, stream, job from source_stream",
-      ),
+    streams: () => database.prepare<[], LedgerTables["source_stream"]>("select source, stream, job from source_stream"),
     forgetStreams: () => database.prepare("delete from source_stream"),
     addStream: () => database.prepare("insert into source_stream (source, stream, job) values (?, ?, ?)"),
     reads: () =>
@@ -122,7 +102,7 @@ export function runStatements(database: Sqlite) {
        where r.id = +? and a.started_at >= r.started_at and (a.outcome is null or a.outcome <> 'not-sent')`,
       ),
     hasRecord: () =>
-      database.prepare<[string, string, string], { id: string }>(
+      database.prepare<[string, string, string], Row<"record", "id">>(
         "select id from record where stream = +? and namespace = +? and id = +?",
       ),
     operationStates: () =>

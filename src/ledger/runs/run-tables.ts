@@ -4,7 +4,8 @@ import { sortedAfter } from "../../base/ids.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { runStatements } from "./run-statements.ts";
-import type { RunState, RunTableRow, SourceReadRow } from "./run-statements.ts";
+import type { RunState, RunTable } from "./tables.ts";
+import type { SourceReadRow } from "./run-statements.ts";
 
 export interface RunRow {
   id: string;
@@ -205,7 +206,7 @@ function parse(text: string): Json {
   return parseJson(text);
 }
 
-function runFromRow(row: RunTableRow): RunRow {
+function runFromRow(row: RunTable): RunRow {
   return {
     id: row.id,
     job: row.job,

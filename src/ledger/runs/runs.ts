@@ -3,7 +3,7 @@ import type { AuditHead } from "../audit/audit-log.ts";
 import type { LedgerContext } from "../context.ts";
 import { countsOf, daysOf, historyKinds, RetentionTables } from "./retention.ts";
 import type { Batch, Place, RetentionSettings } from "./retention.ts";
-import type { RunState } from "./run-statements.ts";
+import type { RunState } from "./tables.ts";
 import type { RunCounts, RunRow, RunTables } from "./run-tables.ts";
 
 /** Rows that are looked at in one piece of work when history is thinned, and how many pieces follow one run. */

@@ -2,7 +2,7 @@ import type { Json } from "../../base/canonical-json.ts";
 import { parseJson } from "../../base/canonical-json.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { AlertTable } from "../tables.ts";
+import type { AlertTable } from "./tables.ts";
 
 /** The states that people were told of or are to be told of. Writes run inside the writer's transaction. */
 export class AlertTables {

@@ -1,6 +1,6 @@
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { FiredTimeTable, LastFireTimeTable } from "../tables.ts";
+import type { Row } from "../tables.ts";
 
 /** How far back fire times are remembered one by one, in milliseconds: 400 days. */
 const firedKeptMs = 400 * 86_400_000;
@@ -52,7 +52,7 @@ function prepareStatements(database: Sqlite) {
          where excluded.fire_time > last_fire_time.fire_time`,
       ),
     fired: () =>
-      database.prepare<[string, string], Pick<FiredTimeTable, "fire_time">>(
+      database.prepare<[string, string], Row<"fired_time", "fire_time">>(
         "select fire_time from fired_time where job = +? and fire_time = +?",
       ),
     fire: () => database.prepare("insert into fired_time (job, fire_time, fired_at) values (?, ?, ?)"),
@@ -61,14 +61,14 @@ function prepareStatements(database: Sqlite) {
         "update fired_time set finished_at = ? where job = +? and fire_time >= ? and fire_time <= ? and finished_at is null",
       ),
     unfinished: () =>
-      database.prepare<[string], Pick<FiredTimeTable, "fire_time">>(
+      database.prepare<[string], Row<"fired_time", "fire_time">>(
         "select fire_time from fired_time where job = +? and finished_at is null order by fire_time",
       ),
     forget: () => database.prepare("delete from fired_time where job = +? and fire_time < ?"),
     rewind: () =>
       database.prepare("update last_fire_time set fire_time = ?, fired_at = ? where job = +? and fire_time > ?"),
     last: () =>
-      database.prepare<[string], Pick<LastFireTimeTable, "fire_time">>(
+      database.prepare<[string], Row<"last_fire_time", "fire_time">>(
         "select fire_time from last_fire_time where job = +?",
       ),
   });

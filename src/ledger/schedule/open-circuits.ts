@@ -1,6 +1,6 @@
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { OpenCircuitTable } from "../tables.ts";
+import type { OpenCircuitTable } from "./tables.ts";
 
 /**
  * The open circuit of a service. Instants are ISO text; `probeAt` is when one call tries it again, by the clock of its

@@ -1,9 +1,10 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { usable } from "../../operation/state.ts";
-import type { EnterpriseFacts, Known, Link, PayloadFacts } from "../../operation/state.ts";
+import type { EnterpriseFacts, Known, PayloadFacts } from "../../operation/state.ts";
 import type { PlatformCustomer } from "../../platform/snapshot.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import type { Row } from "../tables.ts";
 
 /** What is known of the enterprise of one customer, and what the references of one payload stand for. Reads only. */
 export class EnterpriseTables {
@@ -83,14 +84,7 @@ function prepareStatements(database: Sqlite) {
     link: () =>
       database.prepare<
         [string, string],
-        {
-          enterprise_global_id: string;
-          channel_code: string;
-          channel_customer_id: string;
-          origin: Link["origin"];
-          examined: number;
-          from_at: string;
-        }
+        Row<"link", "enterprise_global_id" | "channel_code" | "channel_customer_id" | "origin" | "examined" | "from_at">
       >(
         `select enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at from link
        where namespace = +? and customer_id = +? and to_at is null`,
@@ -98,7 +92,7 @@ function prepareStatements(database: Sqlite) {
     platformCustomers: () =>
       database.prepare<
         [string],
-        { customer_id: string; is_default: number; channel_code: string; channel_customer_id: string }
+        Row<"platform_customer", "customer_id" | "is_default" | "channel_code" | "channel_customer_id">
       >(
         `select customer_id, is_default, channel_code, channel_customer_id from platform_customer where enterprise_global_id = +?
        order by customer_id`,
@@ -110,15 +104,17 @@ function prepareStatements(database: Sqlite) {
          and r.customer_namespace = ? and r.customer_id = ?`,
       ),
     memberOf: () =>
-      database.prepare<[string, string, string, string], { member_global_id: string }>(
+      database.prepare<[string, string, string, string], Row<"staff_link", "member_global_id">>(
         `select member_global_id from staff_link where namespace = +? and staff_id = +? and to_at is null
        and customer_namespace = ? and customer_id = ?`,
       ),
     protectedMembers: () =>
-      database.prepare<[string], { member_global_id: string }>(
+      database.prepare<[string], Row<"protected_member", "member_global_id">>(
         "select member_global_id from protected_member where enterprise_global_id = +?",
       ),
     enterpriseCode: () =>
-      database.prepare<[string], { code: string }>("select code from enterprise_code where enterprise_global_id = +?"),
+      database.prepare<[string], Row<"enterprise_code", "code">>(
+        "select code from enterprise_code where enterprise_global_id = +?",
+      ),
   });
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
-import type { RecordKey, Stream } from "../../crm/model.ts";
+import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { usable } from "../../operation/state.ts";
 import type {
@@ -22,17 +22,11 @@ import { EnterpriseTables } from "./enterprise.ts";
 import { commitmentTo } from "../private/private.ts";
 import type { SealingKey } from "../private/private.ts";
 import { statements } from "../database/statements.ts";
+import type { FullRow, Row } from "../tables.ts";
+import type { PlacedOrderTable } from "./tables.ts";
 
-interface DesiredRow {
-  stream: Stream;
-  namespace: string;
-  id: string;
-  version: number;
-  body_hash: string;
-  state: RecordState;
-  pending: number;
-  body: string;
-}
+type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "body_hash" | "state" | "pending"> &
+  Row<"record_version", "body">;
 
 /** An order as the CRM has it now. */
 export interface OrderNow {
@@ -267,30 +261,30 @@ function prepareStatements(database: Sqlite) {
     orderNow: () =>
       database.prepare<
         [string, string],
-        { customer_namespace: string; customer_id: string; state: RecordState; body_hash: string; cancelled: number }
+        Row<"record", "customer_namespace" | "customer_id" | "state" | "body_hash"> & { cancelled: number }
       >(
         `select r.customer_namespace, r.customer_id, r.state, r.body_hash, json_extract(v.body, '$.cancelled') as cancelled from record r
        join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
        where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
       ),
     shownOrder: () =>
-      database.prepare<[string, string, string, string], { body: string }>(
+      database.prepare<[string, string, string, string], Row<"observation", "body">>(
         "select body from observation where customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and to_at is null",
       ),
     placedUnder: () =>
-      database.prepare<[string], { order_id: string }>(
+      database.prepare<[string], Row<"placed_order", "order_id">>(
         "select order_id from placed_order where channel_order_id = +? and to_at is null",
       ),
     orderVersion: () =>
-      database.prepare<[string, string, number], { body: string }>(
+      database.prepare<[string, string, number], Row<"record_version", "body">>(
         "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = ?",
       ),
     privateBody: () =>
-      database.prepare<[string, number], { salt: string | null; body: string | null; sealed: string | null }>(
+      database.prepare<[string, number], Row<"private_value", "salt" | "body" | "sealed">>(
         "select salt, body, sealed from private_value where ref = +? and version = +?",
       ),
     customerInQuarantine: () =>
-      database.prepare<[string, string], { id: string }>(
+      database.prepare<[string, string], Row<"quarantine", "id">>(
         `select id from quarantine where stream = 'customers' and namespace = +? and record_id = +? and state <> 'resolved' limit 1`,
       ),
     // Rows of this customer, and those of records that were this customer's in their last good form.
@@ -317,22 +311,13 @@ function prepareStatements(database: Sqlite) {
        limit 1`,
       ),
     acknowledged: () =>
-      database.prepare<[string, string], { fields: string }>(
+      database.prepare<[string, string], Row<"acknowledged", "fields">>(
         "select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null",
       ),
     placedOrders: () =>
       database.prepare<
         [{ namespace: string; id: string }],
-        {
-          namespace: string;
-          order_id: string;
-          channel_order_id: string;
-          body_hash: string;
-          version: number;
-          origin: PlacedOrder["origin"];
-          customer_namespace: string;
-          customer_id: string;
-        }
+        Omit<PlacedOrderTable, "from_at" | "to_at" | "operation_id">
       >(
         `select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace, p.customer_id
        from placed_order p where p.to_at is null and p.customer_namespace = +@namespace and p.customer_id = +@id
@@ -345,7 +330,7 @@ function prepareStatements(database: Sqlite) {
     numbers: () =>
       database.prepare<
         [string, string],
-        { number: string; namespace: string; order_id: string; instance_id: string; unit: number }
+        FullRow<"asset_number", "number" | "namespace" | "order_id" | "instance_id" | "unit">
       >(
         `select n.wire_number as number, n.namespace, n.order_id, n.instance_id, n.unit from asset_number n
        join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
@@ -355,13 +340,7 @@ function prepareStatements(database: Sqlite) {
     staffLinks: () =>
       database.prepare<
         [string, string],
-        {
-          namespace: string;
-          staff_id: string;
-          member_global_id: string;
-          origin: StaffLink["origin"];
-          profile: string;
-        }
+        Row<"staff_link", "namespace" | "staff_id" | "member_global_id" | "origin" | "profile">
       >(
         `select namespace, staff_id, member_global_id, origin, profile from staff_link
        where customer_namespace = +? and customer_id = +? and to_at is null order by namespace, staff_id`,
@@ -369,20 +348,14 @@ function prepareStatements(database: Sqlite) {
     assignments: () =>
       database.prepare<
         [string, string],
-        {
-          asset_number: string;
-          namespace: string;
-          staff_id: string;
-          member_global_id: string;
-          origin: Assignment["origin"];
-        }
+        Row<"assignment", "asset_number" | "namespace" | "staff_id" | "member_global_id" | "origin">
       >(
         `select asset_number, namespace, staff_id, member_global_id, origin from assignment
        where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,
       ),
     // Of every enterprise that the customer was ever linked with, also under an id that could not be used.
     protectedMembers: () =>
-      database.prepare<[string, string], { member_global_id: string }>(
+      database.prepare<[string, string], Row<"protected_member", "member_global_id">>(
         `select p.member_global_id from link l join protected_member p on p.enterprise_global_id = l.enterprise_global_id
        where l.namespace = +? and l.customer_id = +?`,
       ),

@@ -1,7 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { LinkTable, StaffLinkTable } from "../tables.ts";
+import type { Row } from "../tables.ts";
 
 /** Which customers, enterprises, people and assets belong together now. Reads only. */
 export class LinkTables {
@@ -36,7 +36,7 @@ export class LinkTables {
   }
 }
 
-type LinkedCustomer = Pick<LinkTable, "namespace" | "customer_id">;
+type LinkedCustomer = Row<"link", "namespace" | "customer_id">;
 
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
@@ -50,7 +50,7 @@ function prepareStatements(database: Sqlite) {
         "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
       ),
     staffLinked: () =>
-      database.prepare<[string, string], Pick<StaffLinkTable, "staff_id">>(
+      database.prepare<[string, string], Row<"staff_link", "staff_id">>(
         "select staff_id from staff_link where namespace = +? and staff_id = +? and to_at is null",
       ),
     liveAssignments: () => database.prepare<[], { count: number }>("select count from tally where name = 'assignment'"),

@@ -2,6 +2,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { FixedNumber } from "../../operation/state.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import type { FullRow, Row } from "../tables.ts";
 
 /**
  * The asset instances of an order that need numbers; `given` are those the CRM has, `wireNumber` makes a number from
@@ -86,7 +87,7 @@ export class NumberTables {
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     fixedOf: () =>
-      database.prepare<[string, string, string], { unit: number; number: string }>(
+      database.prepare<[string, string, string], FullRow<"asset_number", "unit" | "number">>(
         "select unit, number from asset_number where namespace = +? and order_id = +? and instance_id = +? and fixed_at is not null",
       ),
     fixGiven: () =>
@@ -95,16 +96,16 @@ function prepareStatements(database: Sqlite) {
        values (?, 'crm', ?, ?, ?, ?, ?, ?, ?)`,
       ),
     byWire: () =>
-      database.prepare<[string, string], { number: string }>(
+      database.prepare<[string, string], Row<"asset_number", "number">>(
         "select number from asset_number where number = +? or (wire_number = +? and fixed_at is not null)",
       ),
     byFixedWire: () =>
-      database.prepare<[string], { number: string }>(
+      database.prepare<[string], Row<"asset_number", "number">>(
         "select number from asset_number where wire_number = +? and fixed_at is not null",
       ),
     spend: () => database.prepare("update asset_number set fixed_at = ? where number = +? and fixed_at is null"),
     freeNumber: () =>
-      database.prepare<[], { number: string }>(
+      database.prepare<[], Row<"asset_number", "number">>(
         "select number from asset_number where fixed_at is null order by number limit 1",
       ),
     fix: () =>

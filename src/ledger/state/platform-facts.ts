@@ -1,6 +1,6 @@
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { LedgerTables, ShownLicenceTypeTable } from "../tables.ts";
+import type { Row } from "../tables.ts";
 
 /** What was once seen of the platform as such, and holds for every enterprise. Writes run inside the transaction. */
 export class PlatformFactTables {
@@ -9,7 +9,7 @@ export class PlatformFactTables {
   constructor(database: Sqlite) {
     this.#statements = statements.onUse({
       correlation: () =>
-        database.prepare<[string], Pick<LedgerTables["confirmed_correlation"], "confirmed_at">>(
+        database.prepare<[string], Row<"confirmed_correlation", "confirmed_at">>(
           "select confirmed_at from confirmed_correlation where correlation = +?",
         ),
       confirm: () =>
@@ -17,7 +17,7 @@ export class PlatformFactTables {
           "insert into confirmed_correlation (correlation, confirmed_at) values (?, ?) on conflict do nothing",
         ),
       licenceType: () =>
-        database.prepare<[string], Pick<ShownLicenceTypeTable, "shown_at">>(
+        database.prepare<[string], Row<"shown_licence_type", "shown_at">>(
           "select shown_at from shown_licence_type where shown_by = 'asset' and license_type = +?",
         ),
     });

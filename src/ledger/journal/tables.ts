@@ -1,0 +1,84 @@
+import type { Stream } from "../../crm/model.ts";
+import type { Endpoint, Stage } from "../../operation/shape.ts";
+import type { OperationKind } from "../../operation/registry.ts";
+
+export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
+
+export interface OperationTable {
+  id: string;
+  run_id: string | null;
+  plan_id: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  kind: OperationKind;
+  endpoint: Endpoint;
+  stage: Stage;
+  subject: string;
+  hash: string;
+  state: OperationState;
+  target: string;
+  payload: string;
+  wire_hash: string | null;
+  context: string;
+  reason: string;
+  before: string;
+  after: string;
+  takes_away: number;
+  hold_id: string | null;
+  position: number;
+  created_at: string;
+  updated_at: string;
+  settle_after: string | null;
+  verdict: string | null;
+  evidence: string | null;
+  outcome_code: string | null;
+  outcome_message: string | null;
+  answer_ref: string | null;
+}
+
+export interface AttemptTable {
+  operation_id: string;
+  number: number;
+  nonce: string;
+  wire_hash: string;
+  started_at: string;
+  finished_at: string | null;
+  outcome: string | null;
+  http_status: number | null;
+  code: string | null;
+  detail: string | null;
+}
+
+/** A time of ours that lay in the future when it was met, because the clock was set back. Epoch milliseconds. */
+export interface ClockNoteTable {
+  subject: string;
+  future: number;
+  met_at: number;
+}
+
+export interface OperationRecordTable {
+  stream: Stream;
+  namespace: string;
+  record_id: string;
+  operation_id: string;
+}
+
+/** What services refused of a record, and whether somebody asked for another try. */
+export interface RejectionTable {
+  stream: Stream;
+  namespace: string;
+  record_id: string;
+  kind: OperationKind;
+  hash: string;
+  customer_namespace: string;
+  customer_id: string;
+  version: number;
+  settings: string;
+  operation_id: string;
+  code: string;
+  reason: string;
+  at: string;
+  asked: number;
+  shared: number;
+  tries: number;
+}

@@ -1,0 +1,13 @@
+/**
+ * Values that no other table may hold in clear, raw records and kept answers. Read here by explicit request of a person
+ * only.
+ */
+export interface PrivateValueTable {
+  ref: string;
+  version: number;
+  salt: string | null;
+  body: string | null;
+  sealed: string | null;
+  created_at: string;
+  wiped_at: string | null;
+}

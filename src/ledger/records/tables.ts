@@ -1,0 +1,98 @@
+import type { Stream } from "../../crm/model.ts";
+import type { RecordState } from "../../operation/desired.ts";
+
+export interface RecordTable {
+  stream: Stream;
+  namespace: string;
+  id: string;
+  source: string;
+  raw_hash: string;
+  body_hash: string;
+  version: number;
+  customer_namespace: string;
+  customer_id: string;
+  state: RecordState;
+  last_read: number;
+  missed: number;
+  /** When it was first missing from a whole read of a run; counts only while `missed` is not 0. */
+  missed_since: string | null;
+  pending: number;
+  deferred_code: string | null;
+  deferred_reason: string | null;
+  deferred_since: string | null;
+  changed_run: string | null;
+  outcome_run: string | null;
+  outcome: string | null;
+  first_seen: string;
+  changed_at: string;
+}
+
+export interface RecordVersionTable {
+  stream: Stream;
+  namespace: string;
+  id: string;
+  version: number;
+  from_at: string;
+  to_at: string | null;
+  source: string;
+  place: string;
+  body: string;
+}
+
+export interface SourceReadTable {
+  number: number;
+  run_id: string | null;
+  source: string;
+  stream: Stream;
+  started_at: string;
+  finished_at: string | null;
+  complete: number;
+  whole: number;
+  rows: number;
+  bad: number;
+  cursor: string | null;
+  problem: string | null;
+  /** JSON: rows of each set of files that are joined, by its name. */
+  details: string | null;
+  /** The read was complete and not believed, because it lost too much. */
+  shrunk: number;
+  /** What it said about what is gone: `judged`, or why not. */
+  absence: string | null;
+}
+
+export interface QuarantineTable {
+  id: string;
+  source: string;
+  stream: Stream;
+  namespace: string | null;
+  record_id: string | null;
+  customer_namespace: string | null;
+  customer_id: string | null;
+  place: string;
+  field: string;
+  code: string;
+  message: string;
+  expected: string | null;
+  raw_ref: string;
+  raw_hash: string;
+  first_seen: string;
+  last_seen: string;
+  last_read: number;
+  state: "open" | "retry" | "resolved";
+  resolved_at: string | null;
+  resolution: string | null;
+}
+
+export interface SourceStreamTable {
+  source: string;
+  stream: Stream;
+  job: string | null;
+}
+
+/** How many records of a stream are in a state: see the migration that made it. */
+export interface RecordTallyTable {
+  stream: Stream;
+  state: RecordState;
+  count: number;
+  pending: number;
+}

@@ -1,0 +1,16 @@
+export type RunState = "running" | "done" | "stopped" | "failed" | "interrupted";
+
+export interface RunTable {
+  id: string;
+  job: string;
+  kind: string;
+  trigger: string;
+  scope: string | null;
+  started_at: string;
+  finished_at: string | null;
+  state: RunState;
+  exit_code: number | null;
+  balance: string | null;
+  summary: string | null;
+  header: string;
+}
