@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
 import { statusCommand } from "../../src/cli/commands/status.ts";
-import { company, lines, staffLine } from "../support/cli-records.ts";
+import { company, lines, staffLine } from "../support/world/company.ts";
 import { health, plans, runs, says, telling, told } from "../support/telling.ts";
 
 const jobs =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { callerOf } from "../sandbox/caller.ts";
-import { canary } from "../support/cli-records.ts";
+import { canary } from "../support/world/company.ts";
 import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 

@@ -1,7 +1,7 @@
 import { rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { worldConfiguration } from "../support/cli-records.ts";
+import { worldConfiguration } from "../support/world/company.ts";
 import { document, expectDecent, promptRetries, startCli, world } from "../support/cli.ts";
 import { folder as newFolder } from "../support/world/start.ts";
 

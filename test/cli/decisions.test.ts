@@ -8,7 +8,7 @@ import { staffPasswordCommand } from "../../src/cli/commands/staff.ts";
 import type { SettleWords } from "../../src/cli/commands/settle.ts";
 import { quarantineRetryCommand } from "../../src/cli/commands/quarantine.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
-import { company } from "../support/cli-records.ts";
+import { company } from "../support/world/company.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { inProcess } from "../support/in-process.ts";

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { company, customerLine } from "../support/cli-records.ts";
+import { company, customerLine } from "../support/world/company.ts";
 import { promptRetries, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 

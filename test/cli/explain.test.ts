@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
-import { canary, company, customerLine, lines, orderLine, staffLine } from "../support/cli-records.ts";
+import { canary, company, customerLine, lines, orderLine, staffLine } from "../support/world/company.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { inProcess } from "../support/in-process.ts";

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { company, lines, staffLine } from "../support/cli-records.ts";
-import type { Person } from "../support/cli-records.ts";
+import { company, lines, staffLine } from "../support/world/company.ts";
+import type { Person } from "../support/world/company.ts";
 import { world } from "../support/cli.ts";
 import { commandsOn } from "../support/commands.ts";
 import type { Does } from "../support/commands.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { startService } from "../source/http-service.ts";
-import { company, staffLine } from "../support/cli-records.ts";
+import { company, staffLine } from "../support/world/company.ts";
 import { world } from "../support/cli.ts";
 import { commandsOn } from "../support/commands.ts";
 

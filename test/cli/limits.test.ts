@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { company, staffLine } from "../support/cli-records.ts";
+import { company, staffLine } from "../support/world/company.ts";
 import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { company } from "../support/cli-records.ts";
+import { company } from "../support/world/company.ts";
 import { world } from "../support/cli.ts";
 import { commandsOn } from "../support/commands.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { statusCommand } from "../../src/cli/commands/status.ts";
-import { company, lines, staffLine } from "../support/cli-records.ts";
+import { company, lines, staffLine } from "../support/world/company.ts";
 import type { World } from "../support/cli.ts";
 import { health, runs, says, telling, told } from "../support/telling.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { statusCommand } from "../../src/cli/commands/status.ts";
 import { resyncCommand } from "../../src/cli/commands/resync.ts";
-import { company, customerLine, lines, orderLine, staffLine } from "../support/cli-records.ts";
+import { company, customerLine, lines, orderLine, staffLine } from "../support/world/company.ts";
 import { promptRetries } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { health, plans, runs, says, telling, told } from "../support/telling.ts";

@@ -1,6 +1,7 @@
 import Database from "better-sqlite3";
 import type { Draws } from "../simulation/timeline.ts";
 import type { Wished } from "../support/full-check.ts";
+import { customerRow, orderRow, personRow } from "../support/world/small.ts";
 import type { SmallWorld } from "../support/world/small.ts";
 
 interface Asset {
@@ -117,34 +118,11 @@ export class GrowingCrm {
   /** The export as it is now. */
   world(): SmallWorld {
     return {
-      customers: this.#customers.map(({ id, branch }) => ({
-        id,
-        name: `Canary Company ${id}`,
-        branch,
-        address: `Canary Street ${id}`,
-        contact: `Canary Contact ${id}`,
-        account: `canaryaccount${id.toLowerCase()}`,
-        email: `${id.toLowerCase()}@canary.example.com`,
-        mobile: "+4915112345678",
-      })),
-      orders: this.#orders.map(({ id, customer, assets }) => ({
-        id,
-        customer,
-        assets: assets.map((asset) => ({
-          ...asset,
-          product: `P-${asset.id}`,
-          nodes: 3,
-          password: [`canary-licence-${id}`],
-        })),
-      })),
-      staff: this.#staff.map(({ id, customer, holds }) => ({
-        id,
-        customer,
-        account: `canarylogin${id.toLowerCase()}`,
-        name: `Canary Person ${id}`,
-        mobile: "+4915187654321",
-        holds,
-      })),
+      customers: this.#customers.map(({ id, branch }) => customerRow(id, branch)),
+      orders: this.#orders.map(({ id, customer, assets }) =>
+        orderRow(id, Object.fromEntries(assets.map((asset) => [asset.id, asset.type])), customer),
+      ),
+      staff: this.#staff.map(({ id, customer, holds }) => personRow(id, holds, customer)),
     };
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { personRow } from "../support/world/small.ts";
 import { TwoCustomers } from "../support/world/two-customers.ts";
 
 /** Two customers whose people are on the platform, and the enterprise of C1. */
@@ -11,23 +12,8 @@ async function atWork(): Promise<{ company: TwoCustomers; enterprise: string }> 
 
 /** A new person of C1, and one of C2. */
 function hires(company: TwoCustomers, ...ids: string[]): void {
-  const [first] = company.world.staff;
-  for (const id of ids)
-    company.world.staff.push({
-      ...first,
-      id,
-      account: `canarylogin${id.toLowerCase()}`,
-      name: `Canary Person ${id}`,
-      holds: [],
-    });
-  company.world.staff.push({
-    ...first,
-    id: "T7",
-    customer: "C2",
-    account: "canarylogint7",
-    name: "Canary Person T7",
-    holds: ["B2"],
-  });
+  for (const id of ids) company.world.staff.push(personRow(id, []));
+  company.world.staff.push(personRow("T7", ["B2"], "C2"));
 }
 
 describe("a person whom M5 shows with another ending than the enterprise code", () => {

@@ -10,7 +10,16 @@ import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
 import { runResultOf } from "../support/program.ts";
-import { base, changes, configOf, ledgerOf, platformOf, smallEnvironment, writeWorld } from "../support/world/small.ts";
+import {
+  base,
+  changes,
+  configOf,
+  ledgerOf,
+  personRow,
+  platformOf,
+  smallEnvironment,
+  writeWorld,
+} from "../support/world/small.ts";
 import type { SmallWorld } from "../support/world/small.ts";
 
 const folder = temporaryFolder();
@@ -23,7 +32,7 @@ const twoCustomers: SmallWorld = { ...base, customers: [...base.customers, { ...
 const secondOrder = changes["E5 places an order"]?.world.orders[1] ?? {};
 
 function person(id: string, fields: Record<string, unknown> = {}): Record<string, unknown> {
-  return { ...base.staff[1], id, account: `canarylogin${id.toLowerCase()}`, name: `Canary Person ${id}`, ...fields };
+  return { ...personRow(id, []), ...fields };
 }
 
 interface RecordRow {

@@ -16,8 +16,8 @@ import {
   staffLine,
   worldConfiguration,
   worldJobs,
-} from "./cli-records.ts";
-import type { Records } from "./cli-records.ts";
+} from "./world/company.ts";
+import type { Records } from "./world/company.ts";
 import { putNewLedger } from "./new-ledger.ts";
 import { carryOut, compileCache } from "./warm.ts";
 import { changeFile, folder as newFolder, openSandbox, rowsOf } from "./world/start.ts";

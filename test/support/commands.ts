@@ -4,7 +4,7 @@ import { quarantineRetryCommand } from "../../src/cli/commands/quarantine.ts";
 import { statusCommand } from "../../src/cli/commands/status.ts";
 import { resyncCommand } from "../../src/cli/commands/resync.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
-import { canary } from "./cli-records.ts";
+import { canary } from "./world/company.ts";
 import type { World } from "./cli.ts";
 import { inProcess } from "./in-process.ts";
 import type { Ended } from "./program.ts";

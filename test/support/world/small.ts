@@ -85,7 +85,8 @@ sources:
 
 export const sealKey = "a sealing key of at least thirty-two characters";
 
-function customer(id: string, branch: string): Row {
+/** A customer as the CRM exports it. */
+export function customerRow(id: string, branch: string): Row {
   return {
     id,
     name: `Canary Company ${id}`,
@@ -98,10 +99,11 @@ function customer(id: string, branch: string): Row {
   };
 }
 
-function order(id: string, assets: Readonly<Record<string, string>>): Row {
+/** An order of assets with their licence types, each with one product. */
+export function orderRow(id: string, assets: Readonly<Record<string, string>>, customer = "C1"): Row {
   return {
     id,
-    customer: "C1",
+    customer,
     assets: Object.entries(assets).map(([asset, type]) => ({
       id: asset,
       type,
@@ -112,12 +114,13 @@ function order(id: string, assets: Readonly<Record<string, string>>): Row {
   };
 }
 /** Two licence types make two order records in one E5 call. */
-const secondOrder = order("O2", { A3: "cloud_account", A4: "softkey" });
+const secondOrder = orderRow("O2", { A3: "cloud_account", A4: "softkey" });
 
-function member(id: string, holds: readonly string[]): Row {
+/** A person who is to hold assets. */
+export function personRow(id: string, holds: readonly string[], customer = "C1"): Row {
   return {
     id,
-    customer: "C1",
+    customer,
     account: `canarylogin${id.toLowerCase()}`,
     name: `Canary Person ${id}`,
     mobile: "+4915187654321",
@@ -140,9 +143,9 @@ export const smallPersonal = [
 export const smallSecrets = ["canary-licence-", sealKey];
 
 export const base: SmallWorld = {
-  customers: [customer("C1", "North")],
-  orders: [order("O1", { A1: "cloud_account", A2: "cloud_account" })],
-  staff: [member("S1", ["A1"]), member("S2", [])],
+  customers: [customerRow("C1", "North")],
+  orders: [orderRow("O1", { A1: "cloud_account", A2: "cloud_account" })],
+  staff: [personRow("S1", ["A1"]), personRow("S2", [])],
 };
 
 export const baseWished: Wished = { enterprises: 1, orders: 1, products: 2, addedStaff: 2, assignments: 1 };
@@ -170,20 +173,20 @@ export const changes: Record<string, Change> = {
   "E1 binds a new customer": {
     endpoint: "E1",
     kind: "bind-enterprise",
-    world: { ...base, customers: [...base.customers, customer("C2", "South")] },
+    world: { ...base, customers: [...base.customers, customerRow("C2", "South")] },
     wished: { enterprises: 2 },
     environment: { CRM_SYNC__assumptions__enterpriseCreation: "E1" },
   },
   "E2 creates an enterprise": {
     endpoint: "E2",
     kind: "create-enterprise",
-    world: { ...base, customers: [...base.customers, customer("C2", "South")] },
+    world: { ...base, customers: [...base.customers, customerRow("C2", "South")] },
     wished: { enterprises: 2 },
   },
   "E4 changes a branch": {
     endpoint: "E4",
     kind: "update-enterprise",
-    world: { ...base, customers: [customer("C1", "East")] },
+    world: { ...base, customers: [customerRow("C1", "East")] },
     wished: {},
     repeatable: true,
   },
@@ -203,26 +206,26 @@ export const changes: Record<string, Change> = {
   "M1 adds a member of staff": {
     endpoint: "M1",
     kind: "add-staff",
-    world: { ...base, staff: [...base.staff, member("S3", [])] },
+    world: { ...base, staff: [...base.staff, personRow("S3", [])] },
     wished: { addedStaff: 3 },
   },
   "M9 grants an asset": {
     endpoint: "M9",
     kind: "grant-assets",
-    world: { ...base, staff: [member("S1", ["A1", "A2"]), member("S2", [])] },
+    world: { ...base, staff: [personRow("S1", ["A1", "A2"]), personRow("S2", [])] },
     wished: { assignments: 2 },
   },
   "M9 revokes an asset": {
     endpoint: "M9",
     kind: "revoke-assets",
-    world: { ...base, staff: [member("S1", []), member("S2", [])] },
+    world: { ...base, staff: [personRow("S1", []), personRow("S2", [])] },
     wished: { assignments: 0 },
     judged: true,
   },
   "M9 takes an asset from one person for another": {
     endpoint: "M9",
     kind: "revoke-assets",
-    world: { ...base, staff: [member("S1", []), member("S2", ["A1"])] },
+    world: { ...base, staff: [personRow("S1", []), personRow("S2", ["A1"])] },
     wished: {},
     calls: 2,
     judged: true,
@@ -230,7 +233,7 @@ export const changes: Record<string, Change> = {
   "M9 gives an asset of one person to another": {
     endpoint: "M9",
     kind: "grant-assets",
-    world: { ...base, staff: [member("S1", []), member("S2", ["A1"])] },
+    world: { ...base, staff: [personRow("S1", []), personRow("S2", ["A1"])] },
     wished: {},
     calls: 2,
     judged: true,
