@@ -276,10 +276,12 @@ async function observationsOf(
       ...about.claims.flatMap((item) => item.numbers),
     ]);
     const members = JSON.stringify(about.staffLinks.map((item) => item.memberGlobalId));
+    const among = (values: string) => sql`in (select value from json_each(${values}))`;
     query = query.where(
-      sql<boolean>`((kind in ('product', 'package') and json_extract(body, '$.channelOrderId') in (select value from json_each(${channelOrders})))
-        or (kind = 'asset' and subject in (select value from json_each(${assets})))
-        or (kind = 'member' and subject in (select value from json_each(${members}))))`,
+      sql<boolean>`(
+        (kind in ('product', 'package') and json_extract(body, '$.channelOrderId') ${among(channelOrders)})
+        or (kind = 'asset' and subject ${among(assets)})
+        or (kind = 'member' and subject ${among(members)}))`,
     );
   }
   return (await query.execute()).map(observationFacts);

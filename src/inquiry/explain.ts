@@ -153,7 +153,8 @@ async function auditOf(
       ? []
       : [`customer:${formatKey(customer)}`, `staff-of:${formatKey(customer)}`];
   const quoted = JSON.stringify(formatKey(key));
-  const named = `"${stream === "staff" ? "staff" : "order"}":{"id":${JSON.stringify(key.id)},"namespace":${JSON.stringify(key.namespace)}}`;
+  const member = stream === "staff" ? "staff" : "order";
+  const named = `"${member}":${JSON.stringify({ id: key.id, namespace: key.namespace })}`;
   const query = ledger.db
     .selectFrom("audit")
     .where((where) =>

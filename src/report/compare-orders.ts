@@ -118,8 +118,10 @@ function sidesOf(items: OrderCase["products"], wanted: boolean): Omit<Sides, "sh
     sides.set(key, known);
     return known;
   };
-  const keyOf = (part: NumberedItem | SentItem): string =>
-    `${part.assetNumber ?? ""}\u0000${part.id}\u0000${part.assetNumber === null && "instanceId" in part ? part.instanceId : ""}`;
+  const keyOf = (part: NumberedItem | SentItem): string => {
+    const instance = part.assetNumber === null && "instanceId" in part ? part.instanceId : "";
+    return [part.assetNumber ?? "", part.id, instance].join("\u0000");
+  };
   if (wanted) for (const part of items.wanted) at(part, keyOf(part)).wanted ??= part;
   for (const part of items.sent) at(part, keyOf(part)).sent ??= part;
   for (const part of items.placed) at(part, keyOf(part)).placed ??= part;

@@ -7,6 +7,7 @@ import { valueText } from "./runs.ts";
 import type { View } from "./text.ts";
 import {
   ageOf,
+  also,
   counted,
   explainCommand,
   instantText,
@@ -70,9 +71,10 @@ export function explainText(facts: ExplainFacts, now: string, view: View = plain
 function recordLines(facts: ExplainFacts, now: string, view: View): string[] {
   const { record, read, customer } = facts;
   if (record === null) return [];
+  const changed = `${instantText(record.changedAt, view)} (${ageOf(record.changedAt, now)} ago)`;
   const lines = [
     `state     ${record.state}, version ${record.version}, from the source ${printable(record.source)}`,
-    `seen      first ${instantText(record.firstSeen, view)}, changed ${instantText(record.changedAt, view)} (${ageOf(record.changedAt, now)} ago)`,
+    `seen      first ${instantText(record.firstSeen, view)}, changed ${changed}`,
   ];
   if (facts.stream !== "customers") {
     const stands = customer?.record?.state ?? "not in the CRM";
@@ -86,15 +88,8 @@ function recordLines(facts: ExplainFacts, now: string, view: View): string[] {
   }
   if (record.outcome !== null) lines.push(`decided   ${record.outcome.decision} by run ${record.outcome.run}`);
   if (record.changedRun !== null) lines.push(`taken up  by run ${record.changedRun}`);
-  if (facts.claims.length > 0) {
-    lines.push(
-      ...facts.claims.map((item) =>
-        printable(
-          `should hold ${item.claim}${item.numbers.length === 0 ? " (no number yet)" : ` (${item.numbers.join(", ")})`}`,
-        ),
-      ),
-    );
-  }
+  for (const { claim, numbers } of facts.claims)
+    lines.push(printable(`should hold ${claim} (${numbers.length === 0 ? "no number yet" : numbers.join(", ")})`));
   return lines;
 }
 
@@ -105,12 +100,9 @@ function versionHeading(version: VersionFacts, view: View): string {
 
 /** The newest version whole, older ones by what changed in them. */
 function versionLines(version: VersionFacts, newest: boolean): string[] {
-  const changed =
-    version.changed.length === 0
-      ? []
-      : [
-          `changed: ${version.changed.slice(0, mostChanges).join(", ")}${version.changed.length > mostChanges ? ` and ${version.changed.length - mostChanges} more` : ""}`,
-        ];
+  const named = version.changed.slice(0, mostChanges).join(", ");
+  const unnamed = version.changed.length - mostChanges;
+  const changed = named === "" ? [] : [`changed: ${named}${unnamed > 0 ? ` and ${unnamed} more` : ""}`];
   if (!newest) return changed.length === 0 ? [counted(version.fields.length, "field")] : changed.map(printable);
   const lines = fieldLines(version.fields);
   const more = lines.length > mostFields ? [`… and ${lines.length - mostFields} more (--json shows all)`] : [];
@@ -133,13 +125,16 @@ function until(to: string | null, view: View): string {
   return to === null ? "" : ` until ${instantText(to, view)}`;
 }
 
+function time({ from, to }: { from: string; to: string | null }, view: View): string {
+  return `${instantText(from, view)}${until(to, view)}`;
+}
+
 function knownLines(facts: ExplainFacts, view: View): string[] {
   const lines: string[] = [];
   if (facts.stream !== "staff" || facts.staffLinks.length === 0) {
     for (const link of facts.links) {
-      lines.push(
-        `enterprise ${link.enterpriseGlobalId}, ${link.origin} ${instantText(link.from, view)}${until(link.to, view)}, channel ${link.channelCode}/${link.channelCustomerId}`,
-      );
+      const channel = `${link.channelCode}/${link.channelCustomerId}`;
+      lines.push(`enterprise ${link.enterpriseGlobalId}, ${link.origin} ${time(link, view)}, channel ${channel}`);
     }
   }
   for (const item of facts.platformCustomers) {
@@ -148,37 +143,30 @@ function knownLines(facts: ExplainFacts, view: View): string[] {
     );
   }
   for (const item of facts.acknowledged) {
-    lines.push(
-      `acknowledged ${instantText(item.from, view)}${until(item.to, view)}: ${item.fields.join(", ")} (nothing reads them back)`,
-    );
+    lines.push(`acknowledged ${time(item, view)}: ${item.fields.join(", ")} (nothing reads them back)`);
   }
   for (const placed of facts.placed) {
-    lines.push(
-      `${placed.origin} ${instantText(placed.from, view)}${until(placed.to, view)} as ${placed.channelOrderId}, from version ${placed.version}${placed.operationId === null ? "" : `, operation ${placed.operationId}`}`,
-    );
-    for (const licence of placed.licenceOrders) {
-      lines.push(
-        `  licence order ${licence.licenseOrderId === "" ? "(not named)" : licence.licenseOrderId}, ${licence.licenseType}, sequence ${licence.sequence}`,
-      );
+    const made = `from version ${placed.version}${also(", operation ", placed.operationId)}`;
+    lines.push(`${placed.origin} ${time(placed, view)} as ${placed.channelOrderId}, ${made}`);
+    for (const { licenseOrderId, licenseType, sequence } of placed.licenceOrders) {
+      const name = licenseOrderId === "" ? "(not named)" : licenseOrderId;
+      lines.push(`  licence order ${name}, ${licenseType}, sequence ${sequence}`);
     }
   }
   for (const number of facts.numbers) {
-    lines.push(
-      `asset number ${number.number} for instance ${number.instanceId}${number.slot === 0 ? "" : `, slot ${number.slot}`} (from ${number.origin === "crm" ? "the CRM" : "the pool"})`,
-    );
+    const where = `${number.instanceId}${number.slot === 0 ? "" : `, slot ${number.slot}`}`;
+    const origin = number.origin === "crm" ? "the CRM" : "the pool";
+    lines.push(`asset number ${number.number} for instance ${where} (from ${origin})`);
   }
   for (const link of facts.staffLinks) {
-    lines.push(
-      `member ${link.memberGlobalId} of enterprise ${link.enterpriseGlobalId}, ${link.origin} ${instantText(link.from, view)}${until(link.to, view)}`,
-    );
+    const member = `member ${link.memberGlobalId} of enterprise ${link.enterpriseGlobalId}`;
+    lines.push(`${member}, ${link.origin} ${time(link, view)}`);
   }
   for (const item of facts.assignments) {
     const whose = facts.stream === "staff" ? "" : ` to staff ${item.staff.namespace}/${item.staff.id}`;
-    const by = item.operationId === null ? "" : `, operation ${item.operationId}`;
-    const ended =
-      item.to === null
-        ? ""
-        : `${until(item.to, view)}${item.endedBy === null ? " (found gone)" : `, operation ${item.endedBy}`}`;
+    const by = also(", operation ", item.operationId);
+    const how = item.endedBy === null ? " (found gone)" : `, operation ${item.endedBy}`;
+    const ended = item.to === null ? "" : `${until(item.to, view)}${how}`;
     lines.push(`asset ${item.assetNumber} ${item.origin}${whose} ${instantText(item.from, view)}${by}${ended}`);
   }
   return lines.map(printable);
@@ -217,17 +205,15 @@ function dependentLines(facts: ExplainFacts): string[] {
 function unusableLines(facts: ExplainFacts, view: View): string[] {
   return facts.unusable.map((row) => {
     const name = row.key === null ? `a row of ${row.stream}` : recordName(row.stream, row.key);
-    return printable(
-      `${name}: ${row.message} (${row.place}), since ${instantText(row.firstSeen, view)} → crm-sync quarantine show ${row.id}`,
-    );
+    const since = instantText(row.firstSeen, view);
+    return printable(`${name}: ${row.message} (${row.place}), since ${since} → crm-sync quarantine show ${row.id}`);
   });
 }
 
 function operationLines(row: OperationFacts, view: View): string[] {
+  const planned = `${instantText(row.createdAt, view)}${also(", run ", row.runId)}`;
   return [
-    printable(
-      `${row.id}  ${row.endpoint} ${row.kind}, ${instantText(row.createdAt, view)}${row.runId === null ? "" : `, run ${row.runId}`}`,
-    ),
+    printable(`${row.id}  ${row.endpoint} ${row.kind}, ${planned}`),
     `  ${stateText(row)}`,
     `  ${printable(row.reason)}`,
     ...row.attempts.map((attempt) => `  ${printable(attemptText(attempt, view))}`),

@@ -1,7 +1,7 @@
 import type { ExplainFacts, RecordFacts } from "./explain.ts";
 import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
 import type { View } from "./text.ts";
-import { counted, explainCommand, instantText, plainView, recordName } from "./text.ts";
+import { also, counted, explainCommand, instantText, plainView, recordName } from "./text.ts";
 
 /** How a record stands in one sentence, why, and what a person can do next. Nothing to do gives no next step. */
 export interface Verdict {
@@ -66,9 +66,8 @@ function explainOpen(facts: ExplainFacts, because: string[], next: string[], vie
   }
   const [last] = facts.operations.newest;
   if (last?.state === "rejected") {
-    because.push(
-      `${last.endpoint} was rejected on ${instantText(last.updatedAt, view)}${last.outcomeCode === null ? "" : ` with ${last.outcomeCode}`}${last.outcomeMessage === null ? "" : `: ${last.outcomeMessage}`}`,
-    );
+    const answer = `${also(" with ", last.outcomeCode)}${also(": ", last.outcomeMessage)}`;
+    because.push(`${last.endpoint} was rejected on ${instantText(last.updatedAt, view)}${answer}`);
     next.push(nextForOperation(last));
   }
 }
@@ -87,22 +86,25 @@ function explainDeferral(
   next.push(nextForDeferral(code));
 }
 
+/** A list that is as long as it may be says so. */
+function atLeast(listed: number): string {
+  return listed === 20 ? "at least " : "";
+}
+
 /** What stops the customer stops its orders and staff. */
 function explainCustomer(facts: ExplainFacts, because: string[], next: string[]): void {
   const { customer } = facts;
   if (customer === null || facts.stream === "customers") {
     const unusable = facts.unusable.length;
     if (unusable > 0) {
-      because.push(
-        `${unusable === 20 ? "at least " : ""}${counted(unusable, "record")} of this customer cannot be used and ${unusable === 1 ? "waits" : "wait"} in quarantine (listed below)`,
-      );
+      const many = `${atLeast(unusable)}${counted(unusable, "record")} of this customer`;
+      because.push(`${many} cannot be used and ${unusable === 1 ? "waits" : "wait"} in quarantine (listed below)`);
       next.push(nextForQuarantine(unusable === 1 ? facts.unusable[0] : undefined));
     }
     const waiting = facts.waiting.filter((item) => item.state !== "quarantined").length;
     if (waiting > 0) {
-      because.push(
-        `${waiting === 20 ? "at least " : ""}${counted(waiting, "order or staff record", "orders and staff records")} of this customer wait (listed below)`,
-      );
+      const many = counted(waiting, "order or staff record", "orders and staff records");
+      because.push(`${atLeast(waiting)}${many} of this customer wait (listed below)`);
     }
     return;
   }
@@ -131,15 +133,13 @@ function explainReading(facts: ExplainFacts, record: RecordFacts, because: strin
       `it is gone from the source ${record.source}: ${counted(record.missed, "complete reading")} in a row lacked it`,
     );
   } else if (record.missed > 0) {
-    because.push(
-      `the last ${counted(record.missed, "complete reading")} of ${record.source} lacked it; it counts as gone only after more of them`,
-    );
+    const reads = `${counted(record.missed, "complete reading")} of ${record.source}`;
+    because.push(`the last ${reads} lacked it; it counts as gone only after more of them`);
   }
   const { read } = facts;
   if (read !== null && read.finishedAt !== null && (!read.complete || read.problem !== null)) {
-    because.push(
-      `the last reading of ${read.source} was not complete${read.problem === null ? "" : `: ${read.problem}`}; a change after it is not known here`,
-    );
+    const how = `was not complete${also(": ", read.problem)}`;
+    because.push(`the last reading of ${read.source} ${how}; a change after it is not known here`);
     next.push("crm-sync check tries the source");
   }
 }
@@ -174,5 +174,6 @@ function standingOf(facts: ExplainFacts, view: View): string {
   const link = facts.staffLinks.find((item) => item.to === null);
   if (link === undefined) return "is not on the platform";
   const live = facts.assignments.filter((item) => item.to === null).length;
-  return `is the member ${link.memberGlobalId} on the platform (${link.origin} ${instantText(link.from, view)}) with ${counted(live, "asset")}`;
+  const since = `${link.origin} ${instantText(link.from, view)}`;
+  return `is the member ${link.memberGlobalId} on the platform (${since}) with ${counted(live, "asset")}`;
 }

@@ -45,7 +45,8 @@ export function troubleOf(run: LastRun): RunTrouble[] {
   if (unreached > 0)
     add(
       "service-down",
-      `customers could not be worked on in the last run of ${run.job}, because a service did not answer or did not let it in: ${unreached}`,
+      `customers could not be worked on in the last run of ${run.job}, ` +
+        `because a service did not answer or did not let it in: ${unreached}`,
       unreached,
       `crm-sync check; ${next}`,
     );

@@ -32,13 +32,15 @@ const byCode: Record<string, string> = {
   "payload.": "check the mapping and the settings of this field, then crm-sync resync",
   "pool.": "nothing, unless it persists: then ask the operator of the order service why E9 hands out no numbers",
   "rejected.":
-    "do what the reason names; it is tried once more when the record or a setting changes, or with crm-sync resync --customer (orders: --order)",
+    "do what the reason names; it is tried once more when the record or a setting changes, " +
+    "or with crm-sync resync --customer (orders: --order)",
   "revokes.blocked": "solve what is named; the next run looks at it again by itself",
   "revokes.rejected": "nothing: a person decided that these assets stay; change the CRM where that is wrong",
   "run.": "nothing: the next run takes it up",
   "service.": "nothing, unless it persists: crm-sync check tries the services",
   "service.refused":
-    "ask the operator of the service why it refuses this application; once it does not any more, crm-sync resync --customer (or --source for all)",
+    "ask the operator of the service why it refuses this application; " +
+    "once it does not any more, crm-sync resync --customer (or --source for all)",
   "settle-time": itself,
   "staff.ambiguous": "leave one of the accounts on the platform, or correct the account name in the CRM",
   "staff.protected": "give the person another account name in the CRM or in the mapping",
@@ -46,7 +48,8 @@ const byCode: Record<string, string> = {
   "staff.no-password": "give a password in the CRM, or set assumptions.passwordSource to generate (A30)",
   "staff.no-sealing-key": "set ledger.sealKey",
   "staff.refused":
-    "correct what the service names in the CRM; the person is sent in three runs by itself, then again when the record changes, or with crm-sync resync --customer",
+    "correct what the service names in the CRM; the person is sent in three runs by itself, " +
+    "then again when the record changes, or with crm-sync resync --customer",
   "staff.same-account": "give each person an account name of their own in the CRM",
   "staff.": correctCrm,
 };

@@ -4,7 +4,7 @@ import type { Json } from "../base/canonical-json.ts";
 import type { ReadFacts, RunFacts, RunStory } from "./facts.ts";
 import { renderTable } from "./table.ts";
 import type { View } from "./text.ts";
-import { ageOf, instantText, plainView, printable, section, textOf } from "./text.ts";
+import { ageOf, also, instantText, plainView, printable, section, textOf } from "./text.ts";
 
 /** Runs as a list for people, newest first as they come. */
 export function runsText(runs: readonly RunFacts[], view: View = plainView): string {
@@ -173,7 +173,7 @@ export function runText(story: RunStory, view: View = plainView): string {
   const took = run.finishedAt === null ? "" : `, took ${ageOf(run.startedAt, run.finishedAt)}`;
   const lines = [
     `run       ${run.id}`,
-    `job       ${printable(run.job)} (${run.kind}, by ${run.trigger})${run.scope === null ? "" : `, only ${printable(run.scope)}`}`,
+    `job       ${printable(`${run.job} (${run.kind}, by ${run.trigger})${also(", only ", run.scope)}`)}`,
     `started   ${instantText(run.startedAt, view)}${took}`,
     `state     ${run.state}${run.exitCode === null ? "" : `, exit ${run.exitCode}`}`,
     ...Object.keys(run.header)

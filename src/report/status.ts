@@ -9,7 +9,7 @@ import { nextForOpen, openCode, openSentence } from "./open.ts";
 import { readsTable } from "./runs.ts";
 import { renderTable } from "./table.ts";
 import type { View } from "./text.ts";
-import { ageOf, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
+import { ageOf, also, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
 import { holdsText } from "./waiting.ts";
 
 /** The state of the ledger at a glance. */
@@ -78,14 +78,17 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
     (item) => item.finishedAt !== null && (!item.complete || item.problem !== null),
   )) {
     items.push({
-      what: `source ${read.source}, ${read.stream}: not read completely${read.problem === null ? "" : ` (${read.problem})`}`,
+      what: `source ${read.source}, ${read.stream}: not read completely${also(" (", read.problem, ")")}`,
       next: read.shrunk ? "export it again, or the command that is named" : "crm-sync check",
     });
   }
   for (const circuit of facts.openCircuits) {
+    const since = instantText(circuit.since, view);
     items.push({
-      what: `the circuit of ${circuit.service} is open since ${instantText(circuit.since, view)}, because ${circuit.reason}`,
-      next: "nothing as long as it may pass: it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service",
+      what: `the circuit of ${circuit.service} is open since ${since}, because ${circuit.reason}`,
+      next:
+        "nothing as long as it may pass: it is tried again by itself; where it lasts, crm-sync check, " +
+        "then the network and the operator of the service",
     });
   }
   for (const group of facts.open.filter((item) => item.counts))
@@ -102,16 +105,15 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
       ? "audit     no entries yet"
       : `audit     ${counted(facts.audit.sequence, "entry", "entries")}, head ${facts.audit.hash}`,
   );
-  lines.push(
-    `known     ${counted(facts.known.enterprises, "enterprise")}, ${counted(facts.known.orders, "order")} placed, ${counted(facts.known.staff, "staff member")}, ${counted(facts.known.assignments, "assignment")}`,
-  );
+  const { enterprises, orders, staff, assignments } = facts.known;
+  const placed = `${counted(enterprises, "enterprise")}, ${counted(orders, "order")} placed`;
+  lines.push(`known     ${placed}, ${counted(staff, "staff member")}, ${counted(assignments, "assignment")}`);
   lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.fixed} in use`);
   lines.push(verifiedLine(facts, now));
   for (const line of openCircuitLines(facts, now, view)) lines.push(line);
   for (const run of facts.running) {
-    lines.push(
-      `running   ${run.job} (${run.id}) since ${instantText(run.startedAt, view)}; where its process died, the next run ends it`,
-    );
+    const since = instantText(run.startedAt, view);
+    lines.push(`running   ${run.job} (${run.id}) since ${since}; where its process died, the next run ends it`);
   }
   lines.push(...section("last runs", tableLines(lastRunsTable(facts, now, view))));
   lines.push(...section("sources", tableLines(readsTable(facts.reads, now, view))));
@@ -145,7 +147,8 @@ function verifiedLine(facts: StatusFacts, now: string): string {
   const { customers, incomplete, oldest, newest } = facts.verified;
   if (oldest === null || newest === null) return "verified  no customer was read back yet: crm-sync run verify";
   const doubt = incomplete === 0 ? "" : `; ${counted(incomplete, "reading")} failed last`;
-  return `verified  ${counted(customers, "customer")} read back, the last ${ageOf(newest, now)} ago, the oldest ${ageOf(oldest, now)} ago${doubt}`;
+  const ages = `the last ${ageOf(newest, now)} ago, the oldest ${ageOf(oldest, now)} ago`;
+  return `verified  ${counted(customers, "customer")} read back, ${ages}${doubt}`;
 }
 
 /**
@@ -160,7 +163,8 @@ function openCircuitLines(facts: StatusFacts, now: string, view: View): string[]
         : circuit.probeAt > now
           ? `a probe at about ${instantText(circuit.probeAt, view)}`
           : "the next call is a probe; where the process of the run died, the next run tries it again";
-    return `circuit   ${circuit.service}: open since ${instantText(circuit.since, view)} (${ageOf(circuit.since, now)}), because ${printable(circuit.reason)}; ${when}`;
+    const since = `${instantText(circuit.since, view)} (${ageOf(circuit.since, now)})`;
+    return `circuit   ${circuit.service}: open since ${since}, because ${printable(circuit.reason)}; ${when}`;
   });
 }
 

@@ -14,9 +14,17 @@ export interface View {
 export const plainView: View = { terminal: false, zone: "UTC" };
 
 /** Controls, escape sequences, bidirectional and invisible marks, and halves of surrogate pairs. */
-const unprintable =
-  // oxlint-disable-next-line no-control-regex -- what is looked for are control characters
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const unprintable = new RegExp(
+  [
+    // oxlint-disable-next-line no-control-regex -- what is looked for are control characters
+    /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff]/,
+    /[\ud800-\udbff](?![\udc00-\udfff])/,
+    /(?<![\ud800-\udbff])[\udc00-\udfff]/,
+  ]
+    .map((part) => part.source)
+    .join("|"),
+  "g",
+);
 
 /**
  * A text from outside as a terminal may show it: on one line, with what could move the cursor or turn the line around
@@ -40,12 +48,18 @@ export function recordName(stream: Stream, key: RecordKey): string {
 /** The command that tells the story of a record. */
 export function explainCommand(stream: Stream, key: RecordKey): string {
   const id = `${key.namespace}/${key.id}`;
-  return `crm-sync explain ${nouns[stream]} ${/^[\w./-]+$/.test(id) ? id : `'${printable(id).replaceAll("'", "'\\''")}'`}`;
+  const quoted = /^[\w./-]+$/.test(id) ? id : `'${printable(id).replaceAll("'", "'\\''")}'`;
+  return `crm-sync explain ${nouns[stream]} ${quoted}`;
 }
 
 /** `1 order`, `3 orders`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
+}
+
+/** A part of a sentence that is left out where there is nothing to say: `, run R1`. */
+export function also(before: string, value: string | number | null, after = ""): string {
+  return value === null ? "" : `${before}${value}${after}`;
 }
 
 /** How long ago `then` was, seen from `now` (both ISO instants): `3 d`, `5 h`, `12 min`, `40 s`. */

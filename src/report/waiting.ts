@@ -4,7 +4,7 @@ import { nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.t
 import { valueText } from "./runs.ts";
 import { renderTable } from "./table.ts";
 import type { View } from "./text.ts";
-import { instantText, plainView, printable, section, textOf } from "./text.ts";
+import { also, instantText, plainView, printable, section, textOf } from "./text.ts";
 
 /** Quarantined records as a list. */
 export function quarantineListText(rows: readonly QuarantineFacts[], view: View = plainView): string {
@@ -36,9 +36,12 @@ export function quarantineListText(rows: readonly QuarantineFacts[], view: View 
 
 /** One quarantined record. `rawForm` is shown only where a person asked for it: it holds personal data. */
 export function quarantineText(row: QuarantineFacts, rawForm?: string, view: View = plainView): string {
+  const { key, resolvedAt, resolution } = row;
+  const resolved = resolvedAt === null ? "" : ` ${instantText(resolvedAt, view)}: ${printable(resolution ?? "")}`;
+  const name = key === null ? "its id could not be read" : printable(`${row.stream} ${key.namespace}/${key.id}`);
   const lines = [
-    `quarantine  ${row.id} (${row.state}${row.resolvedAt === null ? "" : ` ${instantText(row.resolvedAt, view)}: ${printable(row.resolution ?? "")}`})`,
-    `record      ${row.key === null ? "its id could not be read" : printable(`${row.stream} ${row.key.namespace}/${row.key.id}`)}`,
+    `quarantine  ${row.id} (${row.state}${resolved})`,
+    `record      ${name}`,
     `source      ${printable(row.source)}, ${row.stream}`,
     `place       ${printable(row.place)}`,
     `field       ${row.field === "" ? "the whole record" : printable(row.field)}`,
@@ -94,7 +97,7 @@ export function operationText(row: OperationFacts, view: View = plainView): stri
     `customer   ${printable(`${row.customer.namespace}/${row.customer.id}`)}`,
     `because    ${printable(row.reason)}`,
     `state      ${stateText(row)}`,
-    `planned    ${instantText(row.createdAt, view)}${row.runId === null ? "" : `, run ${row.runId}`}${row.holdId === null ? "" : `, hold ${row.holdId}`}`,
+    `planned    ${instantText(row.createdAt, view)}${also(", run ", row.runId)}${also(", hold ", row.holdId)}`,
     `changed    ${instantText(row.updatedAt, view)}`,
     ...(row.settleAfter === null ? [] : [`settle     not before ${instantText(row.settleAfter, view)}`]),
     ...lookForLines(row.lookFor),
@@ -140,7 +143,8 @@ export function attemptText(attempt: OperationFacts["attempts"][number], view: V
     attempt.detail ?? undefined,
   ].filter((text) => text !== undefined);
   const ended = attempt.outcome ?? "no outcome";
-  return `${attempt.number}. ${instantText(attempt.startedAt, view)}  nonce ${attempt.nonce}  ${ended}${answer.length === 0 ? "" : ` (${answer.join(", ")})`}`;
+  const answered = answer.length === 0 ? "" : ` (${answer.join(", ")})`;
+  return `${attempt.number}. ${instantText(attempt.startedAt, view)}  nonce ${attempt.nonce}  ${ended}${answered}`;
 }
 
 /** Holds as a list. */
