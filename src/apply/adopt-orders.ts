@@ -4,22 +4,20 @@ import { shownOrderKind } from "../ledger/state/known.ts";
 import { maybeThere, notShown, shownInPart } from "../plan/adoption.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
 import type { StateChange, Link } from "../operation/state.ts";
-import type { PlatformCustomer, SnapshotReader } from "../platform/snapshot.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { Block } from "../plan/block.ts";
-import type { CustomerInput } from "../plan/input.ts";
+import type { LoadedCustomer } from "../plan/input.ts";
 import type { Desired, DesiredOrder } from "../operation/desired.ts";
+import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";
 
-type Loaded = Omit<CustomerInput, "observed">;
 type Order = Desired<DesiredOrder>;
 
 /** What looking for the orders of an enterprise that somebody else made came to. */
 export interface Sought {
   /** Those that were found, which count as placed. */
   adopted: readonly OrderPlaced[];
-  /** The customers that E3 shows of the enterprise, where it was read anew. */
-  customers: PlatformCustomer[] | undefined;
   /** Why others wait, by order: they may be there, whole or in part. */
   unclear: ReadonlyMap<string, Block>;
 }
@@ -37,7 +35,6 @@ interface Examination {
   /** Numbers of assets in which M7 shows neither a product nor a package. */
   bareAssets: string[];
   types: ReadonlySet<string>;
-  customers: PlatformCustomer[];
 }
 
 /**
@@ -50,33 +47,27 @@ interface Examination {
 export class OrderAdoption {
   readonly #deps: Pick<ApplyDependencies, "ledger" | "settings">;
   readonly #reader: SnapshotReader;
-  readonly #keeps: boolean;
   #examination: Examination | undefined;
 
-  /** A plan passes `keeps: false`: what it finds is answered and not written down. */
-  constructor(
-    deps: Pick<ApplyDependencies, "ledger" | "settings">,
-    reader: SnapshotReader,
-    options: { keeps: boolean } = { keeps: true },
-  ) {
+  constructor(deps: Pick<ApplyDependencies, "ledger" | "settings">, reader: SnapshotReader) {
     this.#deps = deps;
     this.#reader = reader;
-    this.#keeps = options.keeps;
   }
 
-  async seek(loaded: Loaded, signal?: AbortSignal): Promise<Sought> {
+  async seek(knows: CustomerState, signal?: AbortSignal): Promise<Sought> {
+    const loaded = await knows.loaded();
     const { link } = loaded.known;
     const orders = loaded.orders.filter((order) => isOpen(order, loaded));
     if (link === undefined || link.origin === "created" || orders.length === 0)
-      return { adopted: [], customers: undefined, unclear: new Map() };
-    if (!link.examined) await this.#examine(loaded, link, signal);
+      return { adopted: [], unclear: new Map() };
+    if (!link.examined) await this.#examine(knows, link, signal);
     let found = await this.#compare(loaded, orders);
     if (found.partial.size > 0 && this.#examination === undefined) {
-      await this.#examine(loaded, link, signal);
+      await this.#examine(knows, link, signal);
       found = await this.#compare(loaded, orders);
     }
-    if (this.#keeps && found.adopted.length > 0) {
-      await this.#deps.ledger.state.record(loaded.customer, found.adopted, {
+    if (found.adopted.length > 0) {
+      await knows.record(found.adopted, {
         kind: "examined",
         subject: `customer:${formatKey(loaded.customer)}`,
         body: { enterpriseGlobalId: link.enterpriseGlobalId, adopted: found.adopted.map(orderIn) },
@@ -84,7 +75,6 @@ export class OrderAdoption {
     }
     return {
       adopted: found.adopted,
-      customers: this.#examination?.customers,
       unclear: new Map([...found.partial, ...found.hidden]),
     };
   }
@@ -93,9 +83,9 @@ export class OrderAdoption {
    * Reads everything that the enterprise shows, once in an attempt, and keeps it; it counts as examined only where no
    * asset is ambiguous.
    */
-  async #examine(loaded: Loaded, link: Link, signal: AbortSignal | undefined): Promise<void> {
+  async #examine(knows: CustomerState, link: Link, signal: AbortSignal | undefined): Promise<void> {
     if (this.#examination !== undefined) return;
-    const { customer } = loaded;
+    const { customer } = knows;
     const { enterpriseGlobalId } = link;
     const shown: Examination["shown"] = new Map();
     const bareAssets: string[] = [];
@@ -122,8 +112,7 @@ export class OrderAdoption {
     // Read again, and not only when it was adopted: an order is placed for one of its customers.
     const enterprises = await this.#reader.enterprises(customer, link.channelCustomerId, signal);
     const customers = enterprises.find((item) => item.enterpriseGlobalId === enterpriseGlobalId)?.customers ?? [];
-    this.#examination = { shown, bareAssets, types, customers };
-    if (!this.#keeps) return;
+    this.#examination = { shown, bareAssets, types };
     // All orders are kept: one may come into the CRM, or out of quarantine, when the enterprise is not read any more.
     const kept = [...shown].map(([subject, order]): StateChange => ({
       type: "observed",
@@ -139,7 +128,7 @@ export class OrderAdoption {
       { type: "licence-types-shown", types: [...types] },
       ...kept,
     ];
-    await this.#deps.ledger.state.record(customer, changes, {
+    await knows.record(changes, {
       kind: "examined",
       subject: `customer:${formatKey(customer)}`,
       body: { enterpriseGlobalId, assets: assets.size, adopted: [] },
@@ -147,7 +136,7 @@ export class OrderAdoption {
   }
 
   async #compare(
-    loaded: Loaded,
+    loaded: LoadedCustomer,
     orders: readonly Order[],
   ): Promise<{ adopted: OrderPlaced[]; partial: Map<string, Block>; hidden: Map<string, Block> }> {
     const adopted: OrderPlaced[] = [];
@@ -168,7 +157,7 @@ export class OrderAdoption {
     return { adopted, partial, hidden };
   }
 
-  async #shown(loaded: Loaded, channelOrderId: string): Promise<ShownOrder | undefined> {
+  async #shown(loaded: LoadedCustomer, channelOrderId: string): Promise<ShownOrder | undefined> {
     if (this.#examination !== undefined) return this.#examination.shown.get(channelOrderId);
     return await this.#deps.ledger.state.shownOrder(loaded.customer, channelOrderId);
   }
@@ -191,7 +180,7 @@ export class OrderAdoption {
 }
 
 /** An order that the CRM gives and the ledger does not know as placed. */
-function isOpen(order: Order, { known }: Loaded): boolean {
+function isOpen(order: Order, { known }: LoadedCustomer): boolean {
   return order.pending && order.state !== "quarantined" && !known.placedOrders.has(formatKey(order.key));
 }
 
@@ -206,7 +195,7 @@ function channelNumberOf(deps: Pick<ApplyDependencies, "settings">, order: Order
  */
 async function adopt(
   deps: Pick<ApplyDependencies, "ledger" | "settings">,
-  loaded: Loaded,
+  loaded: LoadedCustomer,
   order: Order,
   licenceOrders: ReadonlyMap<string, string>,
   adopted: OrderPlaced[],

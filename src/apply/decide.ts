@@ -9,6 +9,7 @@ import type { OperationState } from "../ledger/journal/tables.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Effect, Evidence } from "../operation/kind.ts";
 import { kindOf } from "../operation/registry.ts";
+import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { readEvidence } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
@@ -61,7 +62,7 @@ export async function decide(
     throw refusal("settle.no-reason", row, "a decision needs a reason", "say why with --reason TEXT");
   // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
   const left = await settleTimeLeftOf(deps, row);
-  const evidence = await readEvidence(deps, reader, row, signal);
+  const evidence = await readEvidence(deps, reader, row, new CustomerState(deps, row.operation.customer), signal);
   const conclusion = verdict === "applied" ? applied(row, evidence) : notApplied(deps, row, evidence, left);
   const at = toInstant(deps.clock.now());
   // First, so that a crash between the two leaves nothing behind that no run comes back to.

@@ -1,22 +1,22 @@
 import { AmbiguousReading } from "../platform/snapshot.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import type { RecordKey } from "../crm/model.ts";
 import { journalEntry } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Evidence, SettleFacts } from "../operation/kind.ts";
 import { kindOf } from "../operation/registry.ts";
+import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";
 
 type Dependencies = Pick<ApplyDependencies, "ledger" | "settings" | "ordersUnseen">;
 
 /** What an operation of a customer is settled by, beside its own journal entry. */
-export function settleFacts(deps: Dependencies, customer: RecordKey): SettleFacts {
+export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "known">): SettleFacts {
   const { ledger, settings, ordersUnseen } = deps;
   return {
     settings,
     ordersUnseen,
-    known: () => ledger.state.known(customer),
+    known: () => knows.known(),
     privateValue: (marker) => ledger.private.valueOf(marker),
     correlationConfirmed: (correlation) => ledger.state.correlationConfirmed(correlation),
     isShown: (licenseType) => isShown(deps, licenseType),
@@ -29,11 +29,12 @@ export async function readEvidence(
   deps: Dependencies,
   reader: SnapshotReader,
   row: JournalRow,
+  knows: Pick<CustomerState, "known">,
   signal?: AbortSignal,
 ): Promise<Evidence> {
   const { operation } = row;
   try {
-    return await kindOf(operation).read(journalEntry(row), reader, settleFacts(deps, operation.customer), signal);
+    return await kindOf(operation).read(journalEntry(row), reader, settleFacts(deps, knows), signal);
   } catch (error) {
     if (!(error instanceof AmbiguousReading)) throw error;
     return {

@@ -5,6 +5,7 @@ import { licenseTypes } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { WantedNumbers } from "../ledger/state/numbers.ts";
 import { operation } from "../operation/new-operation.ts";
+import type { FixedNumber } from "../operation/state.ts";
 import { deliver } from "./deliver.ts";
 import type { AssetNumbers, Unready } from "./deliver.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
@@ -31,11 +32,15 @@ export class NumberPool implements AssetNumbers {
     this.#deps = deps;
   }
 
-  /** Fixes a number to every unit of the order's assets. Returns why not, or undefined. */
+  /**
+   * Fixes a number to every unit of the order's assets; `keep` is given those that were fixed now. Returns why not, or
+   * undefined.
+   */
   async fix(
     order: RecordKey,
     assets: readonly PlannedAsset[],
     signal: AbortSignal | undefined,
+    keep: (numbers: readonly FixedNumber[]) => void = () => {},
   ): Promise<Unready | undefined> {
     const { settings } = this.#deps;
     const key = { namespace: order.namespace, id: order.id };
@@ -49,14 +54,14 @@ export class NumberPool implements AssetNumbers {
           licenseType === undefined ? digits : assetNumberOf(digits, licenseType, settings),
       };
     });
-    const early = await this.#fixed(key, wanted);
+    const early = await this.#fixed(key, wanted, keep);
     if (early.kind !== "lacking") return early.problem;
     // Whoever refills the pool takes its own numbers before the next one's turn, so that nobody waits behind those who
     // came later.
     return await this.#oneAtATime(async () => {
       let vain = 0;
       for (let before = Number.POSITIVE_INFINITY; ;) {
-        const found = await this.#fixed(key, wanted);
+        const found = await this.#fixed(key, wanted, keep);
         if (found.kind !== "lacking") return found.problem;
         const missing = found.lacking - (await this.#deps.ledger.state.poolSize());
         vain = missing < before ? 0 : vain + 1;
@@ -73,8 +78,10 @@ export class NumberPool implements AssetNumbers {
   async #fixed(
     order: RecordKey,
     wanted: readonly WantedNumbers[],
+    keep: (numbers: readonly FixedNumber[]) => void,
   ): Promise<{ kind: "settled"; problem: Unready | undefined } | { kind: "lacking"; lacking: number }> {
-    const { lacking, clashing } = await this.#deps.ledger.state.fixNumbers(order, wanted);
+    const { lacking, clashing, fixed } = await this.#deps.ledger.state.fixNumbers(order, wanted);
+    keep(fixed);
     if (clashing.length > 0) {
       const reason = `the CRM gives the asset number ${clashing[0]} to this order, and it belongs to another asset already`;
       return { kind: "settled", problem: { code: "asset.number-taken", reason } };

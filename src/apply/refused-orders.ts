@@ -10,6 +10,8 @@ import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { isShown } from "./licence-types.ts";
+import type { Known } from "../operation/state.ts";
+import type { CustomerState } from "./customer-state.ts";
 import { evidenceWith } from "./settle.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
@@ -20,14 +22,16 @@ export type AfterRefusal =
   | { kind: "too-early" }
   | { kind: "parked"; id: string; reason: string };
 
+/** What looking needs, and what is known of the customer. */
+type LookDependencies = ApplyDependencies & { reader: SnapshotReader; knows: CustomerState };
+
 /**
  * The contract does not say that a refused batch did nothing at all (A16). Before anything of an order is sent of which
  * an E5 was refused, its asset numbers and its channel order number are looked for: (M6 ∪ E8), then M7 of all that is
  * not another order's of ours. Anything shown: the refused operation waits for a person.
  */
 export async function lookForRefusedOrder(
-  deps: ApplyDependencies,
-  reader: SnapshotReader,
+  deps: LookDependencies,
   operation: Operation,
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
@@ -35,7 +39,7 @@ export async function lookForRefusedOrder(
   const claim = uniqueness(operation);
   if (!mayHoldAfterRefusal || claim?.what !== "order") return { kind: "clear" };
   const { order, number: channelOrderId } = claim;
-  return await lookForRefused(deps, reader, { order, channelOrderId }, signal);
+  return await lookForRefused(deps, { order, channelOrderId }, signal);
 }
 
 export const refusedJustNow =
@@ -53,14 +57,13 @@ export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" |
 
 /** Looks for what there may be of those that were refused: nobody sends them again, so that nobody else would look. */
 export async function lookForUnwanted(
-  deps: ApplyDependencies,
-  reader: SnapshotReader,
+  deps: LookDependencies,
   orders: readonly RecordReference[],
   signal?: AbortSignal,
 ): Promise<{ parked: boolean; tooEarly: RecordReference[] }> {
   const tooEarly: RecordReference[] = [];
   for (const order of orders) {
-    const after = await lookForRefused(deps, reader, { order }, signal);
+    const after = await lookForRefused(deps, { order }, signal);
     if (after.kind === "parked") return { parked: true, tooEarly };
     if (after.kind === "too-early") tooEarly.push(order);
   }
@@ -68,16 +71,18 @@ export async function lookForUnwanted(
 }
 
 async function lookForRefused(
-  deps: ApplyDependencies,
-  reader: SnapshotReader,
+  deps: LookDependencies,
   { order, channelOrderId }: { order: RecordKey; channelOrderId?: string | undefined },
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
   for (const row of await deps.ledger.journal.refusedOrders(order)) {
     if ((await settleTimeLeftOf(deps, row)) > 0) return { kind: "too-early" };
-    const found = await shownOf(deps, reader, row, channelOrderId, signal);
+    const found = await shownOf(deps, row, channelOrderId, signal);
     if (found === undefined) continue;
-    const reason = `${row.operation.endpoint} of this order was rejected${row.outcomeCode === null ? "" : ` with ${row.outcomeCode}`}, and yet ${found}; nothing of the order is sent again until a person has looked`;
+    const refusal = row.outcomeCode === null ? "" : ` with ${row.outcomeCode}`;
+    const reason =
+      `${row.operation.endpoint} of this order was rejected${refusal}, and yet ${found}; ` +
+      "nothing of the order is sent again until a person has looked";
     const reading = { at: toInstant(deps.clock.now()), seen: true, detail: { call: "(M6 ∪ E8) → M7", found } };
     await deps.ledger.journal.reopenRefused(row.id, reason, evidenceWith(row, reading));
     deps.logger.error(
@@ -90,16 +95,22 @@ async function lookForRefused(
 }
 
 async function shownOf(
-  deps: ApplyDependencies,
-  reader: SnapshotReader,
+  deps: LookDependencies,
   row: JournalRow,
   channelOrderId: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const facts = {
     channelOrderId,
-    placedNumbers: () => deps.ledger.state.placedNumbers(row.operation.customer),
+    placedNumbers: async () => placedNumbers(await deps.knows.known()),
     isShown: (licenseType: string) => isShown(deps, licenseType),
   };
-  return await kindOf(row.operation).shownAfterRefusal(journalEntry(row), reader, facts, signal);
+  return await kindOf(row.operation).shownAfterRefusal(journalEntry(row), deps.reader, facts, signal);
+}
+
+/** Asset numbers fixed to the placed orders of a customer. */
+function placedNumbers({ numbers, placedOrders }: Known): string[] {
+  return numbers
+    .filter((item) => placedOrders.has(formatKey({ namespace: item.namespace, id: item.orderId })))
+    .map((item) => item.number);
 }

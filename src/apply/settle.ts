@@ -10,9 +10,11 @@ import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
 import { kindOf } from "../operation/registry.ts";
+import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import type { AssetNumbers, Delivery } from "./deliver.ts";
+import type { Delivery } from "./outcome.ts";
 import { deliver } from "./deliver.ts";
+import type { AssetNumbers } from "./deliver.ts";
 import { readEvidence, settleFacts } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { isContradiction } from "./attempt-end.ts";
@@ -62,6 +64,21 @@ export function evidenceWith(
   };
 }
 
+export interface SettleOptions {
+  runId: string | null;
+  signal?: AbortSignal | undefined;
+  /** What is known of the customer; it learns what this teaches. */
+  knows?: CustomerState | undefined;
+}
+
+/** An operation whose outcome is open, and who asks. */
+interface Open {
+  row: JournalRow;
+  runId: string | null;
+  signal: AbortSignal | undefined;
+  knows: CustomerState;
+}
+
 /**
  * Finds out what became of operations that are sending or unknown, by reading the platform. The same code serves after
  * a crash and after a lost answer: seen is proof, unseen is not; after `readings` unseen readings over the settle time
@@ -82,37 +99,42 @@ export class Settling {
    * Settles one operation as far as evidence goes now. One that waits for a person is done by itself once the platform
    * shows it.
    */
-  async settle(row: JournalRow, runId: string | null, signal?: AbortSignal): Promise<Settled> {
+  async settle(
+    row: JournalRow,
+    { runId, signal, knows = new CustomerState(this.#deps, row.operation.customer) }: SettleOptions,
+  ): Promise<Settled> {
     const { id, operation } = row;
     const kind = kindOf(operation);
-    if (row.state === "sending") await this.foundSending(row);
-    if (kind.whenUnknown === "lost") return await this.#lost(row);
+    const open: Open = { row, runId, signal, knows };
+    if (row.state === "sending") await this.foundSending(row, knows);
+    if (kind.whenUnknown === "lost") return await this.#lost(open);
     if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);
     if (kind.whenUnknown === "send-again") {
       if (row.state === "parked") return stillParked(row);
-      return await this.#sendAgain(row, runId, signal, "sets a state: the same value is sent again");
+      return await this.#sendAgain(open, "sets a state: the same value is sent again");
     }
     // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
     const refusal = refusedUnlessThere(row.outcomeCode, operation.endpoint) ? row.outcomeCode : null;
     const left = refusal === null ? await settleTimeLeftOf(this.#deps, row) : 0;
     let reading: Evidence;
     try {
-      reading = await readEvidence(this.#deps, this.#reader, row, signal);
+      reading = await readEvidence(this.#deps, this.#reader, row, knows, signal);
     } catch (error) {
       if (row.state === "parked") return stillParked(row);
       return { kind: "unreadable", id, reason: messageOf(error) };
     }
-    if (reading.kind === "confirmed") return await this.#confirmed(row, reading);
+    if (reading.kind === "confirmed") return await this.#confirmed(open, reading);
     if (row.state === "parked") return stillParked(row);
-    if (reading.kind === "ambiguous") return await this.#ambiguous(row, reading, left);
-    if (refusal !== null && reading.partEffect === undefined) return await this.#refused(row, reading, refusal);
-    return await this.#notFound(row, reading, left, runId, signal);
+    if (reading.kind === "ambiguous") return await this.#ambiguous(open, reading, left);
+    if (refusal !== null && reading.partEffect === undefined) return await this.#refused(open, reading, refusal);
+    return await this.#notFound(open, reading, left);
   }
 
   /** The call itself was refused and changed nothing, and no earlier one shows: one reading tells. */
-  async #refused(row: JournalRow, reading: Extract<Evidence, { kind: "not-found" }>, code: string): Promise<Settled> {
+  async #refused(open: Open, reading: Extract<Evidence, { kind: "not-found" }>, code: string): Promise<Settled> {
+    const { row } = open;
     const refused = refusedWith(this.#deps, row.operation, code, "");
-    await this.#conclude(row, {
+    await this.#conclude(open, {
       state: "rejected",
       verdict: "not applied",
       evidence: this.#evidence(row, false, reading.detail),
@@ -130,30 +152,40 @@ export class Settling {
    * An operation found `sending` had its process killed. Its call may have been under way until a moment before that,
    * so its settle time begins now and not with the attempt.
    */
-  async foundSending(row: JournalRow): Promise<void> {
+  async foundSending(
+    row: JournalRow,
+    knows: CustomerState = new CustomerState(this.#deps, row.operation.customer),
+  ): Promise<void> {
     settleTimeBegins(this.#deps, row.id, row.operation.subject);
-    await this.#conclude(row, {
-      state: "unknown",
-      attempt: { outcome: "unknown", detail: interrupted },
-      settleMs: this.#deps.settle.timeMs,
-      message: interrupted,
-      changes: [],
-      audit: { kind: "unknown", body: { reason: interrupted } },
-    });
+    await this.#conclude(
+      { row, knows },
+      {
+        state: "unknown",
+        attempt: { outcome: "unknown", detail: interrupted },
+        settleMs: this.#deps.settle.timeMs,
+        message: interrupted,
+        changes: [],
+        audit: { kind: "unknown", body: { reason: interrupted } },
+      },
+    );
     Object.assign(row, await this.#deps.ledger.journal.byId(row.id));
   }
 
   /** Concludes only what is still as it was read: a person may have decided in the meantime. */
-  async #conclude(row: JournalRow, conclusion: Omit<Conclusion, "expected">): Promise<void> {
-    await this.#deps.ledger.journal.conclude(row.id, {
+  async #conclude(
+    { row, knows }: Pick<Open, "row" | "knows">,
+    conclusion: Omit<Conclusion, "expected">,
+  ): Promise<void> {
+    await knows.conclude(row.operation, row.id, {
       ...conclusion,
       expected: { state: row.state, attempts: row.attempts },
     });
   }
 
-  async #confirmed(row: JournalRow, reading: Extract<Evidence, { kind: "confirmed" }>): Promise<Settled> {
+  async #confirmed(open: Open, reading: Extract<Evidence, { kind: "confirmed" }>): Promise<Settled> {
+    const { row } = open;
     try {
-      await this.#conclude(row, {
+      await this.#conclude(open, {
         state: "done",
         verdict: "applied",
         evidence: this.#evidence(row, true, reading.detail),
@@ -162,7 +194,7 @@ export class Settling {
       });
     } catch (error) {
       if (!isContradiction(error)) throw error;
-      return row.state === "parked" ? stillParked(row) : await this.#park(row, error.message, reading.detail, true);
+      return row.state === "parked" ? stillParked(row) : await this.#park(open, error.message, reading.detail, true);
     }
     this.#deps.logger.info(named(row), "settled: applied");
     return { kind: "done", id: row.id };
@@ -174,9 +206,10 @@ export class Settling {
   }
 
   /** What is shown in part may still be on its way to being whole; a person is asked once the settle time is over. */
-  async #ambiguous(row: JournalRow, reading: Extract<Evidence, { kind: "ambiguous" }>, left: number): Promise<Settled> {
+  async #ambiguous(open: Open, reading: Extract<Evidence, { kind: "ambiguous" }>, left: number): Promise<Settled> {
+    const { row } = open;
     const shows = reading.says !== "nothing";
-    if (left === 0) return await this.#park(row, reading.reason, reading.detail, shows);
+    if (left === 0) return await this.#park(open, reading.reason, reading.detail, shows);
     if (!shows) return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
     const evidence = this.#evidence(row, true, reading.detail);
     await this.#deps.ledger.journal.noteEvidence(row.id, evidence);
@@ -184,13 +217,8 @@ export class Settling {
     return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
   }
 
-  async #notFound(
-    row: JournalRow,
-    reading: Extract<Evidence, { kind: "not-found" }>,
-    left: number,
-    runId: string | null,
-    signal: AbortSignal | undefined,
-  ): Promise<Settled> {
+  async #notFound(open: Open, reading: Extract<Evidence, { kind: "not-found" }>, left: number): Promise<Settled> {
+    const { row } = open;
     const { ledger, clock, settle } = this.#deps;
     const evidence = this.#evidence(row, false, reading.detail);
     const readings = evidenceSchema.parse(evidence).readings.filter((item) => item.attempts === row.attempts);
@@ -203,7 +231,7 @@ export class Settling {
     }
     if (shown !== undefined) {
       return await this.#park(
-        row,
+        open,
         `the platform showed something of it at ${shown.at} and does not any more, so not seeing it says nothing`,
         reading.detail,
       );
@@ -211,23 +239,23 @@ export class Settling {
     const sent = await this.#sendings(row);
     if (sent >= mostSendings && reading.partEffect === undefined) {
       return await this.#park(
-        row,
+        open,
         `it was sent ${sent} times, each time without an answer that says what became of it, and the platform does not show it; it is not sent again before a person has decided`,
         reading.detail,
       );
     }
     const kind = kindOf(row.operation);
-    const next = await kind.notFound(journalEntry(row), settleFacts(this.#deps, row.operation.customer));
+    const next = await kind.notFound(journalEntry(row), settleFacts(this.#deps, open.knows));
     switch (next.kind) {
       case "drop":
-        return await this.#drop(row, evidence, reading.partEffect?.changes ?? []);
+        return await this.#drop(open, evidence, reading.partEffect?.changes ?? []);
       case "park":
-        return await this.#park(row, next.reason, reading.detail);
+        return await this.#park(open, next.reason, reading.detail);
       case "unreadable":
         return { kind: "unreadable", id: row.id, reason: next.reason };
       case "send-again":
         await ledger.journal.noteEvidence(row.id, evidence);
-        return await this.#sendAgain(row, runId, signal, next.why);
+        return await this.#sendAgain(open, next.why);
     }
   }
 
@@ -243,9 +271,10 @@ export class Settling {
     return most;
   }
 
-  async #drop(row: JournalRow, evidence: JsonObject, changes: readonly StateChange[]): Promise<Settled> {
+  async #drop(open: Open, evidence: JsonObject, changes: readonly StateChange[]): Promise<Settled> {
+    const { row } = open;
     const partly = changes.length > 0;
-    await this.#conclude(row, {
+    await this.#conclude(open, {
       state: partly ? "done" : "dropped",
       verdict: partly ? "applied in part; the rest is planned anew" : "not applied; planned anew",
       evidence,
@@ -256,8 +285,9 @@ export class Settling {
     return { kind: "dropped", id: row.id };
   }
 
-  async #park(row: JournalRow, reason: string, detail: JsonObject, seen = false): Promise<Settled> {
-    await this.#conclude(row, {
+  async #park(open: Open, reason: string, detail: JsonObject, seen = false): Promise<Settled> {
+    const { row } = open;
+    await this.#conclude(open, {
       state: "parked",
       verdict: "waits for a person",
       evidence: this.#evidence(row, seen, detail),
@@ -270,22 +300,19 @@ export class Settling {
   }
 
   /** What it brought is lost with its answer: nothing finds out, and nothing is sent again. */
-  async #lost(row: JournalRow): Promise<Settled> {
+  async #lost(open: Open): Promise<Settled> {
+    const { row } = open;
     const { verdict, audit, message } = kindOf(row.operation).lost(row.operation.payload);
-    await this.#conclude(row, { state: "dropped", verdict, changes: [], audit });
+    await this.#conclude(open, { state: "dropped", verdict, changes: [], audit });
     this.#deps.logger.warn({ operation: row.id, ...audit.body }, message);
     return { kind: "dropped", id: row.id };
   }
 
-  async #sendAgain(
-    row: JournalRow,
-    runId: string | null,
-    signal: AbortSignal | undefined,
-    why: string,
-  ): Promise<Settled> {
+  async #sendAgain({ row, runId, signal, knows }: Open, why: string): Promise<Settled> {
     this.#deps.logger.info({ ...named(row), why }, "sent again");
     const delivery: Delivery = await deliver(this.#deps, this.#pool, row.operation, {
       runId: runId ?? row.runId,
+      state: knows,
       existing: {
         id: row.id,
         wireHash: row.wireHash,

@@ -282,7 +282,17 @@ function isSame(one: RecordKey, other: RecordKey): boolean {
 
 /** In the order in which the ledger gives its rows, which a fingerprint depends on. */
 function compareBytes(one: string, other: string): number {
-  return Buffer.from(one, "utf8").compare(Buffer.from(other, "utf8"));
+  const shared = Math.min(one.length, other.length);
+  for (let at = 0; at < shared; at += 1) {
+    const difference = utf8Rank(one.charCodeAt(at)) - utf8Rank(other.charCodeAt(at));
+    if (difference !== 0) return difference;
+  }
+  return one.length - other.length;
+}
+
+/** What UTF-16 writes with a surrogate stands behind everything else in UTF-8. */
+function utf8Rank(unit: number): number {
+  return unit >= 0xd8_00 && unit <= 0xdf_ff ? unit + 0x1_00_00 : unit;
 }
 
 function byKey(one: RecordKey, other: RecordKey): number {

@@ -54,3 +54,6 @@ export interface CustomerInput {
   /** What was refused for this customer and its records, and stands while nothing has changed. */
   rejections: readonly Rejection[];
 }
+
+/** The same as the ledger gives it, before the platform was read. */
+export type LoadedCustomer = Omit<CustomerInput, "observed">;

@@ -1,5 +1,6 @@
 import { endpoints } from "../contract/endpoints.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
+import { destructionOf } from "../apply/customer-planning.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import { kindOf } from "../operation/registry.ts";
 import { hashOf } from "../base/canonical-json.ts";
@@ -36,6 +37,10 @@ export interface CustomerAttempt {
   expected?: { fingerprint: string; hashes: readonly string[]; begun: boolean } | undefined;
 }
 
+/** How often a customer is planned anew within one attempt before it is left to the next run. */
+export const mostRounds = 24;
+export const restless = "what the platform shows kept changing while the customer was worked on";
+
 export type CustomerAttemptResult =
   /**
    * `lacking`: the platform gave too little to do everything, such as no asset numbers; the rest waits for the next
@@ -45,7 +50,9 @@ export type CustomerAttemptResult =
   /** Something is taken away: the limits have to be judged over the whole run first. */
   | { kind: "destructive"; count: number; setHash: string; revokes: ReadonlySet<string> }
   | { kind: "waiting"; until: string }
-  | { kind: "stopped"; reason: "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale" };
+  | { kind: "stopped"; reason: StopReason };
+
+export type StopReason = "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale";
 
 export interface ReconcileDependencies extends ApplyDependencies {
   reader: SnapshotReader;
@@ -63,15 +70,6 @@ export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
   return endpoints[operation.endpoint].service;
 }
 
-/** The set of revokes of a plan, as one hash: what limits are judged on and what a person approves. */
-export function destructionOf(operations: readonly Operation[]): { count: number; setHash: string } {
-  const destructive = operations.filter((operation) => operation.takesAway > 0);
-  return {
-    count: destructive.reduce((sum, operation) => sum + operation.takesAway, 0),
-    setHash: hashOf(destructive.map((operation) => operation.hash).sort()),
-  };
-}
-
 /**
  * Whether an earlier change of the same thing, whose outcome was unknown, may still land after one that is sent now.
  */
@@ -87,21 +85,6 @@ export function isStale(plan: CustomerPlan, expected: CustomerAttempt["expected"
   if (expected.begun) return plan.operations.some((operation) => !expected.hashes.includes(operation.hash));
   const hashes = plan.operations.map((operation) => operation.hash).sort();
   return plan.fingerprint !== expected.fingerprint || hashes.join() !== [...expected.hashes].sort().join();
-}
-
-/** Why nothing may be taken away of a customer: for all of this run, or because a person rejected exactly this. */
-export async function revokesBlockedOf(
-  { ledger, settings }: Pick<ReconcileDependencies, "ledger" | "settings">,
-  loaded: Omit<CustomerInput, "observed">,
-  observed: Observed,
-  attempt: Pick<CustomerAttempt, "revokesBlocked">,
-): Promise<Block | undefined> {
-  if (attempt.revokesBlocked !== undefined) return attempt.revokesBlocked;
-  if (loaded.known.assignments.length === 0) return undefined;
-  const options = { settings, canSeal: ledger.private.canSeal, revokesBlocked: undefined };
-  const { count, setHash } = destructionOf(planCustomer({ ...loaded, observed }, options).operations);
-  if (count === 0 || !(await ledger.approvals.isRejected(loaded.customer, setHash))) return undefined;
-  return { code: "revokes.rejected", reason: "a person rejected taking these assets away", again: false };
 }
 
 /** What a run may carry out once the limits released a customer's revokes. */
@@ -123,21 +106,6 @@ export async function lapseNeedlessHold(ledger: Ledger, plan: CustomerPlan, obse
   if (plan.waits === true || plan.records.some((record) => record.outcome !== "planned")) return;
   const hold = await ledger.approvals.of(plan.customer);
   if (hold !== undefined) await ledger.approvals.decide(hold.id, "lapsed", "nothing is to be taken away any more");
-}
-
-/** Throws a Problem where the enterprise that a customer would be linked with is another customer's. */
-export async function requireFreeEnterprise(ledger: Ledger, { customer, learned }: CustomerPlan): Promise<void> {
-  for (const change of learned) {
-    if (change.type !== "linked") continue;
-    const { enterpriseGlobalId } = change.link;
-    const owner = await ledger.state.customerOfEnterprise(enterpriseGlobalId);
-    if (owner === undefined || formatKey(owner) === formatKey(customer)) continue;
-    throw new Problem({
-      code: "enterprise.taken",
-      message: `the enterprise ${enterpriseGlobalId} that the platform shows for ${formatKey(customer)} is linked to ${formatKey(owner)}`,
-      cure: "correct the channel customer number of one of the two customers",
-    });
-  }
 }
 
 /** Why operations that were planned were not attempted, by what stopped the customer. */

@@ -2,19 +2,17 @@ import pLimit from "p-limit";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { OrderAdoption } from "../apply/adopt-orders.ts";
-import type { Sought } from "../apply/adopt-orders.ts";
+import { CustomerPlanning } from "../apply/customer-planning.ts";
+import { CustomerState } from "../apply/customer-state.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { CustomerInput, Observed } from "../plan/input.ts";
-import type { Known, PlacedOrder } from "../operation/state.ts";
-import { customerNumbers } from "../plan/order-records.ts";
+import type { StateChange } from "../operation/state.ts";
+import type { Block } from "../plan/block.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
-import { needsOf, planCustomer } from "../plan/plan.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
-import { requireFreeEnterprise } from "./customer-attempt.ts";
+import { mostRounds, restless } from "./customer-attempt.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { SourceReading } from "./source-reading.ts";
@@ -69,9 +67,11 @@ export async function planRun(
     await reading.read();
     const reader = new SnapshotReader(deps.platform, deps.settings);
     const limit = pLimit(deps.concurrency);
+    const { signal } = request;
+    const { revokesBlocked } = reading;
     for await (const customers of pendingCustomers(deps, request)) {
       const planned = await Promise.all(
-        customers.map((customer) => limit(() => planOne(deps, reader, reading, customer, request.signal))),
+        customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, { signal, revokesBlocked }))),
       );
       for (const item of planned) {
         summary.customers += 1;
@@ -114,94 +114,29 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
   return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
 }
 
+/** Plans a customer as a run would, and writes nothing: what looking would teach stands in memory alone. */
 async function planOne(
-  deps: RunDependencies,
-  reader: SnapshotReader,
-  reading: SourceReading,
+  deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
-  signal: AbortSignal | undefined,
+  options: { signal: AbortSignal | undefined; revokesBlocked: Block | undefined },
 ): Promise<Planned> {
   try {
-    const open = await deps.ledger.journal.openOf(customer);
-    const [first] = open;
+    const [first] = await deps.ledger.journal.openOf(customer);
     if (first !== undefined) {
-      return {
-        customer,
-        reason: `waits for the outcome of ${first.operation.endpoint} on ${first.operation.subject} (${first.id})`,
-      };
+      const { endpoint, subject } = first.operation;
+      return { customer, reason: `waits for the outcome of ${endpoint} on ${subject} (${first.id})` };
     }
-    const loaded = await deps.ledger.state.load(customer);
-    const options = {
-      settings: deps.settings,
-      canSeal: deps.ledger.private.canSeal,
-      revokesBlocked: reading.revokesBlocked,
-    };
-    const nothing: Observed = { enterprises: undefined, members: undefined, assets: undefined };
-    let observed = await observe(deps, reader, loaded, nothing, signal);
-    let plan = planCustomer({ ...loaded, observed }, options);
-    // An enterprise that would be adopted is planned as if it were: its staff and its orders are read, and nothing is
-    // kept.
-    const adopted = plan.learned.find((change) => change.type === "linked");
-    if (adopted !== undefined && adopted.type === "linked") {
-      await requireFreeEnterprise(deps.ledger, plan);
-      loaded.known.link = adopted.link;
-      for (const change of plan.learned)
-        if (change.type === "platform-customers") loaded.known.platformCustomers = change.customers;
-      observed = await observe(deps, reader, loaded, observed, signal);
+    const knows = new CustomerState(deps, customer, { keeps: false });
+    const planning = new CustomerPlanning(deps, knows, { ...options, thorough: false });
+    const learned: StateChange[] = [];
+    for (let round = 0; round < mostRounds; round += 1) {
+      const planned = await planning.plan();
+      if (planned.kind === "planned") return { plan: { ...planned.plan, learned } };
+      if (planned.kind === "awaits") return { customer, reason: planned.reason };
+      learned.push(...planned.changes.filter((change) => change.type !== "platform-customers"));
     }
-    const sought = await new OrderAdoption(deps, reader, { keeps: false }).seek(loaded, signal);
-    if (sought.customers !== undefined) loaded.known.platformCustomers = sought.customers;
-    loaded.known.placedOrders = withAdopted(loaded, sought.adopted);
-    plan = planCustomer({ ...loaded, observed: { ...observed, unclearOrders: sought.unclear } }, options);
-    const learned = [...(adopted === undefined ? [] : [adopted]), ...sought.adopted, ...plan.learned];
-    return { plan: { ...plan, learned } };
+    return { customer, reason: `${formatKey(customer)} could not be planned: ${restless}` };
   } catch (error) {
     return { customer, reason: `${formatKey(customer)} could not be planned: ${messageOf(error)}` };
   }
-}
-
-/**
- * The placed orders as they are known once these were adopted: in the order in which the ledger gives them, for the
- * fingerprint's sake.
- */
-function withAdopted(loaded: Omit<CustomerInput, "observed">, adopted: Sought["adopted"]): Known["placedOrders"] {
-  const { placedOrders } = loaded.known;
-  if (adopted.length === 0) return placedOrders;
-  const bodies = new Map(loaded.orders.map((order) => [formatKey(order.key), order.body]));
-  const all: PlacedOrder[] = adopted.map(({ order, customer, channelOrderId, bodyHash, version, origin }) => {
-    return { key: order, customer, channelOrderId, bodyHash, version, origin, body: bodies.get(formatKey(order)) };
-  });
-  all.push(...placedOrders.values());
-  const bytes = (text: string): Buffer => Buffer.from(text, "utf8");
-  const sorted = all.sort(
-    ({ key: one }, { key: other }) =>
-      bytes(one.namespace).compare(bytes(other.namespace)) || bytes(one.id).compare(bytes(other.id)),
-  );
-  return new Map(sorted.map((order) => [formatKey(order.key), order]));
-}
-
-async function observe(
-  deps: RunDependencies,
-  reader: SnapshotReader,
-  loaded: Omit<CustomerInput, "observed">,
-  before: Observed,
-  signal: AbortSignal | undefined,
-): Promise<Observed> {
-  const needs = needsOf(loaded, false);
-  const observed: Observed = { ...before };
-  const { link } = loaded.known;
-  if (needs.enterprises && deps.settings.channelCode !== undefined) {
-    const { channelCustomerId } = customerNumbers(
-      loaded.customer,
-      loaded.desiredCustomer?.body.channelCustomerId,
-      deps.settings,
-    );
-    if (observed.enterprises === undefined)
-      Object.assign(observed, await reader.lookUp(loaded.customer, channelCustomerId, signal));
-  }
-  if (needs.staff && link !== undefined) {
-    observed.members ??= await reader.members(loaded.customer, link.enterpriseGlobalId, signal);
-    observed.assets ??= await reader.assets(loaded.customer, link.enterpriseGlobalId, signal);
-  }
-  return observed;
 }

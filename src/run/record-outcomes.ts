@@ -5,10 +5,17 @@ import type { CustomerInput } from "../plan/input.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
 
+/** Why something is not done in this attempt; `again`: the next run looks at it again. */
+export interface Why {
+  code: string;
+  reason: string;
+  again: boolean;
+}
+
 /** Defers every record of a customer that something has to be done about, and that can be used, for one reason. */
 export function deferredOf(
   loaded: Pick<CustomerInput, "desiredCustomer" | "orders" | "staff">,
-  why: { code: string; reason: string; again: boolean },
+  why: Why,
 ): RecordOutcome[] {
   const { desiredCustomer, orders, staff } = loaded;
   const all = [
@@ -22,63 +29,93 @@ export function deferredOf(
 }
 
 /** What an attempt at one customer came to for each record. */
-export class Outcomes {
-  readonly #outcomes = new Map<string, RecordOutcome>();
-  readonly #final = new Set<string>();
+export interface RecordOutcomes {
+  readonly all: ReadonlyMap<string, RecordOutcome>;
+  /** Records of which a later plan of the attempt, which still holds their operation, says nothing more. */
+  readonly final: ReadonlySet<string>;
+}
 
-  get all(): RecordOutcome[] {
-    return [...this.#outcomes.values()];
+export const noOutcomes: RecordOutcomes = { all: new Map(), final: new Set() };
+
+function nameOf(stream: Stream, key: RecordKey): string {
+  return `${stream} ${formatKey(key)}`;
+}
+
+/** What an attempt came to (`final`) stands; what was only planned, or refused, the next plan may say otherwise. */
+export function noted(before: RecordOutcomes, outcomes: readonly RecordOutcome[], final = false): RecordOutcomes {
+  const all = new Map(before.all);
+  const settled = new Set(before.final);
+  for (const outcome of outcomes) {
+    const name = nameOf(outcome.stream, outcome.key);
+    if (!final && settled.has(name)) continue;
+    if (final) settled.add(name);
+    all.set(name, outcome);
   }
+  return { all, final: settled };
+}
 
-  /** Records whose operations were planned. */
-  get planned(): { stream: Stream; key: RecordKey }[] {
-    return this.all.filter((item) => item.outcome === "planned").map(({ stream, key }) => ({ stream, key }));
-  }
+/** Records whose operations were planned. */
+export function plannedIn({ all }: RecordOutcomes): { stream: Stream; key: RecordKey }[] {
+  return [...all.values()].filter((item) => item.outcome === "planned").map(({ stream, key }) => ({ stream, key }));
+}
 
-  /**
-   * What an attempt came to (`final`) stands: a later plan of the attempt, which still holds the operation, does not
-   * make it "planned" again.
-   */
-  note(outcome: RecordOutcome, final = false): void {
-    const key = `${outcome.stream} ${formatKey(outcome.key)}`;
-    if (!final && this.#final.has(key)) return;
-    if (final) this.#final.add(key);
-    this.#outcomes.set(key, outcome);
-  }
+/**
+ * The records that an operation is a matter of. What somebody holds here who belongs elsewhere now, and of whom this
+ * attempt decides nothing, is the matter of the customer here: the record waits with its own customer.
+ */
+function mattersOf(outcomes: RecordOutcomes, operation: Pick<Operation, "customer" | "records">): RecordReference[] {
+  const { customer, records } = operation;
+  return records.map((record) =>
+    outcomes.all.has(nameOf(record.stream, record)) ? record : { stream: "customers", ...customer },
+  );
+}
 
-  /**
-   * The records that an operation is a matter of. What somebody holds here who belongs elsewhere now, and of whom this
-   * attempt decides nothing, is the matter of the customer here: the record waits with its own customer.
-   */
-  mattersOf({ customer, records }: Pick<Operation, "customer" | "records">): RecordReference[] {
-    return records.map((record) =>
-      this.#outcomes.has(`${record.stream} ${formatKey(record)}`) ? record : { stream: "customers", ...customer },
+/** What keeps an operation from being sent is not done, and says why. */
+export function deferred(before: RecordOutcomes, operation: Operation, why: Why): RecordOutcomes {
+  return deferredRecords(before, mattersOf(before, operation), why);
+}
+
+export function deferredRecords(before: RecordOutcomes, records: readonly RecordReference[], why: Why): RecordOutcomes {
+  const outcomes = records.map(({ stream, namespace, id }): RecordOutcome => {
+    return { stream, key: { namespace, id }, outcome: "deferred", ...why };
+  });
+  return noted(before, outcomes, true);
+}
+
+/**
+ * What a service keeps from being sent is not done, and counts as such until it is. What was deferred or refused
+ * already stays so.
+ */
+export function deferredUnsent(
+  before: RecordOutcomes,
+  operations: readonly Operation[],
+  { code, reason }: Omit<Why, "again">,
+): RecordOutcomes {
+  return operations.reduce((outcomes, operation) => {
+    const { endpoint } = operation;
+    const waiting = mattersOf(outcomes, operation).filter(
+      (record) => (outcomes.all.get(nameOf(record.stream, record))?.outcome ?? "planned") === "planned",
     );
-  }
+    return deferredRecords(outcomes, waiting, { code, reason: `${endpoint}: ${reason}`, again: true });
+  }, before);
+}
 
-  defer(records: readonly RecordReference[], code: string, reason: string, again: boolean): void {
-    for (const { stream, namespace, id } of records)
-      this.note({ stream, key: { namespace, id }, outcome: "deferred", code, reason, again }, true);
-  }
+/** Not final: the next plan of the attempt says it too, or that it is otherwise by then. */
+export function rejected(
+  before: RecordOutcomes,
+  operation: Operation,
+  { code, reason }: Omit<Why, "again">,
+): RecordOutcomes {
+  return rejectedRecords(before, mattersOf(before, operation), { code, reason });
+}
 
-  /**
-   * What a service keeps from being sent is not done, and counts as such until it is. What was deferred or refused
-   * already stays so.
-   */
-  deferUnsent(operations: readonly Operation[], code: string, reason: string): void {
-    for (const operation of operations) {
-      const { endpoint } = operation;
-      const waiting = this.mattersOf(operation).filter((record) => {
-        const outcome = this.#outcomes.get(`${record.stream} ${formatKey(record)}`)?.outcome ?? "planned";
-        return outcome === "planned";
-      });
-      this.defer(waiting, code, `${endpoint}: ${reason}`, true);
-    }
-  }
-
-  /** Not final: the next plan of the attempt says it too, or that it is otherwise by then. */
-  reject(records: readonly RecordReference[], code: string, reason: string): void {
-    for (const { stream, namespace, id } of records)
-      this.note({ stream, key: { namespace, id }, outcome: "rejected", code, reason });
-  }
+export function rejectedRecords(
+  before: RecordOutcomes,
+  records: readonly RecordReference[],
+  { code, reason }: Omit<Why, "again">,
+): RecordOutcomes {
+  const outcomes = records.map(({ stream, namespace, id }): RecordOutcome => {
+    return { stream, key: { namespace, id }, outcome: "rejected", code, reason };
+  });
+  return noted(before, outcomes);
 }

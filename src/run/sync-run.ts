@@ -73,7 +73,8 @@ export class SyncRun {
    */
   async markInterrupted(): Promise<void> {
     for (const row of await this.#deps.ledger.journal.open()) {
-      if (row.operation.customer.id === "") await this.#settling.settle(row, null, this.#request.signal);
+      if (row.operation.customer.id === "")
+        await this.#settling.settle(row, { runId: null, signal: this.#request.signal });
       else if (row.state === "sending") await this.#settling.foundSending(row);
     }
   }

@@ -671,7 +671,7 @@ describe("what a person decided in the meantime", () => {
       changes: [],
       audit: { kind: "not-applied", body: {} },
     });
-    await expect(world.settling.settle(old, "run")).rejects.toMatchObject({ code: "journal.moved-on" });
+    await expect(world.settling.settle(old, { runId: "run" })).rejects.toMatchObject({ code: "journal.moved-on" });
     expect(world.calls("E5")).toBe(1);
     expect((await world.row(id)).state).toBe("dropped");
   });

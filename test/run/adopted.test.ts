@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { OrderAdoption } from "../../src/apply/adopt-orders.ts";
+import { CustomerState } from "../../src/apply/customer-state.ts";
 import { openSandbox } from "../support/world/start.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { orderRecord } from "../support/world/records.ts";
@@ -71,7 +72,7 @@ describe("two orders of the CRM under the channel number of one that is placed t
       .sqlite()
       .exec("delete from placed_order; delete from licence_order; update link set origin = 'adopted', examined = 0");
     await world.take("orders", { ...orderRecord("O2", "C1"), channelOrderId: "N1" });
-    await new OrderAdoption(world.deps, world.reader).seek(await world.ledger.state.load(customer));
+    await new OrderAdoption(world.deps, world.reader).seek(new CustomerState(world.deps, customer));
     expect([...(await world.ledger.state.known(customer)).placedOrders.keys()]).toEqual(["crm/O1"]);
     expect(await world.plan()).toEqual([]);
   });

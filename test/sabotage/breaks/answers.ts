@@ -441,7 +441,7 @@ export const answers: Breaks = {
   "what was not sent but is known of the customer is kept": {
     file: "src/apply/scrubbed.ts",
     within: "scrubbed",
-    find: "[...(await $ledger.state.load($customer)).privateValues.values()]",
+    find: "[...(await $state.loaded()).privateValues.values()]",
     replace: "[]",
     test: "apply/refused.test.ts",
     title:
@@ -500,7 +500,7 @@ export const answers: Breaks = {
       "E3 that says neither that there is a customer nor that there is none > (null) makes nothing: the customer waits and the other one is served; a setting may say that it means none",
   },
   "the first reading of an enterprise's customers is the last": {
-    file: "src/run/customer-snapshot.ts",
+    file: "src/apply/customer-snapshot.ts",
     within: "CustomerSnapshot.#settles",
     find: "if ($left === 0 && !($young && $readings < $settle.readings)) return undefined;",
     replace: "if ($left >= 0) return undefined;",

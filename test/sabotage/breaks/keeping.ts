@@ -154,9 +154,9 @@ export const keeping: Breaks = {
   },
   "the journal keeps what was sent in clear": {
     file: "src/apply/deliver.ts",
-    within: "deliver",
-    find: "context: $options.existing?.context ?? $prepared.context,",
-    replace: "context: { ...prepared.context, wire: bound.wire },",
+    within: "send",
+    find: "context: $existing?.context ?? $prepared.context,",
+    replace: "context: { ...$prepared.context, wire },",
     test: "apply/deliver.test.ts",
     title: "an operation that works > leaves a whole chain of evidence, with no private value in it",
   },

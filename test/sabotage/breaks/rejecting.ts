@@ -9,8 +9,8 @@ export const rejecting: Breaks = {
   "people who are to be sent in parts are told of by nothing where their service stops": {
     file: "src/run/reconcile.ts",
     within: "CustomerAttemptRun.#stop",
-    find: "[...this.#left, ...this.#inParts]",
-    replace: "this.#left",
+    find: "[...leftIn(this.#state), ...this.#state.inParts]",
+    replace: "leftIn(this.#state)",
     test,
     title:
       "people who are to be sent in parts > count as not done where the service refuses the application before all parts were sent",
@@ -69,10 +69,10 @@ export const rejecting: Breaks = {
     title: onePerson,
   },
   "a refusal stops everything else of its customer": {
-    file: "src/run/reconcile.ts",
-    within: "CustomerAttemptRun.#noteRefusal",
-    find: "this.#refused ||= !$refused.shared; return undefined;",
-    replace: `this.#refused ||= !$refused.shared; return "rejected";`,
+    file: "src/run/carry-out.ts",
+    within: "refusedBy",
+    find: `advance($before, { type: "refused", $operation, why: { $code, $reason }, $shared })`,
+    replace: `advance($before, { type: "refused", $operation, why: { $code, $reason }, $shared }), stopped: "rejected"`,
     test,
     title: onePerson,
   },
@@ -112,8 +112,8 @@ export const rejecting: Breaks = {
       "what is lost each time > an order (E5) is sent three times in all, over all runs, and then waits for a person",
   },
   "a service that refuses this application is asked for every customer": {
-    file: "src/run/reconcile.ts",
-    within: "CustomerAttemptRun.#noteRefusal",
+    file: "src/run/carry-out.ts",
+    within: "refusedBy",
     skips: "set",
 
     test,

@@ -5,7 +5,7 @@ export const running: Breaks = {
   "assets are taken away before the limits are judged": {
     file: "src/run/reconcile.ts",
     within: "CustomerAttemptRun.#judge",
-    find: "isReleased($plan.operations, this.#attempt.released)",
+    find: "isReleased($plan.operations, $released)",
     replace: "count > 0",
     test: "run/sync-run.test.ts",
     title: "what takes something away > is judged before the first of it is sent, and held whole beyond the limit",
@@ -37,7 +37,7 @@ export const running: Breaks = {
   "what is in doubt is not settled before a customer is planned": {
     file: "src/run/reconcile.ts",
     within: "CustomerAttemptRun.run",
-    find: "if ($open !== undefined) return $open;",
+    find: "if (open !== undefined) return open;",
     replace: "",
     test: "run/sync-run.test.ts",
     title: "an operation that waits for a person > blocks everything else of its customer, and of no other",
@@ -316,9 +316,9 @@ export const running: Breaks = {
   },
   "what a service keeps from being sent stays planned without a word": {
     file: "src/run/record-outcomes.ts",
-    within: "Outcomes.deferUnsent",
-    find: "this.defer($waiting, $code, `${$endpoint}: ${$reason}`, true);",
-    replace: "void [$waiting, $code, $endpoint, $reason];",
+    within: "deferredUnsent",
+    find: `return deferredRecords($outcomes, $waiting, { $code, reason: \`\${$endpoint}: \${$reason}\`, again: true });`,
+    replace: "void [$waiting, $code, $endpoint, $reason]; return $outcomes;",
     test: "simulation/simulation.test.ts",
     title:
       "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: what a service keeps from being sent is told of nowhere",
@@ -343,7 +343,7 @@ export const running: Breaks = {
   },
   "what somebody who moved still holds is the matter of nobody": {
     file: "src/run/record-outcomes.ts",
-    within: "Outcomes.mattersOf",
+    within: "mattersOf",
     find: `? $record : { stream: "customers", ...customer },`,
     replace: "? record : $record,",
     test: "run/moved-people.test.ts",

@@ -80,10 +80,10 @@ export const sending: Breaks = {
     title: "the one writer > accepts nothing more after a commit that failed, and says why",
   },
   "an outcome is not written down": {
-    file: "src/apply/deliver.ts",
-    within: "record",
-    find: `await $deps.ledger.journal.conclude($id, { state: "done",`,
-    replace: `await $deps.ledger.journal.byId($id, { state: "done",`,
+    file: "src/apply/outcome.ts",
+    within: "recordDone",
+    find: `await $state.conclude($operation, $id, { state: "done",`,
+    replace: `await $state.loaded({ state: "done",`,
     test: "apply/deliver.test.ts",
     title: "an operation that works > E2 makes the enterprise, links it and protects the members it came with",
   },
@@ -137,10 +137,10 @@ export const sending: Breaks = {
   },
   "an order sent again has the nonce of its first attempt": {
     file: "src/apply/deliver.ts",
-    within: "deliver",
+    within: "send",
     find: "const $nonce = $deps.random.hex(16);",
     replace:
-      "const $nonce = options.existing === undefined ? $deps.random.hex(16) : (await ledger.journal.attempts(options.existing.id))[0].nonce;",
+      "const $nonce = existing === undefined ? $deps.random.hex(16) : (await $deps.ledger.journal.attempts(existing.id))[0].nonce;",
     test: "apply/settle.test.ts",
     title:
       "an order whose answer was lost (E5) > is sent again where the settings say so, with the same bytes and numbers and another nonce",
@@ -155,9 +155,9 @@ export const sending: Breaks = {
   },
   "the payload of an order sent again is not compared with its intent": {
     file: "src/apply/deliver.ts",
-    within: "deliver",
-    find: "$options.existing.wireHash !== $wireHash",
-    replace: "$options.existing.wireHash === null",
+    within: "makeReady",
+    find: "$existing.wireHash !== $wireHash",
+    replace: "$existing.wireHash === null",
     test: "apply/settle.test.ts",
     title:
       "an order that is to be sent again and would not be the same > is parked, and nothing is sent: another customer of the enterprise is the default now",
@@ -213,7 +213,7 @@ export const sending: Breaks = {
     title: "asset numbers > are not handed out twice when the service hands them out twice",
   },
   "numbers whose answer was lost leave no gap in the chain": {
-    file: "src/apply/deliver.ts",
+    file: "src/apply/outcome.ts",
     within: "doubt",
     find: "kind: $audit.kind, body",
     replace: `kind: "unknown", body`,
@@ -222,9 +222,9 @@ export const sending: Breaks = {
   },
   "a run that was stopped is taken for a service that cannot be reached": {
     file: "src/apply/deliver.ts",
-    within: "deliver",
-    find: `if ($options.signal?.aborted === true) return { kind: "stopped" }; return { kind: "not-sent"`,
-    replace: `return { kind: "not-sent"`,
+    within: "send",
+    find: `$signal?.aborted === true ? { kind: "stopped" }`,
+    replace: `$signal?.aborted === undefined ? { kind: "stopped" }`,
     test: "apply/stopped.test.ts",
     title: "whatever is to be sent once the run was stopped is not sent, and leaves no trace in the journal",
   },

@@ -81,8 +81,8 @@ export const settling: Breaks = {
   "the settle time is looked at after the reading": {
     file: "src/apply/settle.ts",
     within: "Settling.settle",
-    find: "return await this.#notFound($row, $reading, $left, $runId, $signal);",
-    replace: "return await this.#notFound($row, $reading, await settleTimeLeftOf(this.#deps, $row), $runId, $signal);",
+    find: "return await this.#notFound($open, $reading, $left);",
+    replace: "return await this.#notFound($open, $reading, await settleTimeLeftOf(this.#deps, $open.row));",
     test: "apply/evidence.test.ts",
     title: "a reading that takes long > counts as of when it began: what landed meanwhile is not called unseen",
   },
@@ -167,17 +167,17 @@ export const settling: Breaks = {
       "a wall clock that was set back while no program was running > lets the settle time go on over several starts of the program",
   },
   "an order that could not be sent again counts as not sent at all": {
-    file: "src/apply/deliver.ts",
-    within: "record",
-    find: `if ($outcome.kind === "not-sent" && $existing !== undefined) {`,
-    replace: `if ($outcome.kind === "done" && $existing !== undefined) {`,
+    file: "src/apply/outcome.ts",
+    within: "recordNotSent",
+    find: "if ($existing !== undefined) {",
+    replace: `if ($existing?.id === "") {`,
     test: "apply/settle.test.ts",
     title:
       "an order whose answer was lost (E5) > stays in doubt when it could not be sent again: nothing else is placed for it",
   },
   "a refusal of the second attempt is believed about the first": {
-    file: "src/apply/deliver.ts",
-    within: "record",
+    file: "src/apply/outcome.ts",
+    within: "recordRejected",
     find: `$existing !== undefined && kindOf($operation).whenUnknown !== "send-again"`,
     replace: `$existing !== undefined && $operation.endpoint === "M1"`,
     test: "apply/settle.test.ts",
@@ -267,7 +267,7 @@ export const settling: Breaks = {
       "the settle time of an order in doubt > is not over where a program that was just started sees its clock set ahead before its first look",
   },
   "the settle time begins with the first look": {
-    file: "src/apply/deliver.ts",
+    file: "src/apply/outcome.ts",
     within: "doubt",
     skips: "settleTimeBegins",
 

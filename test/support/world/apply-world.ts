@@ -10,7 +10,7 @@ import type { AssumptionSettings } from "../../../src/contract/assumption-settin
 import type { Customer, Order, Staff, Stream } from "../../../src/crm/model.ts";
 import type { ApplyDependencies } from "../../../src/apply/dependencies.ts";
 import { deliver } from "../../../src/apply/deliver.ts";
-import type { Delivery } from "../../../src/apply/deliver.ts";
+import type { Delivery } from "../../../src/apply/outcome.ts";
 import { SnapshotReader } from "../../../src/platform/snapshot.ts";
 import { NumberPool } from "../../../src/apply/pool.ts";
 import { correlationOf } from "../../../src/operation/enterprise.ts";
@@ -228,7 +228,7 @@ export class ApplyWorld {
   }
 
   async settle(id: string): Promise<Settled> {
-    return await this.settling.settle(await this.row(id), "run");
+    return await this.settling.settle(await this.row(id), { runId: "run" });
   }
 
   /** Settles until it is no longer a matter of time, jumping over every wait. */

@@ -2,12 +2,13 @@ import { toInstant } from "../base/clock.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { ApplyDependencies } from "../apply/dependencies.ts";
+import type { CustomerState } from "./customer-state.ts";
+import type { ApplyDependencies } from "./dependencies.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { correlationFor } from "../operation/enterprise.ts";
-import { settleTimeLeft } from "../apply/settle-time.ts";
+import { settleTimeLeft } from "./settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CustomerInput, Observed } from "../plan/input.ts";
+import type { LoadedCustomer, Observed } from "../plan/input.ts";
 import type { Link } from "../operation/state.ts";
 import { customerNumbers } from "../plan/order-records.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -43,28 +44,23 @@ export interface CustomersAwaited {
   reason: string;
 }
 
+type SnapshotDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle"> & {
+  reader: SnapshotReader;
+};
+
 /**
- * What was read from the platform for one customer in this attempt, and what has to be read again after a stage did
- * something.
+ * What was read from the platform for one customer in this attempt: everything once for each need, and again after a
+ * stage did something that made it old. A run and a plan read the same, but that a plan waits for nothing.
  */
 export class CustomerSnapshot {
-  readonly #deps: ApplyDependencies & { reader: SnapshotReader };
-  readonly #customer: RecordKey;
-  readonly #thorough: boolean;
-  readonly #signal: AbortSignal | undefined;
+  readonly #deps: SnapshotDependencies;
+  readonly #options: { thorough: boolean; signal: AbortSignal | undefined };
   #observed: Observed = { enterprises: undefined, members: undefined, assets: undefined };
   #customersRead = false;
-  #awaited: CustomersAwaited | undefined;
 
-  constructor(
-    deps: ApplyDependencies & { reader: SnapshotReader },
-    customer: RecordKey,
-    options: { thorough: boolean; signal: AbortSignal | undefined },
-  ) {
+  constructor(deps: SnapshotDependencies, options: { thorough: boolean; signal: AbortSignal | undefined }) {
     this.#deps = deps;
-    this.#customer = customer;
-    this.#thorough = options.thorough;
-    this.#signal = options.signal;
+    this.#options = options;
   }
 
   get observed(): Observed {
@@ -72,40 +68,32 @@ export class CustomerSnapshot {
   }
 
   /**
-   * Set where E3 is to be read again because it shows too few customers for the orders that wait; then nothing is
-   * placed or blocked on it now.
+   * Reads what the customer's plan depends on and was not read yet; what E3 shows of a linked enterprise becomes known
+   * by it. Answers when E3 is to be read again because it shows too few customers for the orders that wait: then
+   * nothing is placed or blocked on it now.
    */
-  get awaited(): CustomersAwaited | undefined {
-    return this.#awaited;
+  async read(knows: CustomerState): Promise<CustomersAwaited | undefined> {
+    const loaded = await knows.loaded();
+    const needs = needsOf(loaded, this.#options.thorough);
+    const { link } = loaded.known;
+    if (needs.enterprises) await this.#lookUp(loaded);
+    const awaited = link !== undefined && knows.keeps ? await this.#readCustomers(knows, link) : undefined;
+    if (needs.staff && link !== undefined) await this.#readStaff(knows.customer, link);
+    return awaited;
   }
 
-  /**
-   * Reads what the customer's plan depends on and was not read yet. What E3 shows of a linked enterprise becomes known
-   * by it.
-   */
-  async read(loaded: Omit<CustomerInput, "observed">): Promise<void> {
-    const { reader, ledger, settings } = this.#deps;
-    const needs = needsOf(loaded, this.#thorough);
-    const { link } = loaded.known;
-    if (needs.enterprises && settings.channelCode !== undefined) {
-      const { channelCustomerId } = customerNumbers(
-        this.#customer,
-        loaded.desiredCustomer?.body.channelCustomerId,
-        settings,
-      );
-      if (this.#observed.enterprises === undefined && this.#observed.ambiguous === undefined)
-        Object.assign(this.#observed, await reader.lookUp(this.#customer, channelCustomerId, this.#signal));
-    }
-    if (link !== undefined && customersLacking(loaded, settings) && !this.#customersRead) {
-      this.#customersRead = true;
-      await this.#lookUpCustomers(link);
-      Object.assign(loaded.known, await ledger.state.known(this.#customer));
-      if (customersLacking(loaded, settings)) this.#awaited = await this.#settles(link);
-    }
-    if (needs.staff && link !== undefined) {
-      this.#observed.members ??= await reader.members(this.#customer, link.enterpriseGlobalId, this.#signal);
-      this.#observed.assets ??= await reader.assets(this.#customer, link.enterpriseGlobalId, this.#signal);
-    }
+  async #lookUp({ customer, desiredCustomer }: LoadedCustomer): Promise<void> {
+    const { reader, settings } = this.#deps;
+    const { enterprises, ambiguous } = this.#observed;
+    if (settings.channelCode === undefined || enterprises !== undefined || ambiguous !== undefined) return;
+    const { channelCustomerId } = customerNumbers(customer, desiredCustomer?.body.channelCustomerId, settings);
+    Object.assign(this.#observed, await reader.lookUp(customer, channelCustomerId, this.#options.signal));
+  }
+
+  async #readStaff(customer: RecordKey, { enterpriseGlobalId }: Link): Promise<void> {
+    const { reader } = this.#deps;
+    this.#observed.members ??= await reader.members(customer, enterpriseGlobalId, this.#options.signal);
+    this.#observed.assets ??= await reader.assets(customer, enterpriseGlobalId, this.#options.signal);
   }
 
   /** Keeps which orders may be on the platform already, and why they wait. */
@@ -126,6 +114,25 @@ export class CustomerSnapshot {
   }
 
   /**
+   * E3 after E2: the customers of the enterprise, where too few are known of. What it shows of an enterprise we made
+   * confirms the correlation (A8).
+   */
+  async #readCustomers(knows: CustomerState, link: Link): Promise<CustomersAwaited | undefined> {
+    const { reader, ledger, settings } = this.#deps;
+    const { enterpriseGlobalId, channelCustomerId, origin } = link;
+    if (this.#customersRead || !customersLacking(await knows.loaded(), settings)) return undefined;
+    this.#customersRead = true;
+    const found = await reader.enterprises(knows.customer, channelCustomerId, this.#options.signal);
+    const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
+    if (ours !== undefined) {
+      await knows.record([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
+      if (origin === "created")
+        await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId));
+    }
+    return customersLacking(await knows.loaded(), settings) ? await this.#settles(link) : undefined;
+  }
+
+  /**
    * When E3 is read again, while it may show more customers of the enterprise than now; undefined once its settle time
    * is over.
    */
@@ -138,23 +145,10 @@ export class CustomerSnapshot {
     if (left === 0 && !(young && readings < settle.readings)) return undefined;
     const pause = Math.ceil(settle.timeMs / (readingsOver * settle.readings));
     const until = toInstant(clock.now() + (left === 0 ? pause : Math.min(left, pause)));
-    const reason = `E3 does not show all customers of the enterprise ${link.enterpriseGlobalId} that the orders need yet; it is read again from ${until} on, and nothing is placed or blocked on what it shows until its settle time is over`;
+    const reason =
+      `E3 does not show all customers of the enterprise ${link.enterpriseGlobalId} that the orders need yet; ` +
+      `it is read again from ${until} on, and nothing is placed or blocked on what it shows until its settle time is over`;
     return { until, reason };
-  }
-
-  /**
-   * E3 after E2: the customers of the enterprise. What it shows of an enterprise we made confirms the correlation (A8).
-   */
-  async #lookUpCustomers({ enterpriseGlobalId, channelCustomerId, origin }: Link): Promise<void> {
-    const { reader, ledger, settings } = this.#deps;
-    const found = await reader.enterprises(this.#customer, channelCustomerId, this.#signal);
-    const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
-    if (ours === undefined) return;
-    await ledger.state.record(this.#customer, [
-      { type: "platform-customers", enterpriseGlobalId, customers: ours.customers },
-    ]);
-    if (origin !== "created") return;
-    await ledger.state.confirmCorrelation(correlationFor(settings, this.#customer, channelCustomerId));
   }
 }
 
@@ -162,7 +156,7 @@ export class CustomerSnapshot {
  * Whether E3 has shown too few customers of the enterprise to place the orders that wait, or to say that they cannot be
  * placed: none at all, fewer than E2 makes, or not exactly one that takes an order's licence type (A12).
  */
-function customersLacking({ known, orders }: Omit<CustomerInput, "observed">, settings: AssumptionSettings): boolean {
+function customersLacking({ known, orders }: LoadedCustomer, settings: AssumptionSettings): boolean {
   const { link, platformCustomers } = known;
   if (link === undefined) return false;
   const waiting = orders.filter(

@@ -1,0 +1,203 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import { serviceWords } from "../contract/answer-json.ts";
+import { meaningOf } from "../contract/codes.ts";
+import { scrub } from "../http/redaction.ts";
+import type { Concluded, RefusedPerson } from "../operation/kind.ts";
+import type { Operation } from "../operation/operation.ts";
+import { kindOf } from "../operation/registry.ts";
+import type { WriteOutcome } from "../platform/call.ts";
+import { attemptEnd, isContradiction, keptAnswer } from "./attempt-end.ts";
+import type { CustomerState } from "./customer-state.ts";
+import type { ApplyDependencies } from "./dependencies.ts";
+import { refusedPeople, refusedWith } from "./refusal.ts";
+import type { Refused } from "./refusal.ts";
+import { settleTimeBegins } from "./settle-time.ts";
+
+/** What became of one operation that was to be carried out. */
+export type Delivery =
+  | { kind: "done"; refused: RefusedPerson[] }
+  /** `answered`: the code that the service answered with. */
+  | ({ kind: "rejected"; answered: string } & Pick<Refused, "code" | "reason" | "scope" | "shared">)
+  | { kind: "unknown"; id: string }
+  | { kind: "parked"; id: string; reason: string }
+  /** Not one byte left. Without an `id` there was no permit, and the journal holds no intent of it. */
+  | { kind: "not-sent"; id: string | undefined; reason: string }
+  /** The run was stopped before it: nothing was recorded or sent. */
+  | { kind: "stopped" }
+  /** Nothing was recorded or sent: something the payload needs is not known or not usable. */
+  | { kind: "blocked"; code: string; reason: string };
+
+/** An operation of the journal whose outcome is unknown and that is sent again. */
+export interface Existing {
+  id: string;
+  wireHash: string | null;
+  context: JsonObject;
+  settleAfter: string | null;
+}
+
+/** An operation that was sent, or that is sent again, and whose outcome is to be recorded. */
+export interface Sent {
+  operation: Operation;
+  id: string;
+  state: CustomerState;
+  existing: Existing | undefined;
+}
+
+type End = ReturnType<typeof attemptEnd>;
+
+/** Records what became of an attempt: outcome, what is known by it and audit entry, in one transaction. */
+export async function recordOutcome(
+  deps: ApplyDependencies,
+  sent: Sent & { texts: readonly string[] },
+  outcome: WriteOutcome<unknown>,
+  conclude: (id: string) => Concluded,
+): Promise<Delivery> {
+  const attempt = attemptEnd(outcome);
+  const answer = keptAnswer("raw" in outcome ? outcome.raw : undefined);
+  switch (outcome.kind) {
+    case "done":
+    case "partial":
+    case "already":
+      return await recordDone(deps, sent, conclude(sent.id), { attempt, answer });
+    case "not-sent":
+      return await recordNotSent(sent, attempt, outcome.reason);
+    case "rejected":
+      return await recordRejected(deps, sent, outcome, { attempt, answer });
+    case "unknown":
+      return await doubt(deps, sent, attempt, answer);
+  }
+}
+
+async function recordDone(
+  deps: ApplyDependencies,
+  sent: Sent,
+  concluded: Concluded,
+  { attempt, answer }: { attempt: End; answer: string | undefined },
+): Promise<Delivery> {
+  const { operation, id, state } = sent;
+  if ("contradiction" in concluded) return await park(deps, sent, concluded.contradiction, { attempt, answer });
+  if ("doubt" in concluded)
+    return await doubt(deps, sent, { ...attempt, outcome: "unknown", detail: concluded.doubt }, answer);
+  try {
+    await state.conclude(operation, id, {
+      state: "done",
+      attempt,
+      changes: concluded.changes,
+      rejections: refusedPeople(deps, operation, concluded.refused),
+      audit: { kind: operation.kind, body: concluded.audit },
+    });
+  } catch (error) {
+    if (!isContradiction(error)) throw error;
+    return await park(deps, sent, error.message, { attempt, answer });
+  }
+  return { kind: "done", refused: concluded.refused };
+}
+
+/** Where it was sent again and did not leave, what is unknown is still what became of the attempt before it. */
+async function recordNotSent(
+  { operation, id, state, existing }: Sent,
+  attempt: End,
+  reason: string,
+): Promise<Delivery> {
+  const audit = { kind: "not-sent", body: { reason } };
+  if (existing !== undefined) {
+    await state.conclude(operation, id, {
+      state: "unknown",
+      attempt,
+      settleAfter: existing.settleAfter ?? undefined,
+      message: `sent again, it did not leave: ${reason}`,
+      changes: [],
+      audit,
+    });
+  } else {
+    await state.conclude(operation, id, {
+      state: "dropped",
+      attempt,
+      verdict: "not sent",
+      message: reason,
+      changes: [],
+      audit,
+    });
+  }
+  return { kind: "not-sent", id, reason };
+}
+
+async function recordRejected(
+  deps: ApplyDependencies,
+  sent: Sent & { texts: readonly string[] },
+  { code, raw }: Extract<WriteOutcome<unknown>, { kind: "rejected" }>,
+  { attempt, answer }: { attempt: End; answer: string | undefined },
+): Promise<Delivery> {
+  const { operation, id, state, existing } = sent;
+  const { endpoint, subject } = operation;
+  if (existing !== undefined && kindOf(operation).whenUnknown !== "send-again") {
+    const reason = `sent again, it was rejected with ${code}; the attempt before it may have been applied`;
+    return await park(deps, sent, reason, { attempt, code, answer });
+  }
+  const { meaning, cure } = meaningOf(code, endpoint);
+  const { rejections, ...refused } = refusedWith(deps, operation, code, scrub(serviceWords(raw), sent.texts));
+  await state.conclude(operation, id, {
+    state: "rejected",
+    attempt,
+    code,
+    message: meaning,
+    answer,
+    changes: [],
+    rejections,
+    audit: { kind: "rejected", body: { meaning } },
+  });
+  deps.logger.warn({ operation: id, endpoint, subject, code, cure }, "operation rejected");
+  return { kind: "rejected", answered: code, ...refused };
+}
+
+async function doubt(
+  deps: ApplyDependencies,
+  { operation, id, state }: Sent,
+  attempt: End,
+  answer: string | undefined,
+): Promise<Delivery> {
+  const { endpoint, subject } = operation;
+  const kind = kindOf(operation);
+  if (kind.whenUnknown === "lost") {
+    const { verdict, audit, message } = kind.lost(operation.payload);
+    const { code, detail: reason } = attempt;
+    const kept = { verdict, code, message: reason, answer };
+    const told = { kind: audit.kind, body: { ...audit.body, reason } };
+    await state.conclude(operation, id, { state: "dropped", attempt, ...kept, changes: [], audit: told });
+    deps.logger.warn({ operation: id, ...told.body, code }, message);
+    return { kind: "unknown", id };
+  }
+  settleTimeBegins(deps, id, operation.subject);
+  await state.conclude(operation, id, {
+    state: "unknown",
+    attempt,
+    settleMs: deps.settle.timeMs,
+    code: attempt.code,
+    message: attempt.detail,
+    answer,
+    changes: [],
+    audit: { kind: "unknown", body: { reason: attempt.detail } },
+  });
+  deps.logger.warn({ operation: id, endpoint, subject, reason: attempt.detail }, "outcome unknown");
+  return { kind: "unknown", id };
+}
+
+/** Leaves an operation to a person. */
+export async function park(
+  deps: ApplyDependencies,
+  { operation, id, state }: Pick<Sent, "operation" | "id" | "state">,
+  reason: string,
+  answered: { attempt?: End; code?: string; answer?: string | undefined } = {},
+): Promise<Delivery> {
+  const audit: { kind: string; body: JsonObject } = { kind: "parked", body: { reason } };
+  await state.conclude(operation, id, {
+    state: "parked",
+    ...answered,
+    message: reason,
+    verdict: "waits for a person",
+    changes: [],
+    audit,
+  });
+  deps.logger.error({ operation: id, reason }, "operation parked");
+  return { kind: "parked", id, reason };
+}

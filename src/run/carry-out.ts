@@ -1,0 +1,156 @@
+import { deliver } from "../apply/deliver.ts";
+import type { CustomerState } from "../apply/customer-state.ts";
+import type { Delivery } from "../apply/outcome.ts";
+import { lookForRefusedOrder, refusedJustNow } from "../apply/refused-orders.ts";
+import type { Operation } from "../operation/operation.ts";
+import { kindOf } from "../operation/registry.ts";
+import type { Observed } from "../plan/input.ts";
+import { advance } from "./attempt-state.ts";
+import type { AttemptState } from "./attempt-state.ts";
+import { earlierMayStillLand, serviceOf } from "./customer-attempt.ts";
+import type { CustomerAttempt, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
+import type { Why } from "./record-outcomes.ts";
+
+/** The attempt that an operation is carried out in. */
+export interface CarryOut {
+  deps: ReconcileDependencies;
+  attempt: CustomerAttempt;
+  knows: CustomerState;
+  observed: Observed;
+}
+
+/** How far the attempt is after one operation, and why it stops there. */
+interface CarriedOut {
+  state: AttemptState;
+  stopped?: StopReason;
+}
+
+/** Sends one operation, or puts it off, and says what it came to. */
+export async function carryOut(of: CarryOut, before: AttemptState, operation: Operation): Promise<CarriedOut> {
+  const { deps, attempt, knows, observed } = of;
+  const withheld = await withhold(of, operation);
+  if (withheld === "parked") return { state: before, stopped: "parked" };
+  if (withheld !== undefined) {
+    const state = advance(before, { type: "put-off", operation, why: withheld });
+    await dropUnsent(of, state, operation, withheld.dropped ?? withheld.reason);
+    return { state };
+  }
+  const delivery = await deliver(deps, deps.pool, operation, {
+    runId: attempt.runId,
+    state: knows,
+    plannedId: before.plannedIds.get(operation.hash),
+    shownBefore: observed.members?.map((member) => member.globalId),
+    signal: attempt.signal,
+  });
+  return await outcomeOf(of, before, operation, delivery);
+}
+
+async function outcomeOf(
+  of: CarryOut,
+  before: AttemptState,
+  operation: Operation,
+  delivery: Delivery,
+): Promise<CarriedOut> {
+  switch (delivery.kind) {
+    case "done":
+      return { state: advance(before, { type: "done", operation, refused: delivery.refused }) };
+    case "blocked":
+      return { state: await putOff(of, before, operation, delivery) };
+    case "rejected":
+      return refusedBy(of.deps, before, operation, delivery);
+    case "unknown":
+      return await settleAtOnce(of, advance(before, { type: "sent", operation }), operation, delivery.id);
+    case "parked":
+      return { state: advance(before, { type: "sent", operation }), stopped: "parked" };
+    case "not-sent": {
+      const reason = `not sent: ${delivery.reason}`;
+      const why = { code: "service.not-sent", reason };
+      const sent = advance(before, { type: "sent", operation });
+      const state = advance(sent, { type: "unsent", operations: [operation], why });
+      if (delivery.id === undefined) await dropUnsent(of, state, operation, reason);
+      return { state, stopped: "not-sent" };
+    }
+    case "stopped":
+      return { state: before, stopped: "aborted" };
+  }
+}
+
+async function putOff(
+  of: CarryOut,
+  before: AttemptState,
+  operation: Operation,
+  { code, reason }: Extract<Delivery, { kind: "blocked" }>,
+): Promise<AttemptState> {
+  const known = code === "pool.empty" ? advance(before, { type: "lacking" }) : before;
+  const state = advance(known, { type: "put-off", operation, why: { code, reason, again: true } });
+  await dropUnsent(of, state, operation, reason);
+  return state;
+}
+
+/**
+ * A refusal stops only what needs what was refused: the next plan of this attempt leaves it out. People who were
+ * refused together are not at fault yet: they are sent in parts. Where the service refuses this application, no record
+ * is at fault, and this run sends it nothing more.
+ */
+function refusedBy(
+  { refusing }: ReconcileDependencies,
+  before: AttemptState,
+  operation: Operation,
+  { scope, shared, code, reason }: Extract<Delivery, { kind: "rejected" }>,
+): CarriedOut {
+  if (scope !== "service")
+    return { state: advance(before, { type: "refused", operation, why: { code, reason }, shared }) };
+  refusing.set(serviceOf(operation), reason);
+  const why = { code, reason, again: false };
+  return { state: advance(before, { type: "put-off", operation, why }), stopped: "rejected" };
+}
+
+/** A lost answer is looked into at once: in most cases the platform shows the effect already. */
+async function settleAtOnce(
+  { deps, attempt, knows }: CarryOut,
+  state: AttemptState,
+  operation: Operation,
+  id: string,
+): Promise<CarriedOut> {
+  const row = await deps.ledger.journal.byId(id);
+  if (row === undefined || kindOf(row.operation).whenUnknown === "send-again") return { state, stopped: "unknown" };
+  const { runId, signal } = attempt;
+  const settled = await deps.settling.settle(row, { runId, signal, knows });
+  if (settled.kind === "rejected")
+    return { state: advance(state, { type: "refused", operation, why: settled, shared: false }) };
+  if (settled.kind !== "done") return { state, stopped: "unknown" };
+  return { state: advance(state, { type: "done", operation, refused: [] }) };
+}
+
+/**
+ * Why an operation is not sent now: an earlier value may still land, its service refuses this application, or what a
+ * refused E5 did is not known.
+ */
+async function withhold(
+  { deps, attempt, knows }: CarryOut,
+  operation: Operation,
+): Promise<"parked" | (Why & { dropped?: string }) | undefined> {
+  if (await earlierMayStillLand(deps, operation)) {
+    const reason = "an earlier change with an unknown outcome may still land; this one waits for the settle time";
+    const dropped = "waits for the settle time of an earlier change";
+    return { code: "settle-time", reason, again: true, dropped };
+  }
+  const refusing = deps.refusing.get(serviceOf(operation));
+  if (refusing !== undefined) return { code: "service.refused", reason: refusing, again: true };
+  const after = await lookForRefusedOrder({ ...deps, knows }, operation, attempt.signal);
+  if (after.kind === "clear") return undefined;
+  return after.kind === "parked" ? "parked" : { code: "settle-time", reason: refusedJustNow, again: true };
+}
+
+/** What is not sent stands in the journal as dropped, with the reason. */
+export async function dropUnsent(
+  { deps, attempt, knows }: Omit<CarryOut, "observed">,
+  state: AttemptState,
+  operation: Operation,
+  why: string,
+): Promise<void> {
+  const { journal } = deps.ledger;
+  if (!state.plannedIds.has(operation.hash))
+    await journal.plan({ runId: attempt.runId, state: "planned", operations: [operation] });
+  await journal.drop(knows.customer, why, { hash: operation.hash, held: false });
+}
