@@ -3,19 +3,15 @@ import type { ServiceName } from "../contract/endpoints.ts";
 import { destructionOf } from "../apply/customer-planning.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import { kindOf } from "../operation/registry.ts";
-import { hashOf } from "../base/canonical-json.ts";
-import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import { formatKey } from "../crm/keys.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { NumberPool } from "../apply/pool.ts";
 import type { Settling } from "../apply/settle.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Block } from "../plan/block.ts";
-import type { CustomerInput, Observed } from "../plan/input.ts";
+import type { Observed } from "../plan/input.ts";
 import type { Operation } from "../operation/operation.ts";
-import { planCustomer } from "../plan/plan.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 
 /** What a attempt over one customer has to know about its run. */

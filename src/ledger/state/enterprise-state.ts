@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { EnterpriseFacts, Known, PayloadFacts, StateChange } from "../../operation/state.ts";
+import type { EnterpriseFacts, Known, StateChange } from "../../operation/state.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import type { ChangeTables } from "./changes.ts";
@@ -58,11 +58,6 @@ export class EnterpriseState {
     return this.#context.readTogether(() => this.#known.enterpriseFacts(enterpriseGlobalId));
   }
 
-  /** What the references of a payload of this customer stand for now. */
-  async payloadFacts(customer: RecordKey): Promise<PayloadFacts> {
-    return this.#context.readTogether(() => this.#known.payloadFacts(customer));
-  }
-
   /** What an adopted enterprise showed under a channel order number when it was examined. */
   async shownOrder(customer: RecordKey, channelOrderId: string): Promise<ShownOrder | undefined> {
     return this.#context.read(() => this.#known.shownOrder(customer, channelOrderId));
@@ -109,14 +104,6 @@ export class EnterpriseState {
 
   async isStaffLinked(staff: RecordKey): Promise<boolean> {
     return this.#context.read(() => this.#links.isStaffLinked(staff));
-  }
-
-  /** Asset numbers fixed to the placed orders of a customer. */
-  async placedNumbers(customer: RecordKey): Promise<string[]> {
-    const known = await this.known(customer);
-    return known.numbers
-      .filter((item) => known.placedOrders.has(formatKey({ namespace: item.namespace, id: item.orderId })))
-      .map((item) => item.number);
   }
 
   async fixNumbers(order: RecordKey, wanted: readonly WantedNumbers[]): Promise<FixedNumbers> {

@@ -1,39 +1,17 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { usable } from "../../operation/state.ts";
-import type { EnterpriseFacts, Known, PayloadFacts } from "../../operation/state.ts";
+import type { EnterpriseFacts, Known } from "../../operation/state.ts";
 import type { PlatformCustomer } from "../../platform/snapshot.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
-/** What is known of the enterprise of one customer, and what the references of one payload stand for. Reads only. */
+/** What is known of the enterprise of one customer. Reads only. */
 export class EnterpriseTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
     this.#statements = prepareStatements(database);
-  }
-
-  /**
-   * What the references of one payload stand for. Numbers and members are looked up one by one, so that an operation
-   * costs the same for a customer with many orders.
-   */
-  payloadFacts(customer: RecordKey): PayloadFacts {
-    const run = this.#statements;
-    const { namespace, id } = customer;
-    const { link } = this.link(customer);
-    const enterprise = link?.enterpriseGlobalId ?? "";
-    return {
-      link,
-      platformCustomers: this.platformCustomers(enterprise),
-      enterpriseCode: this.code(enterprise),
-      numberOf: (order, instanceId, unit) =>
-        run.numberOf.get(order.namespace, order.id, instanceId, unit, namespace, id)?.number,
-      memberOf: (staff) => {
-        const member = run.memberOf.get(staff.namespace, staff.id, namespace, id)?.member_global_id;
-        return member === undefined || !usable(member) ? undefined : member;
-      },
-    };
   }
 
   link(customer: RecordKey): Pick<Known, "link" | "linkUnusable"> {
@@ -96,17 +74,6 @@ function prepareStatements(database: Sqlite) {
       >(
         `select customer_id, is_default, channel_code, channel_customer_id from platform_customer where enterprise_global_id = +?
        order by customer_id`,
-      ),
-    numberOf: () =>
-      database.prepare<[string, string, string, number, string, string], { number: string }>(
-        `select n.wire_number as number from asset_number n join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
-       where n.namespace = +? and n.order_id = +? and n.instance_id = +? and n.unit = +? and n.fixed_at is not null
-         and r.customer_namespace = ? and r.customer_id = ?`,
-      ),
-    memberOf: () =>
-      database.prepare<[string, string, string, string], Row<"staff_link", "member_global_id">>(
-        `select member_global_id from staff_link where namespace = +? and staff_id = +? and to_at is null
-       and customer_namespace = ? and customer_id = ?`,
       ),
     protectedMembers: () =>
       database.prepare<[string], Row<"protected_member", "member_global_id">>(

@@ -2,15 +2,7 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { usable } from "../../operation/state.ts";
-import type {
-  Assignment,
-  EnterpriseFacts,
-  FixedNumber,
-  Known,
-  PayloadFacts,
-  PlacedOrder,
-  StaffLink,
-} from "../../operation/state.ts";
+import type { Assignment, EnterpriseFacts, FixedNumber, Known, PlacedOrder, StaffLink } from "../../operation/state.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../../operation/desired.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
@@ -175,11 +167,6 @@ export class KnownTables {
   /** What is known of an enterprise, whoever is linked with it. */
   enterpriseFacts(enterpriseGlobalId: string): EnterpriseFacts {
     return this.#enterprises.facts(enterpriseGlobalId);
-  }
-
-  /** What the references of one payload of a customer stand for. */
-  payloadFacts(customer: RecordKey): PayloadFacts {
-    return this.#enterprises.payloadFacts(customer);
   }
 
   /** What the CRM says of an order now, whether it waits to be planned or not. */
