@@ -42,9 +42,9 @@ describe("a customer that E3 does not show", () => {
     expect(create?.target).toEqual({ channelCustomerId: "ALFKI" });
     expect(create && wireOf(create, situation({}).known)).toEqual({
       crmCustomerId: "ALFKI",
-      customerName: "Alfreds Futterkiste",
-      branchName: "Branch One",
-      address: "Obere Str. 57",
+      customerName: "CANARY name ALFKI",
+      branchName: "Branch 1",
+      address: "CANARY street ALFKI",
     });
   });
 
@@ -52,8 +52,8 @@ describe("a customer that E3 does not show", () => {
     const [create] = plan({ customer: customer({ address: undefined }) }).operations;
     expect(create && wireOf(create, situation({}).known)).toEqual({
       crmCustomerId: "ALFKI",
-      customerName: "Alfreds Futterkiste",
-      branchName: "Branch One",
+      customerName: "CANARY name ALFKI",
+      branchName: "Branch 1",
     });
   });
 
@@ -64,10 +64,10 @@ describe("a customer that E3 does not show", () => {
     expect(bind && wireOf(bind, situation({}).known, settings)).toEqual({
       channelCode: "CH1",
       channelCustomerId: "XALFKI",
-      customerName: "Alfreds Futterkiste",
-      branchName: "Branch One",
+      customerName: "CANARY name ALFKI",
+      branchName: "Branch 1",
       enterpriseName: "Alfreds Holding",
-      passwordMobile: "+49 30 0076545",
+      passwordMobile: "491770070002",
     });
   });
 
@@ -75,7 +75,7 @@ describe("a customer that E3 does not show", () => {
     const settings = settingsWith({ enterpriseCreation: "E1" });
     const [bind] = plan({}, { settings }).operations;
     const after = bind?.after;
-    expect(after).toMatchObject({ branchName: "Branch One", address: null });
+    expect(after).toMatchObject({ branchName: "Branch 1", address: null });
     const own = customer();
     const known = linked(own, {
       acknowledged: { name: own.body.name.commitment, branchName: own.body.branchName, address: null },
@@ -187,9 +187,9 @@ describe("a linked customer", () => {
     expect(update?.reason).toBe(reason);
     expect(update && wireOf(update, situation({}).known)).toEqual({
       crmCustomerId: "ALFKI",
-      customerName: "Alfreds Futterkiste",
-      branchName: "Branch One",
-      address: "Obere Str. 57",
+      customerName: "CANARY name ALFKI",
+      branchName: "Branch 1",
+      address: "CANARY street ALFKI",
       ...("name" in fields ? { customerName: fields.name } : {}),
       ...("branchName" in fields ? { branchName: fields.branchName } : {}),
       ...("address" in fields ? { address: fields.address } : {}),

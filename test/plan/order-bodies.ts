@@ -3,17 +3,17 @@
 /** The fields that every order record of Alfreds holds. */
 const identifying = {
   crmCustomerId: "ALFKI",
-  customerName: "Alfreds Futterkiste",
+  customerName: "CANARY name ALFKI",
   channelCustomerId: "ALFKI",
-  adminName: "Maria Anders",
-  adminAccount: "maria",
-  adminEmail: "maria@example.org",
-  adminCellNumber: "+49 30 0074321",
-  passwordMobile: "+49 30 0076545",
-  address: "Obere Str. 57",
+  adminName: "CANARY admin",
+  adminAccount: "CANARYadmin",
+  adminEmail: "CANARY@example.com",
+  adminCellNumber: "491770070001",
+  passwordMobile: "491770070002",
+  address: "CANARY street ALFKI",
   customerType: "company",
   branchCode: "B1",
-  branchName: "Branch One",
+  branchName: "Branch 1",
   enterpriseGlobalId: "ENT-1",
 };
 

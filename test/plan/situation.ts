@@ -18,6 +18,7 @@ import type { Operation } from "../../src/operation/operation.ts";
 import { isPrivateMarker, markerKey } from "../../src/operation/references.ts";
 import type { CustomerPlan, PlanOptions } from "../../src/plan/plan.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
+import { customerRecord } from "../support/world/records.ts";
 
 export type CustomerFields = Partial<z.input<typeof customerSchema>>;
 export type OrderFields = Partial<z.input<typeof orderSchema>>;
@@ -80,18 +81,7 @@ function desired<Body>(stream: Stream, record: object & RecordKey, standing: Sta
 /** Alfreds, with everything that an order needs. */
 export function customer(fields: CustomerFields = {}, standing: Standing = {}): Desired<DesiredCustomer> {
   const record = customerSchema.parse({
-    ...customerKey,
-    name: "Alfreds Futterkiste",
-    enterpriseName: "Alfreds Holding",
-    customerType: "company",
-    branchCode: "B1",
-    branchName: "Branch One",
-    address: "Obere Str. 57",
-    adminName: "Maria Anders",
-    adminAccount: "maria",
-    adminEmail: "maria@example.org",
-    adminMobile: "+49 30 0074321",
-    purchaserMobile: "+49 30 0076545",
+    ...customerRecord(customerKey.id, { enterpriseName: "Alfreds Holding" }),
     ...fields,
   });
   return desired("customers", record, standing);
