@@ -9,7 +9,10 @@ function row(index: number): string {
   const id = `C${String(index).padStart(8, "0")}`;
   const city = cities[index % cities.length] ?? "Berlin";
   const phone = `138${String(index).padStart(8, "0")}`;
-  return `${id},"Company ${index}, Ltd.",company,B${index % 16},${city},${(index % 300) + 1} Main Street,Contact ${index},contact${index}@example.com,${phone}\n`;
+  return (
+    `${id},"Company ${index}, Ltd.",company,B${index % 16},${city},${(index % 300) + 1} ` +
+    `Main Street,Contact ${index},contact${index}@example.com,${phone}\n`
+  );
 }
 
 /** Writes a CSV file of `count` customers, the same each time. */

@@ -45,12 +45,15 @@ export async function fillWithHistory(path: string, operations: number): Promise
   const id = (prefix: string): string => `format('${prefix}%08d', i)`;
   const run = `format('run-%06d', i % ${runs})`;
   const bulk = (into: string, values: string): string => `insert into ${into} ${series} select ${values} from s`;
-  const payload = `json_object('channelOrderId', ${id("K")}, 'customer', ${id("P")}, 'lines', json('[${"1,".repeat(150)}1]'))`;
+  const lines = `json('[${"1,".repeat(150)}1]')`;
+  const payload = `json_object('channelOrderId', ${id("K")}, 'customer', ${id("P")}, 'lines', ${lines})`;
   const statements = [
     ...["customers", "orders", "staff"].flatMap((stream) => [
       bulk(
-        "record (stream, namespace, id, source, raw_hash, body_hash, version, customer_namespace, customer_id, state, last_read, changed_run, outcome_run, outcome, first_seen, changed_at)",
-        `'${stream}', 'past', ${id("P")}, 'past', ${id(stream)}, ${id("b")}, 1, 'past', ${id("P")}, 'current', 1, ${run}, ${run}, 'planned', '${at}', '${at}'`,
+        "record (stream, namespace, id, source, raw_hash, body_hash, version, customer_namespace, " +
+          "customer_id, state, last_read, changed_run, outcome_run, outcome, first_seen, changed_at)",
+        `'${stream}', 'past', ${id("P")}, 'past', ${id(stream)}, ${id("b")}, 1, ` +
+          `'past', ${id("P")}, 'current', 1, ${run}, ${run}, 'planned', '${at}', '${at}'`,
       ),
       bulk(
         "record_version (stream, namespace, id, version, from_at, source, place, body)",
@@ -63,8 +66,11 @@ export async function fillWithHistory(path: string, operations: number): Promise
     ]),
     ...kinds.flatMap(({ kind, endpoint, stage, stream, subject }, position) => [
       bulk(
-        "operation (id, run_id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target, payload, wire_hash, context, reason, before, after, created_at, updated_at)",
-        `${id(`op-${position}-`)}, ${run}, 'past', ${id("P")}, '${kind}', '${endpoint}', '${stage}', '${subject}:past/' || ${id("P")}, ${id("h")}, 'done', '{}', ${payload}, ${id("w")}, '{}', 'new', 'null', '{}', '${at}', '${at}'`,
+        "operation (id, run_id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, " +
+          "state, target, payload, wire_hash, context, reason, before, after, created_at, updated_at)",
+        `${id(`op-${position}-`)}, ${run}, 'past', ${id("P")}, '${kind}', '${endpoint}', ` +
+          `'${stage}', '${subject}:past/' || ${id("P")}, ${id("h")}, 'done', '{}', ` +
+          `${payload}, ${id("w")}, '{}', 'new', 'null', '{}', '${at}', '${at}'`,
       ),
       bulk(
         "attempt (operation_id, number, nonce, wire_hash, started_at, finished_at, outcome, http_status)",
@@ -80,7 +86,8 @@ export async function fillWithHistory(path: string, operations: number): Promise
       `'past', ${id("P")}, '${at}', ${id("E")}, 'crm', ${id("past-")}, 'created'`,
     ),
     bulk(
-      "placed_order (namespace, order_id, from_at, customer_namespace, customer_id, channel_order_id, body_hash, version, origin)",
+      "placed_order (namespace, order_id, from_at, customer_namespace, " +
+        "customer_id, channel_order_id, body_hash, version, origin)",
       `'past', ${id("P")}, '${at}', 'past', ${id("P")}, ${id("K")}, ${id("b")}, 1, 'placed'`,
     ),
     bulk(
@@ -88,24 +95,30 @@ export async function fillWithHistory(path: string, operations: number): Promise
       `${id("8")}, 'pool', '${at}', '${at}', ${id("8")}, 'past', ${id("P")}, 'A1', 0`,
     ),
     bulk(
-      "staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id, member_global_id, origin, profile)",
+      "staff_link (namespace, staff_id, from_at, customer_namespace, " +
+        "customer_id, enterprise_global_id, member_global_id, origin, profile)",
       `'past', ${id("P")}, '${at}', 'past', ${id("P")}, ${id("E")}, ${id("M")}, 'created', '{}'`,
     ),
     bulk(
-      "assignment (asset_number, from_at, namespace, staff_id, customer_namespace, customer_id, member_global_id, origin)",
+      "assignment (asset_number, from_at, namespace, staff_id, " +
+        "customer_namespace, customer_id, member_global_id, origin)",
       `${id("8")}, '${at}', 'past', ${id("P")}, 'past', ${id("P")}, ${id("M")}, 'granted'`,
     ),
     bulk("observation_read (customer_namespace, customer_id, seen_at, complete)", `'past', ${id("P")}, '${at}', 1`),
     bulk(
-      "quarantine (id, source, stream, place, field, code, message, raw_ref, raw_hash, first_seen, last_seen, last_read, state)",
+      "quarantine (id, source, stream, place, field, code, message, " +
+        "raw_ref, raw_hash, first_seen, last_seen, last_read, state)",
       `${id("q")}, 'past', 'orders', 'file:1', 'id', 'x', 'x', 'x', ${id("r")}, '${at}', '${at}', 1, 'resolved'`,
     ).replace(`i < ${customers}`, `i < ${Math.ceil(customers / 25)}`),
-    `insert into run (id, job, kind, trigger, scope, started_at, finished_at, state, exit_code, balance, summary, header)
+    `insert into run (id, job, kind, trigger, scope, started_at, finished_at, state, exit_code, balance,
+       summary, header)
        with recursive s (i) as (select 0 union all select i + 1 from s where i < ${runs - 1})
-       select format('run-%06d', i), 'job-' || (i % 3), 'sync', 'schedule', null, '${at}', '${at}', 'done', 0, 'null', 'null', '{}' from s`,
+       select format('run-%06d', i), 'job-' || (i % 3), 'sync', 'schedule', null, '${at}', '${at}', 'done', 0,
+         'null', 'null', '{}' from s`,
     `insert into source_read (run_id, source, stream, started_at, finished_at, complete, whole, rows)
        with recursive s (i) as (select 0 union all select i + 1 from s where i < ${2 * runs - 1})
-       select format('run-%06d', i / 2), 'past', iif(i % 2, 'orders', 'customers'), '${at}', '${at}', 1, 1, 1000 from s`,
+       select format('run-%06d', i / 2), 'past', iif(i % 2, 'orders', 'customers'), '${at}', '${at}', 1, 1,
+         1000 from s`,
   ];
   database.transaction(() => {
     for (const statement of statements) database.exec(statement);

@@ -48,10 +48,12 @@ async function main(options: Options): Promise<number> {
     ].toSorted((left, right) => (left.target < right.target ? -1 : left.target > right.target ? 1 : 0));
     const busy =
       load > machine.cores / 2
-        ? ` The machine was busy with other things (load ${load.toFixed(1)} at the start): ratios are rough, absolute figures say little.`
+        ? ` The machine was busy with other things (load ${load.toFixed(1)} ` +
+          "at the start): ratios are rough, absolute figures say little."
         : "";
     console.log(
-      `${options.records} customers, ${options.rounds} rounds; Node ${machine.node}, ${machine.cores} × ${machine.cpu}.${busy}\n`,
+      `${options.records} customers, ${options.rounds} rounds; Node ` +
+        `${machine.node}, ${machine.cores} × ${machine.cpu}.${busy}\n`,
     );
     console.log(`${targetTable(figures)}\n`);
     console.log(`${wayTable(road)}\n`);

@@ -22,7 +22,11 @@ export interface Options {
 /** From this many customers on, each run is measured once. */
 const largeRun = 100_000;
 
-export const usage = `node bench/main.ts [--records N] [--rounds N] [--latency-records N] [--memory-records N] [--history N] [--json FILE] [--write-baseline]
+const flags =
+  "[--records N] [--rounds N] [--latency-records N] [--memory-records N] " +
+  "[--history N] [--json FILE] [--write-baseline]";
+
+export const usage = `node bench/main.ts ${flags}
 
   --records N           customers of a run (10000; 1000000 takes long)
   --rounds N            measurements of each run, the middle one counts (3; 1 from ${largeRun} customers on)

@@ -77,11 +77,20 @@ export function notes(road: Road, parts: Parts): string[] {
   const { durability, order, chain } = parts;
   const enough = capacity >= 3 * calls ? "enough" : "TOO LITTLE: at least 3 × is needed";
   return [
-    `Replay server: ${rate(capacity, "calls")} on one core, ${rate(floorCalls, "calls")} taken by the floor, ${times(capacity / calls)} the program's ${rate(calls, "calls")} (${enough}).`,
-    `Bound of ${lanes} lanes at ${road.latency.ms} ms a call: ${rate(boundOf(road.latency.first), "records")}, by how long calls were really held (${(road.latency.first.replay.heldMs / road.latency.first.replay.total).toFixed(2)} ms).`,
+    `Replay server: ${rate(capacity, "calls")} on one core, ${rate(floorCalls, "calls")} taken ` +
+      `by the floor, ${times(capacity / calls)} the program's ${rate(calls, "calls")} (${enough}).`,
+    `Bound of ${lanes} lanes at ${road.latency.ms} ms a call: ` +
+      `${rate(boundOf(road.latency.first), "records")}, by how long calls were really held ` +
+      `(${(road.latency.first.replay.heldMs / road.latency.first.replay.total).toFixed(2)} ms).`,
     `One flush of this disk takes ${durability.flushMs.toFixed(2)} ms.`,
-    `Writing calls that the ledger alone can record, at full durability in groups: ${rate(durability.grouped, "calls")}; one commit each: ${rate(durability.each, "calls")} (grouping gains ${times(durability.grouped / durability.each)}); at NORMAL in groups: ${rate(durability.normal, "calls")} (full durability costs ${times(durability.normal / durability.grouped)}).`,
-    `First run with one commit each: ${rate(road.commitEach.recordsPerSecond, "records")}, ${times(road.commitEach.recordsPerSecond / first)} that in groups.`,
-    `An order with packages three levels deep and 13 products: ${order.deep.toFixed(0)} µs. Audit chain append: ${rate(chain.appendedPerSecond, "entries")}.`,
+    "Writing calls that the ledger alone can record, at full durability in " +
+      `groups: ${rate(durability.grouped, "calls")}; one commit each: ` +
+      `${rate(durability.each, "calls")} (grouping gains ${times(durability.grouped / durability.each)}); ` +
+      `at NORMAL in groups: ${rate(durability.normal, "calls")} (full ` +
+      `durability costs ${times(durability.normal / durability.grouped)}).`,
+    `First run with one commit each: ${rate(road.commitEach.recordsPerSecond, "records")}, ` +
+      `${times(road.commitEach.recordsPerSecond / first)} that in groups.`,
+    `An order with packages three levels deep and 13 products: ${order.deep.toFixed(0)} ` +
+      `µs. Audit chain append: ${rate(chain.appendedPerSecond, "entries")}.`,
   ];
 }

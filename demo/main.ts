@@ -18,7 +18,8 @@ const unknown = words.filter((word) => !["--json", "--reset"].includes(word));
 async function main(): Promise<ExitCode> {
   if (unknown.length > 0) {
     output.note(
-      `the demo does not know ${unknown.join(" ")}\n  → npm run demo, npm run demo -- --json, or npm run demo -- --reset`,
+      `the demo does not know ${unknown.join(" ")}\n  → npm run ` +
+        "demo, npm run demo -- --json, or npm run demo -- --reset",
     );
     return exitCodes.usage;
   }

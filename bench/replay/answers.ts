@@ -20,11 +20,20 @@ function between(text: string, before: string, after: string): string {
 }
 
 function platformCustomer(id: string, number: number): string {
-  return `{"customerId":"${number}${id}","channelCode":"crm","channelCustomerId":"${id}","enterpriseGlobalId":"g${id}","enterpriseName":"Enterprise ${id}","isDefault":${number === 1}}`;
+  return (
+    `{"customerId":"${number}${id}","channelCode":"crm","channelCustomerId":"${id}` +
+    `","enterpriseGlobalId":"g${id}","enterpriseName":"Enterprise ${id}","isDefault":${number === 1}}`
+  );
 }
 
 function staffRow(gid: string, number: number, userName: string): string {
-  return `{"id":"${number}","userId":"${number}","globalId":"${gid}m${number}","enterpriseId":"1","departmentId":null,"departmentName":null,"userName":"${userName}@e1","passwordMobile":null,"name":"${userName}","assetNums":[],"borrowNum":null,"onlineFlag":false,"remark":null,"deleted":false,"updateTime":${at},"createTime":${at},"boundUserInfo":null}`;
+  return (
+    `{"id":"${number}","userId":"${number}","globalId":"${gid}m${number}` +
+    `","enterpriseId":"1","departmentId":null,"departmentName":null,"userName":"` +
+    `${userName}@e1","passwordMobile":null,"name":"${userName}` +
+    `","assetNums":[],"borrowNum":null,"onlineFlag":false,"remark":null,"deleted":false,"updateTime":` +
+    `${at},"createTime":${at},"boundUserInfo":null}`
+  );
 }
 
 const lookUp = "/enterprise/user/query?";
@@ -53,7 +62,8 @@ export function answerTo(
     return {
       call: "E2",
       answer: success(
-        `{"enterpriseGlobalId":"g${id}","defaultType":true,"members":[{"memberGlobalId":"g${id}m1","memberIdentity":"administrator"},{"memberGlobalId":"g${id}m2","memberIdentity":"staff"}]}`,
+        `{"enterpriseGlobalId":"g${id}","defaultType":true,"members":[{"memberGlobalId":"g${id}` +
+          `m1","memberIdentity":"administrator"},{"memberGlobalId":"g${id}m2","memberIdentity":"staff"}]}`,
       ),
     };
   }
@@ -62,7 +72,10 @@ export function answerTo(
     return {
       call: "M5",
       answer: success(
-        `{"pageNum":1,"pageSize":50,"size":2,"orderBy":null,"startRow":1,"endRow":2,"total":2,"pages":1,"list":[${staffRow(gid, 1, "admin")},${staffRow(gid, 2, "staff")}],"firstPage":1,"prePage":0,"nextPage":0,"lastPage":1,"isFirstPage":true,"isLastPage":true,"hasPreviousPage":false,"hasNextPage":false,"navigatePages":8,"navigatepageNums":[1]}`,
+        `{"pageNum":1,"pageSize":50,"size":2,"orderBy":null,"startRow":1,"endRow":2,"total":2,"pages":1,` +
+          `"list":[${staffRow(gid, 1, "admin")},${staffRow(gid, 2, "staff")}],"firstPage":1,"prePage":0,` +
+          '"nextPage":0,"lastPage":1,"isFirstPage":true,"isLastPage":true,"hasPreviousPage":false,' +
+          '"hasNextPage":false,"navigatePages":8,"navigatepageNums":[1]}',
       ),
     };
   }

@@ -57,7 +57,9 @@ function answer(socket: Socket, head: string, body: string): void {
   calls.set(found.call, (calls.get(found.call) ?? 0) + 1);
   // A header that fetch always sends and a bare request never does.
   if (head.includes("sec-fetch-mode")) fetched += 1;
-  const text = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${found.answer.length}\r\n\r\n${found.answer}`;
+  const text =
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
+    `${found.answer.length}\r\n\r\n${found.answer}`;
   if (latencyMs === 0) {
     socket.write(text, "latin1");
     return;

@@ -17,7 +17,10 @@ export function customerRows(csv: string): AsyncIterable<CustomerRow> {
 
 /** Path and query of E3. */
 export function lookUpPath(nonce: string, id: string): string {
-  return `/order/api/order/v1/enterprise/user/query?g_nonce=${nonce}&channelCode=crm&channelCustomerId=${id}&defaultCustomer=N`;
+  return (
+    `/order/api/order/v1/enterprise/user/query?g_nonce=${nonce}` +
+    `&channelCode=crm&channelCustomerId=${id}&defaultCustomer=N`
+  );
 }
 
 /** Path and query of E2. */

@@ -85,7 +85,9 @@ export class CrmOrderBook {
     const order: CrmOrder = {
       orderNo: `SO-${number}`,
       customerNo: customer.id,
-      placedAt: `${this.#two(start.day)}.${this.#two(start.month)}.${start.year} ${this.#two(8 + dice.below(10))}:${this.#two(dice.below(60))}`,
+      placedAt:
+        `${this.#two(start.day)}.${this.#two(start.month)}.${start.year} ` +
+        `${this.#two(8 + dice.below(10))}:${this.#two(dice.below(60))}`,
       status: dice.chance(0.8) ? "delivered" : "open",
       cents: 0,
       lines: [],

@@ -46,7 +46,9 @@ export function createPortalOrders(
       order: {
         number: `PO-${number}`,
         customer: customer.id,
-        placedAt: `${start.toString()}T${String(7 + dice.below(12)).padStart(2, "0")}:${String(dice.below(60)).padStart(2, "0")}:00${dice.pick(offsets)}`,
+        placedAt:
+          `${start.toString()}T${String(7 + dice.below(12)).padStart(2, "0")}` +
+          `:${String(dice.below(60)).padStart(2, "0")}:00${dice.pick(offsets)}`,
         total: { amount: (cents / 100).toFixed(2), currency: "EUR" },
         licence: {
           id,

@@ -40,12 +40,14 @@ export function configurationPage(): string {
     "A YAML file of at most 1 MiB; `crm-sync init` writes one to start from, and `config/schema.json` helps editors. " +
       "`crm-sync check` says everything that is wrong with it at once, with file, line and cure, and stops with exit " +
       "code 78. A key that is not listed here is refused.",
-    "`*` stands for a name that you choose, `[]` for an entry of a list, `<…>` for one of several shapes, named by its " +
+    "`*` stands for a name that you choose, `[]` for an entry " +
+      "of a list, `<…>` for one of several shapes, named by its " +
       "`kind` or by the key that makes it that shape.",
     "A setting may also come from the environment: `CRM_SYNC__orderService__callsAtOnce=4` is " +
       "`orderService.callsAtOnce: 4` and lies over the file. Secrets never stand in the file: `env:NAME` names a " +
       "variable of the environment, `file:/path` a file that holds nothing else.",
-    "The examples have every key of their map; a key that is left out has its default. What the assumptions A1–A43 mean " +
+    "The examples have every key of their map; a key that is " +
+      "left out has its default. What the assumptions A1–A43 mean " +
       "stands in [assumptions.md](assumptions.md), how a mapping is written in [mapping.md](mapping.md).",
     ...sectionsOf(jsonSchemaOf(configSchema)).flatMap(part),
   ]);

@@ -110,7 +110,8 @@ export function mappingPage(): string {
   return page([
     "# The mapping",
     "A mapping turns each raw record of a source into a canonical customer, order or staff record. It stands in the " +
-      "configuration under `sources.NAME.streams.STREAM.mapping` and says for each target field which expression fills " +
+      "configuration under `sources.NAME.streams.STREAM.mapping` " +
+      "and says for each target field which expression fills " +
       "it. What is wrong in the mapping itself stops `crm-sync` at its start, with file, line and key; a record that " +
       "does not fit goes into quarantine, with field, code and what was found by type, length and shape, never itself.",
     "An expression gives a value or nothing. A required field that gets nothing, and has no default, is refused with " +
@@ -128,13 +129,15 @@ export function mappingPage(): string {
         result(example),
       ]),
     ),
-    "The texts in `nullTexts` of the stream stand for nothing too. Inside `each` of a list, `.` is the element and `^.` " +
+    "The texts in `nullTexts` of the stream stand for nothing " +
+      "too. Inside `each` of a list, `.` is the element and `^.` " +
       "goes to the item around it, as often as it stands.",
     "## Operators",
     "The look-up table `regions` of the examples holds DE → EMEA and US → AMER.",
     ...Object.entries(operators).flatMap(([name, operator]) => operatorPart(name, operator)),
     "## Conditions",
-    "`{path: EXPRESSION, TEST: …}` with exactly one of these tests. They stand in the operator `when` and in the entry " +
+    "`{path: EXPRESSION, TEST: …}` with exactly one of these " +
+      "tests. They stand in the operator `when` and in the entry " +
       "of a list.",
     table(
       ["Test", "Holds where", "Example", "Record", "Holds"],
@@ -149,7 +152,8 @@ export function mappingPage(): string {
       ),
     ),
     "## Lists of objects",
-    "A field that holds a list of objects (`instances` of an order, `assets` of staff) is written as entries, one or a " +
+    "A field that holds a list of objects (`instances` of an " +
+      "order, `assets` of staff) is written as entries, one or a " +
       "list of them, that follow each other. Something else than a list or an object at `each` is refused with " +
       "`not-a-list`. The mapping of orders below uses two entries.",
     table(
@@ -160,7 +164,8 @@ export function mappingPage(): string {
     "What an expression gives is turned into what the field takes:",
     ...coercionPart(),
     "## Target fields",
-    "`[]` stands for an element of a list, `<kind>` for one kind of element. Private fields stand in journal, plan and " +
+    "`[]` stands for an element of a list, `<kind>` for one " +
+      "kind of element. Private fields stand in journal, plan and " +
       "audit as a reference; their values can be erased. A secret is sealed before it is stored, and its place is " +
       "blanked in the raw record that is kept: its mapping is a plain path that nothing else reads.",
     ...streams.flatMap(streamPart),

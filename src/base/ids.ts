@@ -60,7 +60,10 @@ export function createIds(now: () => number, random: Randomness): Ids {
       } else {
         count += 1;
       }
-      return `${prefix}_${last.toString(36).padStart(timeLength, "0")}${count.toString(36).padStart(4, "0")}${random.hex(3)}`;
+      return (
+        `${prefix}_${last.toString(36).padStart(timeLength, "0")}` +
+        `${count.toString(36).padStart(4, "0")}${random.hex(3)}`
+      );
     },
   };
 }

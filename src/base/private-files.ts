@@ -94,8 +94,12 @@ function giveTo(path: string, group: ReadingGroup, mode: number): void {
   } catch (error) {
     throw new Problem({
       code: "config.group-refused",
-      message: `${path} cannot be given to the group ${group.name} of ledger.group: this user does not own it, or is not in that group`,
-      cure: `run the program as the owner of ${path}, and as a member of ${group.name}, or name a group of its own in ledger.group`,
+      message:
+        `${path} cannot be given to the group ${group.name} of ` +
+        "ledger.group: this user does not own it, or is not in that group",
+      cure:
+        `run the program as the owner of ${path}, and as a member ` +
+        `of ${group.name}, or name a group of its own in ledger.group`,
       exitCode: exitCodes.configuration,
       place: "ledger.group",
       cause: error,

@@ -125,7 +125,8 @@ export function reportFailure(output: Output, failure: unknown, json: boolean): 
     const text = messageOf(thrown);
     if (json) output.json({ error: { code: "defect", message: text } });
     output.note(
-      `crm-sync failed: ${printable(text)}\n  → this is a defect of the program; run again with CRM_SYNC_TRACE=1 and report what it prints`,
+      `crm-sync failed: ${printable(text)}\n  → this is a defect of the ` +
+        "program; run again with CRM_SYNC_TRACE=1 and report what it prints",
     );
     if (output.trace && thrown instanceof Error) output.note(thrown.stack ?? "");
     return exitCodes.other;

@@ -16,7 +16,8 @@ export function planText(plan: CustomerPlan): string {
     if (change.type === "linked") lines.push(`  = adopts the enterprise ${change.link.enterpriseGlobalId}`);
     if (change.type === "order-placed")
       lines.push(
-        `  = takes the order ${formatKey(change.order)} for placed: the platform shows all of it under the channel order number ${change.channelOrderId}`,
+        `  = takes the order ${formatKey(change.order)} for placed: the platform ` +
+          `shows all of it under the channel order number ${change.channelOrderId}`,
       );
   }
   for (const record of plan.records) {

@@ -66,7 +66,9 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
   output.line("");
   const { customers } = summary;
   output.line(
-    `customers: ${customers.worked} worked on, ${customers.finished} finished, ${customers.waiting} wait for an outcome, ${customers.parked} wait for a person, ${customers.rejected} rejected, ${customers.unreadable} not reached`,
+    `customers: ${customers.worked} worked on, ${customers.finished} finished, ` +
+      `${customers.waiting} wait for an outcome, ${customers.parked} wait for a ` +
+      `person, ${customers.rejected} rejected, ${customers.unreadable} not reached`,
   );
   for (const hold of summary.held)
     output.line(safeLines(`held: ${hold.hold} for ${hold.customer}: ${hold.explanation}`));
@@ -79,19 +81,22 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
 
 export function printVerify(output: Output, summary: VerifySummary, found: number): void {
   output.line(
-    `run ${summary.run}: ${summary.customers - summary.failed} customers read back, ${summary.failed} could not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} staff members shown`,
+    `run ${summary.run}: ${summary.customers - summary.failed} customers read back, ${summary.failed} could ` +
+      `not be; ${summary.assets} assets, ${summary.products} products, ${summary.members} staff members shown`,
   );
   const { counts, first } = summary.findings;
   for (const text of first) output.line(safeLines(`not as placed: ${text}`));
   if (found > 0) {
     output.line(
-      `not as placed: ${found} in all: ${counts["not-shown"]} not shown, ${counts.differs} with other values, ${counts["shown-twice"]} shown twice; \`crm-sync report reconciliation\` has each of them`,
+      `not as placed: ${found} in all: ${counts["not-shown"]} not shown, ${counts.differs} with other ` +
+        `values, ${counts["shown-twice"]} shown twice; \`crm-sync report reconciliation\` has each of them`,
     );
   }
   output.line("writing calls: 0");
   const wrong =
     found > 0
-      ? "the platform does not show everything as it was placed: compare it with the order service and the member-center; nothing is sent again by itself"
+      ? "the platform does not show everything as it was placed: compare it with " +
+        "the order service and the member-center; nothing is sent again by itself"
       : undefined;
   output.line(lastLine(summary.exitCode, summary.open, wrong));
 }

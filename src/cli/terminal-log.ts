@@ -27,7 +27,9 @@ function textOfLine(line: string, zone: string): string {
   const { level, time, msg = "", ...fields } = parsed.data;
   const at = Temporal.Instant.from(time).toZonedDateTimeISO(zone).toPlainDateTime();
   const details = Object.entries(fields).map(([name, value]) => `${name} ${wordsOf(value)}`);
-  const text = `${at.toString({ smallestUnit: "second" }).replace("T", " ")} ${(levels[level] ?? String(level)).padEnd(5)} ${msg}`;
+  const text =
+    `${at.toString({ smallestUnit: "second" }).replace("T", " ")} ` +
+    `${(levels[level] ?? String(level)).padEnd(5)} ${msg}`;
   return printable(details.length === 0 ? text : `${text} (${details.join(", ")})`);
 }
 

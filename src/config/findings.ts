@@ -208,9 +208,15 @@ function expectation(issue: Issue | undefined): string {
         ? `\`${String(issue.values[0])}\``
         : `one of ${issue.values.map(String).join(", ")}`;
     case "too_small":
-      return `${unit(issue.origin)}${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}${measure(issue.origin)}`;
+      return (
+        `${unit(issue.origin)}${issue.inclusive === false ? "more than" : "at least"} ` +
+        `${issue.minimum}${measure(issue.origin)}`
+      );
     case "too_big":
-      return `${unit(issue.origin)}${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}${measure(issue.origin)}`;
+      return (
+        `${unit(issue.origin)}${issue.inclusive === false ? "less than" : "at most"} ` +
+        `${issue.maximum}${measure(issue.origin)}`
+      );
     case "invalid_format":
       if (!issue.message.startsWith("Invalid")) return issue.message.replace(/^expected /u, "");
       return issue.format === "regex" && issue.pattern !== undefined

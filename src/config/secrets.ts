@@ -128,7 +128,8 @@ export function resolveSecrets(
       "config.literal-secret",
       placeOf(path),
       `\`${path.join(".")}\` holds a secret in the file itself (its value is not shown).`,
-      "Put it into an environment variable or a file and write `env:NAME` or `file:/path` here. Change the secret, since it was in a file.",
+      "Put it into an environment variable or a file and write `env:NAME` " +
+        "or `file:/path` here. Change the secret, since it was in a file.",
     ),
   );
   const values = new Map<string, string>();
@@ -173,7 +174,8 @@ function secretProblem(
       `\`${name}\` is no reference to a secret.`,
       directory === undefined
         ? "Write `env:NAME` (letters, digits and _) or `file:/absolute/path`."
-        : "Write `env:NAME` (letters, digits and _), or `file:` and a path, which starts at the folder of the configuration.",
+        : "Write `env:NAME` (letters, digits and _), or `file:` and " +
+            "a path, which starts at the folder of the configuration.",
     );
   }
   const cure =

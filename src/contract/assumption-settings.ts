@@ -7,13 +7,14 @@ import { codecsOfWidth } from "./time-codec.ts";
 import { licenseTypes, syncModes } from "./vocabulary.ts";
 
 function template(required: string, others: readonly string[] = []) {
+  const optional = others.map((name) => `{${name}}`).join(", ");
   return z.string().refine(
     (text) => {
       const used = placeholdersOf(text);
       return used.includes(required) && used.every((name) => name === required || others.includes(name));
     },
     {
-      message: `must hold {${required}}${others.length === 0 ? "" : ` and may hold ${others.map((name) => `{${name}}`).join(", ")}`}`,
+      message: `must hold {${required}}${others.length === 0 ? "" : ` and may hold ${optional}`}`,
     },
   );
 }
@@ -87,7 +88,8 @@ export const assumptionSettingsSchema = z.strictObject({
     .enum(["never", "send"])
     .default("never")
     .describe(
-      "Whether a customer that E1 bound gets an E4 when its name, branch or address changes; the contract names E4 for customers of E2 only (A11)",
+      "Whether a customer that E1 bound gets an E4 when its name, branch or " +
+        "address changes; the contract names E4 for customers of E2 only (A11)",
     ),
   customerSelection: z
     .strictObject({
@@ -172,7 +174,8 @@ export const assumptionSettingsSchema = z.strictObject({
     .enum(["block", "repeat"])
     .default("block")
     .describe(
-      "What becomes of an asset that holds packages only: blocked, or its products repeated, which may grant twice (A23)",
+      "What becomes of an asset that holds packages only: blocked, " +
+        "or its products repeated, which may grant twice (A23)",
     ),
   packageOnlyParent: z
     .enum(["package", "asset"])
@@ -244,7 +247,8 @@ export const assumptionSettingsSchema = z.strictObject({
     .enum(["ambiguous", "empty"])
     .default("ambiguous")
     .describe(
-      "What an asset means in which M7 shows neither products nor packages: ambiguous, so that an order may be there, or empty (A43)",
+      "What an asset means in which M7 shows neither products nor " +
+        "packages: ambiguous, so that an order may be there, or empty (A43)",
     ),
 });
 export type AssumptionSettings = z.infer<typeof assumptionSettingsSchema>;

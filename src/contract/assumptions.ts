@@ -41,19 +41,22 @@ export const assumptions: readonly Assumption[] = [
   row(
     "A1",
     "Which of HTTP 200 and 299 goes with which code",
-    "Success is HTTP 200 with code 0 and fitting data; a known error code counts in either status; anything else leaves a write unknown and fails a read",
+    "Success is HTTP 200 with code 0 and fitting data; a known error code counts " +
+      "in either status; anything else leaves a write unknown and fails a read",
     "fixed",
   ),
   row(
     "A2",
     "Codes of the order service for bad tokens, scopes and nonces",
-    "None are known; HTTP 401 and the codes in tokenCodes refresh the token; an unlisted code met for three customers within five minutes stops calls to that service",
+    "None are known; HTTP 401 and the codes in tokenCodes refresh the token; an unlisted " +
+      "code met for three customers within five minutes stops calls to that service",
     setting("orderService.tokenCodes, memberCenter.tokenCodes"),
   ),
   row(
     "A3",
     'Whether a call that met "500: network error, retry" was applied',
-    "Reads are tried again; writes that set a state (E4, E6, E7, M2) are sent again with the same value; other writes are settled by reading; M3 waits for a person",
+    "Reads are tried again; writes that set a state (E4, E6, E7, M2) are sent again " +
+      "with the same value; other writes are settled by reading; M3 waits for a person",
     "fixed",
   ),
   row(
@@ -65,7 +68,8 @@ export const assumptions: readonly Assumption[] = [
   row(
     "A5",
     "How tokens are obtained and how long they live",
-    "From the environment, a file, a command or an OAuth2 token endpoint; one refresh for all callers, one repetition, then stop",
+    "From the environment, a file, a command or an OAuth2 token " +
+      "endpoint; one refresh for all callers, one repetition, then stop",
     setting("orderService.tokens, memberCenter.tokens"),
   ),
   row(
@@ -77,7 +81,8 @@ export const assumptions: readonly Assumption[] = [
   row(
     "A7",
     "Whose userToken is used",
-    "One for all enterprises, and others by enterprise; what such an account cannot see (60017) is never taken for absent",
+    "One for all enterprises, and others by enterprise; what " +
+      "such an account cannot see (60017) is never taken for absent",
     setting("memberCenter.tokens.userTokens"),
   ),
   row(
@@ -278,7 +283,8 @@ export const assumptions: readonly Assumption[] = [
   row(
     "A43",
     "Licence types that M6 shows",
-    "Learned: a type it never showed is not observable, never missing; nor does an asset without anything in it prove that an order is missing",
+    "Learned: a type it never showed is not observable, never missing; nor " +
+      "does an asset without anything in it prove that an order is missing",
     setting("assumptions.visibleLicenseTypes, assumptions.emptyAssets"),
   ),
 ];

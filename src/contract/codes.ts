@@ -45,7 +45,9 @@ const rows: Record<string, Row> = {
   "13004": {
     effect: "rejected",
     meaning: "a parameter fails the validation of the service",
-    cure: "Correct the field that the message names in the CRM or in the mapping; the record is tried again when it changes.",
+    cure:
+      "Correct the field that the message names in the CRM or " +
+      "in the mapping; the record is tried again when it changes.",
   },
   "500": {
     effect: "unknown",
@@ -159,7 +161,9 @@ const rows: Record<string, Row> = {
   "60017": {
     effect: "rejected",
     meaning: "the account behind the user token is not bound to an authorization customer, so it cannot see this",
-    cure: "Configure a user token of an account that belongs to this enterprise. Nothing is taken away because of what cannot be seen.",
+    cure:
+      "Configure a user token of an account that belongs to this " +
+      "enterprise. Nothing is taken away because of what cannot be seen.",
   },
   "60023": {
     effect: "rejected",
@@ -169,11 +173,15 @@ const rows: Record<string, Row> = {
   "60024": {
     effect: "rejected",
     meaning: "the asset number is not there",
-    cure: "Check that the order that brings the asset went through, and that the number was not taken away on the platform.",
+    cure:
+      "Check that the order that brings the asset went through, " +
+      "and that the number was not taken away on the platform.",
     except: {
       M9: {
         effect: "settle",
-        cure: "Nothing yet: what the staff member holds is read. If the number is really missing, check the order that brings it.",
+        cure:
+          "Nothing yet: what the staff member holds is read. If the " +
+          "number is really missing, check the order that brings it.",
       },
     },
   },
@@ -185,18 +193,24 @@ const rows: Record<string, Row> = {
   "60026": {
     effect: "rejected",
     meaning: "the account matches no staff member",
-    cure: "Check whether the staff member was deleted on the platform; if so, the next run plans to add this person again.",
+    cure:
+      "Check whether the staff member was deleted on the platform; " +
+      "if so, the next run plans to add this person again.",
     except: {
       M9: {
         effect: "settle",
-        cure: "Nothing yet: the staff list is read. If the staff member is really gone, the next run plans to add this person again.",
+        cure:
+          "Nothing yet: the staff list is read. If the staff member " +
+          "is really gone, the next run plans to add this person again.",
       },
     },
   },
   "60028": {
     effect: "settle",
     meaning: "the asset number is configured already",
-    cure: "Nothing yet: the holder is read. If another staff member holds the number, take it away there or correct the CRM.",
+    cure:
+      "Nothing yet: the holder is read. If another staff member " +
+      "holds the number, take it away there or correct the CRM.",
   },
   "33006": {
     effect: "rejected",

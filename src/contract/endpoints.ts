@@ -228,8 +228,12 @@ export function endpointPath(id: EndpointId, target: PathTarget): string {
     if (value === undefined || value === "" || value === "." || value === "..") {
       throw new Problem({
         code: "service.unusable-id",
-        message: `${id} needs the id ${name} in its path, and ${value === undefined ? "none is known" : "the one that is known cannot be used"}`,
-        cure: "nothing was sent; the next run looks the id up again, and if it stays unusable ask the operator of the service",
+        message:
+          `${id} needs the id ${name} in its path, and ` +
+          (value === undefined ? "none is known" : "the one that is known cannot be used"),
+        cure:
+          "nothing was sent; the next run looks the id up again, " +
+          "and if it stays unusable ask the operator of the service",
       });
     }
     return encodeURIComponent(value);

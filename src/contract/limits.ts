@@ -47,7 +47,9 @@ export function checkStaffTexts(
   if (userNameLength > longest) {
     problems.push({
       field: "userName",
-      problem: `has ${userNameLength} characters; with an enterprise code of ${options.enterpriseCodeLength} at most ${longest} fit`,
+      problem:
+        `has ${userNameLength} characters; with an enterprise code ` +
+        `of ${options.enterpriseCodeLength} at most ${longest} fit`,
     });
   }
   const nameLength = lengthOf(staff.name, options.lengthUnit);
@@ -83,7 +85,10 @@ export interface LockTarget {
 /** Why E6 and E7 would refuse a lock, or undefined: they take re-issuable and large-customer locks only. */
 export function lockProblem(lock: LockTarget): string | undefined {
   if (lock.largeCustomer || reissuableLicenseTypes.includes(lock.licenseType)) return undefined;
-  return `${lock.assetNum} is a lock of the type ${lock.licenseType}; only ${reissuableLicenseTypes.join(" and ")} and large-customer locks can be disabled and enabled`;
+  return (
+    `${lock.assetNum} is a lock of the type ${lock.licenseType}; only ` +
+    `${reissuableLicenseTypes.join(" and ")} and large-customer locks can be disabled and enabled`
+  );
 }
 
 /**

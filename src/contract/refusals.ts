@@ -51,9 +51,11 @@ export function refusedUnlessThere(code: string | null, endpoint: EndpointId): b
 /** What a person does about a code that said no in such words, once reading showed that nothing of it is there. */
 export const settledCures: Readonly<Record<string, string>> = {
   "M9 60024":
-    "Check that the order that brings the asset went through, and that the number was not taken away on the platform; then crm-sync resync --customer.",
+    "Check that the order that brings the asset went through, and that the " +
+    "number was not taken away on the platform; then crm-sync resync --customer.",
   "M9 60026":
-    "Check whether somebody deleted the staff member's account on the platform; once it is there, crm-sync resync --customer.",
+    "Check whether somebody deleted the staff member's account on " +
+    "the platform; once it is there, crm-sync resync --customer.",
   "M9 60028":
     "Take the number away from whoever holds it on the platform, or correct the CRM; then crm-sync resync --customer.",
 };

@@ -68,11 +68,12 @@ export function buildAssets<Passwords = string[]>(
 
   const builtAssets = new Map<string, Asset<Passwords>>();
   for (const asset of assets.values()) {
-    if (asset.assetNumbers.length > asset.quantity) {
+    const { length: count } = asset.assetNumbers;
+    if (count > asset.quantity) {
       faults.push({
         code: "too-many-numbers",
         instanceId: asset.id,
-        message: `asset ${asset.id} names ${asset.assetNumbers.length} asset numbers for a quantity of ${asset.quantity}`,
+        message: `asset ${asset.id} names ${count} asset numbers for a quantity of ${asset.quantity}`,
       });
     }
     builtAssets.set(asset.id, {
@@ -140,7 +141,9 @@ function attachPackages<Passwords>(
         faults.push({
           code: "package-number-disagrees",
           instanceId: item.id,
-          message: `package ${item.id} hangs directly under asset ${item.parentId} but names the parent package number ${item.parentNumber}`,
+          message:
+            `package ${item.id} hangs directly under asset ${item.parentId} ` +
+            `but names the parent package number ${item.parentNumber}`,
         });
       }
       asset.packages.push(node);
@@ -151,7 +154,9 @@ function attachPackages<Passwords>(
       faults.push({
         code: "orphan-instance",
         instanceId: item.id,
-        message: `package ${item.id} has the parent ${item.parentId}, which is neither an asset nor a package of this order`,
+        message:
+          `package ${item.id} has the parent ${item.parentId}, ` +
+          "which is neither an asset nor a package of this order",
       });
       continue;
     }
@@ -159,7 +164,9 @@ function attachPackages<Passwords>(
       faults.push({
         code: "package-number-disagrees",
         instanceId: item.id,
-        message: `package ${item.id} names the parent package number ${item.parentNumber}, but its parent ${parent.id} has the number ${parent.number}`,
+        message:
+          `package ${item.id} names the parent package number ${item.parentNumber}, ` +
+          `but its parent ${parent.id} has the number ${parent.number}`,
       });
     }
     node.parentNumber = parent.number;
@@ -183,7 +190,9 @@ function attachProducts<Passwords>(
       faults.push({
         code: "orphan-instance",
         instanceId: item.id,
-        message: `product ${item.id} has the parent ${item.parentId}, which is neither an asset nor a package of this order`,
+        message:
+          `product ${item.id} has the parent ${item.parentId}, ` +
+          "which is neither an asset nor a package of this order",
       });
       continue;
     }
@@ -291,7 +300,9 @@ function firstTooDeep<Passwords>(asset: Asset<Passwords>): TreeFault | undefined
       return {
         code: "package-too-deep",
         instanceId: first?.id ?? asset.id,
-        message: `package ${first?.id ?? ""} lies ${depth} packages deep under asset ${asset.id}; at most ${maxPackageDepth} are taken`,
+        message:
+          `package ${first?.id ?? ""} lies ${depth} packages deep ` +
+          `under asset ${asset.id}; at most ${maxPackageDepth} are taken`,
       };
     }
     level = level.flatMap((item) => item.children);

@@ -42,7 +42,8 @@ export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: s
     const scopes = reading.scope?.split(" ").filter((name) => name !== "") ?? [];
     if (scope !== undefined && scopes.length > 0 && !scopes.includes(scope)) {
       throw new TokenFailure(
-        `${reader.place} gave a token without the scope ${scope}; ask for it (scope: ${scope}), and check that it was approved for the application`,
+        `${reader.place} gave a token without the scope ${scope}; ask for it ` +
+          `(scope: ${scope}), and check that it was approved for the application`,
       );
     }
     if (refused?.token === reading.token && clock.monotonic() - refused.at < restAfterRefusalMs) {

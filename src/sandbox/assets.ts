@@ -47,9 +47,11 @@ export function assetOperations(platform: Platform): { E6: Run; E7: Run; E8: Run
   );
   const findEnterprise = store.prepare<[number], { id: number }>("SELECT id FROM enterprises WHERE id = ?");
   const cloudAssets = store.prepare<[number, string], AssetRow>(
-    `SELECT id, license_type, asset_number, customer_id, extensions, limit_start, limit_end, locked, borrowed_usb_key, holder_id,
+    `SELECT id, license_type, asset_number, customer_id, extensions, limit_start, limit_end, locked, borrowed_usb_key,
+    holder_id,
        held_since, created_at, updated_at
-     FROM assets WHERE enterprise_id = ? AND removed_by IS NULL AND license_type IN (SELECT value FROM json_each(?)) ORDER BY id`,
+     FROM assets WHERE enterprise_id = ? AND removed_by IS NULL AND license_type IN (SELECT value
+     FROM json_each(?)) ORDER BY id`,
   );
   const cloudTypesJson = JSON.stringify(cloudTypes);
   const takeNumbers = store.prepare<[number, number], { value: number }>(

@@ -42,12 +42,14 @@ export function contentsOperations(platform: Platform): { M7: Run } {
     "SELECT id, asset_number, customer_id, license_type FROM assets WHERE id = ? AND removed_by IS NULL",
   );
   const findProducts = store.prepare<[number], ProductRow>(
-    `SELECT products.id, merchandise_id, record, products.created_at, license_order_id, channel_order_id, channel_code, source_order_id
+    `SELECT products.id, merchandise_id, record, products.created_at, license_order_id, channel_order_id, channel_code,
+    source_order_id
      FROM products JOIN license_orders ON license_orders.id = license_order_id
      WHERE asset_id = ? AND removed_by IS NULL ORDER BY products.id`,
   );
   const findMerchandises = store.prepare<[number], MerchandiseRow>(
-    `SELECT merchandises.id, parent_id, number, name, parent_number, term, merchandises.created_at, license_order_id, channel_order_id,
+    `SELECT merchandises.id, parent_id, number, name, parent_number, term, merchandises.created_at, license_order_id,
+    channel_order_id,
        channel_code, source_order_id
      FROM merchandises JOIN license_orders ON license_orders.id = license_order_id
      WHERE asset_id = ? AND removed_by IS NULL ORDER BY merchandises.id`,

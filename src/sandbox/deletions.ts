@@ -37,10 +37,12 @@ export function createRemoval(platform: Platform): (order: Deletion, scope: Scop
   const removeEmptyPackages = store.prepare<[number, number]>(
     `UPDATE merchandises SET removed_by = ? WHERE asset_id = ? AND removed_by IS NULL
        AND NOT EXISTS (SELECT 1 FROM products WHERE merchandise_id = merchandises.id AND products.removed_by IS NULL)
-       AND NOT EXISTS (SELECT 1 FROM merchandises child WHERE child.parent_id = merchandises.id AND child.removed_by IS NULL)`,
+       AND NOT EXISTS (SELECT 1 FROM merchandises child WHERE child.parent_id = merchandises.id
+       AND child.removed_by IS NULL)`,
   );
   const removeAsset = store.prepare<[number, number, number]>(
-    "UPDATE assets SET removed_by = ?, updated_at = ?, holder_id = NULL, held_since = NULL, lent_to_lock_id = NULL, borrower_id = NULL WHERE id = ?",
+    `UPDATE assets SET removed_by = ?, updated_at = ?, holder_id = NULL, held_since = NULL, lent_to_lock_id = NULL,
+      borrower_id = NULL WHERE id = ?`,
   );
 
   function assetOf(number: string, enterprise: number, place: string): number {

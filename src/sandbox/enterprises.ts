@@ -47,14 +47,17 @@ export function enterpriseOperations(platform: Platform): { E1: Run; E2: Run; E3
   const insertCustomer = store.prepare<
     [number, string, string, string, string, string, CustomerKind, number, number, number]
   >(
-    `INSERT INTO customers (enterprise_id, channel_code, channel_customer_id, name, branch_name, address, kind, is_default, created_at, updated_at)
+    `INSERT INTO customers (enterprise_id, channel_code, channel_customer_id, name, branch_name, address, kind,
+    is_default, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const insertStaff = store.prepare<[number, string, string, string, number, number]>(
-    `INSERT INTO staff (enterprise_id, role, user_name, name, mobile, password_hash, created_at, updated_at) VALUES (?, ?, ?, ?, '', '', ?, ?)`,
+    `INSERT INTO staff (enterprise_id, role, user_name, name, mobile, password_hash, created_at, updated_at)
+      VALUES (?, ?, ?, ?, '', '', ?, ?)`,
   );
   const findCustomers = store.prepare<[string, string, string], CustomerRow>(
-    `SELECT customers.id, channel_code, channel_customer_id, enterprise_id, enterprises.name AS enterprise_name, is_default
+    `SELECT customers.id, channel_code, channel_customer_id, enterprise_id, enterprises.name AS enterprise_name,
+    is_default
      FROM customers JOIN enterprises ON enterprises.id = enterprise_id
      WHERE channel_customer_id = ? AND channel_code = ? AND (is_default = 1 OR ? = 'N') ORDER BY customers.id`,
   );

@@ -71,8 +71,10 @@ export function createObservation(store: Store): Observation {
     SELECT channel_order_id AS channelOrderId, COUNT(DISTINCT batch_id) AS calls, COUNT(*) AS licenseOrders,
       SUM(state = 'waiting') AS waiting, SUM(state = 'failed') AS failed,
       SUM((SELECT COUNT(*) FROM assets WHERE license_order_id = license_orders.id AND removed_by IS NULL)) AS assets,
-      SUM((SELECT COUNT(*) FROM products WHERE license_order_id = license_orders.id AND removed_by IS NULL)) AS products,
-      SUM((SELECT COUNT(*) FROM merchandises WHERE license_order_id = license_orders.id AND removed_by IS NULL)) AS merchandises
+      SUM((SELECT COUNT(*) FROM products WHERE license_order_id = license_orders.id
+      AND removed_by IS NULL)) AS products,
+      SUM((SELECT COUNT(*) FROM merchandises WHERE license_order_id = license_orders.id
+      AND removed_by IS NULL)) AS merchandises
     FROM license_orders GROUP BY channel_order_id ORDER BY channel_order_id`);
   const twiceEnterprises = store.prepare<[], Duplicates["enterprises"][number]>(`
     SELECT channel_code AS channelCode, channel_customer_id AS channelCustomerId, COUNT(DISTINCT enterprise_id) AS count
@@ -81,8 +83,10 @@ export function createObservation(store: Store): Observation {
     SELECT channel_order_id AS channelOrderId, COUNT(DISTINCT batch_id) AS calls FROM license_orders
     WHERE order_type = 'new_buy' GROUP BY channel_order_id HAVING COUNT(DISTINCT batch_id) > 1`);
   const twiceProducts = store.prepare<[], Duplicates["products"][number]>(`
-    SELECT channel_order_id AS channelOrderId, asset_number AS assetNum, crm_product_id AS crmProductId, COUNT(*) AS count
-    FROM products JOIN license_orders ON license_orders.id = products.license_order_id JOIN assets ON assets.id = asset_id
+    SELECT channel_order_id AS channelOrderId, asset_number AS assetNum, crm_product_id AS crmProductId,
+    COUNT(*) AS count
+    FROM products JOIN license_orders ON license_orders.id = products.license_order_id
+    JOIN assets ON assets.id = asset_id
     WHERE products.removed_by IS NULL
     GROUP BY channel_order_id, asset_number, crm_product_id, merchandise_id IS NULL HAVING COUNT(*) > 1`);
   const twiceStaff = store.prepare<[], { enterprise_id: number; userName: string; count: number }>(`

@@ -69,11 +69,13 @@ export function orderOperations(platform: Platform): OrderOperations {
   const insertAsset = store.prepare<
     [number, number, number, string, string, string, Given, Given, number, number, number, number]
   >(
-    `INSERT INTO assets (enterprise_id, customer_id, license_order_id, license_type, asset_number, extensions, limit_start, limit_end,
+    `INSERT INTO assets (enterprise_id, customer_id, license_order_id, license_type, asset_number, extensions,
+    limit_start, limit_end,
        borrowed_usb_key, transferred, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const updateAsset = store.prepare<[Given, Given, number, number]>(
-    "UPDATE assets SET limit_start = COALESCE(?, limit_start), limit_end = COALESCE(?, limit_end), updated_at = ? WHERE id = ?",
+    `UPDATE assets SET limit_start = COALESCE(?, limit_start), limit_end = COALESCE(?, limit_end), updated_at = ?
+      WHERE id = ?`,
   );
   const insertProduct = store.prepare<[number, number | null, number, string, string, string, number]>(
     `INSERT INTO products (asset_id, merchandise_id, license_order_id, crm_product_id, product_uri, record, created_at)
@@ -82,7 +84,8 @@ export function orderOperations(platform: Platform): OrderOperations {
   const insertMerchandise = store.prepare<
     [number, number | null, number, string, string, string, string, string, number]
   >(
-    `INSERT INTO merchandises (asset_id, parent_id, license_order_id, crm_product_id, number, name, parent_number, term, created_at)
+    `INSERT INTO merchandises (asset_id, parent_id, license_order_id, crm_product_id, number, name, parent_number,
+    term, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
 

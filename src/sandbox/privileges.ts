@@ -42,7 +42,8 @@ export function privilegeOperations(platform: Platform): { M6: Run; M8: Run; M9:
     "UPDATE assets SET holder_id = ?, held_since = ? WHERE id = ?",
   );
   const nodesOfAsset = store.prepare<[number], { nodes: number | null }>(
-    "SELECT SUM(json_extract(record, '$.limitConcurrent')) AS nodes FROM products WHERE asset_id = ? AND removed_by IS NULL",
+    `SELECT SUM(json_extract(record, '$.limitConcurrent')) AS nodes FROM products WHERE asset_id = ?
+      AND removed_by IS NULL`,
   );
   const lend = store.prepare<[number, number]>("UPDATE assets SET lent_to_lock_id = ? WHERE id = ?");
   const setBorrower = store.prepare<[number, number]>("UPDATE assets SET borrower_id = ? WHERE id = ?");

@@ -28,7 +28,8 @@ export function staffListOperations(platform: Platform): { M5: Run } {
     AND (@keyword IS NULL OR instr(name, @keyword) > 0 OR instr(user_name || @code, @keyword) > 0)`;
   const countRows = store.prepare<object, { count: number }>(`SELECT COUNT(*) AS count FROM staff WHERE ${condition}`);
   const findRows = store.prepare<object, StaffRow>(
-    `SELECT id, enterprise_id, user_name, name, department_id, remark, mobile, deleted, created_at, updated_at FROM staff
+    `SELECT id, enterprise_id, user_name, name, department_id, remark, mobile, deleted, created_at, updated_at
+    FROM staff
      WHERE ${condition} ORDER BY id LIMIT @size OFFSET @offset`,
   );
   const findHeld = store.prepare<[number], { asset_number: string }>(

@@ -37,7 +37,8 @@ export function staffOperations(platform: Platform): { M1: Run; M2: Run; M3: Run
     "SELECT id, user_name FROM staff WHERE id = ? AND enterprise_id = ? AND deleted = 0",
   );
   const insert = store.prepare<[number, string, string, string | null, string | null, string, string, number, number]>(
-    `INSERT INTO staff (enterprise_id, role, user_name, name, department_id, remark, mobile, password_hash, created_at, updated_at)
+    `INSERT INTO staff (enterprise_id, role, user_name, name, department_id, remark, mobile, password_hash, created_at,
+    updated_at)
      VALUES (?, 'added', ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const update = store.prepare<[string, string | null, string | null, string, number, number]>(

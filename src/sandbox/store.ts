@@ -10,12 +10,14 @@ export type Given = number | string | null;
 const tables = `
   CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS effects (operation TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS deferred (id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, kind TEXT NOT NULL, payload TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS deferred (id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, kind TEXT NOT NULL,
+  payload TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS enterprises (
     id INTEGER PRIMARY KEY, code TEXT NOT NULL, name TEXT NOT NULL, made_by TEXT NOT NULL, created_at INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS customers (
     id INTEGER PRIMARY KEY, enterprise_id INTEGER NOT NULL REFERENCES enterprises, channel_code TEXT NOT NULL,
-    channel_customer_id TEXT NOT NULL, name TEXT NOT NULL, branch_name TEXT NOT NULL, address TEXT NOT NULL, kind TEXT NOT NULL,
+    channel_customer_id TEXT NOT NULL, name TEXT NOT NULL, branch_name TEXT NOT NULL, address TEXT NOT NULL,
+    kind TEXT NOT NULL,
     is_default INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL);
   CREATE INDEX IF NOT EXISTS customers_by_channel ON customers (channel_customer_id, channel_code);
   CREATE INDEX IF NOT EXISTS customers_by_enterprise ON customers (enterprise_id);
@@ -23,20 +25,23 @@ const tables = `
     id INTEGER PRIMARY KEY, channel_order_id TEXT NOT NULL, body TEXT NOT NULL, created_at INTEGER NOT NULL);
   CREATE INDEX IF NOT EXISTS batches_by_channel_order ON batches (channel_order_id);
   CREATE TABLE IF NOT EXISTS license_orders (
-    id INTEGER PRIMARY KEY, batch_id INTEGER NOT NULL REFERENCES batches, enterprise_id INTEGER NOT NULL, customer_id INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, batch_id INTEGER NOT NULL REFERENCES batches, enterprise_id INTEGER NOT NULL,
+    customer_id INTEGER NOT NULL,
     sequence INTEGER NOT NULL, order_type TEXT NOT NULL, license_type TEXT NOT NULL, channel_code TEXT NOT NULL,
     channel_order_id TEXT NOT NULL, source_order_id INTEGER, state TEXT NOT NULL, created_at INTEGER NOT NULL);
   CREATE INDEX IF NOT EXISTS license_orders_by_channel_order ON license_orders (channel_order_id);
   CREATE INDEX IF NOT EXISTS license_orders_by_customer ON license_orders (customer_id);
   CREATE TABLE IF NOT EXISTS assets (
-    id INTEGER PRIMARY KEY, enterprise_id INTEGER NOT NULL, customer_id INTEGER NOT NULL, license_order_id INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, enterprise_id INTEGER NOT NULL, customer_id INTEGER NOT NULL,
+    license_order_id INTEGER NOT NULL,
     license_type TEXT NOT NULL, asset_number TEXT NOT NULL, extensions TEXT NOT NULL, limit_start, limit_end,
     borrowed_usb_key INTEGER NOT NULL, transferred INTEGER NOT NULL, locked INTEGER NOT NULL DEFAULT 0,
     holder_id INTEGER, held_since INTEGER, lent_to_lock_id INTEGER, borrower_id INTEGER,
     created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, removed_by INTEGER);
   CREATE UNIQUE INDEX IF NOT EXISTS live_assets_by_number ON assets (asset_number) WHERE removed_by IS NULL;
   CREATE INDEX IF NOT EXISTS live_assets_by_enterprise ON assets (enterprise_id) WHERE removed_by IS NULL;
-  CREATE INDEX IF NOT EXISTS live_assets_by_holder ON assets (holder_id) WHERE removed_by IS NULL AND holder_id IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS live_assets_by_holder ON assets (holder_id) WHERE removed_by IS NULL
+  AND holder_id IS NOT NULL;
   CREATE INDEX IF NOT EXISTS live_assets_by_order ON assets (license_order_id) WHERE removed_by IS NULL;
   CREATE TABLE IF NOT EXISTS merchandises (
     id INTEGER PRIMARY KEY, asset_id INTEGER NOT NULL REFERENCES assets, parent_id INTEGER REFERENCES merchandises,
@@ -51,7 +56,8 @@ const tables = `
   CREATE INDEX IF NOT EXISTS live_products_by_asset ON products (asset_id) WHERE removed_by IS NULL;
   CREATE INDEX IF NOT EXISTS live_products_by_order ON products (license_order_id) WHERE removed_by IS NULL;
   CREATE TABLE IF NOT EXISTS staff (
-    id INTEGER PRIMARY KEY, enterprise_id INTEGER NOT NULL REFERENCES enterprises, role TEXT NOT NULL, user_name TEXT NOT NULL,
+    id INTEGER PRIMARY KEY, enterprise_id INTEGER NOT NULL REFERENCES enterprises, role TEXT NOT NULL,
+    user_name TEXT NOT NULL,
     name TEXT NOT NULL, department_id TEXT, remark TEXT, mobile TEXT NOT NULL, password_hash TEXT NOT NULL,
     deleted INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL);
   CREATE UNIQUE INDEX IF NOT EXISTS live_staff_by_name ON staff (enterprise_id, user_name) WHERE deleted = 0;
@@ -107,7 +113,9 @@ function opened(path: string): Store {
     throw new Problem({
       code: "sandbox.store",
       message: `the sandbox keeps its state in a file, and ${path} cannot be opened: ${messageOf(error)}`,
-      cure: "name a file in a folder that this user may write: `--store` of crm-sync sandbox; with --sandbox it lies beside ledger.path",
+      cure:
+        "name a file in a folder that this user may write: `--store` " +
+        "of crm-sync sandbox; with --sandbox it lies beside ledger.path",
       exitCode: exitCodes.configuration,
       place: path,
       cause: error,

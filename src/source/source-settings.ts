@@ -25,7 +25,8 @@ const mappingSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json()).meta
 const streamFields = {
   key: pathSchema.optional().meta({
     description:
-      "Field that identifies a raw record in every reading, also when it cannot be mapped; needed where details are joined",
+      "Field that identifies a raw record in every reading, also " +
+      "when it cannot be mapped; needed where details are joined",
     examples: ["customerNumber"],
   }),
   nullTexts: z

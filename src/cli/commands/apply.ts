@@ -24,7 +24,8 @@ export async function applyCommand(invocation: Invocation, file: string | undefi
         await showRun(invocation, application, summary);
         if (summary.customers.stale > 0 && !options.json) {
           output.line(
-            `refused: ${summary.customers.stale} customer(s) changed since the plan was made; plan anew with \`crm-sync plan --out FILE\``,
+            `refused: ${summary.customers.stale} customer(s) changed since ` +
+              `the plan was made; plan anew with \`crm-sync plan --out FILE\``,
           );
         }
       },

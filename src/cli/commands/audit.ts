@@ -42,7 +42,8 @@ async function auditVerifyCommand(invocation: Invocation): Promise<ExitCode> {
         });
       else {
         output.line(
-          `the audit record is good: ${verdict.entries} entries, each follows the one before it, and ${verdict.keptHeads} kept head(s) fit`,
+          `the audit record is good: ${verdict.entries} entries, each follows ` +
+            `the one before it, and ${verdict.keptHeads} kept head(s) fit`,
         );
         if (verdict.head !== undefined) output.line(`head: entry ${verdict.head.sequence}, ${verdict.head.hash}`);
         output.line(`entries cut off after the last kept head cannot be seen here; keep copies of ${heads} elsewhere`);
@@ -53,7 +54,8 @@ async function auditVerifyCommand(invocation: Invocation): Promise<ExitCode> {
       output.json({ good: false, entries: verdict.entries, firstBad: verdict.firstBad, why: verdict.why });
     else
       output.line(
-        `THE AUDIT RECORD IS BAD at entry ${verdict.firstBad}: ${verdict.why}\n  → keep the file as it is, and compare it with a backup`,
+        `THE AUDIT RECORD IS BAD at entry ${verdict.firstBad}: ${verdict.why}\n` +
+          "  → keep the file as it is, and compare it with a backup",
       );
     return exitCodes.ledgerRefused;
   });

@@ -44,7 +44,8 @@ async function initCommand(invocation: Invocation): Promise<ExitCode> {
     }
     output.line(`${path} was made; every key is explained in it.`);
     output.line(
-      "Next: fill in the services, the sources and the assumptions, set the environment variables it names, then `crm-sync check`.",
+      "Next: fill in the services, the sources and the assumptions, " +
+        "set the environment variables it names, then `crm-sync check`.",
     );
     return ok;
   } catch (error) {

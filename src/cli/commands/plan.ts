@@ -69,7 +69,8 @@ function showTotal(
     if (tally.problem === undefined && tally.shrunk === undefined) continue;
     output.note(
       safeLines(
-        `source ${tally.source}/${tally.stream}: ${tally.problem?.message ?? tally.shrunk ?? ""}\n  → ${tally.problem?.cure ?? "Until then nothing is taken away."}`,
+        `source ${tally.source}/${tally.stream}: ${tally.problem?.message ?? tally.shrunk ?? ""}\n` +
+          `  → ${tally.problem?.cure ?? "Until then nothing is taken away."}`,
       ),
     );
   }
@@ -78,7 +79,8 @@ function showTotal(
     return;
   }
   output.line(
-    `${operations} operation(s) planned for ${customers} customer(s); ${unplanned} could not be planned. Nothing was sent.`,
+    `${operations} operation(s) planned for ${customers} ` +
+      `customer(s); ${unplanned} could not be planned. Nothing was sent.`,
   );
   if (out !== undefined) output.line(`saved as ${out}; \`crm-sync apply ${out}\` carries out exactly this`);
   output.line(lastLine);

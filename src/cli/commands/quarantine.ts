@@ -85,7 +85,10 @@ function retriedText(result: Retried): string {
     case "still-unusable":
       return `${result.id}: still not usable: ${result.message}\n  → correct the record in the CRM, or the mapping`;
     case "waits-for-source":
-      return `${result.id}: not now, because ${result.why}\n  → it is mapped anew when its source is read the next time`;
+      return [
+        `${result.id}: not now, because ${result.why}`,
+        "  → it is mapped anew when its source is read the next time",
+      ].join("\n");
     case "unknown":
       return `${result.id}: does not wait any more`;
   }

@@ -68,7 +68,8 @@ export async function* readCsv(
     reading.problem ??= sourceProblem(
       "source.wrong-encoding",
       file.name,
-      `The file ${file.name} has bytes that are no UTF-8, in ${watch.count} places; the rows around them are quarantined.`,
+      `The file ${file.name} has bytes that are no UTF-8, in ` +
+        `${watch.count} places; the rows around them are quarantined.`,
       "Set `encoding` to what the file is written in, or export it again.",
     );
   }
@@ -175,7 +176,8 @@ class CsvReading {
       throw sourceProblem(
         "source.too-large",
         place,
-        `A row of ${this.#name} is larger than the limit, perhaps because a quote near line ${this.#parserLine + 1} is never closed.`,
+        `A row of ${this.#name} is larger than the limit, perhaps because ` +
+          `a quote near line ${this.#parserLine + 1} is never closed.`,
         "Correct the row, or raise `limits.maxBytes`.",
       );
     }
@@ -241,7 +243,8 @@ class CsvReading {
       "source.wrong-shape",
       `${this.#name}:${line}`,
       `The file ${this.#name} has no column ${names}, which the configuration reads${perhaps}.`,
-      "Export it as it was before, or correct the mapping and `csv`; a column that may be missing stands in `csv.optionalColumns`.",
+      "Export it as it was before, or correct the mapping and `csv`; " +
+        "a column that may be missing stands in `csv.optionalColumns`.",
     );
   }
 

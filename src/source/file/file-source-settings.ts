@@ -19,7 +19,9 @@ const encodingSchema = z.string().superRefine((label, context) => {
   if (!isEncoding(label)) {
     context.addIssue({
       code: "custom",
-      message: `the encoding ${JSON.stringify(label)} is unknown; expected a name such as utf-8, windows-1252 or utf-16le`,
+      message:
+        `the encoding ${JSON.stringify(label)} is unknown; ` +
+        "expected a name such as utf-8, windows-1252 or utf-16le",
     });
   }
 });
@@ -57,14 +59,16 @@ const csvSettingsSchema = z
       .default([])
       .meta({
         description:
-          "Columns that the mapping reads and a file may lack; without any other column that the mapping reads it is not read",
+          "Columns that the mapping reads and a file may lack; without " +
+          "any other column that the mapping reads it is not read",
         examples: [["remark"]],
       }),
     lastLineEnd: z
       .enum(["required", "optional"])
       .default("required")
       .describe(
-        "required: a file whose last line does not end was cut off; optional: its writer never ends the last line, and a cut inside it cannot be noticed",
+        "required: a file whose last line does not end was cut off; optional: its " +
+          "writer never ends the last line, and a cut inside it cannot be noticed",
       ),
   })
   .superRefine((csv, context) => {

@@ -101,7 +101,8 @@ const lastPageSchema = z
   .enum(["empty", "short"])
   .default("empty")
   .describe(
-    "What ends the list where no total is given: an empty page, or one with fewer records than `size` (wrong where the service gives fewer than it is asked for)",
+    "What ends the list where no total is given: an empty page, or one with fewer " +
+      "records than `size` (wrong where the service gives fewer than it is asked for)",
   );
 
 const pagingSchema = z.discriminatedUnion("kind", [
@@ -152,7 +153,9 @@ const sinceSchema = z.strictObject({
   template: z.string().includes("{since}").default("{since}").describe("The value, with {since} where the time goes"),
   changedAt: pathSchema.optional().meta({
     description:
-      "Field of a record that holds when it was changed, in `format` or as an ISO time with Z or an offset: the newest that was read is where the next reading begins. Without it, the clock of the service (its Date header) is",
+      "Field of a record that holds when it was changed, in `format` or as an " +
+      "ISO time with Z or an offset: the newest that was read is where the next " +
+      "reading begins. Without it, the clock of the service (its Date header) is",
     examples: ["updatedAt"],
   }),
   overlapMs: z

@@ -17,7 +17,8 @@ export function checkPlainHttp({
 }: Asked): { path: string[]; message: string }[] {
   if (allowPlainHttp || auth.kind === "none") return [];
   const message =
-    "must be https, since credentials are sent there; plain http is allowed to this machine only, or with `allowPlainHttp: true` for this source";
+    "must be https, since credentials are sent there; plain http is allowed " +
+    "to this machine only, or with `allowPlainHttp: true` for this source";
   const issues: { path: string[]; message: string }[] = [];
   if (auth.kind === "oauth2" && isPlainHttp(auth.tokenUrl)) issues.push({ path: ["auth", "tokenUrl"], message });
   if (baseUrl !== undefined && isPlainHttp(baseUrl)) issues.push({ path: ["baseUrl"], message });

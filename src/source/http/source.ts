@@ -218,7 +218,8 @@ class StreamReader {
       "source.count-differs",
       shownUrl(this.#url),
       `The ${this.#who} speaks of ${total} records and gave ${sum}.`,
-      "The list may have changed while it was read; the next run reads it again. If it stays so, correct `total` or `paging`.",
+      "The list may have changed while it was read; the next run " +
+        "reads it again. If it stays so, correct `total` or `paging`.",
     );
   }
 
@@ -228,7 +229,8 @@ class StreamReader {
       return sourceProblem(
         "source.count-differs",
         places.at(-1) ?? shownUrl(this.#url),
-        `The ${this.#who} gave the record ${key} ${places.length} times; its list moved while it was read, or \`key\` is not unique.`,
+        `The ${this.#who} gave the record ${key} ${places.length} times; ` +
+          `its list moved while it was read, or \`key\` is not unique.`,
         "Ask for a fixed order in `query`, or page by cursor.",
       );
     }

@@ -87,7 +87,9 @@ function checkSecrets(context: MappingContext): void {
       if (!read.secret && overlaps(read.steps, secret.steps) && !isContainer(read, secret)) {
         context.mistakes.push({
           path: read.at,
-          message: `reads ${formatRawPath(read.steps)}, which holds a secret; expected a place that ${secret.at.join(".")} does not read`,
+          message:
+            `reads ${formatRawPath(read.steps)}, which holds a secret; ` +
+            `expected a place that ${secret.at.join(".")} does not read`,
         });
       }
     }
@@ -130,9 +132,10 @@ export function compileMapping(stream: Stream, spec: MappingSpec, options: Mappi
   const [wrong, ...others] = context.mistakes;
   if (wrong !== undefined) {
     const more = others.length === 0 ? "" : `, and ${others.length} more`;
+    const at = wrong.path.join(".") || "its top";
     throw new Problem({
       code: "config.mapping",
-      message: `The mapping of ${stream} has a mistake at ${wrong.path.join(".") || "its top"}: ${wrong.message}${more}`,
+      message: `The mapping of ${stream} has a mistake at ${at}: ${wrong.message}${more}`,
       cure: "Correct the mapping in the configuration.",
       place: [options.place ?? `${stream}.mapping`, ...wrong.path].join("."),
       exitCode: exitCodes.configuration,

@@ -63,7 +63,8 @@ function parseFormat(format: string): Result<DatePattern, string> {
       source += token.pattern;
     } else if (/^[A-Za-z]/.test(piece)) {
       return failed(
-        `the date format has ${JSON.stringify(piece)}; expected ${Object.keys(tokens).join(", ")}, or text in single quotes`,
+        `the date format has ${JSON.stringify(piece)}; expected ` +
+          `${Object.keys(tokens).join(", ")}, or text in single quotes`,
       );
     } else source += RegExp.escape(piece);
   }

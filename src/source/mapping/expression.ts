@@ -43,7 +43,8 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
         return mistake(
           context,
           at,
-          `found ${JSON.stringify(spec) ?? "nothing"}; expected a path, or an object such as {value: ${JSON.stringify(spec) ?? "…"}}`,
+          `found ${JSON.stringify(spec) ?? "nothing"}; expected a path, ` +
+            `or an object such as {value: ${JSON.stringify(spec) ?? "…"}}`,
         );
       }
       return operator(spec, at, compiler);

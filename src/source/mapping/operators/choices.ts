@@ -33,7 +33,8 @@ export const lookup: Operator = {
   reference: {
     form: "{lookup: {table: NAME, key: EXPRESSION, default: CONSTANT}}",
     does:
-      "Looks a text up in a table of the source (`tables`). Nothing to look up gives nothing. `default` inside `lookup` " +
+      "Looks a text up in a table of the source (`tables`). " +
+      "Nothing to look up gives nothing. `default` inside `lookup` " +
       "is for a key that the table lacks; `default` beside it for a record that has no key.",
     takes: "text, or a number",
     gives: "text",
@@ -88,7 +89,9 @@ export const lookup: Operator = {
 export const map: Operator = {
   reference: {
     form: "{map: EXPRESSION, values: {WORD: CONSTANT, …}, default: CONSTANT}",
-    does: "Puts other words for those of the source. `default` is for a word that is not listed, and for no word at all.",
+    does:
+      "Puts other words for those of the source. `default` is " +
+      "for a word that is not listed, and for no word at all.",
     takes: "text, or a number",
     gives: "the constant",
     options: { values: "The words of the source, each with what it becomes. Required." },

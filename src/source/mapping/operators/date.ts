@@ -7,8 +7,10 @@ export const date: Operator = {
   reference: {
     form: "{date: EXPRESSION, format: FORMAT, zone: ZONE, clockChange: POLICY}",
     does:
-      "A time, as an instant in UTC. Formats: `iso`; `epoch_ms` and `epoch_s` (the years 1900 to 2200); or a pattern of " +
-      "`yyyy`, `MM`, `M`, `dd`, `d`, `HH`, `H`, `mm`, `ss`, `SSS`, `XXX` (Z or an offset), with other letters in single quotes.",
+      "A time, as an instant in UTC. Formats: `iso`; `epoch_ms` " +
+      "and `epoch_s` (the years 1900 to 2200); or a pattern of " +
+      "`yyyy`, `MM`, `M`, `dd`, `d`, `HH`, `H`, `mm`, `ss`, `SSS`, " +
+      "`XXX` (Z or an offset), with other letters in single quotes.",
     takes: "text, or a whole number for the two epoch formats",
     gives: "an instant, such as 2026-03-01T08:00:00.000Z",
     options: {

@@ -20,7 +20,9 @@ export const value: Operator = {
 export const path: Operator = {
   reference: {
     form: "{path: PATH}",
-    does: "What a path finds. Written out like this where a `default` is to stand beside it; else the path alone will do.",
+    does:
+      "What a path finds. Written out like this where a `default` " +
+      "is to stand beside it; else the path alone will do.",
     takes: "any value",
     gives: "the value, as it is",
     options: {},
@@ -39,7 +41,9 @@ export const path: Operator = {
 export const number: Operator = {
   reference: {
     form: "{number: EXPRESSION, decimalMark: TEXT}",
-    does: "A decimal number, written as number or text. Nothing is rounded: text of more than 15 digits before or after the mark is refused.",
+    does:
+      "A decimal number, written as number or text. Nothing is rounded: " +
+      "text of more than 15 digits before or after the mark is refused.",
     takes: "a number, or text",
     gives: "a number",
     options: { decimalMark: "What stands before the decimals; a point by default." },
