@@ -1,5 +1,5 @@
 import { exitCodes, Problem, Problems } from "../base/errors.ts";
-import type { ConfiguredStream } from "../ledger/runs/run-tables.ts";
+import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
 import { bindJobs } from "../run/job.ts";
 import type { BoundJob, JobsConfig } from "../run/job.ts";
 import type { Source } from "../source/source.ts";

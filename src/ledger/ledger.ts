@@ -14,7 +14,6 @@ import { KnownTables } from "./state/known.ts";
 import { PrivateValues } from "./private/private-values.ts";
 import { Records } from "./records/records.ts";
 import { RejectionTables } from "./journal/rejections.ts";
-import { RunTables } from "./runs/run-tables.ts";
 import { Runs } from "./runs/runs.ts";
 import { Schedule } from "./schedule/schedule.ts";
 import { EnterpriseState } from "./state/enterprise-state.ts";
@@ -46,7 +45,6 @@ export class Ledger {
       holds: new HoldTables(database),
       known: new KnownTables(database, context.sealing),
       rejections: new RejectionTables(database),
-      runs: new RunTables(database),
       work: new WorkTables(database),
     };
     this.#context = context;
@@ -57,7 +55,7 @@ export class Ledger {
     this.journal = new Journal(context, { ...tables, private: this.private });
     this.state = new EnterpriseState(context, tables);
     this.approvals = new Approvals(context, tables);
-    this.runs = new Runs(context, tables);
+    this.runs = new Runs(context);
     this.schedule = new Schedule(context);
     this.audit = new Audit(context);
   }

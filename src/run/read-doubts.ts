@@ -1,6 +1,5 @@
 import type { Records } from "../ledger/records/records.ts";
-import type { ConfiguredStream } from "../ledger/runs/run-tables.ts";
-import type { SourceReadRow } from "../ledger/runs/run-statements.ts";
+import type { ConfiguredStream, SourceReadRow } from "../ledger/records/source-reads.ts";
 import type { Block } from "../plan/block.ts";
 
 /**

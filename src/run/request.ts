@@ -5,7 +5,7 @@ import type { Logger } from "../base/logger.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { ConfiguredStream } from "../ledger/runs/run-tables.ts";
+import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Source } from "../source/source.ts";
 import type { LimitsSettings, SettleSettings } from "./run-settings.ts";

@@ -29,7 +29,7 @@ export class AuditLog {
 
   constructor(database: Sqlite) {
     this.#head = database.prepare<[], AuditHead>("select sequence, hash from audit order by sequence desc limit 1");
-    this.#hashAt = database.prepare<[number], Pick<AuditTable, "hash">>("select hash from audit where sequence = ?");
+    this.#hashAt = database.prepare<[number], Pick<AuditTable, "hash">>("select hash from audit where sequence = +?");
     this.#insert = database.prepare(
       "insert into audit (sequence, format, at, kind, subject, body, previous, hash) values (?, ?, ?, ?, ?, ?, ?, ?)",
     );

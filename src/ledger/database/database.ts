@@ -91,9 +91,9 @@ const commitsKey = "commits";
  */
 export function requireNewest(database: Sqlite, path: string): void {
   refuseOlderLedger(path, {
-    commits: () => Number(database.prepare("select value from meta where key = ?").pluck().get(commitsKey) ?? 0),
+    commits: () => Number(database.prepare("select value from meta where key = +?").pluck().get(commitsKey) ?? 0),
     hashAt: (sequence) =>
-      database.prepare<[number], string>("select hash from audit where sequence = ?").pluck().get(sequence),
+      database.prepare<[number], string>("select hash from audit where sequence = +?").pluck().get(sequence),
   });
 }
 

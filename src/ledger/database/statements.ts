@@ -1,7 +1,11 @@
 type Makers = Readonly<Record<string, () => unknown>>;
 export type Prepared<M extends Makers> = { readonly [Name in keyof M]: ReturnType<M[Name]> };
 
-/** The statements of a group of tables. */
+/**
+ * The statements of a group of tables. A value that a column is compared with has a sign before it (`id = +?`): SQLite
+ * looks at a bare one while it plans, and plans the statement anew when another value is bound; behind the sign it is
+ * not seen, and the statement is planned once.
+ */
 export const statements = {
   /**
    * Each is prepared once, when it is first used: a command asks for few of them, and preparing all takes longer than

@@ -41,7 +41,7 @@ export class JournalTables {
       attempt: () =>
         database.prepare(
           `insert into attempt (operation_id, number, nonce, wire_hash, started_at)
-         values (?, (select coalesce(max(number), 0) + 1 from attempt where operation_id = ?), ?, ?, ?)`,
+         values (?, (select coalesce(max(number), 0) + 1 from attempt where operation_id = +?), ?, ?, ?)`,
         ),
       finishAttempt: () =>
         database.prepare(
@@ -104,6 +104,21 @@ export class JournalTables {
       attempts: () =>
         database.prepare<[string], AttemptRow>(
           "select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt where operation_id = +? order by number",
+        ),
+      writingCalls: () =>
+        database.prepare<[string], { count: number }>(
+          // Orders of asset numbers (E9) belong to the pool and to no run: those made since it began are its own, as it
+          // holds the lock.
+          `select count(*) as count from run r join operation o on o.run_id = r.id
+           or (o.customer_namespace = '' and o.customer_id = '' and o.created_at >= r.started_at)
+         join attempt a on a.operation_id = o.id
+         where r.id = +? and a.started_at >= r.started_at and (a.outcome is null or a.outcome <> 'not-sent')`,
+        ),
+      operationStates: () =>
+        database.prepare<[string, string], { state: string; count: number }>(
+          `select state, count(*) as count from (
+           select id, state from operation where run_id = +? union select id, state from operation where id in (select value from json_each(?)))
+         group by state`,
         ),
       answer: () =>
         database.prepare(
@@ -290,6 +305,18 @@ export class JournalTables {
 
   hold(customer: RecordKey, holdId: string, at: string, revokesOnly: boolean): number {
     return this.#statements.hold.run(holdId, at, customer.namespace, customer.id, revokesOnly ? 1 : 0).changes;
+  }
+
+  /** Writing calls that left during a run. */
+  writingCalls(run: string): number {
+    return this.#statements.writingCalls.get(run)?.count ?? 0;
+  }
+
+  operationStates(run: string, carriedIn: readonly string[]): Record<string, number> {
+    const states: Record<string, number> = {};
+    for (const row of this.#statements.operationStates.all(run, JSON.stringify(carriedIn)))
+      states[row.state] = row.count;
+    return states;
   }
 
   attempts(id: string): Attempt[] {

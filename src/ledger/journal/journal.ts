@@ -16,7 +16,6 @@ import type { Attempt, JournalRow } from "./journal-tables.ts";
 import type { OperationState } from "./tables.ts";
 import type { PrivateValues, SealedValues } from "../private/private-values.ts";
 import type { NewRejections, RejectionTables } from "./rejections.ts";
-import type { RunTables } from "../runs/run-tables.ts";
 import { UniquenessChecks } from "./uniqueness.ts";
 
 /** How an attempt ended, for the journal. */
@@ -57,12 +56,11 @@ export class Journal {
   readonly #clockNotes: ClockNoteTables;
   readonly #rejections: RejectionTables;
   readonly #changes: ChangeTables;
-  readonly #runs: RunTables;
   readonly #private: PrivateValues;
 
   constructor(
     context: LedgerContext,
-    tables: { changes: ChangeTables; rejections: RejectionTables; runs: RunTables; private: PrivateValues },
+    tables: { changes: ChangeTables; rejections: RejectionTables; private: PrivateValues },
   ) {
     this.#context = context;
     this.#journal = new JournalTables(context.database);
@@ -70,7 +68,6 @@ export class Journal {
     this.#clockNotes = new ClockNoteTables(context.database);
     this.#rejections = tables.rejections;
     this.#changes = tables.changes;
-    this.#runs = tables.runs;
     this.#private = tables.private;
   }
 
@@ -291,12 +288,12 @@ export class Journal {
 
   /** Writing calls that left during a run, by the attempts of the journal. */
   async writingCallsOf(run: string): Promise<number> {
-    return this.#context.read(() => this.#runs.writingCalls(run));
+    return this.#context.read(() => this.#journal.writingCalls(run));
   }
 
   /** How many operations of a run, and of those it carried in, are in each state. */
   async statesOf(run: string, carriedIn: readonly string[]): Promise<Record<string, number>> {
-    return this.#context.read(() => this.#runs.operationStates(run, carriedIn));
+    return this.#context.read(() => this.#journal.operationStates(run, carriedIn));
   }
 
   /** A person wants what was refused in this scope tried once more; what it is about is worked on by this run. */

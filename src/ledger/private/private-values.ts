@@ -55,7 +55,7 @@ export class PrivateValues {
   async latestSealed(ref: string): Promise<{ values: JsonObject | undefined; version: number; nextVersion: number }> {
     const row = this.#context.database
       .prepare<[string], Row<"private_value", "version" | "sealed">>(
-        "select version, sealed from private_value where ref = ? order by version desc limit 1",
+        "select version, sealed from private_value where ref = +? order by version desc limit 1",
       )
       .get(ref);
     if (row === undefined) return { values: undefined, version: 0, nextVersion: 1 };

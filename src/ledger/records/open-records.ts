@@ -48,7 +48,7 @@ const statement = `
       namespace || '/' || id as record
     from record
     where deferred_code is not null and state <> 'quarantined'
-      and (outcome_run = @run or (+stream in streams and (@sources is null or source in mine)))
+      and (outcome_run = +@run or (+stream in streams and (@sources is null or source in mine)))
     union all
     select 'quarantined', stream, code, code, min(first_seen), message, namespace || '/' || record_id
     from quarantine

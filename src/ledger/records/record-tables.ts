@@ -199,6 +199,10 @@ export class RecordTables {
     return row !== undefined && row.source === source && row.state !== "absent" && row.last_read > read;
   }
 
+  has(stream: Stream, key: RecordKey): boolean {
+    return this.#statements.find.get(stream, key.namespace, key.id) !== undefined;
+  }
+
   #customerOf(stream: Stream, key: RecordKey | undefined): RecordKey | undefined {
     const row = key === undefined ? undefined : this.#statements.find.get(stream, key.namespace, key.id);
     return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };

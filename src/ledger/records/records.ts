@@ -10,8 +10,8 @@ import { QuarantineRetry } from "./quarantine-retry.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
 import type { IngestedRecord, IngestedRejection } from "./record-tables.ts";
-import type { SourceReadRow } from "../runs/run-statements.ts";
-import type { ConfiguredStream, RunTables } from "../runs/run-tables.ts";
+import { SourceReadTables } from "./source-reads.ts";
+import type { ConfiguredStream, SourceReadRow } from "./source-reads.ts";
 import type { RecordOutcome, WorkTables } from "./work.ts";
 
 interface IngestResult {
@@ -33,14 +33,11 @@ export class Records {
   readonly #retry: QuarantineRetry;
   readonly #open: OpenTables;
   readonly #work: WorkTables;
-  readonly #runs: RunTables;
+  readonly #reads: SourceReadTables;
   readonly #known: KnownTables;
   readonly #holds: HoldTables;
 
-  constructor(
-    context: LedgerContext,
-    tables: { work: WorkTables; runs: RunTables; known: KnownTables; holds: HoldTables },
-  ) {
+  constructor(context: LedgerContext, tables: { work: WorkTables; known: KnownTables; holds: HoldTables }) {
     this.#context = context;
     this.#records = new RecordTables(context.database, {
       now: () => context.wallClock,
@@ -50,17 +47,17 @@ export class Records {
     this.#retry = new QuarantineRetry(context.database, this.#records);
     this.#open = new OpenTables(context.database);
     this.#work = tables.work;
-    this.#runs = tables.runs;
+    this.#reads = new SourceReadTables(context.database);
     this.#known = tables.known;
     this.#holds = tables.holds;
   }
 
   async startRead(run: string | null, source: string, stream: Stream): Promise<number> {
-    return await this.#context.write(() => this.#runs.startRead(run, source, stream, this.#context.now));
+    return await this.#context.write(() => this.#reads.startRead(run, source, stream, this.#context.now));
   }
 
-  async finishRead(read: number, fields: Omit<Parameters<RunTables["finishRead"]>[1], "at">): Promise<void> {
-    await this.#context.write(() => this.#runs.finishRead(read, { ...fields, at: this.#context.now }));
+  async finishRead(read: number, fields: Omit<Parameters<SourceReadTables["finishRead"]>[1], "at">): Promise<void> {
+    await this.#context.write(() => this.#reads.finishRead(read, { ...fields, at: this.#context.now }));
   }
 
   /** Which of these raw hashes are as they were, and which are quarantined still. The others have to be mapped. */
@@ -107,11 +104,11 @@ export class Records {
   }
 
   async lastCompleteRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
-    return this.#context.read(() => this.#runs.lastCompleteRead(source, stream));
+    return this.#context.read(() => this.#reads.lastCompleteRead(source, stream));
   }
 
   async lastWholeRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
-    return this.#context.read(() => this.#runs.lastWholeRead(source, stream));
+    return this.#context.read(() => this.#reads.lastWholeRead(source, stream));
   }
 
   /**
@@ -121,13 +118,13 @@ export class Records {
    */
   async readsToCompare(source: string, stream: Stream): Promise<EarlierRead[]> {
     return this.#context.read(() => {
-      const runs = this.#runs;
-      const newest = runs.newestWholeRead(source, stream);
+      const reads = this.#reads;
+      const newest = reads.newestWholeRead(source, stream);
       if (newest === undefined) {
         const rows = this.#records.kept(source, stream);
         return [{ rows, details: null, name: "earlier reads, none of which was complete" }];
       }
-      const ofRun = runs.lastWholeRead(source, stream);
+      const ofRun = reads.lastWholeRead(source, stream);
       return [ofRun, newest.number === ofRun?.number ? undefined : newest]
         .filter((row) => row !== undefined)
         .map(({ rows, details }) => ({ rows, details, name: "the last complete read" }));
@@ -135,23 +132,23 @@ export class Records {
   }
 
   async lastRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
-    return this.#context.read(() => this.#runs.lastRead(source, stream));
+    return this.#context.read(() => this.#reads.lastRead(source, stream));
   }
 
   async readsOf(run: string): Promise<SourceReadRow[]> {
-    return this.#context.read(() => this.#runs.reads(run));
+    return this.#context.read(() => this.#reads.reads(run));
   }
 
   /** Streams whose last read failed, was incomplete or shrank. */
   async troubledReads(): Promise<SourceReadRow[]> {
-    return this.#context.read(() => this.#runs.troubledReads());
+    return this.#context.read(() => this.#reads.troubledReads());
   }
 
   /** Keeps which streams are configured, so that a source that is configured no longer neither blocks nor alarms. */
   async configureStreams(streams: readonly ConfiguredStream[]): Promise<void> {
-    if (!this.#context.read(() => this.#runs.streamsDiffer(streams))) return;
+    if (!this.#context.read(() => this.#reads.streamsDiffer(streams))) return;
     await this.#context.write(() => {
-      this.#runs.configureStreams(streams);
+      this.#reads.configureStreams(streams);
       if (streams.length > 0) this.#records.unconfigured.forget(this.#context.now);
     });
   }
@@ -256,6 +253,6 @@ export class Records {
   }
 
   async has(stream: Stream, key: RecordKey): Promise<boolean> {
-    return this.#context.read(() => this.#runs.hasRecord(stream, key));
+    return this.#context.read(() => this.#records.has(stream, key));
   }
 }

@@ -4,7 +4,8 @@ import type { LedgerContext } from "../context.ts";
 import { countsOf, daysOf, historyKinds, RetentionTables } from "./retention.ts";
 import type { Batch, Place, RetentionSettings } from "./retention.ts";
 import type { RunState } from "./tables.ts";
-import type { RunCounts, RunRow, RunTables } from "./run-tables.ts";
+import { RunTables } from "./run-tables.ts";
+import type { RunCounts, RunRow } from "./run-tables.ts";
 
 /** Rows that are looked at in one piece of work when history is thinned, and how many pieces follow one run. */
 const batchRows = 500;
@@ -16,9 +17,9 @@ export class Runs {
   readonly #runs: RunTables;
   readonly #retention: RetentionTables;
 
-  constructor(context: LedgerContext, tables: { runs: RunTables }) {
+  constructor(context: LedgerContext) {
     this.#context = context;
-    this.#runs = tables.runs;
+    this.#runs = new RunTables(context.database);
     this.#retention = new RetentionTables(context.database);
   }
 

@@ -154,7 +154,7 @@ export class ChangeTables {
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     endLink: () =>
-      database.prepare("update link set to_at = ? where namespace = ? and customer_id = ? and to_at is null"),
+      database.prepare("update link set to_at = ? where namespace = +? and customer_id = +? and to_at is null"),
     link: () =>
       database.prepare(
         `insert into link (namespace, customer_id, from_at, enterprise_global_id, channel_code, channel_customer_id, origin, examined)
@@ -163,7 +163,7 @@ function prepareStatements(database: Sqlite) {
          channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id, origin = excluded.origin, examined = excluded.examined`,
       ),
     examined: () =>
-      database.prepare("update link set examined = 1 where namespace = ? and customer_id = ? and to_at is null"),
+      database.prepare("update link set examined = 1 where namespace = +? and customer_id = +? and to_at is null"),
     platformCustomer: () =>
       database.prepare(
         `insert into platform_customer (enterprise_global_id, customer_id, is_default, channel_code, channel_customer_id, seen_at)
@@ -171,7 +171,7 @@ function prepareStatements(database: Sqlite) {
          channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id, seen_at = excluded.seen_at`,
       ),
     endAcknowledged: () =>
-      database.prepare("update acknowledged set to_at = ? where namespace = ? and customer_id = ? and to_at is null"),
+      database.prepare("update acknowledged set to_at = ? where namespace = +? and customer_id = +? and to_at is null"),
     acknowledged: () =>
       database.prepare(
         `insert into acknowledged (namespace, customer_id, from_at, fields) values (?, ?, ?, ?)
@@ -197,7 +197,7 @@ function prepareStatements(database: Sqlite) {
         "insert into asset_number (number, origin, operation_id, taken_at) values (?, 'pool', ?, ?) on conflict do nothing",
       ),
     endStaffLink: () =>
-      database.prepare("update staff_link set to_at = ? where namespace = ? and staff_id = ? and to_at is null"),
+      database.prepare("update staff_link set to_at = ? where namespace = +? and staff_id = +? and to_at is null"),
     staffLink: () =>
       database.prepare(
         `insert into staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id, member_global_id,
@@ -212,7 +212,7 @@ function prepareStatements(database: Sqlite) {
         `insert into enterprise_code (enterprise_global_id, code, recorded_at) values (?, ?, ?) on conflict do nothing`,
       ),
     endAssignment: () =>
-      database.prepare("update assignment set to_at = ?, ended_by = ? where asset_number = ? and to_at is null"),
+      database.prepare("update assignment set to_at = ?, ended_by = ? where asset_number = +? and to_at is null"),
     assignment: () =>
       database.prepare(
         `insert into assignment (asset_number, from_at, namespace, staff_id, customer_namespace, customer_id, member_global_id, origin,
@@ -222,12 +222,12 @@ function prepareStatements(database: Sqlite) {
       ),
     seenAgain: () =>
       database.prepare(
-        `update observation set seen_at = ? where customer_namespace = ? and customer_id = ? and kind = ? and subject = ? and to_at is null
-       and body_hash = ?`,
+        `update observation set seen_at = ? where customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and to_at is null
+       and body_hash = +?`,
       ),
     endObservation: () =>
       database.prepare(
-        "update observation set to_at = ? where customer_namespace = ? and customer_id = ? and kind = ? and subject = ? and to_at is null",
+        "update observation set to_at = ? where customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and to_at is null",
       ),
     observation: () =>
       database.prepare(
@@ -237,7 +237,7 @@ function prepareStatements(database: Sqlite) {
       ),
     observedGone: () =>
       database.prepare(
-        `update observation set to_at = ? where customer_namespace = ? and customer_id = ? and kind = ? and to_at is null
+        `update observation set to_at = ? where customer_namespace = +? and customer_id = +? and kind = +? and to_at is null
        and subject not in (select value from json_each(?))`,
       ),
     observationRead: () =>
@@ -247,7 +247,7 @@ function prepareStatements(database: Sqlite) {
       ),
     wipe: () =>
       database.prepare(
-        "update private_value set sealed = null, wiped_at = ? where ref = ? and version <= ? and sealed is not null",
+        "update private_value set sealed = null, wiped_at = ? where ref = +? and version <= ? and sealed is not null",
       ),
   });
 }

@@ -264,7 +264,7 @@ function prepareStatements(database: Sqlite) {
       ),
     orderVersion: () =>
       database.prepare<[string, string, number], Row<"record_version", "body">>(
-        "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = ?",
+        "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = +?",
       ),
     privateBody: () =>
       database.prepare<[string, number], Row<"private_value", "salt" | "body" | "sealed">>(

@@ -1,0 +1,159 @@
+import type { Stream } from "../../crm/model.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import type { SourceReadTable, SourceStreamTable } from "./tables.ts";
+
+export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;
+
+/** A stream of a source as the configuration has it, with the job that reads it. */
+export interface ConfiguredStream {
+  source: string;
+  stream: Stream;
+  job: string | undefined;
+}
+
+const readColumns =
+  "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, shrunk";
+
+/**
+ * The numbers of the last reading of each stream of each source, of those for which `condition` holds: a step for each
+ * stream.
+ */
+export function lastReadNumbers(condition = ""): string {
+  return `with recursive each_source (source) as (
+      select min(source) from source_read
+      union all select (select min(source) from source_read where source > each_source.source) from each_source where each_source.source is not null),
+    each_stream (source, stream) as (
+      select source, (select min(stream) from source_read s where s.source = each_source.source) from each_source where source is not null
+      union all select source, (select min(stream) from source_read s where s.source = each_stream.source and s.stream > each_stream.stream)
+        from each_stream where each_stream.stream is not null)
+    select (select r.number from source_read r where r.source = each_stream.source and r.stream = each_stream.stream ${condition}
+      order by r.number desc limit 1) from each_stream where stream is not null`;
+}
+
+/** Reads of the streams of sources, and which streams are configured. Writes run inside the writer's transaction. */
+export class SourceReadTables {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  startRead(run: string | null, source: string, stream: Stream, at: string): number {
+    return Number(this.#statements.startRead.run(run, source, stream, at).lastInsertRowid);
+  }
+
+  finishRead(
+    number: number,
+    fields: {
+      complete: boolean;
+      whole: boolean;
+      rows: number;
+      bad: number;
+      cursor?: string | undefined;
+      problem?: string | undefined;
+      details?: Readonly<Record<string, number>> | undefined;
+      shrunk?: boolean | undefined;
+      at: string;
+    },
+  ): void {
+    this.#statements.finishRead.run(
+      fields.at,
+      fields.complete ? 1 : 0,
+      fields.whole ? 1 : 0,
+      fields.rows,
+      fields.bad,
+      fields.cursor ?? null,
+      fields.problem ?? null,
+      fields.details === undefined ? null : JSON.stringify(fields.details),
+      fields.shrunk === true ? 1 : 0,
+      number,
+    );
+  }
+
+  lastCompleteRead(source: string, stream: Stream): SourceReadRow | undefined {
+    return this.#statements.lastComplete.get(source, stream);
+  }
+
+  /** The newest whole, complete read of a stream that a run made: a plan's read judges nothing. */
+  lastWholeRead(source: string, stream: Stream): SourceReadRow | undefined {
+    return this.#statements.lastWhole.get(source, stream);
+  }
+
+  /** The newest whole, complete read of a stream, also where a plan made it. */
+  newestWholeRead(source: string, stream: Stream): SourceReadRow | undefined {
+    return this.#statements.newestWhole.get(source, stream);
+  }
+
+  /** The newest read of a stream, whatever became of it, also where its process died. */
+  lastRead(source: string, stream: Stream): SourceReadRow | undefined {
+    return this.#statements.lastRead.get(source, stream);
+  }
+
+  /** Keeps which streams are configured; a write only where that has changed. */
+  streamsDiffer(streams: readonly ConfiguredStream[]): boolean {
+    const name = (row: { source: string; stream: string; job?: string | null | undefined }): string =>
+      JSON.stringify([row.source, row.stream, row.job ?? null]);
+    const known = this.#statements.streams.all().map(name).sort();
+    return known.join() !== streams.map(name).sort().join();
+  }
+
+  configureStreams(streams: readonly ConfiguredStream[]): void {
+    this.#statements.forgetStreams.run();
+    for (const { source, stream, job } of streams) this.#statements.addStream.run(source, stream, job ?? null);
+  }
+
+  reads(run: string): SourceReadRow[] {
+    return this.#statements.reads.all(run);
+  }
+
+  troubledReads(): SourceReadRow[] {
+    return this.#statements.troubledReads.all();
+  }
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    startRead: () =>
+      database.prepare("insert into source_read (run_id, source, stream, started_at) values (?, ?, ?, ?)"),
+    finishRead: () =>
+      database.prepare(
+        `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?, details = ?, shrunk = ?
+       where number = +?`,
+      ),
+    lastComplete: () =>
+      database.prepare<[string, string], SourceReadRow>(
+        `select ${readColumns} from source_read
+       where source = +? and stream = +? and complete = 1 order by number desc limit 1`,
+      ),
+    lastWhole: () =>
+      database.prepare<[string, string], SourceReadRow>(
+        `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+         and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan') order by number desc limit 1`,
+      ),
+    newestWhole: () =>
+      database.prepare<[string, string], SourceReadRow>(
+        `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+       order by number desc limit 1`,
+      ),
+    lastRead: () =>
+      database.prepare<[string, string], SourceReadRow>(
+        `select ${readColumns} from source_read where source = +? and stream = +? order by number desc limit 1`,
+      ),
+    streams: () => database.prepare<[], SourceStreamTable>("select source, stream, job from source_stream"),
+    forgetStreams: () => database.prepare("delete from source_stream"),
+    addStream: () => database.prepare("insert into source_stream (source, stream, job) values (?, ?, ?)"),
+    reads: () =>
+      database.prepare<[string], SourceReadRow>(
+        `select ${readColumns} from source_read
+       where run_id = +? order by number`,
+      ),
+    troubledReads: () =>
+      database.prepare<[], SourceReadRow>(
+        `select ${readColumns} from source_read
+       where number in (${lastReadNumbers("and r.finished_at is not null")}) and complete = 0
+         and (not exists (select 1 from source_stream) or (source, stream) in (select source, stream from source_stream))
+       order by source, stream`,
+      ),
+  });
+}
