@@ -38,18 +38,13 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     .orderBy("started_at")
     .execute();
   const identity = await db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
-  const alerts = await db.selectFrom("alert").selectAll().orderBy("key").execute();
   return {
     path: ledger.path,
     identity: identity?.value ?? null,
     audit: (await auditHead(ledger)) ?? null,
     running: running.map(runFacts),
     lastRuns: lastRuns.map(runFacts),
-    slots: (await db.selectFrom("last_fire_time").selectAll().orderBy("job").execute()).map((row) => ({
-      job: row.job,
-      lastSlot: row.fire_time,
-      firedAt: row.fired_at,
-    })),
+    slots: await lastFireTimes(ledger),
     reads: await lastReads(ledger),
     absence: await absence(ledger),
     holds: await holds(ledger, { states: ["open", "approved"] }),
@@ -72,15 +67,28 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
       .orderBy("state")
       .execute(),
     ...(await totals(ledger)),
-    openCircuits: (await db.selectFrom("open_circuit").selectAll().orderBy("service").execute()).map(
-      ({ probe_at, ...row }) => ({ ...row, probeAt: probe_at }),
-    ),
-    notices: alerts.map((row) => {
-      const body = stored<Json>(row.body);
-      const summary = isJsonObject(body) ? body["summary"] : undefined;
-      return { key: row.key, since: row.since, summary: typeof summary === "string" ? summary : "" };
-    }),
+    openCircuits: await openCircuits(ledger),
+    notices: await openAlerts(ledger),
   };
+}
+
+async function lastFireTimes({ db }: ReadOnlyLedger): Promise<StatusFacts["slots"]> {
+  const rows = await db.selectFrom("last_fire_time").selectAll().orderBy("job").execute();
+  return rows.map((row) => ({ job: row.job, lastSlot: row.fire_time, firedAt: row.fired_at }));
+}
+
+async function openCircuits({ db }: ReadOnlyLedger): Promise<StatusFacts["openCircuits"]> {
+  const rows = await db.selectFrom("open_circuit").selectAll().orderBy("service").execute();
+  return rows.map(({ probe_at, ...row }) => ({ ...row, probeAt: probe_at }));
+}
+
+async function openAlerts({ db }: ReadOnlyLedger): Promise<StatusFacts["notices"]> {
+  const rows = await db.selectFrom("alert").selectAll().orderBy("key").execute();
+  return rows.map((row) => {
+    const body = stored<Json>(row.body);
+    const summary = isJsonObject(body) ? body["summary"] : undefined;
+    return { key: row.key, since: row.since, summary: typeof summary === "string" ? summary : "" };
+  });
 }
 
 /** Records that have something to be done and that no run has come to. */

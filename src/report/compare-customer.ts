@@ -5,6 +5,7 @@ import type {
   AssignmentCase,
   Comparison,
   CustomerCase,
+  Judgement,
   ReconciliationView,
   ShownItem,
   StaffCase,
@@ -207,8 +208,8 @@ function assignmentRow(
   view: ReconciliationView,
 ): Comparison {
   const shown = item.shown.assets.get(assignment.assetNumber);
-  const base = {
-    level: "assignment" as const,
+  return {
+    level: "assignment",
     order: assignment.order ?? undefined,
     licenseType: assignment.licenseType ?? undefined,
     assetNumber: assignment.assetNumber,
@@ -219,48 +220,40 @@ function assignmentRow(
     operationId: assignment.operationId,
     at: assignment.at,
     seenAt: shown?.seenAt ?? item.read?.seenAt ?? null,
+    ...judgeAssignment(item, assignment, shown, wanted, view, waitNote(staff?.crm ?? null)),
   };
-  const notes = waitNote(staff?.crm ?? null);
+}
+
+function judgeAssignment(
+  item: CustomerCase,
+  assignment: AssignmentCase,
+  shown: ShownItem | undefined,
+  wanted: boolean,
+  view: ReconciliationView,
+  notes: readonly string[],
+): Judgement {
+  const missing = (detail: string): Judgement => ({
+    verdict: "missing",
+    shown: false,
+    details: [detail, ...notes],
+    finding: "not-shown",
+  });
   if (shown === undefined) {
-    if (item.read?.complete !== true)
-      return { ...base, verdict: "not-observable", shown: null, details: [notRead(item)] };
-    if (assignment.licenseType !== null && !view.visibleTypes.has(assignment.licenseType)) {
-      return {
-        ...base,
-        verdict: "not-observable",
-        shown: null,
-        details: [`the platform has shown no ${assignment.licenseType} yet (A43)`],
-      };
-    }
-    return {
-      ...base,
-      verdict: "missing",
-      shown: false,
-      details: ["neither M6 nor E8 shows the asset number", ...notes],
-      finding: "not-shown",
-    };
+    const { licenseType } = assignment;
+    if (item.read?.complete !== true) return { verdict: "not-observable", shown: null, details: [notRead(item)] };
+    if (licenseType === null || view.visibleTypes.has(licenseType))
+      return missing("neither M6 nor E8 shows the asset number");
+    return { verdict: "not-observable", shown: null, details: [`the platform has shown no ${licenseType} yet (A43)`] };
   }
   const holder = holderOf(shown);
-  if (holder === null)
-    return {
-      ...base,
-      verdict: "missing",
-      shown: false,
-      details: ["nobody holds the asset number", ...notes],
-      finding: "not-shown",
-    };
+  if (holder === null) return missing("nobody holds the asset number");
   if (holder !== assignment.memberGlobalId) {
-    return {
-      ...base,
-      verdict: "different",
-      shown: true,
-      details: [`held by the member ${holder}`, ...notes],
-      finding: "differs",
-    };
+    const details = [`held by the member ${holder}`, ...notes];
+    return { verdict: "different", shown: true, details, finding: "differs" };
   }
   if (!wanted)
-    return { ...base, verdict: "extra", shown: true, details: ["the CRM no longer gives it to this person", ...notes] };
-  return { ...base, verdict: "matched", shown: true, details: notes };
+    return { verdict: "extra", shown: true, details: ["the CRM no longer gives it to this person", ...notes] };
+  return { verdict: "matched", shown: true, details: notes };
 }
 
 function unmetRow(staff: StaffCase, claim: StaffCase["claims"][number]): Comparison {

@@ -6,6 +6,7 @@ import type {
   Agreement,
   Comparison,
   CustomerCase,
+  Judgement,
   OrderCase,
   ReconciliationView,
   SentItem,
@@ -137,7 +138,7 @@ function compare(
 ): Comparison {
   const { placed } = order;
   const sent = side.sent !== undefined || (placed?.origin === "adopted" && side.placed !== undefined);
-  const base = {
+  return {
     ...about(order),
     level,
     licenseOrderId: placed?.licenceOrders.get(side.licenseType),
@@ -147,47 +148,42 @@ function compare(
     inCrm: side.wanted !== undefined,
     sent,
     seenAt: side.shown?.seenAt ?? item.read?.seenAt ?? null,
+    ...(side.shown === undefined
+      ? judgeUnshown(item, order, side, sent, view)
+      : judgeShown(order, level, side, side.shown, sent)),
   };
-  const notes = side.wanted === undefined ? [goneNote(order)] : waitNote(order.crm);
-  if (side.shown === undefined) {
-    if (!sent)
-      return {
-        ...base,
-        verdict: "missing",
-        shown: null,
-        details: [
-          placed === null ? whyNot(order.crm) : "not sent: the order was placed without it",
-          ...(placed === null ? [] : notes),
-        ],
-      };
-    const unseen = unseenVerdict(item, side, view);
-    const finding = unseen.shown === false ? ("not-shown" as const) : undefined;
-    return { ...base, ...unseen, details: [unseen.details, ...notes], finding };
-  }
+}
+
+function notesOn(order: OrderCase, side: Sides): string[] {
+  return side.wanted === undefined ? [goneNote(order)] : waitNote(order.crm);
+}
+
+function judgeShown(
+  order: OrderCase,
+  level: "product" | "package",
+  side: Sides,
+  shown: ShownItem,
+  sent: boolean,
+): Judgement {
+  const { placed } = order;
+  const notes = notesOn(order, side);
   if (!sent || placed === null) {
-    return {
-      ...base,
-      verdict: "extra",
-      shown: true,
-      details: ["the platform shows it, and this ledger does not know that it was sent", ...notes],
-    };
+    const unknown = "the platform shows it, and this ledger does not know that it was sent";
+    return { verdict: "extra", shown: true, details: [unknown, ...notes] };
   }
-  if (side.wanted === undefined) return { ...base, verdict: "extra", shown: true, details: notes };
+  if (side.wanted === undefined) return { verdict: "extra", shown: true, details: notes };
   const expected = side.sent?.fields ?? adoptedFields(side.placed?.fields ?? {});
   const envelope = {
     channelOrderId: placed.channelOrderId,
     licenseOrderId: placed.licenceOrders.get(side.licenseType),
     licenseType: side.licenseType,
   };
-  const found =
-    level === "product"
-      ? differences(expected, envelope, side.shown.body)
-      : packageDifferences(expected, envelope, side.shown.body);
+  const compareFields = level === "product" ? differences : packageDifferences;
+  const found = compareFields(expected, envelope, shown.body);
   const amended = side.placed === undefined ? [] : changes(side.placed.fields, side.wanted.fields);
   const adopted =
     placed.origin === "adopted" && side.sent === undefined ? ["adopted: compared with what the CRM says"] : [];
   return {
-    ...base,
     verdict: found.length + amended.length > 0 ? "different" : "matched",
     shown: true,
     details: [...found, ...amended, ...adopted, ...notes],
@@ -195,31 +191,34 @@ function compare(
   };
 }
 
+function judgeUnshown(
+  item: CustomerCase,
+  order: OrderCase,
+  side: Sides,
+  sent: boolean,
+  view: ReconciliationView,
+): Judgement {
+  const notes = notesOn(order, side);
+  if (!sent) {
+    const details =
+      order.placed === null ? [whyNot(order.crm)] : ["not sent: the order was placed without it", ...notes];
+    return { verdict: "missing", shown: null, details };
+  }
+  if (item.read?.complete !== true)
+    return { verdict: "not-observable", shown: null, details: [notRead(item), ...notes] };
+  const assetShown = side.assetNumber !== null && item.shown.assets.has(side.assetNumber);
+  if (!assetShown && !view.visibleTypes.has(side.licenseType)) {
+    const never = `the platform has shown no ${side.licenseType} yet (A43)`;
+    return { verdict: "not-observable", shown: null, details: [never, ...notes] };
+  }
+  const where = assetShown ? "M7 does not show it under its asset" : "neither M6 nor E8 shows its asset number";
+  return { verdict: "missing", shown: false, details: [where, ...notes], finding: "not-shown" };
+}
+
 function goneNote(order: OrderCase): string {
   if (order.cancelled) return "the order was cancelled in the CRM and stays placed";
   if (order.crm === null || order.crm.state === "absent") return "the order is gone from the CRM and stays placed";
   return "the CRM no longer has it in the order, which stays as it was placed";
-}
-
-function unseenVerdict(
-  item: CustomerCase,
-  side: Sides,
-  view: ReconciliationView,
-): { verdict: Agreement; shown: boolean | null; details: string } {
-  if (item.read?.complete !== true) return { verdict: "not-observable", shown: null, details: notRead(item) };
-  const assetShown = side.assetNumber !== null && item.shown.assets.has(side.assetNumber);
-  if (!assetShown && !view.visibleTypes.has(side.licenseType)) {
-    return {
-      verdict: "not-observable",
-      shown: null,
-      details: `the platform has shown no ${side.licenseType} yet (A43)`,
-    };
-  }
-  return {
-    verdict: "missing",
-    shown: false,
-    details: assetShown ? "M7 does not show it under its asset" : "neither M6 nor E8 shows its asset number",
-  };
 }
 
 /** What of an adopted product can be compared without knowing how it was sent. */

@@ -139,6 +139,9 @@ export interface Comparison {
   seenAt?: string | null | undefined;
 }
 
+/** What the three sides of one thing come to. */
+export type Judgement = Pick<Comparison, "verdict" | "shown" | "details" | "finding">;
+
 /** Why something that the CRM wants was not sent. */
 export function whyNot(crm: CrmStanding | null): string {
   if (crm === null) return "not sent";

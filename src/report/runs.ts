@@ -104,7 +104,10 @@ function balanceWord(balance: Json): string {
   return figures.adds ? "adds up" : "DOES NOT ADD UP";
 }
 
-/** What was read and what became of it, as two sums that must be equal; the same for operations. */
+/**
+ * What was read and what became of it, as two sums that must be equal; the same for operations. Two tables, a line a
+ * column: that is all its length.
+ */
 export function balanceText(balance: BalanceFigures, view: View = plainView): string {
   const number = { align: "right" as const };
   const records = renderTable(
