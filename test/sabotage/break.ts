@@ -59,7 +59,7 @@ function asksAbout(nodes: readonly Node[], condition: Node, name: string): boole
 }
 
 /** Where a break fits in a declaration. */
-function placesIn(item: Break, text: string, { nodes, start, end }: Declaration): Place[] {
+function placesIn(item: Break, text: string, { nodes: nodesOf, start, end }: Declaration): Place[] {
   if ("find" in item) {
     // The last item of a list has a comma behind it or not.
     const isItem = item.find.endsWith(",") && item.replace.endsWith(",");
@@ -67,6 +67,7 @@ function placesIn(item: Break, text: string, { nodes, start, end }: Declaration)
     const matches = matchesOf(find, text, { start, end });
     return matches.map((match) => ({ ...match, replacement: filled(replace, match.names) }));
   }
+  const nodes = nodesOf();
   if ("skips" in item) {
     const statements = nodes.filter((node) => node.type === "ExpressionStatement" && callsOf(node) === item.skips);
     return statements.map((node) => ({ start: node.start, end: node.end, replacement: ";" }));
@@ -79,7 +80,7 @@ function placesIn(item: Break, text: string, { nodes, start, end }: Declaration)
 }
 
 function placesOf(item: Break, text: string): Place[] {
-  const whole = { name: "", start: 0, end: text.length, nodes: [] };
+  const whole = { name: "", start: 0, end: text.length, nodes: () => [] };
   const within = item.within === undefined ? [whole] : declarationsOf(text).filter(({ name }) => name === item.within);
   return within.flatMap((part) => placesIn(item, text, part));
 }

@@ -7,7 +7,7 @@ export interface Declaration {
   start: number;
   end: number;
   /** Everything in it. */
-  nodes: readonly Node[];
+  nodes: () => readonly Node[];
 }
 
 /** A node of the syntax tree. */
@@ -49,7 +49,7 @@ export function declarationsOf(text: string): Declaration[] {
   if (known !== undefined) return known;
   const found: Declaration[] = [];
   const add = (name: string, { start, end }: Node, node: Node): void =>
-    void found.push({ name, start, end, nodes: allOf(node) });
+    void found.push({ name, start, end, nodes: () => allOf(node) });
   const program: unknown = parseAst(text, { lang: "ts" });
   for (const statement of isNode(program) ? childrenOf(program) : []) {
     const { declaration } = statement;
