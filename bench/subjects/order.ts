@@ -6,6 +6,7 @@ import { bindingsFrom } from "../../src/apply/bindings.ts";
 import { payloadFactsOf } from "../../src/operation/state.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
+import { withTree } from "../../src/operation/desired.ts";
 import { bind } from "../../src/plan/bind.ts";
 import type { CustomerInput } from "../../src/plan/input.ts";
 import type { DesiredInstance } from "../../src/operation/desired.ts";
@@ -102,14 +103,14 @@ function customerWith(instances: DesiredInstance[]): CustomerInput {
       },
     },
     orders: [
-      {
+      withTree({
         key: order,
         version: 1,
         bodyHash: sha256("order"),
         state: "current",
         pending: true,
         body: { ...order, customerId: key.id, cancelled: false, instances },
-      },
+      }),
     ],
     staff: [],
     known: {

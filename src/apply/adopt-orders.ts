@@ -7,12 +7,12 @@ import type { StateChange, Link } from "../operation/state.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { Block } from "../plan/block.ts";
 import type { LoadedCustomer } from "../plan/input.ts";
-import type { Desired, DesiredOrder } from "../operation/desired.ts";
+import type { OrderWithTree } from "../operation/desired.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";
 
-type Order = Desired<DesiredOrder>;
+type Order = OrderWithTree;
 
 /** What looking for the orders of an enterprise that somebody else made came to. */
 export interface Sought {

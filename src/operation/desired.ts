@@ -1,4 +1,5 @@
 import type { Customer, InstanceWith, Order, RecordKey, Staff } from "../crm/model.ts";
+import { buildAssets } from "../crm/tree.ts";
 import type { PrivateMarker } from "./references.ts";
 
 /** A canonical record with markers in place of its private fields. */
@@ -37,4 +38,13 @@ export interface Desired<Body> {
   /** Set while the record waits to be planned. */
   pending: boolean;
   body: Body;
+}
+
+/** An order of the CRM with its instances as the tree that they make: built once, when it is loaded. */
+export interface OrderWithTree extends Desired<DesiredOrder> {
+  tree: ReturnType<typeof buildAssets<PrivateMarker>>;
+}
+
+export function withTree(order: Desired<DesiredOrder>): OrderWithTree {
+  return { ...order, tree: buildAssets(order.body.instances) };
 }

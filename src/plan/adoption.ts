@@ -1,8 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
-import { buildAssets } from "../crm/tree.ts";
 import type { Package } from "../crm/model.ts";
 import type { Block } from "./block.ts";
-import type { Desired, DesiredOrder } from "../operation/desired.ts";
+import type { Desired, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
 
 /** What an enterprise that somebody else made shows under one channel order number. */
 export interface ShownOrder {
@@ -19,8 +18,8 @@ const mostNamed = 5;
  * The products of an order that the platform does not show under its channel order number, each in words; [] where it
  * shows all of them: every product of the tree, packages included, under as many asset numbers as its asset counts.
  */
-export function notShown(order: Desired<DesiredOrder>, shown: ShownOrder): string[] {
-  const { assets, faults } = buildAssets(order.body.instances);
+export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
+  const { assets, faults } = order.tree;
   const [fault] = faults;
   if (fault !== undefined) return [`its lines cannot be compared: ${fault.message}`];
   const missing = assets.flatMap((asset) => {

@@ -1,5 +1,5 @@
 import type { RecordKey } from "../crm/model.ts";
-import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff } from "../operation/desired.ts";
+import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../operation/desired.ts";
 import type { OperationKind } from "../operation/registry.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import type { Known } from "../operation/state.ts";
@@ -36,7 +36,7 @@ export interface Rejection {
 export interface CustomerInput {
   customer: RecordKey;
   desiredCustomer: Desired<DesiredCustomer> | undefined;
-  orders: Desired<DesiredOrder>[];
+  orders: OrderWithTree[];
   staff: Desired<DesiredStaff>[];
   known: Known;
   observed: Observed;

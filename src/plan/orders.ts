@@ -5,12 +5,11 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { buildAssets } from "../crm/tree.ts";
 import { instancesFault } from "./validate.ts";
 import type { Block } from "./block.ts";
 import { otherNumber } from "./enterprise.ts";
 import type { CustomerInput } from "./input.ts";
-import type { Desired, DesiredOrder } from "../operation/desired.ts";
+import type { Desired, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
 import type { Known } from "../operation/state.ts";
 import { customerNumbers, newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -68,7 +67,7 @@ function sameChannelNumber(channelOrderId: string, owner: string): Block {
 
 function decide(
   input: CustomerInput,
-  order: Desired<DesiredOrder>,
+  order: OrderWithTree,
   settings: AssumptionSettings,
 ): Operation | Block | "nothing-to-do" {
   const placed = input.known.placedOrders.get(formatKey(order.key));
@@ -100,11 +99,7 @@ function asOrdered({ channelOrderId, instances }: DesiredOrder): string {
   });
 }
 
-function placement(
-  input: CustomerInput,
-  order: Desired<DesiredOrder>,
-  settings: AssumptionSettings,
-): Operation | Block {
+function placement(input: CustomerInput, order: OrderWithTree, settings: AssumptionSettings): Operation | Block {
   const customer = input.desiredCustomer;
   if (customer === undefined)
     return { code: "customer.unknown", reason: "the CRM has not given the order's customer yet", again: true };
@@ -122,7 +117,7 @@ function placement(
       again: true,
     };
   }
-  const { assets, faults } = buildAssets(order.body.instances);
+  const { assets, faults } = order.tree;
   const [fault] = faults;
   if (fault !== undefined) return { code: `order.${fault.code}`, reason: fault.message, again: false };
   const build = new PayloadBuild(settings);

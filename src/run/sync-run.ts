@@ -9,6 +9,7 @@ import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies } fr
 import { LimitsGate } from "./limits-gate.ts";
 import { reconcile } from "./reconcile.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
+import { SettleWait } from "./settle-wait.ts";
 import { SourceReading } from "./source-reading.ts";
 import type { RunSummary } from "./summary.ts";
 import { pendingCustomers } from "./work-queue.ts";
@@ -31,7 +32,7 @@ export class SyncRun {
   readonly #run: string;
   readonly #reconcile: ReconcileDependencies;
   readonly #settling: Settling;
-  readonly #waiting = new Map<string, { customer: RecordKey; until: string }>();
+  readonly #settleWait: SettleWait;
   /** Customers of whose plan something was carried out or judged in this run. */
   readonly #begun = new Set<string>();
 
@@ -60,6 +61,13 @@ export class SyncRun {
       attempt: (customer, verdict) => this.#attempt(customer, verdict),
       count: (customer, result) => this.#count(customer, result),
       stopped: () => this.#stopped,
+    });
+    this.#settleWait = new SettleWait({
+      ...deps,
+      signal: request.signal,
+      attempt: async (customer) =>
+        this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
+      attempted: (customers) => this.gate.judgeLate(customers),
     });
   }
 
@@ -133,12 +141,12 @@ export class SyncRun {
         this.gate.add(customer, result);
         return;
       case "waiting":
-        this.#waiting.set(key, { customer, until: result.until });
+        this.#settleWait.add(customer, result.until);
         return;
       case "stopped":
         if (result.reason === "unknown") {
           this.#begun.add(key);
-          this.#waiting.set(key, { customer, until: new Date(this.#deps.clock.now()).toISOString() });
+          this.#settleWait.add(customer);
         }
         if (result.reason === "parked") this.customers.parked += 1;
         if (result.reason === "rejected") this.customers.rejected += 1;
@@ -148,32 +156,10 @@ export class SyncRun {
     }
   }
 
-  /**
-   * Waits for settle times that are due soon, and settles what they were for; the rest stays for the next run or for a
-   * person.
-   */
+  /** Waits for settle times that are due soon, as `SettleWait` has it; counts who still waits then. */
   async waitForSettling(): Promise<void> {
-    const { clock, settle } = this.#deps;
-    const limit = pLimit(this.#deps.concurrency);
-    const deadline = clock.monotonic() + settle.maxWaitMs;
-    while (this.#waiting.size > 0 && !this.#stopped) {
-      const next = Math.min(...[...this.#waiting.values()].map((item) => Date.parse(item.until)));
-      const pause = Math.max(50, next - clock.now());
-      if (clock.monotonic() + pause > deadline) break;
-      await clock.sleep(pause, this.#request.signal);
-      const due = [...this.#waiting.values()].filter((item) => Date.parse(item.until) <= clock.now());
-      await Promise.all(
-        due.map(({ customer }) =>
-          limit(async () => {
-            if (this.#stopped) return;
-            this.#waiting.delete(formatKey(customer));
-            this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer)));
-          }),
-        ),
-      );
-      await this.gate.judgeLate(due.map((item) => item.customer));
-    }
-    this.customers.waiting = this.#waiting.size;
+    await this.#settleWait.wait();
+    this.customers.waiting = this.#settleWait.size;
   }
 
   /** Records that this run changed and did not come to are deferred, so that none is without an outcome. */

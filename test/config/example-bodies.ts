@@ -4,6 +4,7 @@ import type { AssumptionSettings } from "../../src/contract/assumption-settings.
 import { customerKeyOf, formatKey } from "../../src/crm/keys.ts";
 import type { Customer, Order, RecordKey } from "../../src/crm/model.ts";
 import { bind } from "../../src/plan/bind.ts";
+import { withTree } from "../../src/operation/desired.ts";
 import type { Desired, DesiredCustomer, DesiredInstance, DesiredOrder } from "../../src/operation/desired.ts";
 import type { Known } from "../../src/operation/state.ts";
 import type { PrivateMarker } from "../../src/operation/references.ts";
@@ -45,7 +46,7 @@ export function ordersOf(
       {
         customer: key,
         desiredCustomer: customer === undefined ? undefined : desired(customer, hideCustomer(customer, values)),
-        orders: [desired(order, hideOrder(order, values))],
+        orders: [withTree(desired(order, hideOrder(order, values)))],
         staff: [],
         known: nothingKnown,
         observed: { enterprises: undefined, members: undefined, assets: undefined },

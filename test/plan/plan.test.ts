@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../src/base/canonical-json.ts";
 import type { Json } from "../../src/base/canonical-json.ts";
 import type { CustomerInput } from "../../src/plan/input.ts";
+import { withTree } from "../../src/operation/desired.ts";
 import { compareOperations } from "../../src/operation/operation.ts";
 import { stages } from "../../src/operation/shape.ts";
 import { fingerprintOf } from "../../src/plan/plan.ts";
@@ -206,7 +207,7 @@ describe("the fingerprint of a customer", () => {
   it.each<[string, CustomerInput]>([
     ["the customer's record", { ...base, desiredCustomer: customer({ name: "Z" }, { version: 3 }) }],
     ["the customer's state", { ...base, desiredCustomer: customer(canaries, { version: 2, state: "absent" }) }],
-    ["an order", { ...base, orders: [...base.orders.slice(1), order("1", { instances: [asset("z")] })] }],
+    ["an order", { ...base, orders: [...base.orders.slice(1), withTree(order("1", { instances: [asset("z")] }))] }],
     ["the number of orders", { ...base, orders: base.orders.slice(1) }],
     [
       "a staff record",

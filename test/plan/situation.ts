@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
+import { withTree } from "../../src/operation/desired.ts";
 import { payloadFactsOf } from "../../src/operation/state.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
@@ -118,7 +119,7 @@ export function situation(given: Situation): CustomerInput {
   return {
     customer: customerKey,
     desiredCustomer: "customer" in given ? given.customer : customer(),
-    orders: given.orders ?? [],
+    orders: (given.orders ?? []).map(withTree),
     staff: given.staff ?? [],
     known: {
       link: undefined,

@@ -4,7 +4,15 @@ import { formatKey } from "../../crm/keys.ts";
 import { usable } from "../../operation/state.ts";
 import type { Assignment, EnterpriseFacts, FixedNumber, Known, PlacedOrder, StaffLink } from "../../operation/state.ts";
 import type { CustomerInput } from "../../plan/input.ts";
-import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../../operation/desired.ts";
+import { withTree } from "../../operation/desired.ts";
+import type {
+  Desired,
+  DesiredCustomer,
+  DesiredOrder,
+  DesiredStaff,
+  OrderWithTree,
+  RecordState,
+} from "../../operation/desired.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
 import type { PrivateMarker } from "../../operation/references.ts";
 import { markerKey } from "../../operation/references.ts";
@@ -52,11 +60,11 @@ export class KnownTables {
     const rows = this.#statements.desired.all(namespace, id);
     const privateValues = new Map<string, string>();
     let desiredCustomer: Desired<DesiredCustomer> | undefined;
-    const orders: Desired<DesiredOrder>[] = [];
+    const orders: OrderWithTree[] = [];
     const staff: Desired<DesiredStaff>[] = [];
     for (const row of rows) {
       if (row.stream === "customers") desiredCustomer = desired<DesiredCustomer>(row);
-      else if (row.stream === "orders") orders.push(desired<DesiredOrder>(row));
+      else if (row.stream === "orders") orders.push(withTree(desired<DesiredOrder>(row)));
       else staff.push(desired<DesiredStaff>(row));
       if (row.stream !== "orders") this.#reveal(row, privateValues);
     }
