@@ -11,6 +11,7 @@ import { HoldTables } from "./approvals/holds.ts";
 import { Identity } from "./identity.ts";
 import { Journal } from "./journal/journal.ts";
 import { KnownTables } from "./state/known.ts";
+import { PrivateTables } from "./private/private-tables.ts";
 import { PrivateValues } from "./private/private-values.ts";
 import { Records } from "./records/records.ts";
 import { RejectionTables } from "./journal/rejections.ts";
@@ -40,10 +41,12 @@ export class Ledger {
 
   private constructor(database: Sqlite, options: LedgerOptions) {
     const context = new LedgerContext(database, options);
+    const privateTables = new PrivateTables(database);
     const tables = {
+      private: privateTables,
       changes: new ChangeTables(database),
       holds: new HoldTables(database),
-      known: new KnownTables(database, context.sealing),
+      known: new KnownTables(database, privateTables),
       rejections: new RejectionTables(database),
       work: new WorkTables(database),
     };

@@ -4,6 +4,7 @@ import type { Uniqueness } from "../../operation/kind.ts";
 import type { Operation } from "../../operation/operation.ts";
 import { kindIn, kindOf } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
 /** Why an intent is not taken: what it wants for itself alone is somebody else's. */
@@ -25,38 +26,41 @@ interface Owner {
  * customer's (A10).
  */
 export class UniquenessChecks {
-  readonly #placed;
-  readonly #openOrder;
-  readonly #linked;
-  readonly #openEnterprise;
+  readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#placed = database.prepare<[Owner & { number: string }], Owner & Row<"placed_order", "channel_order_id">>(
-      `select namespace, order_id as id, channel_order_id from placed_order
+    this.#statements = statements.onUse({
+      placed: () =>
+        database.prepare<[Owner & { number: string }], Owner & Row<"placed_order", "channel_order_id">>(
+          `select namespace, order_id as id, channel_order_id from placed_order
        where to_at is null and channel_order_id = +@number
        union all
        select namespace, order_id, channel_order_id from placed_order
        where to_at is null and namespace = +@namespace and order_id = +@id limit 1`,
-    );
-    this.#openOrder = database.prepare<[Owner & { number: string; operation: string }], Owner & { operation: string }>(
-      `select r.namespace, r.record_id as id, o.id as operation from operation o join operation_record r on r.operation_id = o.id
+        ),
+      openOrder: () =>
+        database.prepare<[Owner & { number: string; operation: string }], Owner & { operation: string }>(
+          `select r.namespace, r.record_id as id, o.id as operation from operation o join operation_record r on r.operation_id = o.id
        where o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")} and o.id <> +@operation
          and json_extract(o.payload, '$.channelOrderId') = +@number
        union all
        select r.namespace, r.record_id, o.id from operation_record r cross join operation o on o.id = r.operation_id
        where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
          and o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")} and o.id <> +@operation limit 1`,
-    );
-    this.#linked = database.prepare<[Owner & { number: string }], Owner>(
-      `select namespace, customer_id as id from link where to_at is null and channel_customer_id = +@number
+        ),
+      linked: () =>
+        database.prepare<[Owner & { number: string }], Owner>(
+          `select namespace, customer_id as id from link where to_at is null and channel_customer_id = +@number
          and not (namespace = +@namespace and customer_id = +@id) limit 1`,
-    );
-    this.#openEnterprise = database.prepare<[Owner & { number: string; operation: string }], Owner>(
-      `select customer_namespace as namespace, customer_id as id from operation
+        ),
+      openEnterprise: () =>
+        database.prepare<[Owner & { number: string; operation: string }], Owner>(
+          `select customer_namespace as namespace, customer_id as id from operation
        where state in ('sending', 'unknown', 'parked') and ${kindIn("kind", (kind) => kind.claims === "enterprise")} and id <> +@operation
          and json_extract(target, '$.channelCustomerId') = +@number
          and not (customer_namespace = +@namespace and customer_id = +@id) limit 1`,
-    );
+        ),
+    });
   }
 
   /** Throws a Problem with one of `uniquenessCodes`. `operationId` is the operation itself, where it is sent again. */
@@ -68,8 +72,8 @@ export class UniquenessChecks {
 
   #requireOrder({ order, number }: Extract<Uniqueness, { what: "order" }>, operationId: string): void {
     const wanted = { namespace: order.namespace, id: order.id, number };
-    const placed = this.#placed.get(wanted);
-    const open = this.#openOrder.get({ ...wanted, operation: operationId });
+    const placed = this.#statements.placed.get(wanted);
+    const open = this.#statements.openOrder.get({ ...wanted, operation: operationId });
     const owner = placed ?? open;
     if (owner === undefined) return;
     if (formatKey(owner) !== formatKey(order)) {
@@ -95,7 +99,8 @@ export class UniquenessChecks {
 
   #requireEnterprise({ customer, number }: Extract<Uniqueness, { what: "enterprise" }>, operationId: string): void {
     const wanted = { ...customer, number };
-    const owner = this.#linked.get(wanted) ?? this.#openEnterprise.get({ ...wanted, operation: operationId });
+    const owner =
+      this.#statements.linked.get(wanted) ?? this.#statements.openEnterprise.get({ ...wanted, operation: operationId });
     if (owner === undefined) return;
     throw new Problem({
       code: "enterprise.same-channel-number",

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { parseJsonObject } from "../../base/canonical-json.ts";
 import type { PrivateMarker } from "../../operation/references.ts";
-import type { ChangeTables } from "../state/changes.ts";
 import type { LedgerContext } from "../context.ts";
-import type { KnownTables } from "../state/known.ts";
-import type { FullRow, Row } from "../tables.ts";
+import type { ChangeTables } from "../state/changes.ts";
+import { commitmentTo } from "./private.ts";
+import type { PrivateTables } from "./private-tables.ts";
 
 /** Secrets of one record, under the name that they are sealed for. */
 export interface SealedValues {
@@ -17,18 +17,27 @@ export interface SealedValues {
 /** Names, mobiles, addresses and passwords: the one table that holds them, erasable and never exported. */
 export class PrivateValues {
   readonly #context: LedgerContext;
-  readonly #known: KnownTables;
+  readonly #private: PrivateTables;
   readonly #changes: ChangeTables;
 
-  constructor(context: LedgerContext, tables: { known: KnownTables; changes: ChangeTables }) {
+  constructor(context: LedgerContext, tables: { private: PrivateTables; changes: ChangeTables }) {
     this.#context = context;
-    this.#known = tables.known;
+    this.#private = tables.private;
     this.#changes = tables.changes;
   }
 
   /** The value behind a marker, or undefined where it was erased, wiped, or does not fit its commitment. */
   valueOf(marker: PrivateMarker): Json | undefined {
-    return this.#context.read(() => this.#known.privateValue(marker));
+    const { $private: ref, version, field } = marker;
+    return this.#context.read(() => {
+      const row = this.#private.find(ref, version);
+      if (row === undefined || row.salt === null) return undefined;
+      let value = row.body === null ? undefined : parseJsonObject(row.body)[field];
+      const { sealing } = this.#context;
+      if (value === undefined && row.sealed !== null && sealing !== undefined)
+        value = parseJsonObject(sealing.open(row.sealed, { ref, version }))[field];
+      return value === undefined || commitmentTo(row.salt, field, value) !== marker.commitment ? undefined : value;
+    });
   }
 
   /**
@@ -36,35 +45,23 @@ export class PrivateValues {
    * the hashes say nothing.
    */
   async rawSalt(): Promise<string> {
-    const find = this.#context.database.prepare<[], FullRow<"private_value", "salt">>(
-      "select salt from private_value where ref = 'raw-salt' and version = 1",
-    );
-    const known = find.get()?.salt;
+    const known = this.#context.read(() => this.#private.rawSalt());
     if (known !== undefined) return known;
-    await this.#context.write(() =>
-      this.#context.database
-        .prepare(
-          "insert into private_value (ref, version, salt, created_at) values ('raw-salt', 1, ?, ?) on conflict do nothing",
-        )
-        .run(this.#context.random.hex(16), this.#context.now),
-    );
-    return find.get()?.salt ?? "";
+    return await this.#context.write(() => {
+      this.#private.keepRawSalt(this.#context.random.hex(16), this.#context.now);
+      return this.#private.rawSalt() ?? "";
+    });
   }
 
   /** The newest secret sealed under a name that is not wiped yet, and the version that the next one takes. */
   async latestSealed(ref: string): Promise<{ values: JsonObject | undefined; version: number; nextVersion: number }> {
-    const row = this.#context.database
-      .prepare<[string], Row<"private_value", "version" | "sealed">>(
-        "select version, sealed from private_value where ref = +? order by version desc limit 1",
-      )
-      .get(ref);
+    const row = this.#context.read(() => this.#private.latest(ref));
     if (row === undefined) return { values: undefined, version: 0, nextVersion: 1 };
-    const usable = row.sealed !== null && this.#context.sealing !== undefined;
+    const { version, sealed } = row;
+    const { sealing } = this.#context;
     const values =
-      usable && row.sealed !== null
-        ? parseJsonObject(this.#context.sealing?.open(row.sealed, { ref, version: row.version }) ?? "{}")
-        : undefined;
-    return { values, version: row.version, nextVersion: row.version + 1 };
+      sealed === null || sealing === undefined ? undefined : parseJsonObject(sealing.open(sealed, { ref, version }));
+    return { values, version, nextVersion: version + 1 };
   }
 
   async wipeSealed(ref: string, version: number): Promise<void> {
@@ -73,12 +70,9 @@ export class PrivateValues {
 
   /** Seals secrets that a payload needs for the first time, inside the transaction of its intent. */
   seal(item: SealedValues, at: string): void {
-    if (this.#context.sealing === undefined) throw new Error("secrets cannot be stored without a sealing key");
-    this.#context.database
-      .prepare(
-        "insert into private_value (ref, version, salt, body, sealed, created_at) values (?, ?, ?, null, ?, ?) on conflict do nothing",
-      )
-      .run(item.ref, item.version, item.salt, this.#context.sealing.seal(JSON.stringify(item.values), item), at);
+    const { sealing } = this.#context;
+    if (sealing === undefined) throw new Error("secrets cannot be stored without a sealing key");
+    this.#private.seal(item, sealing.seal(JSON.stringify(item.values), item), at);
   }
 
   get canSeal(): boolean {

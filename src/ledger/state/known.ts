@@ -1,4 +1,3 @@
-import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { usable } from "../../operation/state.ts";
@@ -14,13 +13,11 @@ import type {
   RecordState,
 } from "../../operation/desired.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
-import type { PrivateMarker } from "../../operation/references.ts";
 import { markerKey } from "../../operation/references.ts";
 import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
 import { EnterpriseTables } from "./enterprise.ts";
-import { commitmentTo } from "../private/private.ts";
-import type { SealingKey } from "../private/private.ts";
+import type { PrivateTables } from "../private/private-tables.ts";
 import { statements } from "../database/statements.ts";
 import type { FullRow, Row } from "../tables.ts";
 import type { PlacedOrderTable } from "./tables.ts";
@@ -42,13 +39,13 @@ export const shownOrderKind = "order";
 /** What one customer is planned from: what the CRM says, what we did, and the private values behind it. Reads only. */
 export class KnownTables {
   readonly #statements;
-  readonly #seal: SealingKey | undefined;
+  readonly #private: PrivateTables;
   readonly #enterprises: EnterpriseTables;
 
-  constructor(database: Sqlite, seal: SealingKey | undefined) {
+  constructor(database: Sqlite, privateTables: PrivateTables) {
     this.#statements = prepareStatements(database);
     this.#enterprises = new EnterpriseTables(database);
-    this.#seal = seal;
+    this.#private = privateTables;
   }
 
   /**
@@ -98,10 +95,7 @@ export class KnownTables {
 
   #reveal(row: DesiredRow, into: Map<string, string>): void {
     const ref = `${row.stream}/${row.namespace}/${row.id}`;
-    const secret = this.#statements.privateBody.get(ref, row.version);
-    if (secret?.body === null || secret === undefined) return;
-    const values = stored<JsonObject>(secret.body);
-    for (const [field, value] of Object.entries(values)) {
+    for (const [field, value] of Object.entries(this.#private.values(ref, row.version))) {
       if (typeof value === "string") into.set(markerKey({ $private: ref, field, version: row.version }), value);
     }
   }
@@ -207,23 +201,6 @@ export class KnownTables {
   isPlaced(channelOrderId: string): boolean {
     return this.#statements.placedUnder.get(channelOrderId) !== undefined;
   }
-
-  /**
-   * The value behind a marker, with secrets opened, or undefined where it was erased or wiped, or does not fit its
-   * commitment.
-   */
-  privateValue(marker: PrivateMarker): JsonObject[string] {
-    const row = this.#statements.privateBody.get(marker.$private, marker.version);
-    if (row === undefined || row.salt === null) return undefined;
-    let value = row.body === null ? undefined : stored<JsonObject>(row.body)[marker.field];
-    if (value === undefined && row.sealed !== null && this.#seal !== undefined) {
-      value = stored<JsonObject>(this.#seal.open(row.sealed, { ref: marker.$private, version: marker.version }))[
-        marker.field
-      ];
-    }
-    if (value === undefined || commitmentTo(row.salt, marker.field, value) !== marker.commitment) return undefined;
-    return value;
-  }
 }
 
 function desired<Body>(row: DesiredRow): Desired<Body> {
@@ -273,10 +250,6 @@ function prepareStatements(database: Sqlite) {
     orderVersion: () =>
       database.prepare<[string, string, number], Row<"record_version", "body">>(
         "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = +?",
-      ),
-    privateBody: () =>
-      database.prepare<[string, number], Row<"private_value", "salt" | "body" | "sealed">>(
-        "select salt, body, sealed from private_value where ref = +? and version = +?",
       ),
     customerInQuarantine: () =>
       database.prepare<[string, string], Row<"quarantine", "id">>(

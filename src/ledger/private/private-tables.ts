@@ -1,0 +1,62 @@
+import { parseJsonObject } from "../../base/canonical-json.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import type { FullRow, Row } from "../tables.ts";
+
+/** The rows of private values, with what is sealed as it is. Writes run inside the writer's transaction. */
+export class PrivateTables {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = statements.onUse({
+      find: () =>
+        database.prepare<[string, number], Row<"private_value", "salt" | "body" | "sealed">>(
+          "select salt, body, sealed from private_value where ref = +? and version = +?",
+        ),
+      rawSalt: () =>
+        database.prepare<[], FullRow<"private_value", "salt">>(
+          "select salt from private_value where ref = 'raw-salt' and version = 1",
+        ),
+      keepRawSalt: () =>
+        database.prepare(
+          "insert into private_value (ref, version, salt, created_at) values ('raw-salt', 1, ?, ?) on conflict do nothing",
+        ),
+      latest: () =>
+        database.prepare<[string], Row<"private_value", "version" | "sealed">>(
+          "select version, sealed from private_value where ref = +? order by version desc limit 1",
+        ),
+      seal: () =>
+        database.prepare(
+          `insert into private_value (ref, version, salt, body, sealed, created_at) values (?, ?, ?, null, ?, ?)
+         on conflict do nothing`,
+        ),
+    });
+  }
+
+  find(ref: string, version: number): Row<"private_value", "salt" | "body" | "sealed"> | undefined {
+    return this.#statements.find.get(ref, version);
+  }
+
+  /** What stands in clear under a name, by its field; nothing where it was erased. */
+  values(ref: string, version: number): JsonObject {
+    const body = this.find(ref, version)?.body ?? null;
+    return body === null ? {} : parseJsonObject(body);
+  }
+
+  rawSalt(): string | undefined {
+    return this.#statements.rawSalt.get()?.salt;
+  }
+
+  keepRawSalt(salt: string, at: string): void {
+    this.#statements.keepRawSalt.run(salt, at);
+  }
+
+  latest(ref: string): Row<"private_value", "version" | "sealed"> | undefined {
+    return this.#statements.latest.get(ref);
+  }
+
+  seal(of: { ref: string; version: number; salt: string }, sealed: string, at: string): void {
+    this.#statements.seal.run(of.ref, of.version, of.salt, sealed, at);
+  }
+}
