@@ -34,7 +34,7 @@ const statusSchema = z.looseObject({ audit: z.unknown() });
 
 /**
  * Puts finished operations into a ledger, with everything that they leave: attempts, audit entries, records, links,
- * orders, numbers, staff.
+ * orders, numbers, staff. In one piece: a list of statements, one for each table.
  */
 export async function fillWithHistory(path: string, operations: number): Promise<void> {
   const database = await openDatabase(path, { migrate: true });

@@ -82,7 +82,7 @@ function line(
   };
 }
 
-/** T1 to T4 and T6: what whole runs came to. */
+/** T1 to T4 and T6: what whole runs came to. In one piece: a list of figures from the same few ratios. */
 export function roadFigures(road: Road): Figure[] {
   const ratios = ratiosOf(road);
   const first = middle(road, (round) => round.first.recordsPerSecond);

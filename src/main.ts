@@ -7,7 +7,8 @@ const major = Number(process.versions.node.split(".")[0]);
 
 if (major < oldest) {
   process.stderr.write(
-    `crm-sync needs Node ${oldest} or newer, and this is ${process.versions.node}.\nStart it with bin/crm-sync, which uses the Node that \`npm ci\` installs.\n`,
+    `crm-sync needs Node ${oldest} or newer, and this is ${process.versions.node}.\n` +
+      "Start it with bin/crm-sync, which uses the Node that `npm ci` installs.\n",
   );
   process.exitCode = 78 satisfies ExitCode;
 } else {

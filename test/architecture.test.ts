@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { breaches, circles, importsOf, mutualImports } from "./architecture/rules.ts";
+import { functionsOf, tooLong } from "./architecture/lengths.ts";
 import type { LongFiles, SourceFile } from "./architecture/rules.ts";
 
 const project = join(import.meta.dirname, "..");
@@ -40,6 +41,10 @@ describe("the rooms of the program", () => {
       text: `import type { X } from "./${["b", "a"][at]}.ts";`,
     }));
     expect(mutualImports(pair)).toEqual(["src/run/a.ts ↔ src/run/b.ts"]);
+  });
+
+  it("have lines within 120 columns, and functions within 60 lines or with a reason", () => {
+    expect(tooLong(files)).toEqual([]);
   });
 
   it("give a reason only for files that are there and long", () => {
@@ -148,6 +153,28 @@ describe("the check of the rooms", () => {
     const file = { path: "src/run/a.ts", text: "x;\n".repeat(401) };
     expect(breaches([file], { "src/run/a.ts": "a table of the contract" })).toEqual([]);
     expect(breaches([file], { "src/run/a.ts": "" })).toHaveLength(1);
+  });
+
+  it("finds long lines and functions, and takes a reason for a function", () => {
+    const body = "    x();\n".repeat(60);
+    const text = (above: string): string =>
+      [
+        `${above}export function one(`,
+        "  a: string,",
+        "): { b: string } {",
+        `${body}}`,
+        "class Two {",
+        `  async three() {\n${body}  }`,
+        `  #four = () => {\n${body}  };`,
+        "}",
+        `call(async () => {\n${"  x();\n".repeat(10)}});`,
+      ].join("\n");
+    expect(functionsOf(text("")).map(({ from, to }) => to - from + 1)).toEqual([64, 62, 62, 12]);
+    const path = "src/cli/a.ts";
+    expect(tooLong([{ path, text: text("") }])).toHaveLength(3);
+    expect(tooLong([{ path, text: text("/** Does it. In one piece: one table. */\n") }])).toHaveLength(2);
+    expect(tooLong([{ path, text: `const a = "${"x".repeat(120)}";` }])).toHaveLength(1);
+    expect(tooLong([{ path, text: `const a = "${"x".repeat(120)}";` }], ["src/cli"])).toEqual([]);
   });
 
   it("names a circle, and lets types refer to each other", () => {

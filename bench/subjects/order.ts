@@ -81,6 +81,29 @@ const deep: DesiredInstance[] = [
   ...["K1", "K2", "K3"].flatMap((parent) => [1, 2, 3, 4].map((number) => product(`${parent}P${number}`, parent))),
 ];
 
+const known: CustomerInput["known"] = {
+  link: {
+    enterpriseGlobalId: "g1",
+    channelCode: "crm",
+    channelCustomerId: "C1",
+    origin: "created",
+    examined: false,
+  },
+  platformCustomers: [true, false].map((isDefault, index) => ({
+    customerId: `${index + 1}`,
+    isDefault,
+    channelCode: "crm",
+    channelCustomerId: "C1",
+  })),
+  acknowledged: undefined,
+  placedOrders: new Map(),
+  numbers: [{ number: "8000000001", namespace: "crm", orderId: "O1", instanceId: "A1", unit: 0 }],
+  staffLinks: new Map(),
+  assignments: [],
+  protectedMembers: new Set(),
+  enterpriseCode: undefined,
+};
+
 function customerWith(instances: DesiredInstance[]): CustomerInput {
   const key = { namespace: "crm", id: "C1" };
   const order = { namespace: "crm", id: "O1" };
@@ -113,28 +136,7 @@ function customerWith(instances: DesiredInstance[]): CustomerInput {
       }),
     ],
     staff: [],
-    known: {
-      link: {
-        enterpriseGlobalId: "g1",
-        channelCode: "crm",
-        channelCustomerId: "C1",
-        origin: "created",
-        examined: false,
-      },
-      platformCustomers: [true, false].map((isDefault, index) => ({
-        customerId: `${index + 1}`,
-        isDefault,
-        channelCode: "crm",
-        channelCustomerId: "C1",
-      })),
-      acknowledged: undefined,
-      placedOrders: new Map(),
-      numbers: [{ number: "8000000001", namespace: "crm", orderId: "O1", instanceId: "A1", unit: 0 }],
-      staffLinks: new Map(),
-      assignments: [],
-      protectedMembers: new Set(),
-      enterpriseCode: undefined,
-    },
+    known,
     observed: { enterprises: undefined, members: undefined, assets: undefined },
     privateValues,
     rejections: [],

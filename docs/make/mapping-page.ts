@@ -105,6 +105,41 @@ function streamPart(stream: Stream): string[] {
   ];
 }
 
+function conditionPart(): string[] {
+  return [
+    "## Conditions",
+    "`{path: EXPRESSION, TEST: …}` with exactly one of these " +
+      "tests. They stand in the operator `when` and in the entry " +
+      "of a list.",
+    table(
+      ["Test", "Holds where", "Example", "Record", "Holds"],
+      conditionReference.flatMap(({ key, holds, examples }) =>
+        examples.map((example) => [
+          code(key),
+          holds,
+          code(inline(example.condition)),
+          code(inline(example.record)),
+          example.holds ? "yes" : "no",
+        ]),
+      ),
+    ),
+  ];
+}
+
+function listPart(): string[] {
+  return [
+    "## Lists of objects",
+    "A field that holds a list of objects (`instances` of an " +
+      "order, `assets` of staff) is written as entries, one or a " +
+      "list of them, that follow each other. Something else than a list or an object at `each` is refused with " +
+      "`not-a-list`. The mapping of orders below uses two entries.",
+    table(
+      ["Key of an entry", "Meaning"],
+      Object.entries(listEntryReference).map(([key, means]) => [code(key), means]),
+    ),
+  ];
+}
+
 /** The reference of the mapping language. */
 export function mappingPage(): string {
   return page([
@@ -135,31 +170,8 @@ export function mappingPage(): string {
     "## Operators",
     "The look-up table `regions` of the examples holds DE → EMEA and US → AMER.",
     ...Object.entries(operators).flatMap(([name, operator]) => operatorPart(name, operator)),
-    "## Conditions",
-    "`{path: EXPRESSION, TEST: …}` with exactly one of these " +
-      "tests. They stand in the operator `when` and in the entry " +
-      "of a list.",
-    table(
-      ["Test", "Holds where", "Example", "Record", "Holds"],
-      conditionReference.flatMap(({ key, holds, examples }) =>
-        examples.map((example) => [
-          code(key),
-          holds,
-          code(inline(example.condition)),
-          code(inline(example.record)),
-          example.holds ? "yes" : "no",
-        ]),
-      ),
-    ),
-    "## Lists of objects",
-    "A field that holds a list of objects (`instances` of an " +
-      "order, `assets` of staff) is written as entries, one or a " +
-      "list of them, that follow each other. Something else than a list or an object at `each` is refused with " +
-      "`not-a-list`. The mapping of orders below uses two entries.",
-    table(
-      ["Key of an entry", "Meaning"],
-      Object.entries(listEntryReference).map(([key, means]) => [code(key), means]),
-    ),
+    ...conditionPart(),
+    ...listPart(),
     "## Types of the target fields",
     "What an expression gives is turned into what the field takes:",
     ...coercionPart(),

@@ -45,27 +45,7 @@ export function buildAssets<Passwords = string[]>(
   instances: readonly InstanceWith<Passwords>[],
 ): { assets: Asset<Passwords>[]; faults: TreeFault[] } {
   const faults: TreeFault[] = [];
-  const assets = new Map<string, AssetInstance>();
-  const packages = new Map<string, PackageInstance>();
-  const products = new Map<string, ProductWith<Passwords>>();
-  for (const instance of instances) {
-    if (instance.kind === "feature" || instance.kind === "extension") continue;
-    if (assets.has(instance.id) || packages.has(instance.id) || products.has(instance.id)) {
-      faults.push({
-        code: "duplicate-instance",
-        instanceId: instance.id,
-        message: `instance ${instance.id} stands twice in the order`,
-      });
-      continue;
-    }
-    if (instance.kind === "asset") assets.set(instance.id, instance);
-    else if (instance.kind === "package") packages.set(instance.id, instance);
-    else products.set(instance.id, instance);
-  }
-  if (assets.size === 0) {
-    faults.push({ code: "no-asset", instanceId: "", message: "the order has no asset instance" });
-  }
-
+  const { assets, packages, products } = byKind(instances, faults);
   const builtAssets = new Map<string, Asset<Passwords>>();
   for (const asset of assets.values()) {
     const { length: count } = asset.assetNumbers;
@@ -112,6 +92,46 @@ export function buildAssets<Passwords = string[]>(
   }
   for (const fault of repeatedNumbers(assets)) faults.push(fault);
 
+  return { assets: sortedTree(builtAssets, builtPackages, builtProducts), faults };
+}
+
+function byKind<Passwords>(
+  instances: readonly InstanceWith<Passwords>[],
+  faults: TreeFault[],
+): {
+  assets: Map<string, AssetInstance>;
+  packages: Map<string, PackageInstance>;
+  products: Map<string, ProductWith<Passwords>>;
+} {
+  const assets = new Map<string, AssetInstance>();
+  const packages = new Map<string, PackageInstance>();
+  const products = new Map<string, ProductWith<Passwords>>();
+  for (const instance of instances) {
+    if (instance.kind === "feature" || instance.kind === "extension") continue;
+    if (assets.has(instance.id) || packages.has(instance.id) || products.has(instance.id)) {
+      faults.push({
+        code: "duplicate-instance",
+        instanceId: instance.id,
+        message: `instance ${instance.id} stands twice in the order`,
+      });
+      continue;
+    }
+    if (instance.kind === "asset") assets.set(instance.id, instance);
+    else if (instance.kind === "package") packages.set(instance.id, instance);
+    else products.set(instance.id, instance);
+  }
+  if (assets.size === 0) {
+    faults.push({ code: "no-asset", instanceId: "", message: "the order has no asset instance" });
+  }
+  return { assets, packages, products };
+}
+
+/** The assets, every list in them in its stable order. */
+function sortedTree<Passwords>(
+  builtAssets: ReadonlyMap<string, Asset<Passwords>>,
+  builtPackages: ReadonlyMap<string, Package<Passwords>>,
+  builtProducts: ReadonlyMap<string, Product<Passwords>>,
+): Asset<Passwords>[] {
   const sorted = [...builtAssets.values()].sort(byId);
   for (const asset of sorted) {
     asset.extensions.sort(byCode);
@@ -123,7 +143,7 @@ export function buildAssets<Passwords = string[]>(
     item.products.sort(byId);
   }
   for (const product of builtProducts.values()) product.features.sort(byCode);
-  return { assets: sorted, faults };
+  return sorted;
 }
 
 function attachPackages<Passwords>(

@@ -33,6 +33,7 @@ export interface Circuit {
 const unlistedWindowMs = 300_000;
 const unlistedCustomers = 3;
 
+/** A closed circuit. In one piece: its states and the changes between them. */
 export function createCircuit(options: {
   failures: number;
   openMs: number;

@@ -104,6 +104,10 @@ export interface ClientDependencies {
 /** Answers that are searched for unknown fields, for each endpoint. */
 const answersSearched = 50;
 
+/**
+ * The client of one of the two services. In one piece: circuit, pace, retry budget and tokens are one state that reads
+ * and writes share.
+ */
 export function createServiceClient(
   service: ServiceName,
   settings: ServiceSettings,
@@ -129,6 +133,7 @@ export function createServiceClient(
   const searched = new Map<EndpointId, number>();
   const reported = new Set<string>();
 
+  /** One call. In one piece: a crash is judged by its order: turn, token, permit, intent, first byte, answer. */
   async function attempt<T>(
     options: Call<T>,
     nonce: string,

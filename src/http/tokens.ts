@@ -26,7 +26,8 @@ const restAfterRefusalMs = 30_000;
 
 /**
  * Keeps the token of one reader, for services and sources alike. `scope` is the one that the application needs for the
- * service (auth_order, auth_me): a token that is said to lack it is not used.
+ * service (auth_order, auth_me): a token that is said to lack it is not used. In one piece: one state of
+ * the token held, the one refused and the renewal under way.
  */
 export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: string): TokenProvider {
   let held: { token: string; renewAt: number; expiresAt: number } | undefined;

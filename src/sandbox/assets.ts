@@ -35,7 +35,10 @@ interface LockRow {
 /** The per-lock results of E6 and E7. */
 const lockStatus = { succeeded: 1, missing: 2, failed: 3, wrongType: 4 } as const;
 
-/** E6–E9: physical locks, virtual assets, asset-number digits. */
+/**
+ * E6–E9: physical locks, virtual assets, asset-number digits.
+ * In one piece: the statements are prepared once, and the calls below share them.
+ */
 export function assetOperations(platform: Platform): { E6: Run; E7: Run; E8: Run; E9: Run } {
   const { store, settings } = platform;
   const findLock = store.prepare<[string], LockRow>(

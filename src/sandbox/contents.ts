@@ -35,7 +35,10 @@ interface MerchandiseRow extends OrderColumns {
   created_at: number;
 }
 
-/** M7: what an asset contains. */
+/**
+ * M7: what an asset contains.
+ * In one piece: the statements are prepared once, and the calls below share them.
+ */
 export function contentsOperations(platform: Platform): { M7: Run } {
   const { store, settings } = platform;
   const findAsset = store.prepare<[number], AssetRow>(

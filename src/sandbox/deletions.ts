@@ -18,7 +18,10 @@ interface ProductRow {
   record: string;
 }
 
-/** What removes assets and products for E5 delete_asset and delete_product; 13004 when a deletion finds nothing. */
+/**
+ * What removes assets and products for E5 delete_asset and delete_product; 13004 when a deletion finds nothing.
+ * In one piece: the statements are prepared once, and the calls below share them.
+ */
 export function createRemoval(platform: Platform): (order: Deletion, scope: Scope, place: string) => void {
   const { store } = platform;
   const findAsset = store.prepare<[string, number], { id: number }>(

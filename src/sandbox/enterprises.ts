@@ -37,7 +37,10 @@ interface CustomerRow {
 
 type CustomerKind = "bound" | "default" | "industry";
 
-/** E1–E4: enterprises with their customers. */
+/**
+ * E1–E4: enterprises with their customers.
+ * In one piece: the statements are prepared once, and the calls below share them.
+ */
 export function enterpriseOperations(platform: Platform): { E1: Run; E2: Run; E3: Run; E4: Run } {
   const { store, settings } = platform;
   const insertEnterprise = store.prepare<[string, string, number]>(

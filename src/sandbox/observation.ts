@@ -51,7 +51,10 @@ export interface Observation {
   effects: () => Record<string, number>;
 }
 
-/** Reads the state for tests and people; the two services never do. */
+/**
+ * Reads the state for tests and people; the two services never do.
+ * In one piece: the statements are prepared once, and the calls below share them.
+ */
 export function createObservation(store: Store): Observation {
   const totals = store.prepare<[], Omit<SandboxState, "orders">>(`
     SELECT (SELECT COUNT(*) FROM enterprises) AS enterprises,

@@ -29,7 +29,10 @@ interface OrderOperations {
   failDeferred: (payload: string) => void;
 }
 
-/** E5, and what is left to do of an asynchronous one. */
+/**
+ * E5, and what is left to do of an asynchronous one.
+ * In one piece: the statements are prepared once, and the calls below share them.
+ */
 export function orderOperations(platform: Platform): OrderOperations {
   const { store, settings } = platform;
   const batchSchema = createBatchSchema(settings.requireAddress);

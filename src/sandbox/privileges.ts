@@ -22,7 +22,10 @@ interface MemberRow {
 const assetColumns =
   "id, enterprise_id, asset_number, borrowed_usb_key, locked, holder_id, lent_to_lock_id, borrower_id";
 
-/** M6, M8–M10: who holds which asset, and what is lent. */
+/**
+ * M6, M8–M10: who holds which asset, and what is lent.
+ * In one piece: the statements are prepared once, and the calls below share them.
+ */
 export function privilegeOperations(platform: Platform): { M6: Run; M8: Run; M9: Run; M10: Run } {
   const { store } = platform;
   const findEnterprise = store.prepare<[number], { id: number }>("SELECT id FROM enterprises WHERE id = ?");

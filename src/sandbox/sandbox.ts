@@ -102,7 +102,7 @@ export interface Sandbox {
 
 /**
  * Starts the order service (E1–E9), the member-center (M1–M10) and a token call on one port, written from the contracts
- * alone. Throws a Problem when the port cannot be had.
+ * alone. Throws a Problem when the port cannot be had. In one piece: what is opened here is closed by what it returns.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { clock } = options;

@@ -17,7 +17,7 @@ interface StaffRow {
 
 const navigationPages = 8;
 
-/** M5: staff in pages. */
+/** M5: staff in pages. In one piece: the statements are prepared once, and the calls below share them. */
 export function staffListOperations(platform: Platform): { M5: Run } {
   const { store, settings } = platform;
   const findEnterprise = store.prepare<[number], { id: number; code: string }>(

@@ -23,7 +23,10 @@ interface StaffRow {
   user_name: string;
 }
 
-/** M1–M4: adding, editing and deleting staff. */
+/**
+ * M1–M4: adding, editing and deleting staff.
+ * In one piece: the statements are prepared once, and the calls below share them.
+ */
 export function staffOperations(platform: Platform): { M1: Run; M2: Run; M3: Run; M4: Run } {
   const { store, settings } = platform;
   const findEnterprise = store.prepare<[number], EnterpriseRow>("SELECT id, code FROM enterprises WHERE id = ?");

@@ -75,15 +75,6 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
   }
   const reader = openReader(name, settings, { ...deps, directory: from });
 
-  const tablesOf = async (signal: AbortSignal | undefined): Promise<Map<string, ReadonlyMap<string, string>>> => {
-    const limits = recordLimitsSchema.parse({});
-    const tables = new Map<string, ReadonlyMap<string, string>>();
-    for (const [table, tableSettings] of Object.entries(settings.tables)) {
-      tables.set(table, await readTable(table, tableSettings, { directory: from, limits, signal }));
-    }
-    return tables;
-  };
-
   return {
     name,
     streams: declared,
@@ -97,19 +88,13 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       }
     },
     async check(signal) {
-      try {
-        await tablesOf(signal);
-      } catch (thrown) {
-        if (thrown instanceof Problem) return thrown;
-        throw thrown;
-      }
-      return reader.check(signal);
+      return (await tablesProblem(settings, from, signal)) ?? reader.check(signal);
     },
     async mapping(stream, signal) {
       const streamSettings = settings.streams[stream];
       const mapping = streamSettings?.mapping ?? {};
       const nullTexts = streamSettings?.nullTexts ?? [];
-      const tables = await tablesOf(signal);
+      const tables = await readTables(settings, from, signal);
       const options = { place: `${place}.streams.${stream}.mapping`, namespace: settings.namespace, nullTexts, tables };
       return {
         map: compileMapping(stream, mapping, options),
@@ -128,6 +113,31 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     },
     close: () => reader.close(),
   };
+}
+
+type Tables = Map<string, ReadonlyMap<string, string>>;
+
+async function readTables(settings: SourceSettings, directory: string, signal?: AbortSignal): Promise<Tables> {
+  const limits = recordLimitsSchema.parse({});
+  const tables: Tables = new Map();
+  for (const [table, tableSettings] of Object.entries(settings.tables)) {
+    tables.set(table, await readTable(table, tableSettings, { directory, limits, signal }));
+  }
+  return tables;
+}
+
+async function tablesProblem(
+  settings: SourceSettings,
+  directory: string,
+  signal: AbortSignal | undefined,
+): Promise<Problem | undefined> {
+  try {
+    await readTables(settings, directory, signal);
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof Problem) return thrown;
+    throw thrown;
+  }
 }
 
 interface ReaderOfAKind extends SourceReader {

@@ -34,6 +34,7 @@ export interface Paging {
   next(seen: PageSeen): PagePosition | undefined;
 }
 
+/** The way through the list of a stream. In one piece: a case for each kind of paging. */
 export function createPaging(settings: PagingSettings, who: string): Paging {
   const loops = new LoopWatch(who);
   switch (settings.kind) {

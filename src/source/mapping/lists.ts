@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { mistake, refuse } from "./context.ts";
-import type { Evaluate, KeyPath, ExpressionCompiler } from "./context.ts";
+import type { Evaluate, KeyPath, ExpressionCompiler, MappingContext } from "./context.ts";
 import { createExpressionCompiler, elementOrigin } from "./expression.ts";
 import { compileCondition } from "./condition.ts";
 import type { Scope } from "./path.ts";
@@ -109,8 +109,18 @@ function compileEntry(
   const inside = createExpressionCompiler(context, elementOrigin(compiler.origin, source.steps));
   const holds = when === undefined ? undefined : compileCondition(when, [...at, "when"], inside);
   const build = withKind(compileObject(written, variant, objectAt, name, secrets, inside).evaluate, variant);
+  return appendEach(source.read, holds, build, context);
+}
+
+/** One object for every element of a list; a single object counts as a list of one. */
+function appendEach(
+  read: Evaluate,
+  holds: ((scope: Scope) => boolean) | undefined,
+  build: Evaluate,
+  context: MappingContext,
+): Append {
   return (scope, into) => {
-    const found = source.read(scope);
+    const found = read(scope);
     if (found === undefined) return;
     if (typeof found !== "object" || found === null) {
       refuse(context, "not-a-list", found, "a list");
