@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { AssignmentFacts, ExplainFacts, ObservationFacts, PlacedFacts } from "../report/explain.ts";
+import type { AssignmentFacts, ExplainFacts, ObservationFacts } from "../report/explain.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import { stored } from "../ledger/database/stored.ts";
@@ -63,22 +63,21 @@ export async function known(
   };
 }
 
-async function linksOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<ExplainFacts["links"]> {
-  const rows = await ledger.db
+async function linksOf({ db }: ReadOnlyLedger, customer: RecordKey): Promise<ExplainFacts["links"]> {
+  return await db
     .selectFrom("link")
-    .selectAll()
+    .select([
+      "enterprise_global_id as enterpriseGlobalId",
+      "channel_code as channelCode",
+      "channel_customer_id as channelCustomerId",
+      "origin",
+      "from_at as from",
+      "to_at as to",
+    ])
     .where("namespace", "=", customer.namespace)
     .where("customer_id", "=", customer.id)
     .orderBy("from_at", "desc")
     .execute();
-  return rows.map((row) => ({
-    enterpriseGlobalId: row.enterprise_global_id,
-    channelCode: row.channel_code,
-    channelCustomerId: row.channel_customer_id,
-    origin: row.origin,
-    from: row.from_at,
-    to: row.to_at,
-  }));
 }
 
 async function platformCustomersOf(
@@ -114,35 +113,24 @@ async function acknowledgedOf(ledger: ReadOnlyLedger, customer: RecordKey): Prom
   }));
 }
 
-async function placedOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<PlacedFacts[]> {
-  const rows = await ledger.db
+async function placedOf({ db }: ReadOnlyLedger, order: RecordKey): Promise<ExplainFacts["placed"]> {
+  const rows = await db
     .selectFrom("placed_order")
-    .selectAll()
+    .select(["channel_order_id as channelOrderId", "origin", "version", "from_at as from", "to_at as to"])
+    .select("operation_id as operationId")
     .where("namespace", "=", order.namespace)
     .where("order_id", "=", order.id)
     .orderBy("from_at", "desc")
     .execute();
-  const licences = await ledger.db
+  const licenceOrders = await db
     .selectFrom("licence_order")
-    .selectAll()
+    .select(["sequence", "license_type as licenseType", "license_order_id as licenseOrderId"])
+    .select("platform_customer_id as platformCustomerId")
     .where("namespace", "=", order.namespace)
     .where("order_id", "=", order.id)
     .orderBy("sequence")
     .execute();
-  return rows.map((row) => ({
-    channelOrderId: row.channel_order_id,
-    origin: row.origin,
-    version: row.version,
-    from: row.from_at,
-    to: row.to_at,
-    operationId: row.operation_id,
-    licenceOrders: licences.map((licence) => ({
-      sequence: licence.sequence,
-      licenseType: licence.license_type,
-      licenseOrderId: licence.license_order_id,
-      platformCustomerId: licence.platform_customer_id,
-    })),
-  }));
+  return rows.map((row) => ({ ...row, licenceOrders }));
 }
 
 async function numbersOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<ExplainFacts["numbers"]> {
@@ -164,21 +152,15 @@ async function numbersOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<Expl
   }));
 }
 
-async function staffLinksOf(ledger: ReadOnlyLedger, staff: RecordKey): Promise<ExplainFacts["staffLinks"]> {
-  const rows = await ledger.db
+async function staffLinksOf({ db }: ReadOnlyLedger, staff: RecordKey): Promise<ExplainFacts["staffLinks"]> {
+  return await db
     .selectFrom("staff_link")
-    .selectAll()
+    .select(["member_global_id as memberGlobalId", "enterprise_global_id as enterpriseGlobalId", "origin"])
+    .select(["from_at as from", "to_at as to"])
     .where("namespace", "=", staff.namespace)
     .where("staff_id", "=", staff.id)
     .orderBy("from_at", "desc")
     .execute();
-  return rows.map((row) => ({
-    memberGlobalId: row.member_global_id,
-    enterpriseGlobalId: row.enterprise_global_id,
-    origin: row.origin,
-    from: row.from_at,
-    to: row.to_at,
-  }));
 }
 
 async function claimsOf(ledger: ReadOnlyLedger, staff: RecordKey): Promise<ExplainFacts["claims"]> {

@@ -73,13 +73,19 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
 }
 
 async function lastFireTimes({ db }: ReadOnlyLedger): Promise<StatusFacts["slots"]> {
-  const rows = await db.selectFrom("last_fire_time").selectAll().orderBy("job").execute();
-  return rows.map((row) => ({ job: row.job, lastSlot: row.fire_time, firedAt: row.fired_at }));
+  return await db
+    .selectFrom("last_fire_time")
+    .select(["job", "fire_time as lastSlot", "fired_at as firedAt"])
+    .orderBy("job")
+    .execute();
 }
 
 async function openCircuits({ db }: ReadOnlyLedger): Promise<StatusFacts["openCircuits"]> {
-  const rows = await db.selectFrom("open_circuit").selectAll().orderBy("service").execute();
-  return rows.map(({ probe_at, ...row }) => ({ ...row, probeAt: probe_at }));
+  return await db
+    .selectFrom("open_circuit")
+    .select(["service", "since", "reason", "probe_at as probeAt"])
+    .orderBy("service")
+    .execute();
 }
 
 async function openAlerts({ db }: ReadOnlyLedger): Promise<StatusFacts["notices"]> {

@@ -47,7 +47,7 @@ interface LinkFacts {
   to: string | null;
 }
 
-export interface PlacedFacts {
+interface PlacedFacts {
   channelOrderId: string;
   origin: "placed" | "adopted";
   version: number;
