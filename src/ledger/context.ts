@@ -8,7 +8,7 @@ import { KeptHeads } from "./audit/audit-heads.ts";
 import { databaseProblem, isFatal } from "./database/damage.ts";
 import { closeDatabase, commitCounter, requireNewest } from "./database/database.ts";
 import type { Sqlite } from "./database/database.ts";
-import { readEpoch, takeRunLock } from "./database/lock.ts";
+import { epochKey, takeRunLock } from "./database/lock.ts";
 import type { RunLock } from "./database/lock.ts";
 import { OpenFiles } from "./database/open-files.ts";
 import { sealingKey } from "./private/private.ts";
@@ -188,7 +188,7 @@ export class LedgerContext {
   }
 
   #requireOwnEpoch(): void {
-    if (this.#lock === undefined || readEpoch(this.database) === this.#lock.epoch) return;
+    if (this.#lock === undefined || Number(this.#meta.get(epochKey)?.value) === this.#lock.epoch) return;
     throw new Problem({
       code: "run.lost-lock",
       message: "another run has taken the ledger over; this one writes nothing more",

@@ -56,6 +56,9 @@ function lockSideFile(ledgerPath: string): Sqlite {
   }
 }
 
+/** The key under which `meta` counts how often the run lock was taken. */
+export const epochKey = "epoch";
+
 function raiseEpoch(ledger: Sqlite): number {
   const raise = ledger.transaction(() => {
     const next = readEpoch(ledger) + 1;
@@ -69,8 +72,7 @@ function raiseEpoch(ledger: Sqlite): number {
   return raise.immediate();
 }
 
-/** How often the run lock was taken so far. */
-export function readEpoch(ledger: Sqlite): number {
+function readEpoch(ledger: Sqlite): number {
   const row = ledger.prepare<[], { value: string }>("select value from meta where key = 'epoch'").get();
   return Number(row?.value ?? "0");
 }
