@@ -23,7 +23,7 @@ type PlanningDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clo
 export type Planning =
   | { kind: "planned"; plan: CustomerPlan }
   /** Looking taught something that stands already: the customer is planned anew with it. */
-  | { kind: "learned"; changes: readonly StateChange[] }
+  | { kind: "recorded"; changes: readonly StateChange[] }
   | ({ kind: "awaits" } & CustomersAwaited);
 
 /**
@@ -62,17 +62,17 @@ export class CustomerPlanning {
     const awaited = await this.#snapshot.read(this.#knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
     const sought = await this.#adoption.seek(this.#knows, this.#options.signal);
-    if (sought.adopted.length > 0) return { kind: "learned", changes: sought.adopted };
+    if (sought.adopted.length > 0) return { kind: "recorded", changes: sought.adopted };
     this.#snapshot.unclear(sought.unclear);
     const plan = await this.#planNow();
-    if (plan.learned.length === 0) return { kind: "planned", plan };
+    if (plan.changes.length === 0) return { kind: "planned", plan };
     await this.#requireFreeEnterprise(plan);
-    await this.#knows.record(plan.learned, {
+    await this.#knows.record(plan.changes, {
       kind: "learned",
       subject: `customer:${formatKey(plan.customer)}`,
-      body: { changes: plan.learned.map(toJson) },
+      body: { changes: plan.changes.map(toJson) },
     });
-    return { kind: "learned", changes: plan.learned };
+    return { kind: "recorded", changes: plan.changes };
   }
 
   /** Nothing is taken away that a person rejected to take away, exactly as it stands. */
@@ -89,8 +89,8 @@ export class CustomerPlanning {
   }
 
   /** Throws a Problem where the enterprise that a customer would be linked with is another customer's. */
-  async #requireFreeEnterprise({ customer, learned }: CustomerPlan): Promise<void> {
-    for (const change of learned) {
+  async #requireFreeEnterprise({ customer, changes }: CustomerPlan): Promise<void> {
+    for (const change of changes) {
       if (change.type !== "linked") continue;
       const { enterpriseGlobalId } = change.link;
       const owner = await this.#deps.ledger.state.customerOfEnterprise(enterpriseGlobalId);

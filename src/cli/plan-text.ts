@@ -12,7 +12,7 @@ export function planText(plan: CustomerPlan): string {
     );
     for (const field of kindOf(operation).planLines(operation.payload)) lines.push(`      ${field}`);
   }
-  for (const change of plan.learned) {
+  for (const change of plan.changes) {
     if (change.type === "linked") lines.push(`  = adopts the enterprise ${change.link.enterpriseGlobalId}`);
     if (change.type === "order-placed")
       lines.push(

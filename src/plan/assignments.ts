@@ -14,7 +14,7 @@ import type { Membership } from "./staff.ts";
 
 export interface PrivilegeStage {
   operations: Operation[];
-  learned: StateChange[];
+  changes: StateChange[];
   blocks: Map<string, Block>;
 }
 
@@ -46,7 +46,7 @@ export function planPrivileges(
       ? undefined
       : new Map(input.observed.assets.map((asset) => [asset.assetNum, asset.holder]));
   const allocation = allocate(input, options.orderOperations);
-  const into: PrivilegeStage = { operations: [], learned: [], blocks: allocation.blocks };
+  const into: PrivilegeStage = { operations: [], changes: [], blocks: allocation.blocks };
   const leaving = planRevokes(input, allocation, holders, options, into);
   const assigned = new Map(input.known.assignments.map((item) => [item.assetNumber, item]));
 
@@ -60,7 +60,7 @@ export function planPrivileges(
       const verdict = judge(input, claim, memberGlobalId, { holders, leaving, assigned });
       if (verdict === "grant") grants.push(claim);
       else if (verdict === "adopt" && claim.number !== undefined && memberGlobalId !== undefined) {
-        into.learned.push({
+        into.changes.push({
           type: "asset-granted",
           assetNumber: claim.number,
           staff: staff.key,
@@ -115,7 +115,7 @@ function planRevokes(
     const sight = sightOf(input, holders, item);
     if (typeof sight === "object") block(into.blocks, key, sight);
     else if (sight === "gone") {
-      into.learned.push({ type: "asset-revoked", assetNumber: item.assetNumber, operationId: null });
+      into.changes.push({ type: "asset-revoked", assetNumber: item.assetNumber, operationId: null });
     } else {
       const who = JSON.stringify([key, item.memberGlobalId]);
       const entry = byMember.get(who) ?? { staff: item.staff, memberGlobalId: item.memberGlobalId, numbers: [] };

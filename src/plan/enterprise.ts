@@ -10,11 +10,11 @@ import { operation } from "../operation/new-operation.ts";
 import type { Block } from "./block.ts";
 
 /**
- * What the enterprise stage comes to: operations, what is learned by looking, or why the customer has to wait. A `note`
+ * What the enterprise stage comes to: operations, state changes, or why the customer has to wait. A `note`
  * concerns the customer's own record and stops nothing.
  */
 export type EnterpriseStage =
-  | { kind: "ready"; operations: Operation[]; learned: StateChange[]; note?: Block | undefined }
+  | { kind: "ready"; operations: Operation[]; changes: StateChange[]; note?: Block | undefined }
   | { kind: "blocked"; block: Block };
 
 /** The fields that E2 and E4 carry, as commitments: what is compared with what the platform acknowledged last. */
@@ -82,7 +82,7 @@ export function planEnterprise(input: CustomerInput, settings: AssumptionSetting
     }
     if (only !== undefined) {
       const first = only.customers[0];
-      const learned: StateChange[] = [
+      const changes: StateChange[] = [
         {
           type: "linked",
           customer: input.customer,
@@ -99,7 +99,7 @@ export function planEnterprise(input: CustomerInput, settings: AssumptionSetting
       return {
         kind: "ready",
         operations: [update(input, desired.body, settings, "adopted: nothing reads its branch and address back")],
-        learned,
+        changes,
       };
     }
     if (input.known.linkUnusable === true) {
@@ -115,7 +115,7 @@ export function planEnterprise(input: CustomerInput, settings: AssumptionSetting
     return {
       kind: "ready",
       operations: creation(input, desired.body, settings, { subject, records, ...numbers }),
-      learned: [],
+      changes: [],
     };
   }
 
@@ -124,13 +124,13 @@ export function planEnterprise(input: CustomerInput, settings: AssumptionSetting
   const changed = changedFields(before, wanted, settings);
   const note = otherNumber(link, numbers.channelCustomerId);
   if (link.origin === "bound" && settings.boundEnterpriseUpdate === "never")
-    return { kind: "ready", operations: [], learned: [], note: note ?? boundNote(changed) };
-  if (changed.length === 0) return { kind: "ready", operations: [], learned: [], note };
+    return { kind: "ready", operations: [], changes: [], note: note ?? boundNote(changed) };
+  if (changed.length === 0) return { kind: "ready", operations: [], changes: [], note };
   const reason =
     before === undefined
       ? "adopted: nothing reads its branch and address back"
       : `changed in the CRM: ${changed.join(", ")}`;
-  return { kind: "ready", operations: [update(input, desired.body, settings, reason)], learned: [], note };
+  return { kind: "ready", operations: [update(input, desired.body, settings, reason)], changes: [], note };
 }
 
 /**

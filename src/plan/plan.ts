@@ -29,8 +29,10 @@ export interface CustomerPlan {
   customer: RecordKey;
   operations: Operation[];
   records: PlannedRecord[];
-  /** What is learned by looking, without an operation: adoptions, and assignments found gone. */
-  learned: StateChange[];
+  /**
+   * What reading the platform changes in what is known, without an operation: adoptions, and assignments found gone.
+   */
+  changes: StateChange[];
   /** The customer itself waits: what is under it was not planned, and nothing can be told from what is not there. */
   waits?: true;
   /** What the plan was made from; a plan whose fingerprint no longer fits is stale. */
@@ -93,11 +95,11 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
     enterprise.kind === "blocked" ? enterprise.block : needsEnterprise(input, enterprise) ? refused : undefined;
   if (enterprise.kind === "blocked" || blocked !== undefined) {
     const records = blocked === undefined ? [] : blockedRecords(input, blocked, { ...options, rejections });
-    return { customer: input.customer, operations: [], records, learned: [], waits: true, fingerprint };
+    return { customer: input.customer, operations: [], records, changes: [], waits: true, fingerprint };
   }
   const records: PlannedRecord[] = [];
   const operations = refused === undefined ? [...enterprise.operations] : [];
-  const learned = [...enterprise.learned];
+  const changes = [...enterprise.changes];
   if (input.desiredCustomer?.pending === true)
     records.push(recordOf("customers", input.customer, refused ?? enterprise.note));
 
@@ -113,16 +115,16 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
     input.observed.members !== undefined ||
     input.known.link === undefined ||
     input.staff.some((staff) => staff.pending);
-  if (staffMatters) planPeople(input, options, { orderOperations, rejections }, { operations, learned, records });
+  if (staffMatters) planPeople(input, options, { orderOperations, rejections }, { operations, changes, records });
   operations.sort(compareOperations);
-  return { customer: input.customer, operations, records, learned, fingerprint };
+  return { customer: input.customer, operations, records, changes, fingerprint };
 }
 
 function planPeople(
   input: CustomerInput,
   options: PlanOptions,
   before: { orderOperations: readonly Operation[]; rejections: StandingRejections },
-  into: { operations: Operation[]; learned: StateChange[]; records: PlannedRecord[] },
+  into: { operations: Operation[]; changes: StateChange[]; records: PlannedRecord[] },
 ): void {
   const people = planStaff(input, options.settings, { canSeal: options.canSeal, rejections: before.rejections });
   const privileges = planPrivileges(input, people.memberships, {
@@ -130,7 +132,7 @@ function planPeople(
     revokesBlocked: options.revokesBlocked,
   });
   into.operations.push(...people.operations, ...privileges.operations);
-  into.learned.push(...people.learned, ...privileges.learned);
+  into.changes.push(...people.changes, ...privileges.changes);
   const served = new Set(
     [...people.operations, ...privileges.operations].flatMap((item) => item.records.map((record) => formatKey(record))),
   );
@@ -163,7 +165,7 @@ function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): Pla
  * stops nothing.
  */
 function needsEnterprise(input: CustomerInput, stage: Extract<EnterpriseStage, { kind: "ready" }>): boolean {
-  return input.known.link === undefined && stage.learned.length === 0;
+  return input.known.link === undefined && stage.changes.length === 0;
 }
 
 /**
@@ -199,7 +201,7 @@ function blockedRecords(
 }
 
 /**
- * Orders and people of an enterprise that is there for whom nothing would be done, learned or said, if their customer
+ * Orders and people of an enterprise that is there for whom nothing would be done, recorded or said, if their customer
  * did not have to wait.
  */
 function idleRecords(
@@ -214,12 +216,12 @@ function idleRecords(
     if (operation !== undefined) orderOperations.push(operation);
     else if (block === undefined) orders.add(formatKey(key));
   }
-  const people: Parameters<typeof planPeople>[3] = { operations: [], learned: [], records: [] };
+  const people: Parameters<typeof planPeople>[3] = { operations: [], changes: [], records: [] };
   planPeople(input, options, { orderOperations, rejections: options.rejections }, people);
   const busy = new Set([
     ...people.operations.flatMap((operation) => operation.records.map(formatKey)),
-    ...people.learned.flatMap((change) => ("staff" in change ? [formatKey(change.staff)] : [])),
-    ...people.learned.flatMap((change) =>
+    ...people.changes.flatMap((change) => ("staff" in change ? [formatKey(change.staff)] : [])),
+    ...people.changes.flatMap((change) =>
       change.type === "asset-revoked" ? holdersOf(input, change.assetNumber) : [],
     ),
   ]);

@@ -24,7 +24,7 @@ export type Membership =
 export interface StaffStage {
   memberships: ReadonlyMap<string, Membership>;
   operations: Operation[];
-  learned: StateChange[];
+  changes: StateChange[];
   /** Blocks that concern a record without stopping its assets, such as a changed name. */
   notes: ReadonlyMap<string, Block>;
 }
@@ -44,7 +44,7 @@ export function planStaff(
 ): StaffStage {
   const memberships = new Map<string, Membership>();
   const notes = new Map<string, Block>();
-  const learned: StateChange[] = [];
+  const changes: StateChange[] = [];
   const enterpriseGlobalId = input.known.link?.enterpriseGlobalId;
   const members = (input.observed.members ?? []).filter((member) => !member.deleted);
   const unread = enterpriseGlobalId !== undefined && input.observed.members === undefined;
@@ -109,7 +109,7 @@ export function planStaff(
     }
     memberships.set(formatKey(staff.key), membership);
     if (membership.kind === "member" && enterpriseGlobalId !== undefined) {
-      learned.push({
+      changes.push({
         type: "staff-linked",
         staff: staff.key,
         customer: input.customer,
@@ -120,7 +120,7 @@ export function planStaff(
       });
     }
   }
-  return { memberships, operations: additions(input, toAdd), learned, notes };
+  return { memberships, operations: additions(input, toAdd), changes, notes };
 }
 
 /** Blocks a staff record whose account name, bare or with a code, leads to the same member as another record's. */

@@ -128,12 +128,12 @@ async function planOne(
     }
     const knows = new CustomerState(deps, customer, { keeps: false });
     const planning = new CustomerPlanning(deps, knows, { ...options, thorough: false });
-    const learned: StateChange[] = [];
+    const changes: StateChange[] = [];
     for (let round = 0; round < mostRounds; round += 1) {
       const planned = await planning.plan();
-      if (planned.kind === "planned") return { plan: { ...planned.plan, learned } };
+      if (planned.kind === "planned") return { plan: { ...planned.plan, changes } };
       if (planned.kind === "awaits") return { customer, reason: planned.reason };
-      learned.push(...planned.changes.filter((change) => change.type !== "platform-customers"));
+      changes.push(...planned.changes.filter((change) => change.type !== "platform-customers"));
     }
     return { customer, reason: `${formatKey(customer)} could not be planned: ${restless}` };
   } catch (error) {

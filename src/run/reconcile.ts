@@ -92,9 +92,9 @@ class CustomerAttemptRun {
         case "awaits":
           await this.deferAll("enterprise.customers-not-shown", planning.reason);
           return { kind: "waiting", until: planning.until };
-        case "learned": {
+        case "recorded": {
           const adopted = planning.changes.map((change) => change.type);
-          this.#deps.logger.info({ customer: formatKey(this.#customer), adopted }, "learned from the platform");
+          this.#deps.logger.info({ customer: formatKey(this.#customer), adopted }, "recorded from the platform");
           continue;
         }
         case "planned": {

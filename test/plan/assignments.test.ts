@@ -66,7 +66,7 @@ describe("what a person should hold", () => {
         observed: shown(["ann"], { N1: "ann", N2: "ann" }),
       }),
     );
-    expect([planned.operations, planned.learned]).toEqual([[], []]);
+    expect([planned.operations, planned.changes]).toEqual([[], []]);
   });
 
   it("and holds already by another's hand is adopted, so that it can be taken away later", () => {
@@ -78,7 +78,7 @@ describe("what a person should hold", () => {
       }),
     );
     expect(planned.operations).toEqual([]);
-    expect(planned.learned).toEqual([
+    expect(planned.changes).toEqual([
       expect.objectContaining({
         type: "asset-granted",
         assetNumber: "N2",
@@ -184,7 +184,7 @@ describe("what a person should no longer hold", () => {
         observed: shown(["ann"], { N1: "ann", N8: "ann" }),
       }),
     );
-    expect([planned.operations, planned.learned]).toEqual([[], []]);
+    expect([planned.operations, planned.changes]).toEqual([[], []]);
   });
 
   it("is taken from the member it was given to, even if the record is linked to another by now", () => {
@@ -206,7 +206,7 @@ describe("what a person should no longer hold", () => {
       people({ staff: [ann], known: held, observed: shown(["ann", "bob"], { N1: "ann", N2: null, N3: "bob" }) }),
     );
     expect(planned.operations).toEqual([]);
-    expect(planned.learned).toEqual([
+    expect(planned.changes).toEqual([
       { type: "asset-revoked", assetNumber: "N2", operationId: null },
       { type: "asset-revoked", assetNumber: "N3", operationId: null },
     ]);
@@ -220,7 +220,7 @@ describe("what a person should no longer hold", () => {
         observed: { members: [member("ann", { assetNums: ["N1", "N2", "N3"] })], assets: [] },
       }),
     );
-    expect([planned.operations, planned.learned]).toEqual([[], []]);
+    expect([planned.operations, planned.changes]).toEqual([[], []]);
     expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({ outcome: "deferred", again: true });
     const gone = plan(
       people({
@@ -229,7 +229,7 @@ describe("what a person should no longer hold", () => {
         observed: { members: [member("ann", { assetNums: ["N2"] })], assets: [] },
       }),
     );
-    expect(gone.learned).toEqual([
+    expect(gone.changes).toEqual([
       { type: "asset-revoked", assetNumber: "N1", operationId: null },
       { type: "asset-revoked", assetNumber: "N3", operationId: null },
     ]);
@@ -239,7 +239,7 @@ describe("what a person should no longer hold", () => {
   it("stays while it was not read who holds what, and is looked at again", () => {
     const absent = staff("ann", {}, { state: "absent" });
     const planned = plan(people({ staff: [absent], known: held, observed: { members: undefined, assets: undefined } }));
-    expect([planned.operations, planned.learned]).toEqual([[], []]);
+    expect([planned.operations, planned.changes]).toEqual([[], []]);
     expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
       code: "staff.not-read",
       again: true,
@@ -313,7 +313,7 @@ describe("what a person should no longer hold", () => {
         }),
       );
       expect(planned.operations).toEqual([]);
-      expect(planned.learned).toEqual([]);
+      expect(planned.changes).toEqual([]);
     }
   });
 
@@ -358,7 +358,7 @@ describe("a number that moves from one person to another", () => {
     ]);
     const arrived = plan(people({ ...moving, observed: shown(["ann", "bob"], { N1: "bob" }) }));
     expect(arrived.operations).toEqual([]);
-    expect(arrived.learned.map((change) => change.type)).toEqual(["asset-revoked", "asset-granted"]);
+    expect(arrived.changes.map((change) => change.type)).toEqual(["asset-revoked", "asset-granted"]);
   });
 
   it("stays where it is, and is not given, while nothing may be taken away", () => {
@@ -594,7 +594,7 @@ describe("whatever people claim and hold", () => {
     const holding = new Map((input.observed.assets ?? []).map((item) => [item.assetNum, item.holder]));
     let assignments = [...input.known.assignments];
     const drop = (number: string) => (assignments = assignments.filter((item) => item.assetNumber !== number));
-    for (const change of planned.learned) {
+    for (const change of planned.changes) {
       if (change.type === "asset-revoked") drop(change.assetNumber);
       if (change.type === "asset-granted")
         assignments.push({
@@ -631,7 +631,7 @@ describe("whatever people claim and hold", () => {
       fc.property(world, (given) => {
         const once = after(given);
         const planned = plan(once);
-        expect([lines(planned), planned.learned]).toEqual([[], []]);
+        expect([lines(planned), planned.changes]).toEqual([[], []]);
         const stranger = (situation: Situation) =>
           situation.observed?.members?.find((item) => item.globalId === "M-stranger")?.assetNums;
         expect(stranger(once)).toEqual(stranger(given));

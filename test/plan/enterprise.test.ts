@@ -92,7 +92,7 @@ describe("a customer that E3 does not show", () => {
     expect(outcomes(plan({ customer: own, known: linked(own) }, { settings }))).toEqual([
       "customers crm/ALFKI planned",
     ]);
-    expect(plan({ customer: own, observed: { enterprises: found("E-9") } }, { settings }).learned).toHaveLength(2);
+    expect(plan({ customer: own, observed: { enterprises: found("E-9") } }, { settings }).changes).toHaveLength(2);
   });
 
   it("waits while no channel code is set, and says which setting lacks; E3 was not asked", () => {
@@ -118,7 +118,7 @@ describe("a customer that E3 shows", () => {
   it("once, is adopted with an E4, because nothing reads branch and address back", () => {
     const planned = plan({ observed: { enterprises: found("E-9") } });
     expect(lines(planned)).toEqual(["update-enterprise customer:crm/ALFKI"]);
-    expect(planned.learned).toEqual([
+    expect(planned.changes).toEqual([
       {
         type: "linked",
         customer: customerKey,
@@ -142,7 +142,7 @@ describe("a customer that E3 shows", () => {
   it("twice, waits for a person, and nothing of it is sent", () => {
     const planned = plan({ orders: [simple], staff: [staff("ann")], observed: { enterprises: found("E-8", "E-9") } });
     expect(planned.operations).toEqual([]);
-    expect(planned.learned).toEqual([]);
+    expect(planned.changes).toEqual([]);
     expect(outcomes(planned)).toEqual([
       "customers crm/ALFKI deferred enterprise.ambiguous",
       "orders crm/1 deferred customer.blocked",

@@ -127,7 +127,7 @@ describe("a staff record that the platform shows already", () => {
       }),
     );
     expect(planned.operations).toEqual([]);
-    expect(planned.learned).toEqual([adopted("ann", "M-ann")]);
+    expect(planned.changes).toEqual([adopted("ann", "M-ann")]);
   });
 
   it("is adopted by its bare account name", () => {
@@ -137,14 +137,14 @@ describe("a staff record that the platform shows already", () => {
         observed: { members: [member("ann", { userName: "ann", name: "Somebody" })], assets: [] },
       }),
     );
-    expect(planned.learned).toEqual([adopted("ann", "M-ann")]);
+    expect(planned.changes).toEqual([adopted("ann", "M-ann")]);
   });
 
   it("is adopted by account and person's name together where the code is not known", () => {
     const of = (name: string) =>
       plan(people({ staff: [staff("ann")], observed: { members: [member("ann", { name })], assets: [] } }));
-    expect(of("Name of ann").learned).toEqual([adopted("ann", "M-ann")]);
-    expect(of("Another").learned).toEqual([]);
+    expect(of("Name of ann").changes).toEqual([adopted("ann", "M-ann")]);
+    expect(of("Another").changes).toEqual([]);
     expect(lines(of("Another"))).toEqual(["add-staff staff-of:crm/ALFKI"]);
   });
 
@@ -158,7 +158,7 @@ describe("a staff record that the platform shows already", () => {
           observed: { members, assets: [] },
         }),
       );
-      expect(planned.learned).toEqual([
+      expect(planned.changes).toEqual([
         adopted("ann", "M-ann"),
         adopted("anna", "M-anna"),
         adopted("annabel", "M-annabel"),
@@ -167,16 +167,16 @@ describe("a staff record that the platform shows already", () => {
     const alone = plan(
       people({ staff: [staff("ann")], observed: { members: [member("anna"), member("annabel")], assets: [] } }),
     );
-    expect(alone.learned).toEqual([]);
+    expect(alone.changes).toEqual([]);
     expect(lines(alone)).toEqual(["add-staff staff-of:crm/ALFKI"]);
   });
 
   it("is not found behind a suffix longer than an enterprise code can be", () => {
     const members = [member("ann", { userName: `ann${"x".repeat(21)}` })];
-    expect(plan(people({ staff: [staff("ann")], observed: { members, assets: [] } })).learned).toEqual([]);
+    expect(plan(people({ staff: [staff("ann")], observed: { members, assets: [] } })).changes).toEqual([]);
     const settings = settingsWith({ enterpriseCodeMaxLength: 21 });
     expect(
-      plan(people({ staff: [staff("ann")], observed: { members, assets: [] } }), { settings }).learned,
+      plan(people({ staff: [staff("ann")], observed: { members, assets: [] } }), { settings }).changes,
     ).toHaveLength(1);
   });
 
@@ -185,7 +185,7 @@ describe("a staff record that the platform shows already", () => {
     const planned = plan(
       people({ staff: [staff("ann")], known: { enterpriseCode: "X7" }, observed: { members, assets: [] } }),
     );
-    expect([planned.operations, planned.learned]).toEqual([[], []]);
+    expect([planned.operations, planned.changes]).toEqual([[], []]);
     expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
       code: "staff.ambiguous",
       again: true,
@@ -200,7 +200,7 @@ describe("a staff record that the platform shows already", () => {
         observed: { members: [member("ann")], assets: [] },
       }),
     );
-    expect([planned.operations, planned.learned]).toEqual([[], []]);
+    expect([planned.operations, planned.changes]).toEqual([[], []]);
     expect(outcomes(planned)).toEqual([
       "customers crm/ALFKI planned",
       "staff crm/ann deferred staff.ambiguous",
@@ -250,7 +250,7 @@ describe("a linked staff record", () => {
         observed: { members: [member("other", { globalId: "M-9" })], assets: [] },
       }),
     );
-    expect([planned.operations, planned.learned]).toEqual([[], []]);
+    expect([planned.operations, planned.changes]).toEqual([[], []]);
     expect(outcomes(planned)).toContain("staff crm/ann planned");
   });
 

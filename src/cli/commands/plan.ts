@@ -52,7 +52,7 @@ function showPlanned({ output, options }: Invocation, planned: Planned, textOf: 
   const { plan } = planned;
   const silent =
     plan.operations.length === 0 &&
-    plan.learned.length === 0 &&
+    plan.changes.length === 0 &&
     plan.records.every((record) => record.outcome === "planned");
   if (options.json) output.json(planJson(plan));
   else if (!silent) output.line(textOf(plan));

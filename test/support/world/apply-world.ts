@@ -164,8 +164,8 @@ export class ApplyWorld {
         { ...loaded, observed },
         { settings: this.settings, canSeal: this.ledger.private.canSeal, revokesBlocked: undefined },
       );
-      if (plan.learned.length === 0) return plan.operations;
-      await this.ledger.state.record(customer, plan.learned);
+      if (plan.changes.length === 0) return plan.operations;
+      await this.ledger.state.record(customer, plan.changes);
     }
   }
 
