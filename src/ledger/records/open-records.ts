@@ -3,6 +3,7 @@ import { streams as allStreams } from "../../crm/model.ts";
 import { counts, ownerOf, ownerOfQuarantine, waitsForNextRun } from "../../plan/owner.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 
 /** Whose records are asked for: those of all streams and sources, where nothing is said. */
 export interface OpenScope {
@@ -99,15 +100,17 @@ function examplesOf(text: string): OpenRecords["examples"] {
   return JSON.parse(text) as OpenRecords["examples"];
 }
 
-/** The question on the connection that writes, prepared once. */
+/** The question on the connection that writes. */
 export class OpenTables {
-  readonly #statement;
+  readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statement = database.prepare<[OpenParameters], OpenRow>(statement);
+    this.#statements = statements.onUse({
+      open: () => database.prepare<[OpenParameters], OpenRow>(statement),
+    });
   }
 
   records(scope: OpenScope): OpenRecords[] {
-    return openRecords((_text, parameters) => this.#statement.all(parameters), scope);
+    return openRecords((_text, parameters) => this.#statements.open.all(parameters), scope);
   }
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { parseJson } from "../../base/canonical-json.ts";
 import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
 
 /** Days that history is kept; null: for ever. */
 export interface RetentionSettings {
@@ -61,13 +62,13 @@ export class RetentionTables {
     this.#keepPlace = database.prepare(
       "insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value",
     );
-    this.#sweeps = {
-      rawForms: rawForms(database),
-      quarantineForms: quarantineForms(database),
-      observations: observations(database),
-      reads: reads(database),
-      runs: runs(database),
-    };
+    this.#sweeps = statements.onUse({
+      rawForms: () => rawForms(database),
+      quarantineForms: () => quarantineForms(database),
+      observations: () => observations(database),
+      reads: () => reads(database),
+      runs: () => runs(database),
+    });
   }
 
   /** Where a sweep begins: behind what an earlier run has looked at. */
