@@ -178,18 +178,13 @@ async function proofOf(
       .executeTakeFirst();
     return { runId: null, auditSequence: learned?.sequence ?? null };
   }
-  const operation = await ledger.db
-    .selectFrom("operation")
-    .select(["run_id", "subject"])
-    .where("id", "=", row.operation_id)
+  const done = sql<number | null>`(select max(a.sequence) from audit a
+    where a.subject = o.subject and json_extract(a.body, '$.operation') = o.id
+      and json_extract(a.body, '$.state') = 'done')`;
+  const proof = await ledger.db
+    .selectFrom("operation as o")
+    .select(["o.run_id as runId", done.as("auditSequence")])
+    .where("o.id", "=", row.operation_id)
     .executeTakeFirst();
-  if (operation === undefined) return { runId: null, auditSequence: null };
-  const done = await ledger.db
-    .selectFrom("audit")
-    .select(({ fn }) => fn.max("sequence").as("sequence"))
-    .where("subject", "=", operation.subject)
-    .where(sql<string>`json_extract(body, '$.operation')`, "=", row.operation_id)
-    .where(sql<string>`json_extract(body, '$.state')`, "=", "done")
-    .executeTakeFirst();
-  return { runId: operation.run_id, auditSequence: done?.sequence ?? null };
+  return proof ?? { runId: null, auditSequence: null };
 }
