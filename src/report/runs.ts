@@ -105,8 +105,8 @@ function balanceWord(balance: Json): string {
 }
 
 /**
- * What was read and what became of it, as two sums that must be equal; the same for operations. Two tables, a line a
- * column: that is all its length.
+ * What was read and what became of it, as two sums that must be equal; the same for operations. In one piece: two
+ * tables, a line for each column.
  */
 export function balanceText(balance: BalanceFigures, view: View = plainView): string {
   const number = { align: "right" as const };

@@ -6,12 +6,10 @@ const lines = 60;
 /** Rooms whose lines and functions are not within the bounds yet. A room that is done is taken off. */
 const unfinishedRooms: readonly string[] = [
   "src/apply",
-  "src/inquiry",
   "src/ledger",
   "src/operation",
   "src/plan",
   "src/platform",
-  "src/report",
   "src/run",
 ];
 

@@ -103,8 +103,6 @@ const clock: [RegExp, string][] = [
 ];
 const sql = /^(?:better-sqlite3|kysely(?:\/.*)?)$/u;
 const sqlRooms = ["src/ledger/", "src/inquiry/", "src/sandbox/", "src/source/sql/", "migrations/"];
-/** Rooms in which no line of code is wider than a comment may be; the formatter leaves texts and SQL as they are. */
-const narrowRooms = new Set(["report", "inquiry", "app", "web"]);
 const vagueNames = /(?:Manager|Helper|Util)s?(?![a-z])/u;
 const vagueFile = /(?:^|[-_.])(?:manager|helper|util)s?(?=[-_.]|$)/iu;
 
@@ -178,11 +176,9 @@ function breachesOf(file: SourceFile, longFiles: LongFiles): string[] {
   const base = file.path.split("/").at(-1) ?? "";
   if (vagueFile.test(base.replace(/\.(?:test\.)?ts$/u, "")))
     report(1, "the name of the file says nothing; use a word of the field");
-  for (const [index, line] of file.text.split("\n").entries()) {
-    if (line.length <= 120 || line.includes("oxlint-disable")) continue;
-    if (/^\s*(?:\/\*\*|\*|\/\/) /u.test(line)) report(index + 1, "a comment beyond 120 columns");
-    else if (narrowRooms.has(room) && file.path.startsWith("src/")) report(index + 1, "a line beyond 120 columns");
-  }
+  for (const [index, line] of file.text.split("\n").entries())
+    if (line.length > 120 && /^\s*(?:\/\*\*|\*|\/\/) /u.test(line) && !line.includes("oxlint-disable"))
+      report(index + 1, "a comment beyond 120 columns");
   if (room === "inquiry")
     eachMatch(code, [[/\b(?:insertInto|updateTable|deleteFrom|replaceInto)\b/u, "writes"]], (line) =>
       report(line, "inquiry only reads; what is written belongs to ledger"),
