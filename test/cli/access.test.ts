@@ -17,16 +17,13 @@ import { auditExportCommand } from "../../src/cli/commands/audit.ts";
 import { planCommand } from "../../src/cli/commands/plan.ts";
 import { reportCommand } from "../../src/cli/commands/report.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox, openLedger } from "../support/world/start.ts";
 import { anyGroup, runAs, whyNotAsNobody } from "../support/as-user.ts";
 import type { Line } from "../support/as-user.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { inProcess } from "../support/in-process.ts";
-import { openLedger } from "../support/world/start.ts";
 
 /** What may be done with a folder, and every file and folder under it, by its path: kind, mode and group. */
 function rightsUnder(path: string, name = ""): Record<string, string> {
@@ -83,7 +80,7 @@ describe("what the program writes", () => {
     ]);
 
     const store = w.path("sandbox.db");
-    const sandbox = await withUmask(0, () => startSandbox({ store, clock: systemClock, random: systemRandomness }));
+    const sandbox = await withUmask(0, () => newSandbox({ store }));
     expect(readdirSync(w.folder).filter((name) => name.startsWith("sandbox.db")).length).toBeGreaterThan(1);
     for (const suffix of ["", "-wal"]) expect(statSync(store + suffix).mode & 0o777, suffix).toBe(0o600);
     await sandbox.close();

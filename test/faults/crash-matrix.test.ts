@@ -2,11 +2,9 @@ import { join } from "node:path";
 import pLimit from "p-limit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
 import { endpoints } from "../../src/contract/endpoints.ts";
 import { kinds } from "../../src/operation/registry.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { killPoints } from "../support/kill-points-names.ts";
@@ -159,7 +157,7 @@ async function inCell(name: string, change: Change, work: (cell: Cell) => Promis
 }
 
 async function openPlatform(path: string): Promise<Sandbox> {
-  return await startSandbox({ store: platformOf(path), clock: systemClock, random: systemRandomness });
+  return await newSandbox({ store: platformOf(path) });
 }
 
 beforeAll(async () => {

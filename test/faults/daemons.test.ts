@@ -8,7 +8,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { exitCodes } from "../../src/base/errors.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { startGate } from "../support/gate.ts";
@@ -215,7 +215,7 @@ async function inRace(number: number, holdAt: number, work: (race: Race) => Prom
     const path = join(folder.path, `race-${number}`);
     writeWorld(path);
     copyFileSync(prepared, ledgerOf(path));
-    const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
+    const sandbox = await newSandbox();
     const race = new Race(path, sandbox, holdAt);
     try {
       await work(race);

@@ -13,7 +13,7 @@ import { quarantineListCommand, quarantineShowCommand } from "../../src/cli/comm
 import { statusCommand } from "../../src/cli/commands/status.ts";
 import { reportCommand } from "../../src/cli/commands/report.ts";
 import { createStaging } from "../../src/ledger/records/staging.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { createSource } from "../../src/source/source.ts";
@@ -122,7 +122,7 @@ const options = ({ path, sandbox }: World) => ({
 });
 
 async function openPlatform(path: string): Promise<Sandbox> {
-  return await startSandbox({ store: platformOf(path), clock: systemClock, random: systemRandomness });
+  return await newSandbox({ store: platformOf(path) });
 }
 
 async function inWorld(work: (world: World) => Promise<void>): Promise<void> {

@@ -22,7 +22,7 @@ import type { AuditRow } from "../../src/ledger/audit/audit-log.ts";
 import { headsPath, readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { seededFraction } from "../../src/sandbox/faults.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { startGate } from "../support/gate.ts";
@@ -62,7 +62,7 @@ function newFolder(): string {
 }
 
 async function openPlatform(store: string): Promise<Sandbox> {
-  return await startSandbox({ store, clock: systemClock, random: systemRandomness });
+  return await newSandbox({ store });
 }
 
 async function run(path: string, url: string): Promise<Ended> {

@@ -5,10 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { systemClock } from "../../src/base/clock.ts";
 import { exitCodes } from "../../src/base/errors.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { startGate } from "../support/gate.ts";
@@ -61,7 +59,7 @@ async function inWorld(prepare: (disk: string) => void, work: (world: World) => 
   mkdirSync(disk, { recursive: true });
   prepare(disk);
   writeWorld(path);
-  const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
+  const sandbox = await newSandbox();
   const world = { folder: path, disk, ledger: join(disk, "ledger.db"), sandbox, change };
   try {
     goodRunOf(await run(world));
@@ -310,7 +308,7 @@ describe("a migration that is killed in the middle", () => {
     writeWorld(path);
     killIn(ledgerOf(path), "first");
     expect(existsSync(ledgerOf(path))).toBe(true);
-    const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
+    const sandbox = await newSandbox();
     try {
       const command = { job: "everything", config: configOf(path), sandbox: sandbox.url, ledger: ledgerOf(path) };
       goodRunOf(await runInProcess({ ...command, environment: smallEnvironment }));

@@ -2,10 +2,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pLimit from "p-limit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { runInProcess } from "../support/in-process.ts";
@@ -83,7 +81,7 @@ const base = join(folder.path, "base");
 const someAtOnce = pLimit(6);
 
 async function openPlatform(path: string): Promise<Sandbox> {
-  return await startSandbox({ store: platformOf(path), clock: systemClock, random: systemRandomness });
+  return await newSandbox({ store: platformOf(path) });
 }
 
 async function run(

@@ -4,9 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "../support/world/start.ts";
 import { callerOf, createEnterprise } from "../sandbox/caller.ts";
 import type { Enterprise } from "../sandbox/caller.ts";
 import { Draws } from "../simulation/timeline.ts";
@@ -74,7 +72,7 @@ describe("the same kills, at a naive script that writes down what was answered,"
     { timeout: 300_000 },
     async ({ annotate }) => {
       const folder = temporaryFolder();
-      const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
+      const sandbox = await newSandbox();
       const draws = new Draws(seed);
       /**
        * After so many answers of this process the platform is silent; the kill comes when so many calls are done there

@@ -3,12 +3,10 @@ import { join } from "node:path";
 import pLimit from "p-limit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
 import { quarantineListCommand } from "../../src/cli/commands/quarantine.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { seededFraction } from "../../src/sandbox/faults.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startService } from "../source/http-service.ts";
 import type { Answer, Asked } from "../source/http-service.ts";
@@ -35,7 +33,7 @@ const baseOf = (format: Format): string => join(folder.path, `base-${format}`);
 let cells = 0;
 
 async function openPlatform(path: string): Promise<Sandbox> {
-  return await startSandbox({ store: platformOf(path), clock: systemClock, random: systemRandomness });
+  return await newSandbox({ store: platformOf(path) });
 }
 
 interface World {

@@ -2,10 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { z } from "zod";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { Draws } from "../simulation/timeline.ts";
 import { fullCheck } from "../support/full-check.ts";
@@ -89,7 +87,7 @@ export class StoppedWorld {
   /** The platform, in this process, so that what arrives there can be watched. */
   async platform(latencyMs: number, ...seedFaults: FaultRule[]): Promise<Sandbox> {
     const store = platformOf(this.#folder);
-    return await startSandbox({ store, clock: systemClock, random: systemRandomness, latencyMs, seedFaults });
+    return await newSandbox({ store, latencyMs, seedFaults });
   }
 
   #program(sandbox: Sandbox, environment: Readonly<Record<string, string>>) {

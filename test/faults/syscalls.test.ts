@@ -4,11 +4,9 @@ import { join } from "node:path";
 import pLimit from "p-limit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
 import { exitCodes } from "../../src/base/errors.ts";
 import { seededFraction } from "../../src/sandbox/faults.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { headsPath } from "../../src/ledger/audit/audit-heads.ts";
 import { fullCheck } from "../support/full-check.ts";
@@ -107,7 +105,7 @@ async function inWorld<T>(work: (world: World) => Promise<T>): Promise<T> {
   worlds += 1;
   const path = join(folder.path, `world-${worlds}`);
   writeWorld(path);
-  const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
+  const sandbox = await newSandbox();
   try {
     return await work({ folder: path, ledger: ledgerOf(path), sandbox });
   } finally {

@@ -6,8 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { operation } from "../../src/operation/new-operation.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
-import { openSandbox } from "../support/world/start.ts";
+import { newSandbox, openSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { resyncInProcess, runInProcess } from "../support/in-process.ts";
 import { LedgerView } from "../support/ledger-view.ts";
@@ -113,7 +112,7 @@ class Company {
 
 beforeAll(async () => {
   if (world !== undefined) writeWorld(base, world);
-  const sandbox = await startSandbox({ store: platformOf(base), clock: systemClock, random: systemRandomness });
+  const sandbox = await newSandbox({ store: platformOf(base) });
   goodRunOf(
     await runInProcess({
       job: "everything",

@@ -1,11 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
 import { exitCodes } from "../../src/base/errors.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
 import { headsPath } from "../../src/ledger/audit/audit-heads.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "../support/world/start.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { startGate } from "../support/gate.ts";
 import { runInProcess, settleNotApplied } from "../support/in-process.ts";
@@ -64,7 +62,7 @@ it("refuses every older copy of the ledger that is put back after a run that was
   const ledger = ledgerOf(world);
   mkdirSync(backups, { recursive: true });
   writeJobs(world, base);
-  const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness });
+  const sandbox = await newSandbox();
   const options = { config: configOf(world), sandbox: sandbox.url, ledger, environment: smallEnvironment };
   const run = async (job = "everything") => await runInProcess({ ...options, job });
   const copies: string[] = [];

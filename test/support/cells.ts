@@ -1,9 +1,7 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
-import { systemClock } from "../../src/base/clock.ts";
-import { systemRandomness } from "../../src/base/ids.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { newSandbox } from "./world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "./full-check.ts";
 import type { Wished } from "./full-check.ts";
@@ -107,11 +105,7 @@ export class Cells {
 
   /** Works in the folder itself. */
   async open(folder: string, environment: Record<string, string>, work: (cell: Cell) => Promise<void>): Promise<void> {
-    const sandbox = await startSandbox({
-      store: platformOf(folder),
-      clock: systemClock,
-      random: systemRandomness,
-    });
+    const sandbox = await newSandbox({ store: platformOf(folder) });
     try {
       await work(new Cell(folder, sandbox, environment));
     } finally {

@@ -23,9 +23,14 @@ export function folder(): string {
   return path;
 }
 
-/** Both services on this machine, in memory unless it is said, until the test is over. */
+/** Both services on this machine, in memory unless it is said, until they are closed. */
+export async function newSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+  return await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness, ...options });
+}
+
+/** The same until the test is over. */
 export async function openSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox({ store: ":memory:", clock: systemClock, random: systemRandomness, ...options });
+  const sandbox = await newSandbox(options);
   onTestFinished(() => sandbox.close());
   return sandbox;
 }
