@@ -33,6 +33,15 @@ export function recordStatements(database: Sqlite) {
       database.prepare<[string, string, string], RecordRow>(
         "select source, raw_hash, body_hash, version, state, last_read, customer_namespace, customer_id from record where stream = +? and namespace = +? and id = +?",
       ),
+    orderNow: () =>
+      database.prepare<
+        [string, string],
+        Row<"record", "customer_namespace" | "customer_id" | "state" | "body_hash"> & { cancelled: number }
+      >(
+        `select r.customer_namespace, r.customer_id, r.state, r.body_hash, json_extract(v.body, '$.cancelled') as cancelled from record r
+       join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
+       where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
+      ),
     kept: () =>
       database.prepare<[string, string], { count: number }>(
         "select count(*) as count from record indexed by record_by_hash where source = +? and stream = +? and state <> 'absent'",

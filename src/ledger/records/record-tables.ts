@@ -9,6 +9,7 @@ import { privatise } from "../private/private.ts";
 import { UnconfiguredTables } from "./unconfigured.ts";
 import { recordStatements } from "./record-statements.ts";
 import type { RecordRow } from "./record-statements.ts";
+import type { RecordTable } from "./tables.ts";
 
 /** A canonical record on its way into the ledger. `rawHash` covers the raw form and the mapping that was used. */
 export interface IngestedRecord {
@@ -32,6 +33,14 @@ export interface IngestedRejection {
   message: string;
   expected: string | undefined;
   raw: string;
+}
+
+/** An order as the CRM has it now. */
+export interface OrderNow {
+  customer: RecordKey;
+  state: RecordTable["state"];
+  bodyHash: string;
+  cancelled: boolean;
 }
 
 /** The canonical records and the quarantine. Every method runs inside the writer's transaction. */
@@ -197,6 +206,18 @@ export class RecordTables {
   readSince(stream: Stream, key: RecordKey, source: string, read: number): boolean {
     const row = this.#statements.find.get(stream, key.namespace, key.id);
     return row !== undefined && row.source === source && row.state !== "absent" && row.last_read > read;
+  }
+
+  /** What the CRM says of an order now, whether it waits to be planned or not. */
+  orderNow(order: RecordKey): OrderNow | undefined {
+    const row = this.#statements.orderNow.get(order.namespace, order.id);
+    if (row === undefined) return undefined;
+    return {
+      customer: { namespace: row.customer_namespace, id: row.customer_id },
+      state: row.state,
+      bodyHash: row.body_hash,
+      cancelled: row.cancelled === 1,
+    };
   }
 
   has(stream: Stream, key: RecordKey): boolean {

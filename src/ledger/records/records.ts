@@ -3,13 +3,12 @@ import type { OpenRecords } from "../../report/open.ts";
 import type { AbsenceRule } from "./absence.ts";
 import type { LedgerContext } from "../context.ts";
 import type { HoldTables } from "../approvals/holds.ts";
-import type { KnownTables, OrderNow } from "../state/known.ts";
+import type { OrderNow, IngestedRecord, IngestedRejection } from "./record-tables.ts";
 import { OpenTables } from "./open-records.ts";
 import type { OpenScope } from "./open-records.ts";
 import { QuarantineRetry } from "./quarantine-retry.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
-import type { IngestedRecord, IngestedRejection } from "./record-tables.ts";
 import { SourceReadTables } from "./source-reads.ts";
 import type { ConfiguredStream, SourceReadRow } from "./source-reads.ts";
 import type { RecordOutcome, WorkTables } from "./work.ts";
@@ -34,10 +33,9 @@ export class Records {
   readonly #open: OpenTables;
   readonly #work: WorkTables;
   readonly #reads: SourceReadTables;
-  readonly #known: KnownTables;
   readonly #holds: HoldTables;
 
-  constructor(context: LedgerContext, tables: { work: WorkTables; known: KnownTables; holds: HoldTables }) {
+  constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldTables }) {
     this.#context = context;
     this.#records = new RecordTables(context.database, {
       now: () => context.wallClock,
@@ -48,7 +46,6 @@ export class Records {
     this.#open = new OpenTables(context.database);
     this.#work = tables.work;
     this.#reads = new SourceReadTables(context.database);
-    this.#known = tables.known;
     this.#holds = tables.holds;
   }
 
@@ -244,7 +241,7 @@ export class Records {
 
   /** What the CRM says of an order now. */
   async orderNow(order: RecordKey): Promise<OrderNow | undefined> {
-    return this.#context.read(() => this.#known.orderNow(order));
+    return this.#context.read(() => this.#records.orderNow(order));
   }
 
   /** Every record that is not done, once, by how it stands and why. */

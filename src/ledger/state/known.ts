@@ -4,14 +4,7 @@ import { usable } from "../../operation/state.ts";
 import type { Assignment, EnterpriseFacts, FixedNumber, Known, PlacedOrder, StaffLink } from "../../operation/state.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import { withTree } from "../../operation/desired.ts";
-import type {
-  Desired,
-  DesiredCustomer,
-  DesiredOrder,
-  DesiredStaff,
-  OrderWithTree,
-  RecordState,
-} from "../../operation/desired.ts";
+import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, OrderWithTree } from "../../operation/desired.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
 import { markerKey } from "../../operation/references.ts";
 import { stored } from "../database/stored.ts";
@@ -24,14 +17,6 @@ import type { PlacedOrderTable } from "./tables.ts";
 
 type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "body_hash" | "state" | "pending"> &
   Row<"record_version", "body">;
-
-/** An order as the CRM has it now. */
-export interface OrderNow {
-  customer: RecordKey;
-  state: RecordState;
-  bodyHash: string;
-  cancelled: boolean;
-}
 
 /** Under which kind the orders are observed that an enterprise showed which somebody else made. */
 export const shownOrderKind = "order";
@@ -171,18 +156,6 @@ export class KnownTables {
     return this.#enterprises.facts(enterpriseGlobalId);
   }
 
-  /** What the CRM says of an order now, whether it waits to be planned or not. */
-  orderNow(order: RecordKey): OrderNow | undefined {
-    const row = this.#statements.orderNow.get(order.namespace, order.id);
-    if (row === undefined) return undefined;
-    return {
-      customer: { namespace: row.customer_namespace, id: row.customer_id },
-      state: row.state,
-      bodyHash: row.body_hash,
-      cancelled: row.cancelled === 1,
-    };
-  }
-
   /** What an adopted enterprise showed under a channel order number when it was examined. */
   shownOrder(customer: RecordKey, channelOrderId: string): ShownOrder | undefined {
     const row = this.#statements.shownOrder.get(customer.namespace, customer.id, shownOrderKind, channelOrderId);
@@ -229,15 +202,6 @@ function prepareStatements(database: Sqlite) {
        join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
        where r.customer_namespace = +? and r.customer_id = +? and (r.stream <> 'orders' or r.pending = 1)
        order by r.stream, r.namespace, r.id`,
-      ),
-    orderNow: () =>
-      database.prepare<
-        [string, string],
-        Row<"record", "customer_namespace" | "customer_id" | "state" | "body_hash"> & { cancelled: number }
-      >(
-        `select r.customer_namespace, r.customer_id, r.state, r.body_hash, json_extract(v.body, '$.cancelled') as cancelled from record r
-       join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
-       where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
       ),
     shownOrder: () =>
       database.prepare<[string, string, string, string], Row<"observation", "body">>(
