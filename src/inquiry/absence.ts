@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { AbsenceFacts } from "../report/absence.ts";
-import { judgementOf } from "../report/absence.ts";
-import { readFacts } from "./runs.ts";
-import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import type { SourceReadTable } from "../ledger/records/tables.ts";
+import { judgementOf } from "../report/absence.ts";
+import type { AbsenceFacts } from "../report/absence.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { readFacts } from "./runs.ts";
 
 /** Whether absence is judged, for each configured stream of a source. */
 export async function absence(ledger: ReadOnlyLedger): Promise<AbsenceFacts[]> {

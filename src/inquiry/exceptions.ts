@@ -1,13 +1,13 @@
 import { sql } from "kysely";
+import type { OperationTable } from "../ledger/journal/tables.ts";
+import { kindsWhere } from "../operation/registry.ts";
+import { countedStored } from "../operation/stored-operation.ts";
 import type { ExceptionFacts } from "../report/exceptions.ts";
 import { holdFacts } from "./holds.ts";
 import { openStates, operationFacts } from "./operations.ts";
 import { quarantineFacts } from "./quarantine.ts";
-import { readFacts, runFacts } from "./runs.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import type { OperationTable } from "../ledger/journal/tables.ts";
-import { kindsWhere } from "../operation/registry.ts";
-import { countedStored } from "../operation/stored-operation.ts";
+import { readFacts, runFacts } from "./runs.ts";
 
 /**
  * Everything that did not go its way in a time (`from` belongs to it, `to` does not): what was open at some moment of

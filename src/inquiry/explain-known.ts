@@ -1,11 +1,11 @@
 import { sql } from "kysely";
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { AssignmentFacts, ExplainFacts, ObservationFacts } from "../report/explain.ts";
-import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { isJsonObject } from "../base/canonical-json.ts";
 import { stored } from "../ledger/database/stored.ts";
 import type { AssignmentTable, ObservationTable } from "../ledger/state/tables.ts";
+import type { AssignmentFacts, ExplainFacts, ObservationFacts } from "../report/explain.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 const mostObservations = 200;
 

@@ -3,19 +3,19 @@ import type { NotNull } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import type { AuditTable } from "../ledger/audit/tables.ts";
+import { stored } from "../ledger/database/stored.ts";
+import type { RecordTable } from "../ledger/records/tables.ts";
 import type { ExplainFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
 import type { AuditFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
+import { known } from "./explain-known.ts";
 import { holds } from "./holds.ts";
 import { openStates, operations, operationsOfRecord } from "./operations.ts";
-import { known } from "./explain-known.ts";
 import { quarantine } from "./quarantine.ts";
-import { readFacts } from "./runs.ts";
 import type { QuarantineFilter } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { stored } from "../ledger/database/stored.ts";
 import { changedFields, fieldsOf } from "./record-fields.ts";
-import type { AuditTable } from "../ledger/audit/tables.ts";
-import type { RecordTable } from "../ledger/records/tables.ts";
+import { readFacts } from "./runs.ts";
 
 const most = { versions: 20, operations: 20, audit: 30, quarantine: 20, waiting: 20, similar: 10 };
 

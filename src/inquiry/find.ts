@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { NotNull } from "kysely";
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import { stored } from "../ledger/database/stored.ts";
 import { similarTo } from "./explain.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { isJsonObject } from "../base/canonical-json.ts";
-import { stored } from "../ledger/database/stored.ts";
-import type { Json } from "../base/canonical-json.ts";
 
 /** A record that somebody may mean, and by what it was found. */
 export interface Found {

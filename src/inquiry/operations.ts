@@ -1,13 +1,13 @@
 import { sql } from "kysely";
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { AttemptFacts, EvidenceFacts, OperationFacts } from "../report/facts.ts";
+import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import type { OperationState, AttemptTable, OperationTable } from "../ledger/journal/tables.ts";
+import { lookForStored } from "../operation/stored-operation.ts";
+import type { AttemptFacts, EvidenceFacts, OperationFacts } from "../report/facts.ts";
 import { privateBody, spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { isJsonObject } from "../base/canonical-json.ts";
-import { stored, storedOrNull } from "../ledger/database/stored.ts";
-import { lookForStored } from "../operation/stored-operation.ts";
 
 /** Which operations are asked for; everything that is given must hold. */
 export interface OperationFilter {

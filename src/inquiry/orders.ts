@@ -1,18 +1,18 @@
 import { sql } from "kysely";
 import type { Nullable, RawBuilder } from "kysely";
 import type { RecordKey } from "../crm/model.ts";
-import { buildAssets } from "../crm/tree.ts";
-import type { DesiredOrder } from "../operation/desired.ts";
-import type { PrivateMarker } from "../operation/references.ts";
-import type { OrderEvent } from "../report/orders.ts";
-import { sumOf } from "../report/orders.ts";
-import type { AssignmentTable, LicenceOrderTable, LinkTable, PlacedOrderTable } from "../ledger/state/tables.ts";
-import type { RecordVersionTable } from "../ledger/records/tables.ts";
-import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { stored } from "../ledger/database/stored.ts";
-import { shownProducts } from "./shown-products.ts";
 import { productsOf } from "../crm/order-items.ts";
 import type { OrderProduct } from "../crm/order-items.ts";
+import { buildAssets } from "../crm/tree.ts";
+import { stored } from "../ledger/database/stored.ts";
+import type { RecordVersionTable } from "../ledger/records/tables.ts";
+import type { AssignmentTable, LicenceOrderTable, LinkTable, PlacedOrderTable } from "../ledger/state/tables.ts";
+import type { DesiredOrder } from "../operation/desired.ts";
+import type { PrivateMarker } from "../operation/references.ts";
+import { sumOf } from "../report/orders.ts";
+import type { OrderEvent } from "../report/orders.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { shownProducts } from "./shown-products.ts";
 
 /** One row for each licence order of a placed or adopted order, and for each beginning and end of an assignment. */
 type EventRow = Pick<PlacedOrderTable, "namespace" | "customer_namespace" | "customer_id" | "operation_id"> &

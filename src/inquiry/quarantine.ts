@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import type { QuarantineTable } from "../ledger/records/tables.ts";
 import type { QuarantineFacts } from "../report/facts.ts";
 import { privateBody } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import type { QuarantineTable } from "../ledger/records/tables.ts";
 
 /** Which quarantine rows are asked for; everything that is given must hold. Without `all`, those that wait. */
 export interface QuarantineFilter {

@@ -1,5 +1,5 @@
-import type { CompiledQuery, RawBuilder, SqliteDatabase } from "kysely";
 import { Kysely, sql, SqliteDialect } from "kysely";
+import type { CompiledQuery, RawBuilder, SqliteDatabase } from "kysely";
 import { databaseProblem, isFatal } from "../ledger/database/damage.ts";
 import type { Sqlite } from "../ledger/database/database.ts";
 import type { LedgerTables } from "../ledger/tables.ts";

@@ -1,13 +1,13 @@
-import type { NotNull } from "kysely";
 import { sql } from "kysely";
+import type { NotNull } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { numberedItems } from "../crm/order-items.ts";
 import { buildAssets } from "../crm/tree.ts";
 import { stored } from "../ledger/database/stored.ts";
-import type { AssetNumberTable, LicenceOrderTable } from "../ledger/state/tables.ts";
 import type { RecordTable, RecordVersionTable } from "../ledger/records/tables.ts";
+import type { AssetNumberTable, LicenceOrderTable } from "../ledger/state/tables.ts";
 import type { DesiredOrder, DesiredStaff } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import { sentItems } from "../operation/sent-order.ts";

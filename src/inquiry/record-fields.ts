@@ -1,7 +1,7 @@
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { isPrivateMarker } from "../operation/references.ts";
 import type { FieldFacts } from "../report/explain.ts";
-import { isJsonObject } from "../base/canonical-json.ts";
 
 /**
  * The body of a canonical record as a flat list of fields, `instances[P1].nodes`. Elements of a list are named by their

@@ -1,13 +1,13 @@
-import type { ReportHeader, ReportRequest, ReportRow, ReportShape } from "../report/document.ts";
 import { renderReport, requireFormat } from "../report/document.ts";
+import type { ReportHeader, ReportRequest, ReportRow, ReportShape } from "../report/document.ts";
 import { exceptionRow, exceptionsShape } from "../report/exceptions.ts";
 import { orderRow, ordersShape } from "../report/orders.ts";
 import { inPeriod, reconciliationRow, reconciliationShape } from "../report/reconciliation.ts";
+import { asOf, auditHead } from "./audit.ts";
 import { exceptions } from "./exceptions.ts";
 import { orderEvents } from "./orders.ts";
-import { comparisons } from "./reconciliation.ts";
-import { asOf, auditHead } from "./audit.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { comparisons } from "./reconciliation.ts";
 
 const shapes: Record<ReportRequest["kind"], ReportShape> = {
   orders: ordersShape,

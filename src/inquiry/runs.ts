@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
-import type { ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { lastReadNumbers } from "../ledger/records/source-reads.ts";
-import type { RunTable } from "../ledger/runs/tables.ts";
 import type { SourceReadTable } from "../ledger/records/tables.ts";
+import type { RunTable } from "../ledger/runs/tables.ts";
+import type { ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** Runs, newest first; `before` goes on from the last one of a page. */

@@ -1,18 +1,18 @@
 import { sql } from "kysely";
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
+import { stored } from "../ledger/database/stored.ts";
+import { openRecords } from "../ledger/records/open-records.ts";
+import { lastRunIds } from "../ledger/runs/run-statements.ts";
 import type { OperationFacts } from "../report/facts.ts";
 import type { StatusFacts } from "../report/status.ts";
-import { openRecords } from "../ledger/records/open-records.ts";
+import { absence } from "./absence.ts";
+import { auditHead } from "./audit.ts";
 import { holds } from "./holds.ts";
 import { openStates, operations } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
-import { absence } from "./absence.ts";
-import { lastReads, runFacts } from "./runs.ts";
-import { auditHead } from "./audit.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { isJsonObject } from "../base/canonical-json.ts";
-import { stored } from "../ledger/database/stored.ts";
-import { lastRunIds } from "../ledger/runs/run-statements.ts";
+import { lastReads, runFacts } from "./runs.ts";
 
 const shownOperations = 20;
 /** States of operations that are not at their end, in the order of the index over them. */

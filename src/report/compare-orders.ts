@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { NumberedItem } from "../crm/order-items.ts";
 import { notRead, waitNote, whyNot } from "./reconciliation.ts";
 import type {
