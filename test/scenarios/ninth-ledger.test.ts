@@ -100,8 +100,14 @@ it("a ledger of the ninth migration says after the newest what it said before, i
   beginAt("2026-11-22T05:00:00Z", false);
   const before = w.rows(entries);
   expect(before).toHaveLength(75);
+  const notes = w.rows(
+    "select substr(key, length('clock-set-back ') + 1) as subject, value from meta where key like 'clock-set-back %' order by 1",
+  );
+  expect(notes).toHaveLength(2);
   expect((await says(w, "migrate")).code).toBe(0);
   expect(w.rows(entries)).toEqual(before);
+  // Since when the settle times of what met a clock that was set back are counted.
+  expect(w.rows("select subject, future || ' ' || met_at as value from clock_note order by 1")).toEqual(notes);
   const folder = /\/[\w/.-]*\/crm-sync-\w+-\w+\//gu;
   for (const { words, printed: then } of printed) {
     const { stdout } = await says(w, ...words);
