@@ -153,7 +153,7 @@ export async function measureHistory(
     with: { unchanged: [], status: [] },
   };
   const sync = async (directory: string): Promise<Cost> =>
-    await withReplay(0, async (replay) => {
+    await withReplay({ latencyMs: 0 }, async (replay) => {
       const options = { "base-url": replay.baseUrl, csv, directory, lanes, job: "sync" };
       return await measure("subjects/program.ts", options, answerSchema);
     });

@@ -37,7 +37,7 @@ async function pass(
 ): Promise<Passage> {
   mkdirSync(of.directory, { recursive: true });
   const { script, options } = ways[way];
-  return await withReplay(of.latencyMs ?? 0, async (replay) => {
+  return await withReplay({ latencyMs: of.latencyMs ?? 0, known: way === "verify" }, async (replay) => {
     const measured = await measure(
       script,
       { "base-url": replay.baseUrl, csv: of.csv, directory: of.directory, lanes, ...options },

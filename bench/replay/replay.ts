@@ -21,12 +21,15 @@ const reportSchema = z.object({
 /** What a replay server has done since it started. */
 export type ReplayReport = z.infer<typeof reportSchema> & { total: number };
 
-/** Starts a replay server that knows no customer, hands its address to `use`, and stops it when `use` is done. */
+/**
+ * Starts a replay server that knows no customer, or every one (`known`), hands its address to `use`, and stops it when
+ * `use` is done.
+ */
 export async function withReplay<T>(
-  latencyMs: number,
+  { latencyMs, known = false }: { latencyMs: number; known?: boolean },
   use: (replay: { baseUrl: string; report(): Promise<ReplayReport> }) => Promise<T>,
 ): Promise<T> {
-  const child = fork(benchPath("replay/server.ts"), ["--latency", String(latencyMs)]);
+  const child = fork(benchPath("replay/server.ts"), ["--latency", String(latencyMs), ...(known ? ["--known"] : [])]);
   try {
     const { port } = portSchema.parse(await nextMessage(child));
     return await use({

@@ -7,13 +7,16 @@ import { answerTo, replayed } from "./answers.ts";
 /**
  * The replay server, a process of its own: recorded answers over bare sockets (HTTP/1.1, keep-alive), nothing
  * validated, each answer held for `--latency` milliseconds. It tells its port to the process that started it, and
- * answers "report" with what it has done.
+ * answers "report" with what it has done. With `--known` every customer was created before.
  */
 
-const { values } = parseArgs({ options: { latency: { type: "string", default: "0" } } });
+const { values } = parseArgs({
+  options: { latency: { type: "string", default: "0" }, known: { type: "boolean", default: false } },
+});
 const latencyMs = Number(values.latency);
 
-const created: Created = new Set();
+const made = new Set<string>();
+const created: Created = values.known ? { has: () => true, add: (id) => made.add(id) } : made;
 const calls = new Map<Replayed, number>(replayed.map((call) => [call, 0]));
 let fetched = 0;
 let refused = 0;
