@@ -146,7 +146,7 @@ function customerWith(instances: DesiredInstance[]): CustomerInput {
 }
 
 function build(input: CustomerInput): string {
-  const [decision] = planOrders(input, settings);
+  const [decision] = planOrders({ ...input, orders: input.orders.map(withTree) }, settings);
   const payload: JsonObject | undefined = decision?.operation?.payload;
   if (payload === undefined) throw new Error(`the order is blocked: ${decision?.block?.reason}`);
   const bindings = bindingsFrom(payloadFactsOf(input.known), settings, {

@@ -83,7 +83,8 @@ export class NumberPool implements AssetNumbers {
     const { lacking, clashing, fixed } = await this.#deps.ledger.state.fixNumbers(order, wanted);
     keep(fixed);
     if (clashing.length > 0) {
-      const reason = `the CRM gives the asset number ${clashing[0]} to this order, and it belongs to another asset already`;
+      const [number] = clashing;
+      const reason = `the CRM gives the asset number ${number} to this order, and it belongs to another asset already`;
       return { kind: "settled", problem: { code: "asset.number-taken", reason } };
     }
     return lacking === 0 ? { kind: "settled", problem: undefined } : { kind: "lacking", lacking };
@@ -95,7 +96,9 @@ export class NumberPool implements AssetNumbers {
     if (this.#vainInRow >= mostRefills) {
       return {
         code: "pool.empty",
-        reason: `the order service handed out no asset numbers ${mostRefills} times in a row (E9); the next run asks again`,
+        reason:
+          `the order service handed out no asset numbers ${mostRefills} times in a row (E9); the next ` +
+          "run asks again",
       };
     }
     const size = Math.min(limits.assetNumbersPerCall, Math.max(settings.poolBatch, lacking));

@@ -240,7 +240,8 @@ export class Settling {
     if (sent >= mostSendings && reading.partEffect === undefined) {
       return await this.#park(
         open,
-        `it was sent ${sent} times, each time without an answer that says what became of it, and the platform does not show it; it is not sent again before a person has decided`,
+        `it was sent ${sent} times, each time without an answer that says what became of it, and the ` +
+          "platform does not show it; it is not sent again before a person has decided",
         reading.detail,
       );
     }

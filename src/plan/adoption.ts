@@ -44,7 +44,11 @@ export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string
   const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : "";
   return {
     code: "order.shown-in-part",
-    reason: `the platform shows only a part of the order ${formatKey(order.key)} under the channel order number ${channelOrderId}, in an enterprise that somebody else made; it does not show ${named}${more}. It is not placed again: a person completes it on the platform or takes the part away there; the next run looks again`,
+    reason:
+      `the platform shows only a part of the order ${formatKey(order.key)} under the channel order ` +
+      `number ${channelOrderId}, in an enterprise that somebody else made; it does not show ` +
+      `${named}${more}. It is not placed again: a person completes it on the platform or takes the ` +
+      "part away there; the next run looks again",
     again: true,
   };
 }
@@ -57,16 +61,24 @@ export function maybeThere(
   const key = formatKey(order.key);
   const [bare] = why.bareAssets;
   if (bare !== undefined) {
+    const { length } = why.bareAssets;
+    const assets = length === 1 ? `the asset ${bare}` : `${length} assets (the first is ${bare})`;
     return {
       code: "order.assets-ambiguous",
-      reason: `M7 shows ${why.bareAssets.length === 1 ? `the asset ${bare}` : `${why.bareAssets.length} assets (the first is ${bare})`} of this enterprise, which somebody else made, without any product or package, so the order ${key} may be there already. It is not placed: ask the operator of the member-center whether such assets are empty; if they are, set assumptions.emptyAssets: empty (A43)`,
+      reason:
+        `M7 shows ${assets} of this enterprise, which somebody else made, without any product or package, ` +
+        `so the order ${key} may be there already. It is not placed: ask the operator of the member-center ` +
+        "whether such assets are empty; if they are, set assumptions.emptyAssets: empty (A43)",
       again: true,
     };
   }
   if (why.hiddenType === undefined) return undefined;
   return {
     code: "order.not-observable",
-    reason: `somebody else made this enterprise, and the platform is not known to show assets of the licence type ${why.hiddenType}, so the order ${key} may be there already. It is not placed: look on the platform; where M6 or E8 do show the type, name it in assumptions.visibleLicenseTypes (A43)`,
+    reason:
+      "somebody else made this enterprise, and the platform is not known to show assets of the licence " +
+      `type ${why.hiddenType}, so the order ${key} may be there already. It is not placed: look on the ` +
+      "platform; where M6 or E8 do show the type, name it in assumptions.visibleLicenseTypes (A43)",
     again: true,
   };
 }

@@ -10,7 +10,7 @@ import { staffReference } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
 import { operation } from "../operation/new-operation.ts";
 import type { StandingRejections } from "./rejections.ts";
-import type { Membership } from "./staff.ts";
+import type { Membership } from "./staff-identity.ts";
 
 export interface PrivilegeStage {
   operations: Operation[];
@@ -142,14 +142,19 @@ function quarantineBlock(input: CustomerInput): Block | undefined {
   if (own > 0) {
     return {
       code: "revokes.blocked",
-      reason: `${own} record(s) of this customer wait in quarantine, so nothing is taken away: \`crm-sync explain customer ${formatKey(input.customer)}\` lists them`,
+      reason:
+        `${own} record(s) of this customer wait in quarantine, so nothing is taken away: \`crm-sync ` +
+        `explain customer ${formatKey(input.customer)}\` lists them`,
       again: true,
     };
   }
   if (stray === undefined) return undefined;
   return {
     code: "revokes.blocked",
-    reason: `a person of the source ${stray.source} waits in quarantine, and whose customer it is cannot be told, so nothing is taken away where ${stray.source} has people: \`crm-sync quarantine show ${stray.row}\``,
+    reason:
+      `a person of the source ${stray.source} waits in quarantine, and whose customer it is cannot be ` +
+      `told, so nothing is taken away where ${stray.source} has people: \`crm-sync quarantine show ` +
+      `${stray.row}\``,
     again: true,
   };
 }
@@ -185,7 +190,9 @@ function sightOf(input: CustomerInput, holders: Holders, item: Assignment): "hel
   if (!shown) return "gone";
   return {
     code: "asset.readings-disagree",
-    reason: `M5 shows that this person holds the asset number ${item.assetNumber}, and M6 does not; nothing is taken away on that`,
+    reason:
+      `M5 shows that this person holds the asset number ${item.assetNumber}, and M6 does not; nothing ` +
+      "is taken away on that",
     again: true,
   };
 }

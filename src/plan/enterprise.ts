@@ -5,6 +5,7 @@ import type { StateChange, Known, Link } from "../operation/state.ts";
 import type { CustomerInput } from "./input.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
 import { customerNumbers } from "./order-records.ts";
+import type { ShownEnterprise } from "../platform/snapshot.ts";
 import type { Operation } from "../operation/operation.ts";
 import { operation } from "../operation/new-operation.ts";
 import type { Block } from "./block.ts";
@@ -33,104 +34,111 @@ export function needsLookUp(input: Omit<CustomerInput, "observed">): boolean {
  * back.
  */
 export function planEnterprise(input: CustomerInput, settings: AssumptionSettings): EnterpriseStage {
-  const desired = input.desiredCustomer;
-  if (desired === undefined) {
-    if (input.customerInQuarantine === true)
+  const body = usableBody(input);
+  if ("kind" in body) return body;
+  const { link } = input.known;
+  return link === undefined ? planUnlinked(input, body, settings) : planLinked(input, body, link, settings);
+}
+
+/** The customer's own record, or why it cannot be worked on. */
+function usableBody({
+  desiredCustomer,
+  customerInQuarantine,
+  known,
+}: CustomerInput): DesiredCustomer | EnterpriseStage {
+  if (desiredCustomer === undefined) {
+    if (customerInQuarantine === true)
       return blocked("customer.quarantined", "the customer's record was read and waits in quarantine", true);
+    const reason = "the CRM has not given the customer yet: no reading has held the customer";
+    return blocked("customer.unknown", reason, true);
+  }
+  if (desiredCustomer.state === "quarantined")
+    return blocked("customer.quarantined", "the customer's record waits in quarantine", true);
+  if (desiredCustomer.state !== "absent") return desiredCustomer.body;
+  if (known.link === undefined) return blocked("customer.gone", "the customer is gone from the CRM", false);
+  const reason = "amendment not enabled: the customer is gone from the CRM, its enterprise stays as it is";
+  return blocked("amendment.not-enabled", reason, false);
+}
+
+/** Adopts the one enterprise that E3 shows, or makes one where it shows none. */
+function planUnlinked(input: CustomerInput, body: DesiredCustomer, settings: AssumptionSettings): EnterpriseStage {
+  const [missing] = missingAssumptions(settings, settings.enterpriseCreation === "E1" ? "E1" : "E3");
+  if (missing !== undefined) {
+    const choices = missing.choices.join(" or ");
+    const reason = `the setting assumptions.${missing.key} (${missing.row}) has no value: ${choices}`;
+    return blocked("assumption.missing", reason, true);
+  }
+  const { channelCustomerId } = customerNumbers(input.customer, body.channelCustomerId, settings);
+  const found = input.observed.enterprises;
+  if (input.observed.ambiguous !== undefined) return blocked("enterprise.ambiguous", input.observed.ambiguous, true);
+  if (found === undefined)
+    return blocked("customer.not-looked-up", "the platform was not asked for the customer yet", true);
+  if (found.length > 1) {
     return blocked(
-      "customer.unknown",
-      "the CRM has not given the customer yet: no reading has held the customer",
+      "enterprise.ambiguous",
+      `the platform shows ${found.length} enterprises for the channel customer number ${channelCustomerId}; ` +
+        "one must be chosen by hand",
       true,
     );
   }
-  if (desired.state === "quarantined") {
-    return blocked("customer.quarantined", "the customer's record waits in quarantine", true);
-  }
-  if (desired.state === "absent") {
-    if (input.known.link === undefined) return blocked("customer.gone", "the customer is gone from the CRM", false);
+  const [only] = found;
+  if (only !== undefined) return adoption(input, body, only, settings);
+  if (input.known.linkUnusable === true) {
     return blocked(
-      "amendment.not-enabled",
-      "amendment not enabled: the customer is gone from the CRM, its enterprise stays as it is",
-      false,
+      "enterprise.not-shown",
+      "the platform has answered for this customer's enterprise with no usable id, and E3 does not " +
+        `show it under the channel customer number ${channelCustomerId}; it is not made a ` +
+        "second time: ask the operator of the order service for it",
+      true,
     );
   }
-  const numbers = customerNumbers(input.customer, desired.body.channelCustomerId, settings);
-  const subject = `customer:${formatKey(input.customer)}`;
-  const records = [{ stream: "customers" as const, ...input.customer }];
-  const { link } = input.known;
+  if (settings.enterpriseCreation === "E1" && body.purchaserMobile === undefined)
+    return blocked("customer.incomplete", "E1 needs the purchaser's mobile number, and the CRM gives none", true);
+  return { kind: "ready", operations: creation(input, body, settings), changes: [] };
+}
 
-  if (link === undefined) {
-    const [missing] = missingAssumptions(settings, settings.enterpriseCreation === "E1" ? "E1" : "E3");
-    if (missing !== undefined) {
-      return blocked(
-        "assumption.missing",
-        `the setting assumptions.${missing.key} (${missing.row}) has no value: ${missing.choices.join(" or ")}`,
-        true,
-      );
-    }
-    const found = input.observed.enterprises;
-    if (input.observed.ambiguous !== undefined) return blocked("enterprise.ambiguous", input.observed.ambiguous, true);
-    if (found === undefined)
-      return blocked("customer.not-looked-up", "the platform was not asked for the customer yet", true);
-    const [only] = found;
-    if (found.length > 1) {
-      return blocked(
-        "enterprise.ambiguous",
-        `the platform shows ${found.length} enterprises for the channel customer number ${numbers.channelCustomerId}; one must be chosen by hand`,
-        true,
-      );
-    }
-    if (only !== undefined) {
-      const first = only.customers[0];
-      const changes: StateChange[] = [
-        {
-          type: "linked",
-          customer: input.customer,
-          link: {
-            enterpriseGlobalId: only.enterpriseGlobalId,
-            channelCode: first?.channelCode ?? settings.channelCode ?? "",
-            channelCustomerId: numbers.channelCustomerId,
-            origin: "adopted",
-            examined: false,
-          },
-        },
-        { type: "platform-customers", enterpriseGlobalId: only.enterpriseGlobalId, customers: only.customers },
-      ];
-      return {
-        kind: "ready",
-        operations: [update(input, desired.body, settings, "adopted: nothing reads its branch and address back")],
-        changes,
-      };
-    }
-    if (input.known.linkUnusable === true) {
-      return blocked(
-        "enterprise.not-shown",
-        `the platform has answered for this customer's enterprise with no usable id, and E3 does not show it under the channel customer number ${numbers.channelCustomerId}; it is not made a second time: ask the operator of the order service for it`,
-        true,
-      );
-    }
-    if (settings.enterpriseCreation === "E1" && desired.body.purchaserMobile === undefined) {
-      return blocked("customer.incomplete", "E1 needs the purchaser's mobile number, and the CRM gives none", true);
-    }
-    return {
-      kind: "ready",
-      operations: creation(input, desired.body, settings, { subject, records, ...numbers }),
-      changes: [],
-    };
-  }
+function adoption(
+  input: CustomerInput,
+  body: DesiredCustomer,
+  { enterpriseGlobalId, customers }: ShownEnterprise,
+  settings: AssumptionSettings,
+): EnterpriseStage {
+  const { customer } = input;
+  const link: Link = {
+    enterpriseGlobalId,
+    channelCode: customers[0]?.channelCode ?? settings.channelCode ?? "",
+    channelCustomerId: customerNumbers(customer, body.channelCustomerId, settings).channelCustomerId,
+    origin: "adopted",
+    examined: false,
+  };
+  return {
+    kind: "ready",
+    operations: [update(input, body, settings, adoptedReason)],
+    changes: [
+      { type: "linked", customer, link },
+      { type: "platform-customers", enterpriseGlobalId, customers },
+    ],
+  };
+}
 
-  const wanted = acknowledgedFields(desired.body);
+const adoptedReason = "adopted: nothing reads its branch and address back";
+
+/** Changes the enterprise where the CRM says otherwise than what the platform acknowledged last. */
+function planLinked(
+  input: CustomerInput,
+  body: DesiredCustomer,
+  link: Link,
+  settings: AssumptionSettings,
+): EnterpriseStage {
+  const { channelCustomerId } = customerNumbers(input.customer, body.channelCustomerId, settings);
   const before = input.known.acknowledged;
-  const changed = changedFields(before, wanted, settings);
-  const note = otherNumber(link, numbers.channelCustomerId);
+  const changed = changedFields(before, acknowledgedFields(body), settings);
+  const note = otherNumber(link, channelCustomerId);
   if (link.origin === "bound" && settings.boundEnterpriseUpdate === "never")
     return { kind: "ready", operations: [], changes: [], note: note ?? boundNote(changed) };
   if (changed.length === 0) return { kind: "ready", operations: [], changes: [], note };
-  const reason =
-    before === undefined
-      ? "adopted: nothing reads its branch and address back"
-      : `changed in the CRM: ${changed.join(", ")}`;
-  return { kind: "ready", operations: [update(input, desired.body, settings, reason)], changes: [], note };
+  const reason = before === undefined ? adoptedReason : `changed in the CRM: ${changed.join(", ")}`;
+  return { kind: "ready", operations: [update(input, body, settings, reason)], changes: [], note };
 }
 
 /**
@@ -142,7 +150,9 @@ function boundNote(changed: readonly string[]): Block | undefined {
   if (lost.length === 0) return undefined;
   return {
     code: "enterprise.bound",
-    reason: `the ${lost.join(" and ")} changed in the CRM, and a customer that E1 bound gets no E4 (assumptions.boundEnterpriseUpdate: never)`,
+    reason:
+      `the ${lost.join(" and ")} changed in the CRM, and a customer that E1 bound gets no E4 ` +
+      "(assumptions.boundEnterpriseUpdate: never)",
     again: true,
   };
 }
@@ -152,7 +162,9 @@ export function otherNumber(link: Pick<Link, "channelCustomerId">, channelCustom
   if (link.channelCustomerId === channelCustomerId) return undefined;
   return {
     code: "amendment.not-enabled",
-    reason: `amendment not enabled: the channel customer number is now ${channelCustomerId}, and the enterprise is linked under ${link.channelCustomerId}`,
+    reason:
+      `amendment not enabled: the channel customer number is now ${channelCustomerId}, and the ` +
+      `enterprise is linked under ${link.channelCustomerId}`,
     again: false,
   };
 }
@@ -190,12 +202,13 @@ function update(input: CustomerInput, body: DesiredCustomer, settings: Assumptio
   });
 }
 
-function creation(
-  input: CustomerInput,
-  body: DesiredCustomer,
-  settings: AssumptionSettings,
-  common: { subject: string; records: Operation["records"]; crmCustomerId: string; channelCustomerId: string },
-): Operation[] {
+function creation(input: CustomerInput, body: DesiredCustomer, settings: AssumptionSettings): Operation[] {
+  const { customer } = input;
+  const common = {
+    subject: `customer:${formatKey(customer)}`,
+    records: [{ stream: "customers" as const, ...customer }],
+    ...customerNumbers(customer, body.channelCustomerId, settings),
+  };
   const shared = {
     customer: input.customer,
     subject: common.subject,

@@ -84,7 +84,10 @@ export function judgeLimits(items: readonly Destruction[], limits: DeletionLimit
 
 function sentence(count: number, live: number, allowed: number, limit: DeletionLimit, where: string): string {
   const share = live === 0 ? "" : ` (${((count / live) * 100).toFixed(1)} %)`;
-  return `${count} of ${live}${share} assignments of ${where} would be taken away; ${allowed} are allowed: the larger of ${limit.floor} and ${Number((limit.share * 100).toFixed(places))} %`;
+  return (
+    `${count} of ${live}${share} assignments of ${where} would be taken away; ${allowed} are allowed: ` +
+    `the larger of ${limit.floor} and ${Number((limit.share * 100).toFixed(places))} %`
+  );
 }
 
 /**

@@ -9,7 +9,7 @@ import { instancesFault } from "./validate.ts";
 import type { Block } from "./block.ts";
 import { otherNumber } from "./enterprise.ts";
 import type { CustomerInput } from "./input.ts";
-import type { Desired, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
+import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
 import type { Known } from "../operation/state.ts";
 import { customerNumbers, newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -109,7 +109,42 @@ function placement(input: CustomerInput, order: OrderWithTree, settings: Assumpt
     const other = otherNumber(link, numbers.channelCustomerId);
     if (other !== undefined) return { ...other, again: true };
   }
-  const lacking = orderableFields.filter((field) => customer.body[field] === undefined);
+  const made = orderRecords(input, customer.body, order, settings);
+  if ("code" in made) return made;
+  return operation("place-order", {
+    customer: input.customer,
+    subject: `order:${formatKey(order.key)}`,
+    records: [{ stream: "orders", ...order.key }],
+    target: {},
+    payload: {
+      channelCode: settings.channelCode ?? "",
+      channelOrderId: channelOrderIdOf(order, settings),
+      syncMode: settings.syncMode,
+      orderList: made.map((record) => record.record),
+    },
+    reason: "the order is new in the CRM",
+    before: null,
+    after: {
+      version: order.version,
+      bodyHash: order.bodyHash,
+      assets: order.tree.assets.map((asset) => ({
+        id: asset.id,
+        licenseType: asset.licenseType,
+        quantity: asset.quantity,
+        given: asset.assetNumbers,
+      })),
+    },
+  });
+}
+
+/** The order records of a purchase, or why they cannot be made as they have to be. */
+function orderRecords(
+  input: CustomerInput,
+  body: DesiredCustomer,
+  order: OrderWithTree,
+  settings: AssumptionSettings,
+): ReturnType<typeof newBuyRecords> | Block {
+  const lacking = orderableFields.filter((field) => body[field] === undefined);
   if (lacking.length > 0) {
     return {
       code: "customer.not-orderable",
@@ -121,7 +156,7 @@ function placement(input: CustomerInput, order: OrderWithTree, settings: Assumpt
   const [fault] = faults;
   if (fault !== undefined) return { code: `order.${fault.code}`, reason: fault.message, again: false };
   const build = new PayloadBuild(settings);
-  const records = newBuyRecords(build, { order: order.key, customer: input.customer, body: customer.body, assets });
+  const records = newBuyRecords(build, { order: order.key, customer: input.customer, body, assets });
   const [missing] = missingAssumptions(settings, "E5", build.uses);
   if (missing !== undefined) {
     return {
@@ -134,42 +169,11 @@ function placement(input: CustomerInput, order: OrderWithTree, settings: Assumpt
   if (unfit !== undefined) return { code: `order.${unfit.code}`, reason: unfit.message, again: true };
   const [wrong] = build.faults;
   if (wrong !== undefined) {
-    return {
-      code: "order.not-sendable",
-      reason: `instance ${wrong.instanceId}, ${wrong.field}: ${wrong.message}`,
-      again: true,
-    };
+    const reason = `instance ${wrong.instanceId}, ${wrong.field}: ${wrong.message}`;
+    return { code: "order.not-sendable", reason, again: true };
   }
-  const selection = selectionBlock(
-    input.known,
-    records.map((record) => record.licenseType),
-    settings,
-  );
-  if (selection !== undefined) return selection;
-  return operation("place-order", {
-    customer: input.customer,
-    subject: `order:${formatKey(order.key)}`,
-    records: [{ stream: "orders", ...order.key }],
-    target: {},
-    payload: {
-      channelCode: settings.channelCode ?? "",
-      channelOrderId: channelOrderIdOf(order, settings),
-      syncMode: settings.syncMode,
-      orderList: records.map((record) => record.record),
-    },
-    reason: "the order is new in the CRM",
-    before: null,
-    after: {
-      version: order.version,
-      bodyHash: order.bodyHash,
-      assets: assets.map((asset) => ({
-        id: asset.id,
-        licenseType: asset.licenseType,
-        quantity: asset.quantity,
-        given: asset.assetNumbers,
-      })),
-    },
-  });
+  const types = records.map((record) => record.licenseType);
+  return selectionBlock(input.known, types, settings) ?? records;
 }
 
 /**
@@ -203,7 +207,9 @@ export function selectPlatformCustomer(
   if (selected.ok) return { customerId: selected.value.customerId };
   return {
     code: "enterprise.no-single-customer",
-    reason: `${selected.error.hits} ${selected.error.selector} customers of the enterprise fit the licence type ${licenseType}; exactly one must (A12)`,
+    reason:
+      `${selected.error.hits} ${selected.error.selector} customers of the enterprise fit the licence ` +
+      `type ${licenseType}; exactly one must (A12)`,
     again: true,
   };
 }

@@ -2,24 +2,17 @@ import { limits } from "../contract/limits.ts";
 import { wireLong } from "../contract/member-center.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { StateChange, StaffProfile } from "../operation/state.ts";
+import type { StaffLink, StaffProfile, StateChange } from "../operation/state.ts";
 import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
-import type { ObservedMember } from "../platform/snapshot.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import type { AddedPerson } from "../operation/add-staff.ts";
 import type { Operation } from "../operation/operation.ts";
-import type { PrivateMarker } from "../operation/references.ts";
-import { markerKey } from "../operation/references.ts";
 import { operation } from "../operation/new-operation.ts";
+import { blocked, clear, identify } from "./staff-identity.ts";
+import type { Members, Membership } from "./staff-identity.ts";
 import { personHash } from "./rejections.ts";
 import type { StandingRejections } from "./rejections.ts";
-
-/** Who a staff record is on the platform, or becomes in this plan. */
-export type Membership =
-  | { kind: "member"; memberGlobalId: string; origin: "linked" | "adopted" }
-  | { kind: "to-add" }
-  | { kind: "blocked"; block: Block };
 
 export interface StaffStage {
   memberships: ReadonlyMap<string, Membership>;
@@ -27,10 +20,6 @@ export interface StaffStage {
   changes: StateChange[];
   /** Blocks that concern a record without stopping its assets, such as a changed name. */
   notes: ReadonlyMap<string, Block>;
-}
-
-function clear(input: CustomerInput, value: PrivateMarker): string | undefined {
-  return input.privateValues.get(markerKey(value));
 }
 
 /**
@@ -42,58 +31,73 @@ export function planStaff(
   settings: AssumptionSettings,
   options: { canSeal: boolean; rejections: StandingRejections },
 ): StaffStage {
-  const memberships = new Map<string, Membership>();
-  const notes = new Map<string, Block>();
-  const changes: StateChange[] = [];
+  const stage = { memberships: new Map<string, Membership>(), notes: new Map<string, Block>() };
   const enterpriseGlobalId = input.known.link?.enterpriseGlobalId;
-  const members = (input.observed.members ?? []).filter((member) => !member.deleted);
+  const shown = (input.observed.members ?? []).filter((member) => !member.deleted);
   const unread = enterpriseGlobalId !== undefined && input.observed.members === undefined;
+  const members: Members = { shown, names: accountNames(input) };
+  const unlinked: Found[] = [];
+  for (const staff of input.staff) {
+    const key = formatKey(staff.key);
+    const link = input.known.staffLinks.get(key);
+    if (link !== undefined) {
+      const isShown = unread || shown.some((member) => member.globalId === link.memberGlobalId);
+      stage.memberships.set(key, isShown ? linkedMember(link) : notShown);
+      const note = changeNote(link, staff);
+      if (note !== undefined) stage.notes.set(key, note);
+    } else if (staff.state === "current" && unread) {
+      stage.memberships.set(key, blocked("staff.not-read", "the staff list was not read"));
+    } else if (staff.state === "current") {
+      unlinked.push({ staff, found: identify(input, staff, members, settings) });
+    }
+  }
+  return { ...stage, ...planUnlinked(input, settings, options, unlinked, stage.memberships) };
+}
+
+/** A staff record that no link leads to the platform, and whom its account name leads to. */
+interface Found {
+  staff: Desired<DesiredStaff>;
+  found: Membership;
+}
+
+function accountNames(input: CustomerInput): ReadonlyMap<string, number> {
   const names = new Map<string, number>();
   for (const staff of input.staff) {
     if (staff.state !== "current") continue;
     const name = clear(input, staff.body.userName) ?? "";
     names.set(name, (names.get(name) ?? 0) + 1);
   }
-  const unlinked: { staff: Desired<DesiredStaff>; found: Membership }[] = [];
-  for (const staff of input.staff) {
-    const key = formatKey(staff.key);
-    const link = input.known.staffLinks.get(key);
-    if (link !== undefined) {
-      const shown = unread || members.some((member) => member.globalId === link.memberGlobalId);
-      memberships.set(
-        key,
-        shown
-          ? { kind: "member", memberGlobalId: link.memberGlobalId, origin: "linked" }
-          : {
-              kind: "blocked",
-              block: {
-                code: "staff.not-shown",
-                reason: "the platform no longer shows this staff member; check whether somebody deleted the account",
-                again: true,
-              },
-            },
-      );
-      const changed = staff.state === "current" ? changedProfile(link.profile, profileOf(staff.body)) : [];
-      if (changed.length > 0) {
-        notes.set(key, {
-          code: "amendment.not-enabled",
-          reason: `amendment not enabled: the staff member's ${changed.join(" and ")} changed in the CRM`,
-          again: false,
-        });
-      }
-      continue;
-    }
-    if (staff.state !== "current") continue;
-    if (unread) {
-      memberships.set(key, {
-        kind: "blocked",
-        block: { code: "staff.not-read", reason: "the staff list was not read", again: true },
-      });
-      continue;
-    }
-    const userName = clear(input, staff.body.userName);
-    unlinked.push({ staff, found: identify(input, staff, userName, members, names, settings) });
-  }
+  return names;
+}
+
+const notShown = blocked(
+  "staff.not-shown",
+  "the platform no longer shows this staff member; check whether somebody deleted the account",
+);
+
+function linkedMember({ memberGlobalId }: StaffLink): Membership {
+  return { kind: "member", memberGlobalId, origin: "linked" };
+}
+
+function changeNote(link: StaffLink, staff: Desired<DesiredStaff>): Block | undefined {
+  const changed = staff.state === "current" ? changedProfile(link.profile, profileOf(staff.body)) : [];
+  if (changed.length === 0) return undefined;
+  return {
+    code: "amendment.not-enabled",
+    reason: `amendment not enabled: the staff member's ${changed.join(" and ")} changed in the CRM`,
+    again: false,
+  };
+}
+
+/** Adopts who is there and adds who is not; says in `memberships` who each of them is. */
+function planUnlinked(
+  input: CustomerInput,
+  settings: AssumptionSettings,
+  options: { canSeal: boolean; rejections: StandingRejections },
+  unlinked: readonly Found[],
+  memberships: Map<string, Membership>,
+): Pick<StaffStage, "operations" | "changes"> {
+  const changes: StateChange[] = [];
   const fits = new Map<string, number>();
   for (const { found } of unlinked) {
     if (found.kind === "member") fits.set(found.memberGlobalId, (fits.get(found.memberGlobalId) ?? 0) + 1);
@@ -108,19 +112,27 @@ export function planStaff(
       else toAdd.push({ staff, entry, together: refused?.together });
     }
     memberships.set(formatKey(staff.key), membership);
-    if (membership.kind === "member" && enterpriseGlobalId !== undefined) {
-      changes.push({
-        type: "staff-linked",
-        staff: staff.key,
-        customer: input.customer,
-        enterpriseGlobalId,
-        memberGlobalId: membership.memberGlobalId,
-        origin: "adopted",
-        profile: profileOf(staff.body),
-      });
-    }
+    const adopted = adoption(input, staff, membership);
+    if (adopted !== undefined) changes.push(adopted);
   }
-  return { memberships, operations: additions(input, toAdd), changes, notes };
+  return { operations: additions(input, toAdd), changes };
+}
+
+function adoption(
+  { customer, known }: CustomerInput,
+  staff: Desired<DesiredStaff>,
+  membership: Membership,
+): StateChange | undefined {
+  if (membership.kind !== "member" || known.link === undefined) return undefined;
+  return {
+    type: "staff-linked",
+    staff: staff.key,
+    customer,
+    enterpriseGlobalId: known.link.enterpriseGlobalId,
+    memberGlobalId: membership.memberGlobalId,
+    origin: "adopted",
+    profile: profileOf(staff.body),
+  };
 }
 
 /** Blocks a staff record whose account name, bare or with a code, leads to the same member as another record's. */
@@ -169,109 +181,6 @@ function passwordBlock(
     };
   }
   return undefined;
-}
-
-function identify(
-  input: CustomerInput,
-  staff: Desired<DesiredStaff>,
-  userName: string | undefined,
-  members: readonly ObservedMember[],
-  names: ReadonlyMap<string, number>,
-  settings: AssumptionSettings,
-): Membership {
-  if (userName === undefined) {
-    return {
-      kind: "blocked",
-      block: { code: "staff.erased", reason: "the person's private values were erased", again: false },
-    };
-  }
-  if ((names.get(userName) ?? 0) > 1) {
-    return {
-      kind: "blocked",
-      block: {
-        code: "staff.same-account",
-        reason: "two staff records of this customer have the same account name",
-        again: true,
-      },
-    };
-  }
-  const name = clear(input, staff.body.name);
-  const code = input.known.enterpriseCode;
-  const hits = members.filter((member) => {
-    if (member.userName === userName) return true;
-    if (!member.userName.startsWith(userName)) return false;
-    const suffix = member.userName.slice(userName.length);
-    if (code !== undefined) return suffix === code;
-    return suffix.length <= settings.enterpriseCodeMaxLength && member.name === name;
-  });
-  const [hit] = hits;
-  if (hits.length > 1) {
-    return {
-      kind: "blocked",
-      block: {
-        code: "staff.ambiguous",
-        reason: `${hits.length} staff members on the platform fit the account name; one must be chosen by hand`,
-        again: true,
-      },
-    };
-  }
-  if (hit === undefined) {
-    const stranger = members.some(
-      (member) => member.name === name && member.userName.startsWith(userName) && isNobodys(input, member, names),
-    );
-    return stranger ? { kind: "blocked", block: otherEnding } : { kind: "to-add" };
-  }
-  if (input.known.protectedMembers.has(hit.globalId)) {
-    return {
-      kind: "blocked",
-      block: {
-        code: "staff.protected",
-        reason:
-          "the account with this name was made together with the enterprise and is left alone; give the person another account name",
-        again: true,
-      },
-    };
-  }
-  const owner = [...input.known.staffLinks.values()].find((link) => link.memberGlobalId === hit.globalId);
-  if (owner !== undefined) {
-    return {
-      kind: "blocked",
-      block: {
-        code: "staff.member-taken",
-        reason: `the staff member with this account name is linked to ${formatKey(owner.key)}`,
-        again: true,
-      },
-    };
-  }
-  return { kind: "member", memberGlobalId: hit.globalId, origin: "adopted" };
-}
-
-/**
- * Whoever has this person's name and an account name that begins like the one that would be sent may be that person: no
- * second account is made.
- */
-const otherEnding: Block = {
-  code: "staff.other-ending",
-  reason:
-    "the platform shows an account with this person's name and account name, and another ending than the enterprise code; it may be this person's, so none is added. Compare the account on the platform with the CRM, and give the person here or the account there another name",
-  again: true,
-};
-
-/**
- * Whether a member is neither linked to a staff record, nor made with the enterprise, nor the account of another record
- * of this customer.
- */
-function isNobodys(input: CustomerInput, member: ObservedMember, names: ReadonlyMap<string, number>): boolean {
-  const { staffLinks, protectedMembers, enterpriseCode } = input.known;
-  if (protectedMembers.has(member.globalId)) return false;
-  if ([...staffLinks.values()].some((link) => link.memberGlobalId === member.globalId)) return false;
-  if (names.has(member.userName)) return false;
-  const bare = enterpriseCode === undefined ? undefined : withoutEnding(member.userName, enterpriseCode);
-  return bare === undefined || !names.has(bare);
-}
-
-function withoutEnding(text: string, ending: string): string | undefined {
-  return text.endsWith(ending) ? text.slice(0, text.length - ending.length) : undefined;
 }
 
 /** Somebody who is to be added; `together`: the M1 that was refused with this person and others in it. */

@@ -87,6 +87,7 @@ function packageFault(item: Extract<Instance, { kind: "package" }>): ValidationF
   };
 }
 
+/** Long: one check after the other, each with its own words. */
 function productFault(
   product: Extract<InstanceWith<unknown>, { kind: "product" }>,
   settings: AssumptionSettings,
@@ -104,7 +105,9 @@ function productFault(
     return {
       field: at("type"),
       code: "unlisted-word",
-      message: `product ${product.id} has the product type ${quoted(product.type)}, which assumptions.productTypes does not list`,
+      message:
+        `product ${product.id} has the product type ${quoted(product.type)}, which ` +
+        "assumptions.productTypes does not list",
       expected: settings.productTypes.join(", "),
     };
   }
@@ -114,7 +117,9 @@ function productFault(
     return {
       field: at("timeUnit"),
       code: "unlisted-word",
-      message: `product ${product.id} has the time unit ${quoted(product.timeUnit)}, which assumptions.timeUnits does not list`,
+      message:
+        `product ${product.id} has the time unit ${quoted(product.timeUnit)}, which ` +
+        "assumptions.timeUnits does not list",
       expected: Object.keys(timeUnits).join(", "),
     };
   }

@@ -199,8 +199,12 @@ export class SnapshotReader {
 function saysNothing(channelCustomerId: string): AmbiguousReading {
   return new AmbiguousReading({
     code: "platform.ambiguous",
-    message: `E3 answered null for the channel customer number ${quoted(channelCustomerId)}, which says neither that there is an enterprise nor that there is none`,
-    cure: "ask the operator of the service what null means; if it means that there is none, set assumptions.nullEnterprises: none (A13)",
+    message:
+      `E3 answered null for the channel customer number ${quoted(channelCustomerId)}, which says ` +
+      "neither that there is an enterprise nor that there is none",
+    cure:
+      "ask the operator of the service what null means; if it means that there is none, set " +
+      "assumptions.nullEnterprises: none (A13)",
   });
 }
 
@@ -208,11 +212,14 @@ type Channel = Pick<PlatformCustomer, "channelCode" | "channelCustomerId">;
 
 function notAskedFor(asked: Channel, came: Channel): AmbiguousReading {
   const words = (channel: Channel): string =>
-    `the channel customer number ${quoted(channel.channelCustomerId)} under the channel code ${quoted(channel.channelCode)}`;
+    `the channel customer number ${quoted(channel.channelCustomerId)} ` +
+    `under the channel code ${quoted(channel.channelCode)}`;
   return new AmbiguousReading({
     code: "platform.ambiguous",
     message: `E3 was asked for ${words(asked)} and answered with ${words(came)}, so it proves nothing about either`,
-    cure: "ask the operator of the service why E3 answers with another customer; until then nothing is made for this one",
+    cure:
+      "ask the operator of the service why E3 answers with another customer; until then nothing is " +
+      "made for this one",
   });
 }
 

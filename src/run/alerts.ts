@@ -42,7 +42,9 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       key: `breaker:${service}`,
       kind: "breaker",
       summary: `the circuit of ${service} is open since ${since}, because ${reason}`,
-      cure: "it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service",
+      cure:
+        "it is tried again by itself; where it lasts, crm-sync check, then the network and the " +
+        "operator of the service",
     });
   }
   const told = new Map([...(await ledger.schedule.alerts())].map(([key, { body }]) => [key, fromBody(key, body)]));

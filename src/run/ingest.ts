@@ -66,6 +66,7 @@ export interface IngestDependencies {
 /**
  * Reads one stream of a source into the ledger: what is as it was is only marked as seen; the rest is mapped, checked
  * and taken up, or put into quarantine. What is gone is believed only from a whole, complete read that did not shrink.
+ * Long: one reading from its first row to its end.
  */
 export async function ingestStream(
   deps: IngestDependencies,
@@ -99,7 +100,9 @@ export async function ingestStream(
       distrust: (details) =>
         deps.acceptShrink ? undefined : firstOf(earlier, (row) => detailShrinkage(details, row, deps.limits)),
     });
-    const believed = `where so many are really gone, \`crm-sync run ${deps.job ?? "JOB"} --accept-shrink ${source.name}\` believes it once`;
+    const believed =
+      `where so many are really gone, \`crm-sync run ${deps.job ?? "JOB"} --accept-shrink ` +
+      `${source.name}\` believes it once`;
     for (;;) {
       const next = await reading.next();
       if (next.done === true) {
@@ -198,7 +201,10 @@ function shrinkage(
   const lost = before - rows;
   if (rows > 0 && (lost < before * share || (before < few && lost <= believedOfFew))) return undefined;
   const most = before < few ? `${believedOfFew} of fewer than ${few}` : `less than ${share * 100} %`;
-  return `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since ${earlier.name}; ${most} is believed`;
+  return (
+    `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since ` +
+    `${earlier.name}; ${most} is believed`
+  );
 }
 
 /**

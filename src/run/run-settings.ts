@@ -35,7 +35,8 @@ const sourceShrink = z
   .min(0)
   .max(1)
   .describe(
-    "A source that lost this share of its records since the last complete read takes nothing away; of fewer than 20 records, more than 2.",
+    "A source that lost this share of its records since the last complete read takes nothing away; " +
+      "of fewer than 20 records, more than 2.",
   );
 const absenceReads = atLeastOne.describe(
   "Whole, complete reads of runs in a row that must lack a record before it counts as gone; a plan does not count.",
@@ -93,7 +94,8 @@ export const settleSettingsSchema = z
       .min(0)
       .default(120_000)
       .describe(
-        "Settle time: has to exceed the time that the platform takes to show an effect. Too short a time makes duplicates.",
+        "Settle time: has to exceed the time that the platform takes to show an effect. Too short a " +
+          "time makes duplicates.",
       ),
     readings: atLeastOne.default(3).describe("Complete readings over the settle time that must not show an effect."),
   })

@@ -475,7 +475,7 @@ export const answers: Breaks = {
   },
   "an enterprise whose id was unusable is made a second time": {
     file: "src/plan/enterprise.ts",
-    within: "planEnterprise",
+    within: "planUnlinked",
     find: "if ($input.known.linkUnusable === true) {",
     replace: "if ($input.known.link !== undefined) {",
     test: "run/odd-answers.test.ts",
@@ -545,7 +545,7 @@ export const answers: Breaks = {
       "a person whom M5 shows with another ending than the enterprise code > and whose M1 was not answered is not added in every run: a person is asked, and the other customer's people are served",
   },
   "a person whose account has another ending is added": {
-    file: "src/plan/staff.ts",
+    file: "src/plan/staff-identity.ts",
     within: "identify",
     find: `return $stranger ? { kind: "blocked", block: otherEnding } : { kind: "to-add" };`,
     replace: `return $stranger && userName === "" ? { kind: "blocked", block: otherEnding } : { kind: "to-add" };`,

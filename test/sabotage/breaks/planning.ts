@@ -55,7 +55,7 @@ export const planning: Breaks = {
   },
   "E2 is planned before E3 was asked": {
     file: "src/plan/enterprise.ts",
-    within: "planEnterprise",
+    within: "planUnlinked",
     find: "const $found = $input.observed.enterprises;",
     replace: "const $found = $input.observed.enterprises ?? [];",
     test: "plan/enterprise.test.ts",
@@ -63,7 +63,7 @@ export const planning: Breaks = {
   },
   "the first of several enterprises that E3 shows is adopted": {
     file: "src/plan/enterprise.ts",
-    within: "planEnterprise",
+    within: "planUnlinked",
     find: "if ($found.length > 1) {",
     replace: "if ($found.length > 9) {",
     test: "plan/enterprise.test.ts",
@@ -78,7 +78,7 @@ export const planning: Breaks = {
     title: "a customer that E3 shows > has its assets read before its first order, unless E2 made it",
   },
   "an account name with its enterprise code is somebody else's": {
-    file: "src/plan/staff.ts",
+    file: "src/plan/staff-identity.ts",
     within: "identify",
     find: "if ($code !== undefined) return $suffix === $code;",
     replace: "if ($code !== undefined) return false;",
@@ -87,7 +87,7 @@ export const planning: Breaks = {
       "a staff record that the platform shows already > is adopted by its account name with the known enterprise code",
   },
   "whoever's account name goes on is taken for the same person": {
-    file: "src/plan/staff.ts",
+    file: "src/plan/staff-identity.ts",
     within: "identify",
     find: "if ($code !== undefined) return $suffix === $code;",
     replace: "if ($code !== undefined) return true;",
@@ -104,9 +104,9 @@ export const planning: Breaks = {
     title: "a staff record > is not taken for new where the staff list was not read",
   },
   "an account that came with the enterprise is taken over": {
-    file: "src/plan/staff.ts",
-    within: "identify",
-    find: "if ($input.known.protectedMembers.has($hit.globalId)) {",
+    file: "src/plan/staff-identity.ts",
+    within: "adoptable",
+    find: "if ($known.protectedMembers.has($hit.globalId)) {",
     replace: "if ($hit.globalId === undefined) {",
     test: "plan/staff.test.ts",
     title:
@@ -163,7 +163,7 @@ export const planning: Breaks = {
   },
   "an order goes out although a setting that it needs has no value": {
     file: "src/plan/orders.ts",
-    within: "placement",
+    within: "orderRecords",
     find: "if (missing !== undefined) {",
     replace: "if (missing === null) {",
     test: "plan/order-records.test.ts",
@@ -172,14 +172,14 @@ export const planning: Breaks = {
   },
   "the first of several customers of an enterprise takes an order": {
     file: "src/plan/orders.ts",
-    within: "placement",
-    find: "if ($selection !== undefined) return $selection;",
-    replace: "",
+    within: "orderRecords",
+    find: "return selectionBlock($input.known, $types, $settings) ?? $records;",
+    replace: "return $records;",
     test: "plan/order-records.test.ts",
     title: "the customer of an order record > is exactly one, or the order is blocked with the number of hits",
   },
   "the first of two members that fit an account name is adopted": {
-    file: "src/plan/staff.ts",
+    file: "src/plan/staff-identity.ts",
     within: "identify",
     find: "if ($hits.length > 1) {",
     replace: "if ($hits.length > 9) {",
