@@ -38,7 +38,7 @@ export function block(blocks: Map<string, Block>, key: string, found: Block): vo
 /**
  * Which number each claim means. Claims of a number go first, since nothing else satisfies them; claims of an instance
  * take what is left: the number that the person holds already, else the first free one. What a quarantined record holds
- * is nobody else's. Long: the passes share what is taken already.
+ * is nobody else's. In one piece: the passes share what is taken already.
  */
 export function allocate(input: CustomerInput, orderOperations: readonly Operation[]): Allocation {
   const units = unitsOf(input, orderOperations);

@@ -87,7 +87,7 @@ function packageFault(item: Extract<Instance, { kind: "package" }>): ValidationF
   };
 }
 
-/** Long: one check after the other, each with its own words. */
+/** In one piece: one check after the other, each with its own words. */
 function productFault(
   product: Extract<InstanceWith<unknown>, { kind: "product" }>,
   settings: AssumptionSettings,

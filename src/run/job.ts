@@ -96,7 +96,7 @@ function ownJob(id: string, settings: JobSettings | undefined): Job | Problem {
   };
 }
 
-/** Puts a job and its settings together. Long: every fault is told, not the first alone. */
+/** Puts a job and its settings together. In one piece: every fault is told, not the first alone. */
 function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): Result<BoundJob, Problem[]> {
   const problems: Problem[] = [];
   const kind = settings?.kind ?? job.kind;

@@ -36,7 +36,7 @@ async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Pr
 
 /**
  * One execution of a sync job: the whole road, from reading the sources to the balance. The caller holds the run lock.
- * Long: one run on one screen.
+ * In one piece: one run on one screen.
  */
 export async function runSync(deps: RunDependencies, request: RunRequest): Promise<RunSummary> {
   const { ledger, logger } = deps;

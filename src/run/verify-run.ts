@@ -40,7 +40,7 @@ export interface VerifySummary {
 /**
  * The verify job: reads back what the platform shows of every linked customer, keeps it, and compares it with what was
  * sent (`findings`, asked once everything is kept). No writing call is made. Ends with 3 where something is not as it
- * was placed. Long: one run on one screen.
+ * was placed. In one piece: one run on one screen.
  */
 export async function runVerify(
   deps: RunDependencies,

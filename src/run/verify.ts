@@ -16,7 +16,7 @@ export interface Verified {
 /**
  * Reads everything the platform shows of one customer (E3, M5, M6 ∪ E8, M7 of every asset) and keeps it as
  * observations. Makes no writing call. Rejects where one of the readings failed: then nothing is kept, and what was
- * seen before stands with its age. Long: one row for each kind of what is shown.
+ * seen before stands with its age. In one piece: one row for each kind of what is shown.
  */
 export async function verifyCustomer(
   ledger: Ledger,

@@ -64,7 +64,7 @@ export interface MemberCenterOptions {
   staffPage: { base: number; size: number };
 }
 
-/** The methods over one client. Long: a table of ten endpoints. */
+/** The methods over one client. In one piece: a table of ten endpoints. */
 export function createMemberCenter(client: ServiceClient, options: MemberCenterOptions): MemberCenter {
   return {
     addStaff: (enterpriseGlobalId, body, call) =>

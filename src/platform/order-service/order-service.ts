@@ -80,7 +80,7 @@ export interface OrderServiceOptions {
   assetFirstDigits: readonly string[];
 }
 
-/** The methods over one client. Long: a table of nine endpoints. */
+/** The methods over one client. In one piece: a table of nine endpoints. */
 export function createOrderService(client: ServiceClient, options: OrderServiceOptions): OrderService {
   async function switchLocks(
     endpoint: "E6" | "E7",
