@@ -25,12 +25,14 @@ function record(stream: Stream, id: string): JsonObject {
     customerId: "C",
     cancelled: false,
     instances: [
-      { kind: "asset", id: "A", licenseType: "cloud_account" },
+      { kind: "asset", id: "A", licenseType: "cloud_account", assetNumbers: [], quantity: 1, extensions: [] },
       {
         kind: "product",
         id: "P",
         parentId: "A",
         name: "Product",
+        features: [],
+        extensions: [],
         passwords: [`${secretCanary}-1`, `${secretCanary}-2`],
       },
     ],
