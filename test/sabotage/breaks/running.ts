@@ -350,4 +350,12 @@ export const running: Breaks = {
     title:
       "what somebody who moved still holds at the old customer, and was not sent, waits there and is told of, until it is taken away",
   },
+  "what is known of a customer is read from the ledger whenever somebody asks": {
+    file: "src/apply/customer-state.ts",
+    within: "CustomerState.loaded",
+    find: "this.#loaded ??= await",
+    replace: "this.#loaded = await",
+    test: "run/loaded-once.test.ts",
+    title: "what is known of a customer is loaded once for an attempt, whatever is sent and learned in it",
+  },
 };
