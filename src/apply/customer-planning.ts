@@ -26,6 +26,9 @@ export type Planning =
   | { kind: "recorded"; changes: readonly StateChange[] }
   | ({ kind: "awaits" } & CustomersAwaited);
 
+/** The form of state changes in an audit entry. Entries without one call the profile of staff `particulars`. */
+const changesForm = 2;
+
 /**
  * Plans one customer as often as it is asked: reads what the plan depends on and was not read yet, adopts orders that
  * are there, and plans. A run and the plan command go this way alike.
@@ -70,7 +73,7 @@ export class CustomerPlanning {
     await this.#knows.record(plan.changes, {
       kind: "learned",
       subject: `customer:${formatKey(plan.customer)}`,
-      body: { changes: plan.changes.map(toJson) },
+      body: { form: changesForm, changes: plan.changes.map(toJson) },
     });
     return { kind: "recorded", changes: plan.changes };
   }
