@@ -102,6 +102,7 @@ const known: CustomerInput["known"] = {
   assignments: [],
   protectedMembers: new Set(),
   enterpriseCode: undefined,
+  locks: [],
 };
 
 function customerWith(instances: DesiredInstance[]): CustomerInput {

@@ -61,13 +61,14 @@ export class CustomerPlanning {
     this.#snapshot.forget(operations);
   }
 
-  async plan(): Promise<Planning> {
+  /** `tried`: subjects of what was carried out since the attempt began. */
+  async plan(tried: ReadonlySet<string> = new Set()): Promise<Planning> {
     const awaited = await this.#snapshot.read(this.#knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
     const sought = await this.#adoption.seek(this.#knows, this.#options.signal);
     if (sought.adopted.length > 0) return { kind: "recorded", changes: sought.adopted };
     this.#snapshot.unclear(sought.unclear);
-    const plan = await this.#planNow();
+    const plan = await this.#planNow(tried);
     if (plan.changes.length === 0) return { kind: "planned", plan };
     await this.#requireFreeEnterprise(plan);
     await this.#knows.record(plan.changes, {
@@ -79,16 +80,16 @@ export class CustomerPlanning {
   }
 
   /** Nothing is taken away that a person rejected to take away, exactly as it stands. */
-  async #planNow(): Promise<CustomerPlan> {
+  async #planNow(tried: ReadonlySet<string>): Promise<CustomerPlan> {
     const { ledger, settings } = this.#deps;
     const { revokesBlocked } = this.#options;
     const input = { ...(await this.#knows.loaded()), observed: this.observed };
     const { canSeal } = ledger.private;
-    const plan = planCustomer(input, { settings, canSeal, revokesBlocked });
+    const plan = planCustomer(input, { settings, canSeal, revokesBlocked, tried });
     const { count, setHash } = destructionOf(plan.operations);
     if (!this.#knows.keeps || revokesBlocked !== undefined || count === 0) return plan;
     if (!(await ledger.approvals.isRejected(input.customer, setHash))) return plan;
-    return planCustomer(input, { settings, canSeal, revokesBlocked: rejectedByPerson });
+    return planCustomer(input, { settings, canSeal, revokesBlocked: rejectedByPerson, tried });
   }
 
   /** Throws a Problem where the enterprise that a customer would be linked with is another customer's. */

@@ -11,6 +11,7 @@ import { register as audit } from "./commands/audit.ts";
 import { register as check } from "./commands/check.ts";
 import { register as explain } from "./commands/explain.ts";
 import { register as init } from "./commands/init.ts";
+import { register as lock } from "./commands/lock.ts";
 import { register as migrate } from "./commands/migrate.ts";
 import { register as plan } from "./commands/plan.ts";
 import { register as quarantine } from "./commands/quarantine.ts";
@@ -42,6 +43,7 @@ const commands: readonly Register[] = [
   quarantine,
   settle,
   approve,
+  lock,
   staff,
   report,
   audit,

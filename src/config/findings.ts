@@ -114,7 +114,6 @@ const notUsedYet: Readonly<Record<string, string>> = {
   "assumptions.timeCodecs.readLimit": "comparing limits in time",
   "assumptions.timeCodecs.readTrialEnd": "comparing limits in time",
   "assumptions.timeCodecs.readRecord": "times in answers",
-  "assumptions.operatorIdentity": "disabling and enabling locks",
 };
 
 function unknownKey(key: string, path: Path, layer: Layer, schema: JsonSchema): Problem {

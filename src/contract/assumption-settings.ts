@@ -250,6 +250,17 @@ export const assumptionSettingsSchema = z.strictObject({
       "What an asset means in which M7 shows neither products nor " +
         "packages: ambiguous, so that an order may be there, or empty (A43)",
     ),
+  operatorIdentity: z
+    .string()
+    .min(1)
+    .max(60)
+    .regex(/^[^@]*\p{L}[^@]*$/u, { error: "expected the name of a role, not a mobile number or an e-mail address" })
+    .optional()
+    .meta({
+      description:
+        "Role that disables and enables locks, as E6 and E7 say it; never a mobile number or an e-mail address (A40)",
+      examples: ["licence desk"],
+    }),
 });
 export type AssumptionSettings = z.infer<typeof assumptionSettingsSchema>;
 

@@ -192,7 +192,7 @@ export const assumptions: readonly Assumption[] = [
     "A26",
     "Locking or unlocking a lock twice",
     "Does no harm; the status of every lock is kept: 2 is a data problem, 3 is tried later, 4 is permanent",
-    notBuiltYet("locks are neither disabled nor enabled by this version"),
+    setting("assumptions.operatorIdentity"),
   ),
   row(
     "A27",

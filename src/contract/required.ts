@@ -128,6 +128,15 @@ const requirements: readonly Requirement[] = [
     use: "package",
     isSet: (settings) => settings.rootParentMerchandiseNum !== undefined,
   },
+  {
+    row: "A40",
+    key: "operatorIdentity",
+    choices: [
+      "the name of the role that asks for it, such as licence desk; never a mobile number or an e-mail address",
+    ],
+    endpoints: ["E6", "E7"],
+    isSet: (settings) => settings.operatorIdentity !== undefined,
+  },
 ];
 
 /**

@@ -25,10 +25,7 @@ export const syncModes = ["sync", "async"] as const;
 export const lockStatuses = { succeeded: 1, doesNotExist: 2, failed: 3, wrongType: 4 } as const;
 export type LockStatus = (typeof lockStatuses)[keyof typeof lockStatuses];
 
-/**
- * What a lock status means for us, by its number (E6, E7).
- * @public
- */
+/** What a lock status means for us, by its number (E6, E7). */
 export const lockStatusMeanings: Record<
   LockStatus,
   { effect: "done" | "data-problem" | "retry-later" | "permanent"; meaning: string }

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
 import type { AssignmentTable, ObservationTable } from "../ledger/state/tables.ts";
-import type { AssignmentFacts, ExplainFacts, ObservationFacts } from "../report/explain.ts";
+import type { AssignmentFacts, ExplainFacts, LockFacts, ObservationFacts } from "../report/explain.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 const mostObservations = 200;
@@ -19,6 +19,7 @@ type Known = Pick<
   | "staffLinks"
   | "claims"
   | "assignments"
+  | "locks"
   | "observations"
   | "observationRead"
 >;
@@ -48,6 +49,7 @@ export async function known(
     staffLinks,
     claims: stream === "staff" ? await claimsOf(ledger, key) : [],
     assignments,
+    locks: stream === "customers" ? await locksOf(ledger, key) : [],
   };
   if (customer === null) return { ...base, observations: [], observationRead: null };
   const read = await ledger.db
@@ -196,6 +198,27 @@ async function claimsOf(ledger: ReadOnlyLedger, staff: RecordKey): Promise<Expla
     });
   }
   return claims;
+}
+
+async function locksOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<LockFacts[]> {
+  const rows = await ledger.db
+    .selectFrom("lock_wish")
+    .select(["asset_number", "wanted", "asked_by", "reason", "from_at", "status", "answered_at", "operation_id"])
+    .where("customer_namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .where("to_at", "is", null)
+    .orderBy("asset_number")
+    .execute();
+  return rows.map((row) => ({
+    assetNumber: row.asset_number,
+    wanted: row.wanted,
+    by: row.asked_by,
+    reason: row.reason,
+    askedAt: row.from_at,
+    status: row.status,
+    answeredAt: row.answered_at,
+    operationId: row.operation_id,
+  }));
 }
 
 async function assignmentsOf(

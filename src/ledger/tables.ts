@@ -29,6 +29,7 @@ import type {
   AssignmentTable,
   ProtectedMemberTable,
   EnterpriseCodeTable,
+  LockWishTable,
   ObservationTable,
   ObservationReadTable,
   ConfirmedCorrelationTable,
@@ -55,6 +56,7 @@ export interface LedgerTables {
   assignment: AssignmentTable;
   protected_member: ProtectedMemberTable;
   enterprise_code: EnterpriseCodeTable;
+  lock_wish: LockWishTable;
   observation: ObservationTable;
   observation_read: ObservationReadTable;
   confirmed_correlation: ConfirmedCorrelationTable;

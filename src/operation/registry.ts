@@ -3,9 +3,11 @@ import { bindEnterprise } from "./bind-enterprise.ts";
 import { createEnterprise } from "./create-enterprise.ts";
 import { grantAssets } from "./grant-assets.ts";
 import type { Kind, KindFacts } from "./kind.ts";
+import { lockAssets } from "./lock-assets.ts";
 import { placeOrder } from "./place-order.ts";
 import { revokeAssets } from "./revoke-assets.ts";
 import { takeAssetNumbers } from "./take-asset-numbers.ts";
+import { unlockAssets } from "./unlock-assets.ts";
 import { updateEnterprise } from "./update-enterprise.ts";
 
 /** Every kind of operation that the program knows, by the name that stands in the journal. */
@@ -17,6 +19,8 @@ export const kinds = {
   "add-staff": addStaff,
   "revoke-assets": revokeAssets,
   "grant-assets": grantAssets,
+  "lock-assets": lockAssets,
+  "unlock-assets": unlockAssets,
   "take-asset-numbers": takeAssetNumbers,
 };
 

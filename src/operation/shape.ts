@@ -3,11 +3,11 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 
 /** The stages of one customer, in the order in which they are applied. */
-export const stages = ["enterprise", "orders", "staff", "revokes", "grants"] as const;
+export const stages = ["enterprise", "orders", "staff", "revokes", "grants", "locks"] as const;
 export type Stage = (typeof stages)[number];
 
 /** The endpoints that change something and are called today. */
-export type Endpoint = "E1" | "E2" | "E4" | "E5" | "E9" | "M1" | "M9";
+export type Endpoint = "E1" | "E2" | "E4" | "E5" | "E6" | "E7" | "E9" | "M1" | "M9";
 
 export interface RecordReference {
   stream: Stream;

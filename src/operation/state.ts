@@ -1,7 +1,9 @@
+import { lockStatuses } from "../contract/vocabulary.ts";
+import type { LockStatus } from "../contract/vocabulary.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { idFault } from "../contract/answer-fields.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
+import type { LicenseType, RecordKey } from "../crm/model.ts";
 import type { PlatformCustomer } from "../platform/snapshot.ts";
 import type { DesiredOrder } from "./desired.ts";
 
@@ -62,6 +64,25 @@ export interface Assignment {
   origin: "granted" | "adopted";
 }
 
+/** What a person asked for of one lock, and what the service said last of it. */
+export interface LockWish {
+  assetNumber: string;
+  wanted: "locked" | "unlocked";
+  licenseType: LicenseType;
+  /** The person says that it is a large-customer lock; no field shows it. */
+  largeCustomer: boolean;
+  by: string;
+  reason: string;
+  askedAt: string;
+  status: LockStatus | null;
+  operationId: string | null;
+}
+
+/** Whether it is still to be sent: it was not answered, or it failed and is tried again (A26). */
+export function isDue({ status }: Pick<LockWish, "status">): boolean {
+  return status === null || status === lockStatuses.failed;
+}
+
 /** What the ledger says we did for one customer. */
 export interface Known {
   link: Link | undefined;
@@ -79,6 +100,8 @@ export interface Known {
   assignments: Assignment[];
   protectedMembers: ReadonlySet<string>;
   enterpriseCode: string | undefined;
+  /** By number: the locks that people asked for, until they take it back. */
+  locks: LockWish[];
 }
 
 /** What is known of an enterprise, whoever is linked with it. */
@@ -152,6 +175,15 @@ export type StateChange =
       operationId: string | null;
     }
   | { type: "asset-revoked"; assetNumber: string; operationId: string | null }
+  | { type: "lock-asked"; customer: RecordKey; wish: Omit<LockWish, "askedAt" | "status" | "operationId"> }
+  | {
+      type: "lock-answered";
+      assetNumber: string;
+      wanted: LockWish["wanted"];
+      status: LockStatus;
+      operationId: string;
+    }
+  | { type: "lock-withdrawn"; customer: RecordKey; assetNumber: string }
   | { type: "observed"; customer: RecordKey; kind: string; subject: string; body: Json }
   | { type: "observed-gone"; customer: RecordKey; kind: string; subjects: string[] }
   | { type: "observation-read"; customer: RecordKey; complete: boolean }
@@ -199,6 +231,13 @@ export function applyChange(known: Known, change: StateChange, context: ChangeCo
     case "asset-granted":
     case "asset-revoked":
       return { ...known, assignments: assigned(known.assignments, change, customer) };
+    case "lock-asked":
+      return { ...known, locks: lockAsked(known.locks, change, context) };
+    case "lock-answered":
+      return { ...known, locks: known.locks.map((lock) => lockAnswered(lock, change)) };
+    case "lock-withdrawn":
+      if (!isSame(change.customer, customer)) return known;
+      return { ...known, locks: known.locks.filter((lock) => lock.assetNumber !== change.assetNumber) };
     case "numbers-taken":
     case "licence-types-shown":
     case "observed":
@@ -239,6 +278,24 @@ function mergedCustomers(before: readonly PlatformCustomer[], shown: readonly Pl
   return [...all.values()]
     .filter((item) => usable(item.customerId))
     .toSorted((one, other) => compareBytes(one.customerId, other.customerId));
+}
+
+function lockAsked(
+  locks: readonly LockWish[],
+  { customer, wish }: Extract<StateChange, { type: "lock-asked" }>,
+  { customer: ours, at: askedAt }: ChangeContext,
+): LockWish[] {
+  const others = locks.filter((lock) => lock.assetNumber !== wish.assetNumber);
+  if (!isSame(customer, ours)) return others;
+  return [...others, { ...wish, askedAt, status: null, operationId: null }].toSorted((one, other) =>
+    compareBytes(one.assetNumber, other.assetNumber),
+  );
+}
+
+/** An answer to what was asked for before says nothing of what is asked for now. */
+function lockAnswered(lock: LockWish, change: Extract<StateChange, { type: "lock-answered" }>): LockWish {
+  const { assetNumber, wanted, status, operationId } = change;
+  return lock.assetNumber === assetNumber && lock.wanted === wanted ? { ...lock, status, operationId } : lock;
 }
 
 function orderPlaced(known: Known, change: Extract<StateChange, { type: "order-placed" }>): Known {

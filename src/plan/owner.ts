@@ -23,6 +23,8 @@ const owners: Record<string, Owner> = {
   "customer.stale": "program",
   "enterprise.": "platform",
   "enterprise.no-single-customer": "configuration",
+  "lock.failed": "platform",
+  "lock.refused": "crm",
   "no-sealing-key": "configuration",
   "operation.open": "platform",
   "order.": "crm",

@@ -11,6 +11,7 @@ import type { Operation } from "../operation/operation.ts";
 import { compareOperations } from "../operation/operation.ts";
 import { planOrders } from "./orders.ts";
 import { planPrivileges } from "./assignments.ts";
+import { planLocks } from "./locks.ts";
 import { StandingRejections } from "./rejections.ts";
 import { planStaff } from "./staff.ts";
 
@@ -45,6 +46,8 @@ export interface PlanOptions {
   canSeal: boolean;
   /** Why nothing may be taken away in this run: an incomplete or shrunken source. */
   revokesBlocked: Block | undefined;
+  /** Subjects of what was carried out in this attempt already, for what is tried once in an attempt. */
+  tried?: ReadonlySet<string> | undefined;
 }
 
 /** What has to be read from the platform before a customer can be planned. Nothing, where nothing depends on it. */
@@ -116,6 +119,9 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
     input.known.link === undefined ||
     input.staff.some((staff) => staff.pending);
   if (staffMatters) planPeople(input, options, { orderOperations, rejections }, { operations, changes, records });
+  const locks = planLocks(input, settings, { rejections, tried: options.tried ?? new Set() });
+  operations.push(...locks.operations);
+  if (locks.block !== undefined) records.push(recordOf("customers", input.customer, locks.block));
   operations.sort(compareOperations);
   return { customer: input.customer, operations, records, changes, fingerprint };
 }
@@ -246,5 +252,6 @@ export function fingerprintOf(input: Omit<CustomerInput, "observed">): string {
     [...known.placedOrders.keys()],
     known.assignments.map((item) => [item.assetNumber, item.memberGlobalId]),
     [...known.staffLinks.values()].map((link) => link.memberGlobalId),
+    ...(known.locks.length === 0 ? [] : [known.locks.map((lock) => [lock.assetNumber, lock.wanted, lock.askedAt])]),
   ]);
 }

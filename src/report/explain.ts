@@ -1,3 +1,4 @@
+import type { LockStatus } from "../contract/vocabulary.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts, ReadFacts } from "./facts.ts";
@@ -84,6 +85,18 @@ export interface AssignmentFacts {
   endedBy: string | null;
 }
 
+/** What a person asked for of a lock of a customer, and what the service said last of it (E6, E7). */
+export interface LockFacts {
+  assetNumber: string;
+  wanted: "locked" | "unlocked";
+  by: string;
+  reason: string;
+  askedAt: string;
+  status: LockStatus | null;
+  answeredAt: string | null;
+  operationId: string | null;
+}
+
 /** What the platform showed: `to` is set where it no longer does. */
 export interface ObservationFacts {
   kind: string;
@@ -124,6 +137,8 @@ export interface ExplainFacts {
   /** What the CRM gives the person: a number, or an asset instance with the numbers that are fixed to it. */
   claims: { claim: string; numbers: string[] }[];
   assignments: AssignmentFacts[];
+  /** For a customer: its locks that people asked to have disabled or enabled. */
+  locks: LockFacts[];
   observations: ObservationFacts[];
   observationRead: { seenAt: string; complete: boolean } | null;
   operations: { total: number; newest: OperationFacts[] };

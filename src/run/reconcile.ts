@@ -8,7 +8,7 @@ import { withoutHeld } from "../plan/limits.ts";
 import type { Operation } from "../operation/operation.ts";
 import { firstStage } from "../operation/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
-import { advance, leftIn, newAttempt } from "./attempt-state.ts";
+import { advance, leftIn, newAttempt, triedIn } from "./attempt-state.ts";
 import type { AttemptEvent, AttemptState } from "./attempt-state.ts";
 import { carryOut, dropUnsent } from "./carry-out.ts";
 import {
@@ -87,7 +87,7 @@ class CustomerAttemptRun {
     await this.#takeStored();
     for (let round = 0; round < mostRounds; round += 1) {
       if (this.#attempt.signal?.aborted === true) return await this.#stop("aborted");
-      const planning = await this.#planning.plan();
+      const planning = await this.#planning.plan(triedIn(this.#state));
       switch (planning.kind) {
         case "awaits":
           await this.deferAll("enterprise.customers-not-shown", planning.reason);

@@ -36,6 +36,8 @@ export interface RunRequest {
   limits: LimitsSettings;
   /** Work on this customer only, thoroughly; or on one source's records. */
   scope?: { customer?: RecordKey; order?: RecordKey; source?: string; since?: string } | undefined;
+  /** Carry out what a person asked for of this customer, and nothing else. */
+  asked?: RecordKey | undefined;
   /** Read the sources first (the usual case). */
   read: boolean;
   /** Sources that a person says have really lost their records; believed for this run only. */

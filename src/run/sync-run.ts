@@ -6,6 +6,7 @@ import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies } from "./customer-attempt.ts";
+import { attemptAsked } from "./asked-attempt.ts";
 import { LimitsGate } from "./limits-gate.ts";
 import { reconcile } from "./reconcile.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -104,7 +105,9 @@ export class SyncRun {
   }
 
   async #attempt(customer: RecordKey, fields: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
-    return await reconcile(this.#reconcile, customer, this.#attemptOf(customer, fields));
+    const attempt = this.#attemptOf(customer, fields);
+    if (this.#request.asked !== undefined) return await attemptAsked(this.#reconcile, customer, attempt);
+    return await reconcile(this.#reconcile, customer, attempt);
   }
 
   async applyAll(): Promise<void> {

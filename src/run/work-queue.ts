@@ -7,8 +7,12 @@ const page = 200;
 
 /** Customers with something to do, in pages so that memory does not grow with their number. */
 export async function* pendingCustomers(deps: RunDependencies, request: RunRequest): AsyncGenerator<RecordKey[]> {
-  const { scope, expected } = request;
+  const { scope, expected, asked } = request;
   const { ledger } = deps;
+  if (asked !== undefined) {
+    yield [asked];
+    return;
+  }
   if (expected !== undefined) {
     yield [...expected.values()].map((entry) => entry.customer);
     return;

@@ -164,7 +164,6 @@ describe("a key that nothing reads", () => {
       ["locale: en\n", 1, "locale"],
       ["assumptions:\n  deleteShape: full\n", 2, "assumptions.deleteShape"],
       ["assumptions: {timeCodecs: {readLimit: iso}}\n", 1, "assumptions.timeCodecs.readLimit"],
-      ["assumptions:\n  operatorIdentity: licence desk\n", 2, "assumptions.operatorIdentity"],
       ["assumptions:\n  cloudTypes: []\n  amendmentOrderIdTemplate: x\n", 2, "assumptions.cloudTypes"],
     ] as const;
     for (const [text, line, key] of later) {

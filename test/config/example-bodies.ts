@@ -23,6 +23,7 @@ const nothingKnown: Known = {
   assignments: [],
   protectedMembers: new Set(),
   enterpriseCode: undefined,
+  locks: [],
 };
 const sandboxBatch = createBatchSchema(true);
 

@@ -118,6 +118,38 @@ const steps: fc.Arbitrary<Step>[] = [
       });
     }),
   assetNumber.map((asset) => (name) => ({ type: "asset-revoked", assetNumber: name(asset), operationId: null })),
+  fc
+    .record({ owner, assetNumber, wanted: fc.constantFrom("locked" as const, "unlocked" as const) })
+    .map(({ owner: whose, assetNumber: asset, wanted }) => (name) => ({
+      type: "lock-asked",
+      customer: key(name(whose)),
+      wish: {
+        assetNumber: name(asset),
+        wanted,
+        licenseType: "normal_recover_usbkey",
+        largeCustomer: false,
+        by: "tester",
+        reason: "lost",
+      },
+    })),
+  fc
+    .record({
+      assetNumber,
+      wanted: fc.constantFrom("locked" as const, "unlocked" as const),
+      status: fc.constantFrom(1 as const, 2 as const, 3 as const, 4 as const),
+    })
+    .map(({ assetNumber: asset, wanted, status }) => (name) => ({
+      type: "lock-answered",
+      assetNumber: name(asset),
+      wanted,
+      status,
+      operationId: "op",
+    })),
+  fc.record({ owner, assetNumber }).map(({ owner: whose, assetNumber: asset }) => (name) => ({
+    type: "lock-withdrawn",
+    customer: key(name(whose)),
+    assetNumber: name(asset),
+  })),
   fc.constant((name) => ({ type: "licence-types-shown", types: [name("cloud_account")] })),
   fc.constant((name) => ({
     type: "observed",
@@ -217,6 +249,9 @@ it("what is learned of a customer, applied in memory, is what its rows say when 
     "examined",
     "fix",
     "linked",
+    "lock-answered",
+    "lock-asked",
+    "lock-withdrawn",
     "members-protected",
     "order-placed",
     "platform-customers",

@@ -131,6 +131,7 @@ export function situation(given: Situation): CustomerInput {
       assignments: [],
       protectedMembers: new Set(),
       enterpriseCode: undefined,
+      locks: [],
       ...given.known,
     },
     observed: { enterprises: [], members: undefined, assets: undefined, ...given.observed },

@@ -196,6 +196,10 @@ export class Records {
     return this.#context.read(() => this.#work.pendingCount());
   }
 
+  async endDeferral(customer: RecordKey, prefix: string): Promise<void> {
+    await this.#context.write(() => this.#work.endDeferral(customer, prefix));
+  }
+
   async markPending(scope: Parameters<WorkTables["markPending"]>[0]): Promise<number> {
     return await this.#context.write(() => this.#work.markPending(scope));
   }

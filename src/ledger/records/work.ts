@@ -28,7 +28,8 @@ export class WorkTables {
   }
 
   /**
-   * Customers with something to do, in key order after `after`: pending records, or operations whose outcome is open.
+   * Customers with something to do, in key order after `after`: pending records, operations whose outcome is open, or
+   * locks that somebody asked for.
    */
   pendingCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
     return this.#statements.pendingCustomers
@@ -83,6 +84,11 @@ export class WorkTables {
     return this.#statements.deferOf.run(run, code, reason, at, customer.namespace, customer.id).changes;
   }
 
+  /** A customer's own record that waited for a reason that begins so waits no more. */
+  endDeferral(customer: RecordKey, prefix: string): void {
+    this.#statements.endDeferral.run(customer.namespace, customer.id, prefix, prefix);
+  }
+
   customerOfOrder(order: RecordKey): RecordKey | undefined {
     const row = this.#statements.customerOfOrder.get(order.namespace, order.id);
     return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };
@@ -111,6 +117,11 @@ function prepareStatements(database: Sqlite) {
          select distinct customer_namespace, customer_id from operation
          where state in ('sending', 'unknown', 'planned') and customer_id <> '' and (customer_namespace, customer_id) > (@namespace, @id)
          order by customer_namespace, customer_id limit @limit)
+       union
+       select * from (
+         select distinct customer_namespace, customer_id from lock_wish indexed by lock_wish_due
+         where to_at is null and due = 1 and (customer_namespace, customer_id) > (@namespace, @id)
+         order by customer_namespace, customer_id limit @limit)
        order by 1, 2 limit @limit`,
       ),
     pendingCount: () =>
@@ -118,7 +129,9 @@ function prepareStatements(database: Sqlite) {
         `select count(*) as count from (
          select customer_namespace, customer_id from record where pending = 1 and state <> 'quarantined'
          union
-         select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned') and customer_id <> '')`,
+         select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned') and customer_id <> ''
+         union
+         select customer_namespace, customer_id from lock_wish where to_at is null and due = 1)`,
       ),
     pendingCustomer: () =>
       database.prepare(
@@ -166,6 +179,11 @@ function prepareStatements(database: Sqlite) {
         `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,
          deferred_since = coalesce(deferred_since, ?)
        where customer_namespace = +? and customer_id = +? and pending = 1 and state <> 'quarantined'`,
+      ),
+    endDeferral: () =>
+      database.prepare(
+        `update record set outcome = 'planned', deferred_code = null, deferred_reason = null, deferred_since = null
+       where stream = 'customers' and namespace = +? and id = +? and substr(deferred_code, 1, length(?)) = ?`,
       ),
     customerOfOrder: () =>
       database.prepare<[string, string], Row<"record", "customer_namespace" | "customer_id">>(

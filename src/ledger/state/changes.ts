@@ -2,13 +2,16 @@ import { canonicalJson, sha256 } from "../../base/canonical-json.ts";
 import type { StateChange } from "../../operation/state.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { LockTables } from "./locks.ts";
 
 /** Applies changes to the tables of what is known and observed. Runs inside the writer's transaction. */
 export class ChangeTables {
   readonly #statements;
+  readonly #locks: LockTables;
 
   constructor(database: Sqlite) {
     this.#statements = prepareStatements(database);
+    this.#locks = new LockTables(database);
   }
 
   apply(change: StateChange, at: string): void {
@@ -133,6 +136,15 @@ export class ChangeTables {
       }
       case "observation-read":
         run.observationRead.run(change.customer.namespace, change.customer.id, at, change.complete ? 1 : 0);
+        return;
+      case "lock-asked":
+        this.#locks.asked(change, at);
+        return;
+      case "lock-answered":
+        this.#locks.answered(change, at);
+        return;
+      case "lock-withdrawn":
+        this.#locks.withdrawn(change, at);
         return;
       case "secrets-wiped":
         run.wipe.run(at, change.ref, change.version);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { RecordKey } from "../../crm/model.ts";
+import type { LicenseType, RecordKey } from "../../crm/model.ts";
 import type { EnterpriseFacts, Known, StateChange } from "../../operation/state.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
 import type { CustomerInput } from "../../plan/input.ts";
@@ -104,6 +104,11 @@ export class EnterpriseState {
 
   async isStaffLinked(staff: RecordKey): Promise<boolean> {
     return this.#context.read(() => this.#links.isStaffLinked(staff));
+  }
+
+  /** The licence type of each asset number of the orders that are placed for a customer. */
+  async licenceTypes(customer: RecordKey): Promise<ReadonlyMap<string, LicenseType>> {
+    return this.#context.readTogether(() => this.#known.licenceTypes(customer));
   }
 
   async fixNumbers(order: RecordKey, wanted: readonly WantedNumbers[]): Promise<FixedNumbers> {

@@ -1,4 +1,4 @@
-import type { RecordKey } from "../../crm/model.ts";
+import type { LicenseType, RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { usable } from "../../operation/state.ts";
 import type { Assignment, EnterpriseFacts, FixedNumber, Known, PlacedOrder, StaffLink } from "../../operation/state.ts";
@@ -10,6 +10,7 @@ import { markerKey } from "../../operation/references.ts";
 import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
 import { EnterpriseTables } from "./enterprise.ts";
+import { LockTables } from "./locks.ts";
 import type { PrivateTables } from "../private/private-tables.ts";
 import { statements } from "../database/statements.ts";
 import type { FullRow, Row } from "../tables.ts";
@@ -26,10 +27,12 @@ export class KnownTables {
   readonly #statements;
   readonly #private: PrivateTables;
   readonly #enterprises: EnterpriseTables;
+  readonly #locks: LockTables;
 
   constructor(database: Sqlite, privateTables: PrivateTables) {
     this.#statements = prepareStatements(database);
     this.#enterprises = new EnterpriseTables(database);
+    this.#locks = new LockTables(database);
     this.#private = privateTables;
   }
 
@@ -148,7 +151,25 @@ export class KnownTables {
         })),
       protectedMembers: new Set(run.protectedMembers.all(namespace, id).map((row) => row.member_global_id)),
       enterpriseCode: this.#enterprises.code(enterprise),
+      locks: this.#locks.of(customer),
     };
+  }
+
+  /** The licence type of each asset number of the orders that are placed for a customer, also of adopted ones. */
+  licenceTypes(customer: RecordKey): Map<string, LicenseType> {
+    const { placedOrders, numbers } = this.known(customer);
+    const types = new Map<string, LicenseType>();
+    for (const { key, version } of placedOrders.values()) {
+      const row = this.#statements.orderVersion.get(key.namespace, key.id, version);
+      for (const instance of row === undefined ? [] : stored<DesiredOrder>(row.body).instances) {
+        if (instance.kind !== "asset") continue;
+        for (const number of instance.assetNumbers) types.set(number, instance.licenseType);
+        for (const item of numbers)
+          if (item.instanceId === instance.id && item.orderId === key.id && item.namespace === key.namespace)
+            types.set(item.number, instance.licenseType);
+      }
+    }
+    return types;
   }
 
   /** What is known of an enterprise, whoever is linked with it. */

@@ -1,4 +1,4 @@
-import type { Link, PlacedOrder, StaffLink } from "../../operation/state.ts";
+import type { Link, LockWish, PlacedOrder, StaffLink } from "../../operation/state.ts";
 
 export interface LinkTable {
   namespace: string;
@@ -91,6 +91,25 @@ export interface AssignmentTable {
   origin: "granted" | "adopted";
   operation_id: string | null;
   ended_by: string | null;
+}
+
+/** What a person asked for of a lock, and what the service said last of it. */
+export interface LockWishTable {
+  asset_number: string;
+  from_at: string;
+  to_at: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  wanted: LockWish["wanted"];
+  license_type: LockWish["licenseType"];
+  large_customer: number;
+  asked_by: string;
+  reason: string;
+  status: LockWish["status"];
+  answered_at: string | null;
+  operation_id: string | null;
+  /** It is still to be sent. */
+  due: number;
 }
 
 export interface ObservationTable {

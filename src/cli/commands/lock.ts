@@ -1,0 +1,127 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { lockStatusMeanings } from "../../contract/vocabulary.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { Operation } from "../../operation/operation.ts";
+import { kindOf } from "../../operation/registry.ts";
+import { printable } from "../../report/text.ts";
+import { ok, withApplication } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { byWhom, example } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+import { deciderOf } from "../decider.ts";
+import { parseKey } from "../keys.ts";
+import { requireReason } from "../reason.ts";
+import type { LockRequest, LockResult } from "../../app/locks.ts";
+
+interface LockWords {
+  asset: string[];
+  reason?: string | undefined;
+  by?: string | undefined;
+  largeCustomer?: boolean | undefined;
+  withdraw?: boolean | undefined;
+  dryRun?: boolean | undefined;
+}
+
+export const register: Register = (program, carryOut) => {
+  for (const [name, wanted, text] of [
+    ["lock", "locked", "disable physical locks of a customer (E6)"],
+    ["unlock", "unlocked", "enable physical locks of a customer again (E7)"],
+  ] as const) {
+    program
+      .command(name)
+      .description(text)
+      .argument("<customer>", "the customer whose locks they are")
+      .requiredOption("--asset <number...>", "the asset number of a lock; more than one may be given")
+      .option("--reason <text>", "why; kept in the audit record")
+      .option(...byWhom)
+      .option("--large-customer", "these are large-customer locks, which no field shows")
+      .option("--dry-run", "show what would be sent, and write and send nothing")
+      .option("--withdraw", "take back what was asked for and is not done; nothing is sent")
+      .addHelpText(
+        "after",
+        `${example(`crm-sync ${name} ALFKI --asset 8000000001 8000000002 --reason "reported stolen"`)}
+What is asked for is written down first and sent at once. What cannot be sent now stays asked for, and the next run
+sends it: while another run is on (exit 75), while the outcome of another operation of the customer is open (exit 5),
+and where the platform says that it failed (status 3). Status 2 and 4 wait for a person. Any number that is not one of
+the customer refuses all of them.`,
+      )
+      .action((customer, options) => carryOut((invocation) => lockCommand(invocation, wanted, customer, options)));
+  }
+};
+
+/** `lock CUSTOMER` and `unlock CUSTOMER`. */
+export async function lockCommand(
+  invocation: Invocation,
+  wanted: LockRequest["wanted"],
+  customer: string,
+  words: LockWords,
+): Promise<ExitCode> {
+  const { output, options, signal } = invocation;
+  return await withApplication(invocation, async (application) => {
+    const request: LockRequest = {
+      customer: parseKey(customer, application.config.namespace),
+      numbers: words.asset,
+      wanted,
+      largeCustomer: words.largeCustomer === true,
+      withdraw: words.withdraw === true,
+      reason: requireReason(words.reason),
+      by: deciderOf(words.by),
+    };
+    const { askForLocks, previewLocks } = await import("../../app/locks.ts");
+    if (words.dryRun === true) {
+      const operations = await previewLocks(application, request);
+      if (options.json) output.json({ customer: formatKey(request.customer), operations: operations.map(previewJson) });
+      for (const operation of options.json ? [] : operations) {
+        output.line(printable(`${operation.endpoint} ${operation.subject}: ${operation.reason}`));
+        for (const line of kindOf(operation).planLines(operation.payload)) output.line(printable(`    ${line}`));
+      }
+      return ok;
+    }
+    return await askForLocks(application, request, {
+      signal,
+      show: async (result) => {
+        if (options.json) output.json(resultJson(result));
+        else for (const line of resultLines(result, request)) output.line(printable(line));
+      },
+    });
+  });
+}
+
+function previewJson({ kind, endpoint, subject, reason, payload }: Operation): JsonObject {
+  return { kind, endpoint, subject, reason, payload };
+}
+
+function resultJson({ customer, run, locks, open }: LockResult): JsonObject {
+  return {
+    customer: formatKey(customer),
+    run: run ?? null,
+    locks: locks.map((lock) => ({
+      asset: lock.assetNumber,
+      wanted: lock.wanted,
+      status: lock.status,
+      by: lock.by,
+      reason: lock.reason,
+      askedAt: lock.askedAt,
+      operation: lock.operationId,
+    })),
+    open,
+  };
+}
+
+function resultLines({ locks, open }: LockResult, { numbers, withdraw }: LockRequest): string[] {
+  if (withdraw) return [`taken back: ${numbers.join(", ")}; nothing was sent`];
+  const lines = locks
+    .filter((lock) => numbers.includes(lock.assetNumber))
+    .map((lock) => {
+      if (lock.status === null) return `${lock.assetNumber} is asked for (${lock.wanted}) and not answered yet`;
+      const { meaning } = lockStatusMeanings[lock.status];
+      return lock.status === 1
+        ? `${lock.assetNumber} is ${lock.wanted}`
+        : `${lock.assetNumber} is not ${lock.wanted}: status ${lock.status}, ${meaning}`;
+    });
+  const waits = open.map(
+    (row) => `waits for the outcome of ${row.endpoint} on ${row.subject} (${row.id}), which is ${row.state}`,
+  );
+  return [...lines, ...waits];
+}

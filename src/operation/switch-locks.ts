@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { licenseTypes } from "../crm/model.ts";
+import { compareLocks, lockRequestSchema } from "../contract/order-service.ts";
+import type { LockResult } from "../contract/order-service.ts";
+import type { LockTarget } from "../contract/limits.ts";
+import type { WriteCall, WriteOutcome } from "../platform/call.ts";
+import type { Platform } from "../platform/platform.ts";
+import { notSendable, plainKind, readBackByNothing } from "./kind.ts";
+import type { Kind } from "./kind.ts";
+import { orderDesk, some } from "./look-for.ts";
+import type { ShapesOf } from "./shape.ts";
+import type { LockWish } from "./state.ts";
+
+const schemas = {
+  target: z.object({}),
+  payload: z.object({ assetNums: z.array(z.string()), operatorIdentity: z.string() }),
+  /** When each lock was asked for: what is asked for again is another operation. */
+  before: z.record(z.string(), z.string()),
+  after: z.array(z.object({ assetNum: z.string(), licenseType: z.enum(licenseTypes), largeCustomer: z.boolean() })),
+  context: z.object({ assetNums: z.array(z.string()) }),
+};
+export type LockShapes = ShapesOf<typeof schemas>;
+
+type Send = (
+  platform: Platform,
+  locks: readonly LockTarget[],
+  operatorIdentity: string,
+  call: WriteCall,
+) => Promise<WriteOutcome<LockResult[]>>;
+
+/**
+ * What E6 and E7 have in common: they set the state of locks, each of which has its own status inside one success. No
+ * call reads a physical lock, so one with an unknown outcome is sent again with the same locks.
+ */
+export function switchLocks(wanted: LockWish["wanted"], send: Send): Omit<Kind<LockShapes>, "endpoint" | "undone"> {
+  return {
+    ...plainKind,
+    schemas,
+    stage: "locks",
+    whenUnknown: "send-again",
+    cureOfPart: undefined,
+    outdates: [],
+    prepare({ operation, wire }) {
+      const request = lockRequestSchema.safeParse(wire);
+      if (!request.success) return notSendable(request.error.issues);
+      const { assetNums, operatorIdentity } = request.data;
+      return {
+        context: { assetNums },
+        send: async (platform, call) => {
+          const outcome = await send(platform, operation.after, operatorIdentity, call);
+          return {
+            outcome,
+            conclude: (operationId) => {
+              if (outcome.kind !== "done") return { doubt: "no data" };
+              const { same, missing, unexpected, repeated } = compareLocks(assetNums, outcome.data);
+              if (!same)
+                return {
+                  doubt: `the answer is not about the locks that were sent: ${some([...missing, ...unexpected, ...repeated])}`,
+                };
+              return {
+                changes: outcome.data.map(({ assetNum: assetNumber, status }) => ({
+                  type: "lock-answered" as const,
+                  assetNumber,
+                  wanted,
+                  status,
+                  operationId,
+                })),
+                audit: { locks: Object.fromEntries(outcome.data.map(({ assetNum, status }) => [assetNum, status])) },
+                refused: [],
+              };
+            },
+          };
+        },
+      };
+    },
+    read: readBackByNothing,
+    countAsApplied: ({ id: operationId, context }) => ({
+      effect: {
+        changes: context.assetNums.map((assetNumber) => ({
+          type: "lock-answered" as const,
+          assetNumber,
+          wanted,
+          status: 1 as const,
+          operationId,
+        })),
+        audit: { locks: context.assetNums },
+      },
+      summary: `The locks count as ${wanted}.`,
+    }),
+    lookFor: ({ payload }) => ({
+      what: `whether the locks ${some(payload.assetNums)} are ${wanted === "locked" ? "disabled" : "enabled"}`,
+      where: "back office of the order service, physical locks by number; no call shows them",
+      whom: orderDesk,
+    }),
+  };
+}

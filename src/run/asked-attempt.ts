@@ -1,0 +1,57 @@
+import { toInstant } from "../base/clock.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { CustomerState } from "../apply/customer-state.ts";
+import { lockSubject, planLocks } from "../plan/locks.ts";
+import type { LockStage } from "../plan/locks.ts";
+import { StandingRejections } from "../plan/rejections.ts";
+import { advance, newAttempt } from "./attempt-state.ts";
+import { carryOut } from "./carry-out.ts";
+import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./customer-attempt.ts";
+
+const nothingRead = { enterprises: undefined, members: undefined, assets: undefined };
+
+/**
+ * Carries out what people asked for of a customer's locks, and nothing else of it. What is open is settled first, as
+ * before every other operation of the customer. What is not done stays asked for: the next run comes back to it.
+ */
+export async function attemptAsked(
+  deps: ReconcileDependencies,
+  customer: RecordKey,
+  attempt: CustomerAttempt,
+): Promise<CustomerAttemptResult> {
+  const { ledger, settling, clock, settle } = deps;
+  const { runId, signal } = attempt;
+  const knows = new CustomerState(deps, customer);
+  for (const row of await ledger.journal.openOf(customer)) {
+    const settled = await settling.settle(row, { runId, signal, knows });
+    if (settled.kind === "waiting") return { kind: "waiting", until: settled.until };
+    if (settled.kind === "parked") return { kind: "stopped", reason: "parked" };
+    if (settled.kind === "unreadable") return { kind: "stopped", reason: "unreadable" };
+  }
+  let state = newAttempt;
+  for (const operation of (await planned(deps, knows, new Set())).operations) {
+    deps.tally.planned(operation);
+    state = advance(state, { type: "planned", operations: [operation], records: [] });
+    const carried = await carryOut({ deps, attempt, knows, observed: nothingRead }, state, operation);
+    if (carried.stopped !== undefined) return { kind: "stopped", reason: carried.stopped };
+    state = carried.state;
+  }
+  const { block } = await planned(deps, knows, new Set([lockSubject(customer)]));
+  if (block !== undefined) {
+    const { rejected, ...why } = block;
+    const outcome = rejected === true ? ("rejected" as const) : ("deferred" as const);
+    await ledger.records.setOutcomes(runId, [{ stream: "customers", key: customer, outcome, ...why }]);
+  } else if ((await knows.known()).locks.some((lock) => lock.status === null)) {
+    return { kind: "waiting", until: toInstant(clock.now() + settle.timeMs) };
+  } else await ledger.records.endDeferral(customer, "lock.");
+  return { kind: "finished", operations: state.done, lacking: false, refused: block?.rejected === true };
+}
+
+async function planned(
+  { settings }: ReconcileDependencies,
+  knows: CustomerState,
+  tried: ReadonlySet<string>,
+): Promise<LockStage> {
+  const loaded = await knows.loaded();
+  return planLocks(loaded, settings, { rejections: new StandingRejections(loaded.rejections, settings), tried });
+}

@@ -1,0 +1,151 @@
+import Database from "better-sqlite3";
+import { readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { document, world } from "../support/cli.ts";
+import type { World } from "../support/cli.ts";
+
+/** Two customers whose orders brought two re-issuable locks each. */
+async function withLocks(): Promise<{ w: World; locks: Record<string, string[]> }> {
+  const w = await world();
+  w.write();
+  const config = readFileSync(w.path("crm-sync.yaml"), "utf8");
+  writeFileSync(w.path("crm-sync.yaml"), config.replace("value: cloud_account", "value: normal_recover_usbkey"));
+  expect((await w.run("run", "everything")).code).toBe(0);
+  const locks: Record<string, string[]> = {};
+  const fixed = "select wire_number as number, order_id from asset_number where fixed_at is not null order by 1";
+  const owners = new Map(w.orders.map((order) => [order.id, order.customer]));
+  for (const row of w.rows<{ number: string; order_id: string }>(fixed)) {
+    const owner = owners.get(row.order_id) ?? "";
+    locks[owner] = [...(locks[owner] ?? []), row.number];
+  }
+  return { w, locks };
+}
+
+const why = ["--reason", "reported stolen", "--by", "anna.lee"];
+
+function lockedIn(w: World): number {
+  return w.sandbox.state().lockedAssets;
+}
+
+function said(w: World, kind: string): Record<string, unknown>[] {
+  return w
+    .rows<{ body: string }>("select body from audit where kind = ? order by sequence", kind)
+    .map((row) => JSON.parse(row.body));
+}
+
+describe("locks that a person disables and enables", () => {
+  it("are previewed, disabled, enabled, and told of in explain, one customer and no other", async () => {
+    const { w, locks } = await withLocks();
+    const [first = "", second = ""] = locks["C1"] ?? [];
+    const preview = await w.run("lock", "C1", "--asset", first, second, ...why, "--dry-run");
+    expect([preview.code, preview.stdout]).toEqual([0, expect.stringContaining("E6 locks:crm/C1: anna.lee asked")]);
+    expect([w.rows("select * from lock_wish"), lockedIn(w)]).toEqual([[], 0]);
+
+    const done = await w.run("--json", "lock", "C1", "--asset", first, second, ...why);
+    expect([done.code, document(done)]).toMatchObject([
+      0,
+      { customer: "crm/C1", open: [], locks: [first, second].map((asset) => ({ asset, wanted: "locked", status: 1 })) },
+    ]);
+    expect(lockedIn(w)).toBe(2);
+    expect(said(w, "lock-asked")).toMatchObject([{ by: "anna.lee", reason: "reported stolen", wanted: "locked" }]);
+    expect(said(w, "lock-assets")).toMatchObject([{ endpoint: "E6", locks: { [first]: 1, [second]: 1 } }]);
+    const explained = (await w.run("explain", "customer", "C1")).stdout;
+    expect(explained).toContain(`lock ${first} is locked`);
+    expect(explained).toContain("asked by anna.lee: reported stolen");
+
+    expect((await w.run("unlock", "C1", "--asset", first, ...why)).stdout).toContain(`${first} is unlocked`);
+    expect(lockedIn(w)).toBe(1);
+    const quiet = await w.writes(() => w.run("run", "everything"));
+    expect([quiet.result.code, quiet.calls]).toEqual([0, {}]);
+    expect((await w.run("audit", "verify")).code).toBe(0);
+  });
+
+  it("are refused where they are not the customer's, not of a type that can be, or not asked for in words", async () => {
+    const { w, locks } = await withLocks();
+    const [own = ""] = locks["C1"] ?? [];
+    const [others = ""] = locks["C2"] ?? [];
+    const refusals = [
+      [["lock", "C1", "--asset", own, others, ...why], 64, `${others} is the number of no asset`],
+      [["lock", "C9", "--asset", own, ...why], 64, "no source has given a customer"],
+      [["lock", "C1", "--asset", own], 64, "needs a reason"],
+      [["unlock", "C1", "--asset", own, ...why, "--withdraw"], 64, "nothing is asked for"],
+    ] as const;
+    const { calls } = await w.writes(async () => {
+      for (const [words, code, text] of refusals) {
+        const ended = await w.run(...words);
+        expect([ended.code, ended.stderr], words.join(" ")).toEqual([code, expect.stringContaining(text)]);
+      }
+    });
+    expect([calls, w.rows("select * from lock_wish")]).toEqual([{}, []]);
+    const production = { CRM_SYNC__assumptions__operatorIdentity: "+49 151 12345678" };
+    w.environment = { ...w.environment, ...production };
+    expect((await w.run("lock", "C1", "--asset", own, ...why)).code).toBe(78);
+  });
+
+  it("keep a status each: what failed is tried by the next run, what is wrong waits for a person", async () => {
+    const { w, locks } = await withLocks();
+    const [slow = "", fine = ""] = locks["C1"] ?? [];
+    const [gone = ""] = locks["C2"] ?? [];
+    w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", row: 1, value: 3, times: 2 });
+    const partly = await w.run("lock", "C1", "--asset", slow, fine, ...why);
+    expect([partly.code, partly.stdout]).toEqual([3, expect.stringContaining(`${slow} is not locked: status 3`)]);
+    expect(partly.stdout).toContain(`${fine} is locked`);
+    w.sandbox.dropOrders("O2");
+    w.sandbox.faults.add({ operation: "E7", fault: "oddField", field: "status", value: 4 });
+    const refused = await w.run("unlock", "C2", "--asset", gone, ...why);
+    expect([refused.code, refused.stdout]).toEqual([3, expect.stringContaining("status 4")]);
+    const status = (await w.run("status")).stdout;
+    expect(status).toContain("the next run tries again");
+    expect(status).toContain("--withdraw");
+
+    const again = await w.writes(() => w.run("run", "everything"));
+    expect([again.result.code, again.calls]).toEqual([3, { E6: 1 }]);
+    const third = await w.writes(() => w.run("run", "everything"));
+    expect([third.result.code, third.calls]).toEqual([3, { E6: 1 }]);
+    expect((await w.run("explain", "customer", "C1")).stdout).toContain(`lock ${slow} is locked`);
+    expect((await w.run("unlock", "C2", "--asset", gone, ...why, "--withdraw")).code).toBe(0);
+    const quiet = await w.writes(() => w.run("run", "everything"));
+    expect([quiet.result.code, quiet.calls]).toEqual([0, {}]);
+  });
+
+  it("wait for what is open, stay asked for, and are sent again with the same locks where the answer was lost", async () => {
+    const { w, locks } = await withLocks();
+    const [first = ""] = locks["C1"] ?? [];
+    const patient = w.environment;
+    w.environment = { ...patient, CRM_SYNC__settle__maxWaitMs: "0", CRM_SYNC__settle__timeMs: "60000" };
+    w.sandbox.faults.add({ operation: "E6", fault: "appliedNoReply" });
+    const lost = await w.run("lock", "C1", "--asset", first, ...why);
+    expect([lost.code, lost.stdout]).toEqual([5, expect.stringContaining("waits for the outcome of E6")]);
+    w.sandbox.faults.clear();
+    const hasty = await w.run("unlock", "C1", "--asset", first, ...why);
+    expect([hasty.code, hasty.stdout]).toEqual([3, expect.stringContaining("is asked for (unlocked)")]);
+    w.environment = patient;
+    const opposite = await w.run("unlock", "C1", "--asset", first, ...why);
+    expect(opposite.code).toBe(0);
+    expect(lockedIn(w)).toBe(0);
+    const rows = w.rows(
+      "select kind, state from operation where stage = 'locks' and state <> 'dropped' order by created_at, id",
+    );
+    expect(rows).toEqual([
+      { kind: "lock-assets", state: "done" },
+      { kind: "unlock-assets", state: "done" },
+    ]);
+    const counts = w.sandbox.counts().calls;
+    expect([counts["E6"], counts["E7"]]).toEqual([2, 1]);
+  });
+
+  it("stay asked for while another run is on: a plan shows them, and the next run carries them out", async () => {
+    const { w, locks } = await withLocks();
+    const [first = ""] = locks["C2"] ?? [];
+    const other = new Database(w.path("ledger.db.lock"));
+    other.exec("begin exclusive");
+    const { result: asked, calls } = await w.writes(() => w.run("lock", "C2", "--asset", first, ...why));
+    other.close();
+    expect([asked.code, asked.stderr, calls]).toEqual([75, expect.stringContaining("asked for and not sent yet"), {}]);
+    const plan = await w.run("plan");
+    expect([plan.code, plan.stdout]).toEqual([2, expect.stringContaining("E6 locks:crm/C2: anna.lee asked")]);
+    const run = await w.writes(() => w.run("run", "everything"));
+    expect([run.result.code, run.calls, lockedIn(w)]).toEqual([0, { E6: 1 }, 1]);
+    expect((await w.run("status")).stdout).not.toContain("lock.");
+  });
+});
