@@ -64,7 +64,8 @@ const statements = [
   `create unique index link_current on link (namespace, customer_id) where to_at is null`,
   `create unique index link_by_enterprise on link (enterprise_global_id) where to_at is null`,
   `create table platform_customer (
-    enterprise_global_id text not null, customer_id text not null, is_default integer not null, channel_code text not null,
+    enterprise_global_id text not null, customer_id text not null, is_default integer not null, ` +
+    `channel_code text not null,
     channel_customer_id text not null, seen_at text not null,
     primary key (enterprise_global_id, customer_id)
   ) strict, without rowid`,
@@ -80,7 +81,8 @@ const statements = [
   `create table placed_order (
     namespace text not null, order_id text not null, from_at text not null, to_at text,
     customer_namespace text not null, customer_id text not null, channel_order_id text not null,
-    body_hash text not null, version integer not null, operation_id text, origin text not null check (origin in ('placed', 'adopted')),
+    body_hash text not null, version integer not null, operation_id text, ` +
+    `origin text not null check (origin in ('placed', 'adopted')),
     primary key (namespace, order_id, from_at)
   ) strict, without rowid`,
   `create unique index placed_order_current on placed_order (namespace, order_id) where to_at is null`,
@@ -94,10 +96,12 @@ const statements = [
   // Asset numbers: from the pool (E9) or from the CRM; once fixed to an instance they stay there.
   `create table asset_number (
     number text primary key, origin text not null check (origin in ('pool', 'crm')), operation_id text,
-    taken_at text not null, fixed_at text, wire_number text, namespace text, order_id text, instance_id text, slot integer
+    taken_at text not null, fixed_at text, wire_number text, namespace text, order_id text, instance_id text, ` +
+    `slot integer
   ) strict, without rowid`,
   `create index asset_number_free on asset_number (number) where fixed_at is null`,
-  `create unique index asset_number_by_instance on asset_number (namespace, order_id, instance_id, slot) where fixed_at is not null`,
+  `create unique index asset_number_by_instance on asset_number (namespace, order_id, instance_id, slot) ` +
+    `where fixed_at is not null`,
   `create unique index asset_number_by_wire on asset_number (wire_number) where fixed_at is not null`,
   `create index asset_number_by_instance_id on asset_number (namespace, instance_id) where fixed_at is not null`,
   `create table staff_link (
@@ -110,7 +114,8 @@ const statements = [
   `create unique index staff_link_current on staff_link (namespace, staff_id) where to_at is null`,
   `create unique index staff_link_by_member on staff_link (member_global_id) where to_at is null`,
   `create index staff_link_by_customer on staff_link (customer_namespace, customer_id) where to_at is null`,
-  `create table enterprise_code (enterprise_global_id text primary key, code text not null, learned_at text not null) strict, without rowid`,
+  `create table enterprise_code (enterprise_global_id text primary key, code text not null, ` +
+    `learned_at text not null) strict, without rowid`,
   `create table assignment (
     asset_number text not null, from_at text not null, to_at text, namespace text not null, staff_id text not null,
     customer_namespace text not null, customer_id text not null, member_global_id text not null,
@@ -126,7 +131,8 @@ const statements = [
     from_at text not null, to_at text, seen_at text not null, body text not null, body_hash text not null,
     primary key (customer_namespace, customer_id, kind, subject, from_at)
   ) strict, without rowid`,
-  `create unique index observation_current on observation (customer_namespace, customer_id, kind, subject) where to_at is null`,
+  `create unique index observation_current on observation (customer_namespace, customer_id, kind, subject) ` +
+    `where to_at is null`,
   `create table observation_read (
     customer_namespace text not null, customer_id text not null, seen_at text not null, complete integer not null,
     primary key (customer_namespace, customer_id)
@@ -136,14 +142,17 @@ const statements = [
   `create table operation (
     id text primary key, run_id text, plan_id text, customer_namespace text not null, customer_id text not null,
     kind text not null, endpoint text not null, stage text not null, subject text not null, hash text not null,
-    state text not null check (state in ('planned', 'sending', 'unknown', 'parked', 'held', 'done', 'rejected', 'dropped')),
+    state text not null ` +
+    `check (state in ('planned', 'sending', 'unknown', 'parked', 'held', 'done', 'rejected', 'dropped')),
     target text not null, payload text not null, wire_hash text, context text not null,
     reason text not null, before text not null, after text not null, takes_away integer not null default 0,
     hold_id text, position integer not null default 0, created_at text not null, updated_at text not null,
     settle_after text, verdict text, evidence text, outcome_code text, outcome_message text, answer_ref text
   ) strict, without rowid`,
-  `create unique index operation_open on operation (customer_namespace, customer_id, subject) where state in ('sending', 'unknown', 'parked')`,
-  `create index operation_by_state on operation (state, customer_namespace, customer_id) where state in ('planned', 'sending', 'unknown', 'parked', 'held')`,
+  `create unique index operation_open on operation (customer_namespace, customer_id, subject) ` +
+    `where state in ('sending', 'unknown', 'parked')`,
+  `create index operation_by_state on operation (state, customer_namespace, customer_id) ` +
+    `where state in ('planned', 'sending', 'unknown', 'parked', 'held')`,
   `create index operation_by_customer on operation (customer_namespace, customer_id, created_at)`,
   `create index operation_by_subject on operation (subject)`,
   `create index operation_by_run on operation (run_id, state)`,
@@ -153,27 +162,34 @@ const statements = [
   ) strict, without rowid`,
   `create index operation_record_by_operation on operation_record (operation_id)`,
   `create table attempt (
-    operation_id text not null, number integer not null, nonce text not null, wire_hash text not null, started_at text not null,
+    operation_id text not null, number integer not null, nonce text not null, wire_hash text not null, ` +
+    `started_at text not null,
     finished_at text, outcome text, http_status integer, code text, detail text,
     primary key (operation_id, number)
   ) strict, without rowid`,
   `create table hold (
-    id text primary key, scope text not null, customer_namespace text not null, customer_id text not null, count integer not null, allowed integer not null, total integer not null,
+    id text primary key, scope text not null, customer_namespace text not null, customer_id text not null, ` +
+    `count integer not null, allowed integer not null, total integer not null,
     set_hash text not null, state text not null check (state in ('open', 'approved', 'rejected', 'used', 'lapsed')),
     explanation text not null, created_at text not null, decided_at text, reason text, decided_by text
   ) strict, without rowid`,
   `create unique index hold_open on hold (customer_namespace, customer_id) where state in ('open', 'approved')`,
 
   `create table run (
-    id text primary key, job text not null, kind text not null, trigger text not null, scope text, started_at text not null, finished_at text,
-    state text not null check (state in ('running', 'done', 'stopped', 'failed', 'cut-off')), exit_code integer, balance text, summary text, header text not null
+    id text primary key, job text not null, kind text not null, trigger text not null, scope text, ` +
+    `started_at text not null, finished_at text,
+    state text not null check (state in ('running', 'done', 'stopped', 'failed', 'cut-off')), exit_code integer, ` +
+    `balance text, summary text, header text not null
   ) strict, without rowid`,
   `create index run_by_start on run (started_at)`,
   `create table slot (job text primary key, last_slot text not null, fired_at text not null) strict, without rowid`,
   // Every slot that fired, also those after a last slot that was set back together with the clock.
-  `create table fired_slot (job text not null, slot text not null, fired_at text not null, primary key (job, slot)) strict, without rowid`,
-  `create table notice (key text primary key, since text not null, body text not null, sent_at text) strict, without rowid`,
-  `create table plan (id text primary key, created_at text not null, header text not null, run_id text) strict, without rowid`,
+  `create table fired_slot (job text not null, slot text not null, fired_at text not null, ` +
+    `primary key (job, slot)) strict, without rowid`,
+  `create table notice (key text primary key, since text not null, body text not null, sent_at text) ` +
+    `strict, without rowid`,
+  `create table plan (id text primary key, created_at text not null, header text not null, run_id text) ` +
+    `strict, without rowid`,
 
   // The audit chain: append-only, and the database itself refuses anything else.
   `create table audit (
@@ -181,8 +197,10 @@ const statements = [
     body text not null, previous text not null, hash text not null
   ) strict`,
   `create index audit_by_subject on audit (subject, sequence)`,
-  `create trigger audit_refuses_update before update on audit begin select raise(abort, 'audit entries are never changed'); end`,
-  `create trigger audit_refuses_delete before delete on audit begin select raise(abort, 'audit entries are never deleted'); end`,
+  `create trigger audit_refuses_update before update on audit begin ` +
+    `select raise(abort, 'audit entries are never changed'); end`,
+  `create trigger audit_refuses_delete before delete on audit begin ` +
+    `select raise(abort, 'audit entries are never deleted'); end`,
   `create trigger audit_appends_only before insert on audit
     when new.sequence <> (select coalesce(max(sequence), 0) + 1 from audit)
       or new.previous <> coalesce((select hash from audit order by sequence desc limit 1), '')

@@ -3,7 +3,8 @@ import type { Kysely } from "kysely";
 
 const statements = [
   // Services that are left alone after failures; a row goes when the service answers again.
-  `create table service_left (service text primary key, since text not null, reason text not null, probe_at text not null) strict, without rowid`,
+  `create table service_left (service text primary key, since text not null, reason text not null, ` +
+    `probe_at text not null) strict, without rowid`,
   // JSON: rows of each set of files that are joined, by its name.
   `alter table source_read add column details text`,
   `create index if not exists link_by_channel on link (channel_customer_id) where to_at is null`,

@@ -13,7 +13,8 @@ const statements = [
   `create index record_quarantined_by_customer on record (customer_namespace, customer_id) where state = 'quarantined'`,
   `create index quarantine_of_nobody on quarantine (source, stream) where state <> 'resolved' and customer_id is null`,
   // The streams that the configuration of the last run had, and the job that reads each.
-  `create table source_stream (source text not null, stream text not null, job text, primary key (source, stream)) strict, without rowid`,
+  `create table source_stream (source text not null, stream text not null, job text, ` +
+    `primary key (source, stream)) strict, without rowid`,
 ];
 
 /** What absence is counted by, and which streams are configured. */

@@ -20,21 +20,30 @@ function counted(name: string, table: string, column: string, holds: (row: strin
     `insert into tally (name, count) select '${name}', count(*) from ${table} where ${holds(table)}`,
     `create trigger tally_${label}_insert after insert on ${table} when ${holds("new")} begin ${plus(name)} end`,
     `create trigger tally_${label}_delete after delete on ${table} when ${holds("old")} begin ${minus(name)} end`,
-    `create trigger tally_${label}_begin after update of ${column} on ${table} when ${holds("new")} and not ${holds("old")} begin ${plus(name)} end`,
-    `create trigger tally_${label}_end after update of ${column} on ${table} when ${holds("old")} and not ${holds("new")} begin ${minus(name)} end`,
+    `create trigger tally_${label}_begin after update of ${column} on ${table} ` +
+      `when ${holds("new")} and not ${holds("old")} begin ${plus(name)} end`,
+    `create trigger tally_${label}_end after update of ${column} on ${table} ` +
+      `when ${holds("old")} and not ${holds("new")} begin ${minus(name)} end`,
   ];
 }
 
-const recordPlus = `insert into record_tally (stream, state, count, pending) values (new.stream, new.state, 1, new.pending)
+const recordPlus =
+  `insert into record_tally (stream, state, count, pending) ` +
+  `values (new.stream, new.state, 1, new.pending)
   on conflict (stream, state) do update set count = count + 1, pending = pending + excluded.pending;`;
-const recordMinus = `update record_tally set count = count - 1, pending = pending - old.pending where stream = old.stream and state = old.state;`;
+const recordMinus =
+  `update record_tally set count = count - 1, pending = pending - old.pending ` +
+  `where stream = old.stream and state = old.state;`;
 
 const statements = [
   // What is to be done, without what is finished. A statement has to repeat the condition of an index word for word.
-  `create index operation_dirty on operation (customer_namespace, customer_id) where state in ('sending', 'unknown', 'planned')`,
-  `create index operation_waiting on operation (customer_namespace, customer_id, position, id) where state in ('planned', 'held')`,
+  `create index operation_dirty on operation (customer_namespace, customer_id) ` +
+    `where state in ('sending', 'unknown', 'planned')`,
+  `create index operation_waiting on operation (customer_namespace, customer_id, position, id) ` +
+    `where state in ('planned', 'held')`,
   `create index operation_held on operation (hold_id) where state = 'held'`,
-  `create index operation_open_order on operation (json_extract(payload, '$.channelOrderId')) where ${open} and kind = 'place-order'`,
+  `create index operation_open_order on operation (json_extract(payload, '$.channelOrderId')) ` +
+    `where ${open} and kind = 'place-order'`,
   `create index operation_open_enterprise on operation (json_extract(target, '$.channelCustomerId'))
      where ${open} and kind in ('create-enterprise', 'bind-enterprise')`,
   `create index run_running on run (started_at) where state = 'running'`,
@@ -49,7 +58,8 @@ const statements = [
   // them.
   `create table tally (name text primary key, count integer not null) strict, without rowid`,
   `create table record_tally (
-     stream text not null, state text not null, count integer not null, pending integer not null, primary key (stream, state)
+     stream text not null, state text not null, count integer not null, pending integer not null, ` +
+    `primary key (stream, state)
    ) strict, without rowid`,
   ...versioned.flatMap((table) => counted(table, table, "to_at", (row) => `(${row}.to_at is null)`)),
   ...counted("asset_number fixed", "asset_number", "fixed_at", (row) => `(${row}.fixed_at is not null)`),
@@ -59,7 +69,8 @@ const statements = [
   `create trigger tally_record_insert after insert on record begin ${recordPlus} end`,
   `create trigger tally_record_delete after delete on record begin ${recordMinus} end`,
   `create trigger tally_record_update after update of state, pending, stream on record
-     when old.state <> new.state or old.pending <> new.pending or old.stream <> new.stream begin ${recordMinus} ${recordPlus} end`,
+     when old.state <> new.state or old.pending <> new.pending or old.stream <> new.stream ` +
+    `begin ${recordMinus} ${recordPlus} end`,
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {

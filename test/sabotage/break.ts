@@ -20,8 +20,8 @@ type Change = { find: string; replace: string } | { skips: string } | { never: s
 export type Break = Change & {
   /** From the root of the project. */
   file: string;
-  /** A function, `Class.method` or constant of the file; the whole file when left out. */
-  within?: string;
+  /** A function, `Class.method` or constant of the file. */
+  within: string;
   /** Under `test/`. */
   test: string;
   /** Names of the test's groups and its own, with " > " between them. */
@@ -80,8 +80,7 @@ function placesIn(item: Break, text: string, { nodes: nodesOf, start, end }: Dec
 }
 
 function placesOf(item: Break, text: string): Place[] {
-  const whole = { name: "", start: 0, end: text.length, nodes: () => [] };
-  const within = item.within === undefined ? [whole] : declarationsOf(text).filter(({ name }) => name === item.within);
+  const within = declarationsOf(text).filter(({ name }) => name === item.within);
   return within.flatMap((part) => placesIn(item, text, part));
 }
 
@@ -123,8 +122,7 @@ export function staleness(item: Break): string | undefined {
   const text = textOf(item.file);
   const count = placesOf(item, text).length;
   if (count === 1) return broken(item, text) === text ? "it changes nothing" : undefined;
-  const place = item.within === undefined ? item.file : `${item.within} of ${item.file}`;
   const now = placesNow(item).map((other) => `${other.within} of ${other.file}`);
   const hint = now.length === 0 ? "nothing of the program fits" : `it fits ${now.join(", ")}`;
-  return `${count} × ${JSON.stringify(whatOf(item))} in ${place}; ${hint}`;
+  return `${count} × ${JSON.stringify(whatOf(item))} in ${item.within} of ${item.file}; ${hint}`;
 }
