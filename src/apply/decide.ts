@@ -125,7 +125,7 @@ async function openOperation(deps: DecisionDependencies, id: string): Promise<Jo
     throw refusal(
       "settle.on-its-way",
       row,
-      "it is on its way, or its program ended while it was",
+      "it is in progress, or its program ended while it was",
       "wait for the run that is on; where none is, the next run finds it and settles it",
     );
   }

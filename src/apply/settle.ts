@@ -37,7 +37,7 @@ const evidenceSchema = z.object({
 const keptReadings = 20;
 /** So often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
 const mostSendings = 3;
-const interrupted = "the program ended while the call was on its way";
+const interrupted = "the program ended while the call was in progress";
 
 /**
  * The readings of a journal row with one more. Each says after how many attempts it was made: an operation that is sent

@@ -10,7 +10,7 @@ export function listenForSignals(stop: AbortController, output: Output): () => v
     // A terminal that closes may tell twice: by the system and by the shell.
     if (stop.signal.aborted && signal === "SIGHUP") return;
     if (stop.signal.aborted) process.exit(signal === "SIGINT" ? 130 : 143);
-    output.note(`\n${signal}: calls that are on their way come to their end, then it stops; once more ends it at once`);
+    output.note(`\n${signal}: calls in progress are finished, then it stops; once more ends it at once`);
     stop.abort(new Error("stopped"));
   };
   for (const signal of signals) process.on(signal, onSignal);

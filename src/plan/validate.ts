@@ -39,7 +39,7 @@ function validateOrder(order: Order, settings: AssumptionSettings): ValidationFa
 
 /**
  * The first fault of an order's instances themselves, whatever tree they make: words that the configured lists do not
- * have, terms that disagree, trials without an end. The lists may have been set or cut after a record was taken up, so
+ * have, terms that disagree, trials without an end. The lists may have been set or cut after a record was ingested, so
  * an order is checked before it is placed too.
  */
 export function instancesFault(

@@ -16,7 +16,7 @@ export interface WriteCall extends Call {
    * the call and is thrown.
    */
   beforeSending?: (() => Promise<void>) | undefined;
-  /** The permit is kept until this resolves: until the outcome is on its way into the ledger. */
+  /** The permit is kept until this resolves: until the outcome is handed to the ledger. */
   recorded?: Promise<void> | undefined;
   /** The body's text, where the caller has made it already: exactly these bytes are sent. */
   body?: string | undefined;

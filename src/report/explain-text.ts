@@ -88,7 +88,7 @@ function recordLines(facts: ExplainFacts, now: string, view: View): string[] {
     );
   }
   if (record.outcome !== null) lines.push(`decided   ${record.outcome.decision} by run ${record.outcome.run}`);
-  if (record.changedRun !== null) lines.push(`taken up  by run ${record.changedRun}`);
+  if (record.changedRun !== null) lines.push(`ingested  by run ${record.changedRun}`);
   for (const { claim, numbers } of facts.claims)
     lines.push(printable(`should hold ${claim} (${numbers.length === 0 ? "no number yet" : numbers.join(", ")})`));
   return lines;

@@ -38,7 +38,7 @@ export function verdictOf(facts: ExplainFacts, view: View = plainView): Verdict 
   explainCustomer(facts, because, next);
   explainReading(facts, record, because, next);
   if (because.length === 0 && record.pending)
-    because.push("it was taken up and waits for the next run to decide on it");
+    because.push("it was ingested and waits for the next run to decide on it");
   return {
     headline: headlineOf(facts, record, waiting.length > 0, view),
     because: unique(because),

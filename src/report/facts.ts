@@ -42,7 +42,7 @@ export interface QuarantineFacts {
 }
 
 /**
- * One attempt to send an operation. `outcome` is null while the call is on its way, or where the program ended during
+ * One attempt to send an operation. `outcome` is null while the call is in progress, or where the program ended during
  * it.
  */
 export interface AttemptFacts {

@@ -114,7 +114,7 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
     [
       { title: "records" },
       { title: "extracted", ...number },
-      { title: "again", ...number },
+      { title: "carried in", ...number },
       { title: "=" },
       { title: "unchanged", ...number },
       { title: "planned", ...number },

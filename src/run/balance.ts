@@ -5,7 +5,7 @@ import type { RunCounts } from "../ledger/runs/run-tables.ts";
 import type { StreamTally } from "./ingest.ts";
 
 /**
- * The balance of one stream in canonical records: extracted + taken up again = unchanged + planned + quarantined +
+ * The balance of one stream in canonical records: extracted + carried in = unchanged + planned + quarantined +
  * deferred + rejected.
  */
 export interface StreamBalance {
@@ -39,7 +39,7 @@ export interface Balance {
 }
 
 /**
- * Ties what was read (counted by the reader), what was taken up (counted by the ledger while it took records up) and
+ * Ties what was read (counted by the reader), what was ingested (counted by the ledger meanwhile) and
  * what became of it (counted in the tables at the end). A record that was changed and has no outcome, or an operation
  * in no final state, does not balance.
  */

@@ -65,7 +65,7 @@ export interface IngestDependencies {
 
 /**
  * Reads one stream of a source into the ledger: what is as it was is only marked as seen; the rest is mapped, checked
- * and taken up, or put into quarantine. What is gone is believed only from a whole, complete read that did not shrink.
+ * and kept, or put into quarantine. What is gone is believed only from a whole, complete read that did not shrink.
  * In one piece: one reading from its first row to its end.
  */
 export async function ingestStream(

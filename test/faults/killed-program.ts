@@ -279,7 +279,7 @@ export class KilledWorld {
     try {
       const [settled] = ledger.rows(
         counted,
-        "select count(distinct operation_id) as n from attempt where detail = 'the program ended while the call was on its way'",
+        "select count(distinct operation_id) as n from attempt where detail = 'the program ended while the call was in progress'",
       );
       this.tally.settled = settled?.n ?? 0;
       const attempts = ledger.rows(

@@ -29,7 +29,7 @@ const ways = { run: ["run", "everything"], serve: ["serve"] } as const;
 export type Way = keyof typeof ways;
 
 /** What the program says at once when it gets the first signal. */
-export const stopNote = "calls that are on their way come to their end, then it stops";
+export const stopNote = "calls in progress are finished, then it stops";
 
 const edits = 8;
 const scheduled = `jobs:

@@ -35,6 +35,9 @@ const renamed: [then: RegExp | string, now: string][] = [
   ["cut-off", "interrupted"],
   ['"servicesLeft":', '"openCircuits":'],
   ["member-center is left alone since", "the circuit of member-center is open since"],
+  ["taken up  by run", "ingested  by run"],
+  ["taken up and waits", "ingested and waits"],
+  ["  again", "  carried in"],
 ];
 
 function inWordsOfNow(text: string): string {

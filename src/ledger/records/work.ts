@@ -94,7 +94,7 @@ export class WorkTables {
     return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };
   }
 
-  /** Records stay pending (their operation was not carried to its end) and are taken up again by the next run. */
+  /** Records stay pending (their operation was not carried to its end) and are carried into the next run. */
   keepPending(outcomes: readonly { stream: Stream; key: RecordKey }[]): void {
     for (const item of outcomes) this.#statements.keepPending.run(item.stream, item.key.namespace, item.key.id);
   }
