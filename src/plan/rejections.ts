@@ -11,11 +11,15 @@ import type { RecordReference } from "../operation/shape.ts";
 
 const fingerprints = new WeakMap<AssumptionSettings, string>();
 
-/** One fingerprint of all contract settings: where it changes, what was refused is tried once more. */
+/**
+ * One fingerprint of the contract settings: where it changes, what was refused is tried once more. The operator's role
+ * is no part of it: it stands in the payloads that need it, and changes their hashes.
+ */
 export function settingsFingerprint(settings: AssumptionSettings): string {
   const known = fingerprints.get(settings);
   if (known !== undefined) return known;
-  const made = hashOf(toJson(settings));
+  const { operatorIdentity: _, ...others } = settings;
+  const made = hashOf(toJson(others));
   fingerprints.set(settings, made);
   return made;
 }
