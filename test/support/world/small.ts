@@ -1,3 +1,5 @@
+import type { Endpoint } from "../../../src/operation/shape.ts";
+import { changeFile } from "./start.ts";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Wished } from "../full-check.ts";
@@ -13,6 +15,8 @@ export interface SmallWorld {
   customers: Row[];
   orders: Row[];
   staff: Row[];
+  /** Somebody asked for the lock of the asset A2 to be switched: it stands in the ledger before the run. */
+  asks?: "locked" | "unlocked";
 }
 
 const configuration = `
@@ -144,7 +148,7 @@ export const smallSecrets = ["canary-licence-", sealKey];
 
 export const base: SmallWorld = {
   customers: [customerRow("C1", "North")],
-  orders: [orderRow("O1", { A1: "cloud_account", A2: "cloud_account" })],
+  orders: [orderRow("O1", { A1: "cloud_account", A2: "normal_recover_usbkey" })],
   staff: [personRow("S1", ["A1"]), personRow("S2", [])],
 };
 
@@ -152,7 +156,7 @@ export const baseWished: Wished = { enterprises: 1, orders: 1, products: 2, adde
 
 /** One writing operation of the program: what in the CRM brings it about, and what the platform holds afterwards. */
 export interface Change {
-  endpoint: "E1" | "E2" | "E4" | "E5" | "E9" | "M1" | "M9";
+  endpoint: Endpoint;
   /** The kind of the operation in the journal. */
   kind: string;
   world: SmallWorld;
@@ -195,6 +199,20 @@ export const changes: Record<string, Change> = {
     kind: "place-order",
     world: { ...base, orders: [...base.orders, secondOrder] },
     wished: { orders: 2, products: 4 },
+  },
+  "E6 disables a lock": {
+    endpoint: "E6",
+    kind: "lock-assets",
+    world: { ...base, asks: "locked" },
+    wished: {},
+    repeatable: true,
+  },
+  "E7 enables a lock": {
+    endpoint: "E7",
+    kind: "unlock-assets",
+    world: { ...base, asks: "unlocked" },
+    wished: {},
+    repeatable: true,
   },
   "E9 takes asset numbers": {
     endpoint: "E9",
@@ -241,16 +259,23 @@ export const changes: Record<string, Change> = {
 };
 
 /** Writing operations of the contracts that the program does not send yet. */
-export const notSentYet = ["E6", "E7", "M2", "M3", "M4", "M10"];
+export const notSentYet = ["M2", "M3", "M4", "M10"];
 
 export const smallEnvironment = { SMALL_WORLD_SEAL_KEY: sealKey };
 
 /** Writes a world's configuration and export into a folder. */
-export function writeWorld(folder: string, world: SmallWorld = base): void {
+export function writeWorld(folder: string, { asks, ...streams }: SmallWorld = base): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(configOf(folder), configuration);
-  for (const [stream, rows] of Object.entries(world) as [string, Row[]][])
+  if (asks !== undefined) changeFile(ledgerOf(folder), askedFor(asks));
+  for (const [stream, rows] of Object.entries(streams))
     writeFileSync(join(folder, `${stream}.ndjson`), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+}
+
+function askedFor(wanted: string): string {
+  return `insert into lock_wish (asset_number, from_at, customer_namespace, customer_id, wanted, license_type, large_customer, asked_by, reason, due)
+    select wire_number, '2026-10-01T00:00:00.000Z', 'crm', 'C1', '${wanted}', 'normal_recover_usbkey', 0, 'tester', 'a test', 1
+    from asset_number where instance_id = 'A2'`;
 }
 
 /** A folder with everything that another one holds, and a new export. */
