@@ -302,7 +302,7 @@ describe("a customer", () => {
     expect(company.column("select origin as value from placed_order")).toEqual(["adopted"]);
     expect(company.sandbox.state()).toMatchObject({
       enterprises: 1,
-      orders: { O1: { calls: 1, licenseOrders: 1 } },
+      orders: { O1: { calls: 1, licenseOrders: 2 } },
       addedStaff: 2,
       assignments: 2,
     });
