@@ -12,7 +12,14 @@ import type { TransportAnswer, TransportFailure } from "./transport.ts";
 export type Attempt<T> =
   | { kind: "answered"; answer: TransportAnswer; result: Classified<T>; signed: SignedHeaders }
   | { kind: "failed"; failure: TransportFailure }
-  | { kind: "unsent"; why: "aborted" | "circuit-open" | "no-turn" | "token"; reason: string };
+  | Unsent;
+
+/** Nothing of the call has left. */
+export interface Unsent {
+  kind: "unsent";
+  why: "aborted" | "circuit-open" | "no-turn" | "token";
+  reason: string;
+}
 
 const again: FailedAttempt["again"] = { kind: "wait" };
 

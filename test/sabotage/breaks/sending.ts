@@ -3,8 +3,8 @@ import type { Breaks } from "../break.ts";
 /** From the intent to the outcome of one call. */
 export const sending: Breaks = {
   "the call is made before its intent is written": {
-    file: "src/http/client.ts",
-    within: "createServiceClient",
+    file: "src/http/attempt.ts",
+    within: "attempt",
     find: "if ($beforeSending !== undefined) {",
     replace: "const early = $beforeSending?.(); void early?.catch(() => {}); if ($beforeSending === null) {",
     test: "http/writes.test.ts",
@@ -13,26 +13,26 @@ export const sending: Breaks = {
   },
   "an intent is written before the call has its permit": {
     file: "src/http/client.ts",
-    within: "createServiceClient",
+    within: "write",
     find: "const $ended = Promise.withResolvers<Attempt<T>>();",
     replace:
-      "const $ended = Promise.withResolvers<Attempt<T>>(); await options.beforeSending?.(); options = { ...options, beforeSending: undefined };",
+      "const $ended = Promise.withResolvers<Attempt<T>>(); await call.beforeSending?.(); call = { ...call, beforeSending: undefined };",
     test: "http/writes.test.ts",
     title:
       "the permit of a write > comes before the intent, and is kept until the outcome is recorded: no more intents are open than calls are allowed",
   },
   "a permit is given on before the outcome is recorded": {
     file: "src/http/client.ts",
-    within: "createServiceClient",
-    find: "await $options.recorded;",
+    within: "write",
+    find: "await $call.recorded;",
     replace: "",
     test: "http/writes.test.ts",
     title:
       "the permit of a write > comes before the intent, and is kept until the outcome is recorded: no more intents are open than calls are allowed",
   },
   "a call leaves although the run was stopped while its intent was written": {
-    file: "src/http/client.ts",
-    within: "createServiceClient",
+    file: "src/http/permit.ts",
+    within: "commitIntent",
     find: "if ($signal?.aborted !== true && $closed === undefined) return undefined;",
     replace: "if ($closed === undefined) return undefined;",
     test: "http/writes.test.ts",
@@ -147,9 +147,9 @@ export const sending: Breaks = {
   },
   "a read tried again has the nonce of its first attempt": {
     file: "src/http/client.ts",
-    within: "createServiceClient",
-    find: "attempt($options, $random.hex(16), null)",
-    replace: "attempt($options, ($options.nonce ??= $random.hex(16)), null)",
+    within: "read",
+    find: "attempt($context, $call, $random.hex(16), null)",
+    replace: "attempt($context, $call, ($call.nonce ??= $random.hex(16)), null)",
     test: "http/reads.test.ts",
     title: "a read is tried again > after code 500, with a new nonce each time",
   },

@@ -1,0 +1,76 @@
+import { endpointPath, endpoints } from "../contract/endpoints.ts";
+import { applyAnswer } from "./answer-effects.ts";
+import type { Call, ServiceContext } from "./call.ts";
+import type { Permit } from "./circuit.ts";
+import { classify } from "./classification.ts";
+import type { Classified } from "./classification.ts";
+import type { Attempt } from "./conclusion.ts";
+import { requestPath } from "./headers.ts";
+import { commitIntent, obtainPermit } from "./permit.ts";
+import { TransportFailure } from "./transport.ts";
+import type { TransportAnswer } from "./transport.ts";
+
+/** One call. Its order is what a crash is judged by: turn, token, permit, intent, first byte, answer. */
+export async function attempt<T>(
+  context: ServiceContext,
+  call: Call<T>,
+  nonce: string,
+  body: string | null,
+  beforeSending?: () => Promise<void>,
+): Promise<Attempt<T>> {
+  const { circuit, clock, logger, transport } = context;
+  const { endpoint: id, signal } = call;
+  const endpoint = endpoints[id];
+  const path = requestPath(context.base, endpointPath(id, call.target), nonce, call.query ?? {});
+  const permitted = await obtainPermit(context, call);
+  if (permitted.kind === "unsent") return permitted;
+  const { permit, signed } = permitted;
+  if (beforeSending !== undefined) {
+    const stopped = await commitIntent(circuit, permit, beforeSending, signal);
+    if (stopped !== undefined) return stopped;
+  }
+  const since = clock.monotonic();
+  let answer: TransportAnswer;
+  try {
+    answer = await transport.send({
+      method: endpoint.method,
+      path,
+      headers: signed.headers,
+      body,
+      signal: endpoint.writes ? undefined : signal,
+    });
+  } catch (thrown) {
+    const failure = asTransportFailure(thrown);
+    if (signal?.aborted === true && !endpoint.writes) circuit.release(permit);
+    else circuit.failure(permit, failure.reason);
+    const { reason, written } = failure;
+    logger.debug({ endpoint: id, reason, written, ms: clock.monotonic() - since }, "no answer");
+    return { kind: "failed", failure };
+  }
+  const result = classified(context, call, permit, answer);
+  applyAnswer(context, call, permit, { answer, result, signed });
+  logger.debug({ endpoint: id, status: answer.status, result: result.kind, ms: clock.monotonic() - since }, "answer");
+  return { kind: "answered", answer, result, signed };
+}
+
+function classified<T>(
+  { circuit, settings }: ServiceContext,
+  { endpoint, schema, check }: Call<T>,
+  permit: Permit,
+  answer: TransportAnswer,
+): Classified<T> {
+  try {
+    return classify(answer, { endpoint, schema, check, tokenCodes: settings.tokenCodes });
+  } catch (thrown) {
+    // A probe that never ends would have every other call wait for ever.
+    circuit.release(permit);
+    throw thrown;
+  }
+}
+
+/** A transport that breaks its word counts as having written. */
+function asTransportFailure(thrown: unknown): TransportFailure {
+  return thrown instanceof TransportFailure
+    ? thrown
+    : new TransportFailure({ written: true, reason: "the transport failed" });
+}
