@@ -13,6 +13,7 @@ import type { RunLock } from "./database/lock.ts";
 import { OpenFiles } from "./database/open-files.ts";
 import { sealingKey } from "./private/private.ts";
 import type { SealingKey, SealingSalt } from "./private/private.ts";
+import { everyTable } from "./tables.ts";
 import type { Row } from "./tables.ts";
 import { Writer } from "./database/writer.ts";
 
@@ -60,6 +61,8 @@ export class LedgerContext {
     this.database = database;
     this.ids = options.ids;
     this.random = options.random;
+    // Statements are prepared when they are first used; what is damaged is refused before anything is read or sent.
+    database.prepare(everyTable);
     this.audit = new AuditLog(database);
     this.#awaited = options.awaited ?? ((commit) => commit());
     this.#clock = options.clock;

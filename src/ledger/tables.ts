@@ -77,6 +77,50 @@ export interface LedgerTables {
   tally: { name: string; count: number };
 }
 
+const tables: Record<keyof LedgerTables, true> = {
+  meta: true,
+  private_value: true,
+  record: true,
+  record_version: true,
+  source_read: true,
+  source_stream: true,
+  quarantine: true,
+  record_tally: true,
+  link: true,
+  platform_customer: true,
+  acknowledged: true,
+  placed_order: true,
+  licence_order: true,
+  asset_number: true,
+  staff_link: true,
+  assignment: true,
+  protected_member: true,
+  enterprise_code: true,
+  lock_wish: true,
+  observation: true,
+  observation_read: true,
+  confirmed_correlation: true,
+  shown_licence_type: true,
+  operation: true,
+  operation_record: true,
+  attempt: true,
+  rejection: true,
+  clock_note: true,
+  hold: true,
+  run: true,
+  last_fire_time: true,
+  fired_time: true,
+  alert: true,
+  open_circuit: true,
+  audit: true,
+  tally: true,
+};
+
+/** Names every table: where one is missing, or its name was damaged, it cannot be prepared. It is never run. */
+export const everyTable = Object.keys(tables)
+  .map((name) => `select 1 from ${name}`)
+  .join(" union all ");
+
 /** Columns of a row of a table, as a statement reads them. */
 export type Row<Table extends keyof LedgerTables, Column extends keyof LedgerTables[Table]> = Pick<
   LedgerTables[Table],

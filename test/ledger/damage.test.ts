@@ -105,6 +105,13 @@ describe("a file that is not a usable ledger is refused by name, and not touched
     await expect(intend(ledger, update("1"))).rejects.toThrow("no such table: hold");
   });
 
+  it("ends with the first piece of work that writes into a column that is not there", async () => {
+    const { ledger, path } = await openLedger();
+    sqlite(path).exec("alter table attempt rename column nonce to nonse");
+    expect(await problemOf(() => intend(ledger, update("1")))).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
+    expect(ledger.broken?.code).toBe("ledger.damaged");
+  });
+
   it("refuses a ledger in whose schema a name is damaged", async () => {
     const path = await closedLedger();
     const database = sqlite(path);
@@ -113,6 +120,28 @@ describe("a file that is not a usable ledger is refused by name, and not touched
     database.exec("update sqlite_schema set sql = replace(sql, 'from audit', 'from audiu')");
     database.close();
     expect(await refusalOf(path)).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
+  });
+
+  it("refuses a ledger that lacks a table, before anything is read or sent", async () => {
+    const path = await closedLedger();
+    const names = sqlite(path)
+      .prepare<[], string>(
+        "select name from sqlite_schema where type = 'table' and name not like 'kysely%' and name <> 'plan'",
+      )
+      .pluck()
+      .all();
+    const taken: string[] = [];
+    for (const name of names) {
+      const copy = join(folder(), "ledger.db");
+      copyFileSync(path, copy);
+      const database = sqlite(copy);
+      database.pragma("legacy_alter_table = on");
+      database.exec(`alter table ${name} rename to ${name}_x`);
+      database.close();
+      const outcome = await Promise.allSettled([openLedger({ path: copy, migrate: false })]);
+      if (!JSON.stringify(outcome).includes('"ledger.damaged"')) taken.push(name);
+    }
+    expect(taken).toEqual([]);
   });
 
   it.each(["gone", "empty"])("does not begin anew where a ledger was that is %s now", async (how) => {

@@ -7,7 +7,7 @@ import { privateFields } from "../../src/crm/model.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { isPrivateMarker } from "../../src/operation/references.ts";
 import type { PrivateMarker } from "../../src/operation/references.ts";
-import { doneWith, intend, update } from "./opened.ts";
+import { doneWith, intend, problemOf, update } from "./opened.ts";
 import { key } from "../support/world/records.ts";
 import { openLedger, sealSecret, sqlite } from "../support/world/start.ts";
 
@@ -285,5 +285,21 @@ describe("passwords", () => {
     }
     const sealed = sqlite(path).prepare("select sealed from private_value where ref = 'r'").pluck().all();
     expect(new Set(sealed).size).toBe(2);
+  });
+});
+
+describe("a private value that nobody can read", () => {
+  const marker: PrivateMarker = { $private: "customers/crm/C", field: "name", version: 1, commitment: "" };
+
+  it.each([
+    ["when a payload is bound", (ledger: Ledger) => ledger.private.valueOf(marker)],
+    ["when its customer is loaded", (ledger: Ledger) => ledger.state.load(key("C"))],
+  ])("is damage of the ledger, after which nothing more is written or sent (%s)", async (_, read) => {
+    const { ledger, path } = await openLedger({ sealSecret });
+    await ingest(ledger, "customers", "C");
+    sqlite(path).exec("update private_value set body = substr(body, 1, 9) where ref = 'customers/crm/C'");
+    expect(await problemOf(() => read(ledger))).toMatchObject({ code: "ledger.damaged", exitCode: 65 });
+    expect(ledger.broken?.code).toBe("ledger.damaged");
+    await expect(intend(ledger, update("other"))).rejects.toThrow("damaged");
   });
 });

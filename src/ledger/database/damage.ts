@@ -24,7 +24,7 @@ export function unreadableRow(table: string, id: string, column: string, cause?:
 const fatal = /^SQLITE_(?:FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PERM|NOMEM|BUSY|PROTOCOL)/u;
 
 /** A ledger of this version that lacks a part of its schema was damaged by somebody. */
-const lacks = /^no such (?:table|column|index):/u;
+const lacks = /^no such (?:table|column|index):|^table \S+ has no column named /u;
 
 /** Whether an error concerns the ledger as a whole, and not only the piece of work that met it. */
 export function isFatal(error: unknown): boolean {

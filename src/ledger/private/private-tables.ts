@@ -1,7 +1,7 @@
-import { parseJsonObject } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { stored } from "../database/stored.ts";
 import type { FullRow, Row } from "../tables.ts";
 
 /** The rows of private values, with what is sealed as it is. Writes run inside the writer's transaction. */
@@ -41,7 +41,7 @@ export class PrivateTables {
   /** What stands in clear under a name, by its field; nothing where it was erased. */
   values(ref: string, version: number): JsonObject {
     const body = this.find(ref, version)?.body ?? null;
-    return body === null ? {} : parseJsonObject(body);
+    return body === null ? {} : stored<JsonObject>(body, `private_value ${ref}`);
   }
 
   rawSalt(): string | undefined {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { parseJsonObject } from "../../base/canonical-json.ts";
 import type { PrivateMarker } from "../../operation/references.ts";
 import type { LedgerContext } from "../context.ts";
+import { stored } from "../database/stored.ts";
 import type { ChangeTables } from "../state/changes.ts";
 import { commitmentTo } from "./private.ts";
 import type { PrivateTables } from "./private-tables.ts";
@@ -32,10 +32,11 @@ export class PrivateValues {
     return this.#context.read(() => {
       const row = this.#private.find(ref, version);
       if (row === undefined || row.salt === null) return undefined;
-      let value = row.body === null ? undefined : parseJsonObject(row.body)[field];
+      const where = `private_value ${ref}`;
+      let value = row.body === null ? undefined : stored<JsonObject>(row.body, where)[field];
       const { sealing } = this.#context;
       if (value === undefined && row.sealed !== null && sealing !== undefined)
-        value = parseJsonObject(sealing.open(row.sealed, { ref, version }))[field];
+        value = stored<JsonObject>(sealing.open(row.sealed, { ref, version }), where)[field];
       return value === undefined || commitmentTo(row.salt, field, value) !== marker.commitment ? undefined : value;
     });
   }
@@ -60,7 +61,9 @@ export class PrivateValues {
     const { version, sealed } = row;
     const { sealing } = this.#context;
     const values =
-      sealed === null || sealing === undefined ? undefined : parseJsonObject(sealing.open(sealed, { ref, version }));
+      sealed === null || sealing === undefined
+        ? undefined
+        : stored<JsonObject>(sealing.open(sealed, { ref, version }), `private_value ${ref}`);
     return { values, version, nextVersion: version + 1 };
   }
 

@@ -2,6 +2,24 @@ import type { Breaks } from "../break.ts";
 
 /** What the ledger keeps: records, private values, the chain, the lock. */
 export const keeping: Breaks = {
+  "a table that is missing is found when it is first used": {
+    file: "src/ledger/context.ts",
+    within: "LedgerContext.constructor",
+    find: "$database.prepare(everyTable);",
+    replace: "",
+    test: "ledger/damage.test.ts",
+    title:
+      "a file that is not a usable ledger is refused by name, and not touched > refuses a ledger that lacks a table, before anything is read or sent",
+  },
+  "private values that nobody can read are a fault of their customer": {
+    file: "src/ledger/private/private-tables.ts",
+    within: "PrivateTables.values",
+    find: "stored<JsonObject>($body, `private_value ${ref}`)",
+    replace: "JSON.parse($body)",
+    test: "ledger/private.test.ts",
+    title:
+      "a private value that nobody can read > is damage of the ledger, after which nothing more is written or sent (when its customer is loaded)",
+  },
   "an entry's hash leaves out the one before it": {
     file: "src/ledger/audit/audit-log.ts",
     within: "auditHash",
