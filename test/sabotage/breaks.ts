@@ -1,13 +1,14 @@
 import type { Breaks } from "./break.ts";
 import { answers } from "./breaks/answers.ts";
 import { keeping } from "./breaks/keeping.ts";
+import { locking } from "./breaks/locking.ts";
 import { planning } from "./breaks/planning.ts";
 import { rejecting } from "./breaks/rejecting.ts";
 import { running } from "./breaks/running.ts";
 import { sending } from "./breaks/sending.ts";
 import { settling } from "./breaks/settling.ts";
 
-const groups = [sending, settling, answers, planning, rejecting, keeping, running];
+const groups = [sending, settling, answers, planning, rejecting, keeping, running, locking];
 
 /** Every deliberate break of the program that a named test finds. */
 export const breaks: Breaks = Object.assign({}, ...groups);

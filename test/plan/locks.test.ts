@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { applyChanges } from "../../src/operation/state.ts";
+import type { Known, LockWish, StateChange } from "../../src/operation/state.ts";
+import { planLocks } from "../../src/plan/locks.ts";
+import { customerKey, settingsWith, settingsWithout, situation } from "./situation.ts";
+
+const settings = settingsWith({ operatorIdentity: "licence desk" });
+const nothingRefused = { of: () => undefined };
+
+function wish(assetNumber: string, wanted: LockWish["wanted"]): StateChange {
+  const licenseType = "normal_recover_usbkey" as const;
+  const asked = { assetNumber, wanted, licenseType, largeCustomer: false, by: "anna.lee", reason: "stolen" };
+  return { type: "lock-asked", customer: customerKey, wish: asked };
+}
+
+function answer(assetNumber: string, wanted: LockWish["wanted"], status: 1 | 2 | 3 | 4): StateChange {
+  return { type: "lock-answered", assetNumber, wanted, status, operationId: "op" };
+}
+
+/** What is known of a customer after these, one after the other. */
+function after(...changes: StateChange[]): { customer: typeof customerKey; known: Known } {
+  const { known } = situation({});
+  const at = (index: number): string => new Date(Date.UTC(2026, 9, 1, 0, 0, index)).toISOString();
+  const all = changes.reduce(
+    (before, change, index) => applyChanges(before, [change], { customer: customerKey, at: at(index) }),
+    known,
+  );
+  return { customer: customerKey, known: all };
+}
+
+function planned(changes: StateChange[], tried: string[] = [], with_ = settings) {
+  const stage = planLocks(after(...changes), with_, { rejections: nothingRefused, tried: new Set(tried) });
+  return {
+    sent: stage.operations.map(({ endpoint, subject, payload }) => ({ endpoint, subject, payload })),
+    block: stage.block?.code,
+    hashes: stage.operations.map(({ hash }) => hash),
+  };
+}
+
+const sent = (endpoint: string, ...assetNums: string[]) => ({
+  endpoint,
+  subject: "locks:crm/ALFKI",
+  payload: { assetNums, operatorIdentity: "licence desk" },
+});
+
+test("what is asked for is sent, each direction in one call and both under one subject", () => {
+  const asked = [wish("2", "locked"), wish("1", "locked"), wish("3", "unlocked")];
+  expect(planned(asked).sent).toEqual([sent("E6", "1", "2"), sent("E7", "3")]);
+});
+
+test("what was answered is not sent again: done is over, 3 is tried once in an attempt, 2 and 4 wait for a person", () => {
+  const asked = [wish("1", "locked"), wish("2", "locked")];
+  expect(planned([...asked, answer("1", "locked", 1), answer("2", "locked", 1)])).toMatchObject({ sent: [] });
+  const failed = [...asked, answer("1", "locked", 1), answer("2", "locked", 3)];
+  expect(planned(failed)).toMatchObject({ sent: [sent("E6", "2")], block: "lock.failed" });
+  expect(planned(failed, ["locks:crm/ALFKI"])).toMatchObject({ sent: [], block: "lock.failed" });
+  for (const status of [2, 4] as const) {
+    const wrong = [...asked, answer("1", "locked", status), answer("2", "locked", 3)];
+    expect(planned(wrong)).toMatchObject({ sent: [sent("E6", "2")], block: "lock.refused" });
+  }
+});
+
+test("a late answer to what was asked for before says nothing of what is asked for now", () => {
+  const turned = [wish("1", "locked"), wish("1", "unlocked"), answer("1", "locked", 1)];
+  expect(planned(turned).sent).toEqual([sent("E7", "1")]);
+});
+
+test("what is asked for anew is another operation, and what is taken back is none", () => {
+  const [first] = planned([wish("1", "locked")]).hashes;
+  const [again] = planned([wish("2", "locked"), wish("1", "locked"), answer("2", "locked", 1)]).hashes;
+  expect(again).not.toBe(first);
+  const back: StateChange = { type: "lock-withdrawn", customer: customerKey, assetNumber: "1" };
+  expect(planned([wish("1", "locked"), back])).toEqual({ sent: [], block: undefined, hashes: [] });
+});
+
+test("nothing is sent without the role that asks for it (A40)", () => {
+  expect(planned([wish("1", "locked")], [], settingsWithout("operatorIdentity"))).toMatchObject({
+    sent: [],
+    block: "assumption.missing",
+  });
+});

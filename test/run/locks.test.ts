@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { lockCommand } from "../../src/cli/commands/lock.ts";
+import { Cells } from "../support/cells.ts";
+import type { Cell } from "../support/cells.ts";
+import { inProcess } from "../support/in-process.ts";
+import { LedgerView } from "../support/ledger-view.ts";
+import { goodRunOf } from "../support/program.ts";
+import type { Ended } from "../support/program.ts";
+import { customerRow, orderRow, smallEnvironment, configOf, writeWorld, base } from "../support/world/small.ts";
+
+const cells = new Cells();
+const others = {
+  ...base,
+  customers: [...base.customers, customerRow("C2", "South")],
+  orders: [...base.orders, orderRow("O2", { B1: "normal_recover_usbkey" }, "C2")],
+};
+
+beforeAll(async () => {
+  const folder = cells.place("base");
+  writeWorld(folder, others);
+  await cells.open(folder, {}, async (cell) => void goodRunOf(await cell.run()));
+});
+afterAll(() => cells.remove());
+
+const wishRow = z.object({ customer_id: z.string(), asset_number: z.string(), status: z.number().nullable() });
+
+function wishes(cell: Cell): z.infer<typeof wishRow>[] {
+  const ledger = new LedgerView(cell.ledger);
+  try {
+    return ledger.rows(
+      wishRow,
+      "select customer_id, asset_number, status from lock_wish where to_at is null order by asset_number",
+    );
+  } finally {
+    ledger.close();
+  }
+}
+
+function numberOf(cell: Cell, asset: string): string {
+  const ledger = new LedgerView(cell.ledger);
+  try {
+    const row = z.object({ number: z.string() });
+    const sql = "select wire_number as number from asset_number where instance_id = ?";
+    return ledger.rows(row, sql, asset).at(0)?.number ?? "";
+  } finally {
+    ledger.close();
+  }
+}
+
+async function lock(cell: Cell, customer: string, ...asset: string[]): Promise<Ended> {
+  const environment = { ...smallEnvironment, CRM_SYNC__settle__maxWaitMs: "0" };
+  const place = { config: configOf(cell.folder), sandbox: cell.sandbox.url, ledger: cell.ledger, environment };
+  return await inProcess(place, (call) => lockCommand(call, "locked", customer, { asset, reason: "stolen", by: "me" }));
+}
+
+describe("locks of two customers", () => {
+  it("a number of the other customer refuses all of them, and nothing is asked for or sent", async () => {
+    await cells.within(cells.place("base"), {}, async (cell) => {
+      const refused = await lock(cell, "C1", numberOf(cell, "A2"), numberOf(cell, "B1"));
+      expect([refused.code, wishes(cell), cell.calls("E6")]).toEqual([64, [], 0]);
+      expect((await lock(cell, "C1", numberOf(cell, "A1"))).code, "of a type that cannot be disabled").toBe(64);
+      expect(cell.calls("E6")).toBe(0);
+    });
+  });
+
+  it("an answer about other locks than were sent says nothing: the same locks are sent again", async () => {
+    await cells.within(cells.place("base"), {}, async (cell) => {
+      const number = numberOf(cell, "A2");
+      cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "assetNum", value: "9", times: 1 });
+      expect((await lock(cell, "C1", number)).code).toBe(5);
+      expect(wishes(cell)).toEqual([{ customer_id: "C1", asset_number: number, status: null }]);
+      const second = await lock(cell, "C2", numberOf(cell, "B1"));
+      expect(second.code, "the other customer waits for nothing").toBe(0);
+      goodRunOf(await cell.run());
+      expect(wishes(cell).map((row) => row.status)).toEqual([1, 1]);
+      expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([3, 2]);
+      const before = cell.sandbox.counts().writingCalls;
+      goodRunOf(await cell.run());
+      expect(cell.sandbox.counts().writingCalls).toBe(before);
+    });
+  });
+});

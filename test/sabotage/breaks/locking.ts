@@ -1,0 +1,39 @@
+import type { Breaks } from "../break.ts";
+
+/** Locks that people have disabled and enabled. */
+export const locking: Breaks = {
+  "an answer about other locks is taken for one about those that were sent": {
+    file: "src/operation/switch-locks.ts",
+    within: "switchLocks",
+    never: "same",
+    test: "run/locks.test.ts",
+    title:
+      "locks of two customers > an answer about other locks than were sent says nothing: the same locks are sent again",
+  },
+  "a lock of another customer is disabled": {
+    file: "src/app/locks.ts",
+    within: "changesFor",
+    find: "$types.get($assetNumber);",
+    replace: `$types.get($assetNumber) ?? "normal_recover_usbkey";`,
+    test: "run/locks.test.ts",
+    title:
+      "locks of two customers > a number of the other customer refuses all of them, and nothing is asked for or sent",
+  },
+  "a lock that the platform refused for good is sent again by every run": {
+    file: "src/operation/state.ts",
+    within: "isDue",
+    find: "$status === lockStatuses.failed",
+    replace: "$status !== lockStatuses.succeeded",
+    test: "plan/locks.test.ts",
+    title:
+      "what was answered is not sent again: done is over, 3 is tried once in an attempt, 2 and 4 wait for a person",
+  },
+  "a late answer to what was asked for before counts for what is asked for now": {
+    file: "src/operation/state.ts",
+    within: "lockAnswered",
+    find: "&& $lock.wanted === $wanted",
+    replace: "",
+    test: "plan/locks.test.ts",
+    title: "a late answer to what was asked for before says nothing of what is asked for now",
+  },
+};

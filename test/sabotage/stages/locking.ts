@@ -1,0 +1,4 @@
+import { locking } from "../breaks/locking.ts";
+import { stage } from "../stage.ts";
+
+stage(locking);
