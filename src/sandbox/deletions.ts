@@ -2,6 +2,7 @@ import { Refusal } from "./answers.ts";
 import type { Platform } from "./endpoints.ts";
 import { productSchema } from "./order-bodies.ts";
 import type { DeletedProduct, Deletion } from "./order-bodies.ts";
+import type { Store } from "./store.ts";
 import { epochMs } from "./times.ts";
 
 interface Scope {
@@ -18,86 +19,99 @@ interface ProductRow {
   record: string;
 }
 
-/**
- * What removes assets and products for E5 delete_asset and delete_product; 13004 when a deletion finds nothing.
- * In one piece: the statements are prepared once, and the calls below share them.
- */
-export function createRemoval(platform: Platform): (order: Deletion, scope: Scope, place: string) => void {
-  const { store } = platform;
-  const findAsset = store.prepare<[string, number], { id: number }>(
-    "SELECT id FROM assets WHERE asset_number = ? AND enterprise_id = ? AND removed_by IS NULL",
-  );
-  const productsOfAsset = store.prepare<[number, number | null], ProductRow>(
-    `SELECT id, asset_id, product_uri, record FROM products
-     WHERE asset_id = ? AND removed_by IS NULL AND license_order_id = COALESCE(?, license_order_id)`,
-  );
-  const productsOfCustomer = store.prepare<[number], ProductRow>(
-    `SELECT products.id, asset_id, product_uri, record FROM products
-     JOIN license_orders ON license_orders.id = products.license_order_id
-     WHERE license_orders.customer_id = ? AND products.removed_by IS NULL`,
-  );
-  const removeProduct = store.prepare<[number, number]>("UPDATE products SET removed_by = ? WHERE id = ?");
-  const removeEmptyPackages = store.prepare<[number, number]>(
-    `UPDATE merchandises SET removed_by = ? WHERE asset_id = ? AND removed_by IS NULL
+type Removing = Pick<Platform, "now"> & ReturnType<typeof statementsOf>;
+
+function statementsOf(store: Store) {
+  return {
+    findAsset: store.prepare<[string, number], { id: number }>(
+      "SELECT id FROM assets WHERE asset_number = ? AND enterprise_id = ? AND removed_by IS NULL",
+    ),
+    productsOfAsset: store.prepare<[number, number | null], ProductRow>(
+      `SELECT id, asset_id, product_uri, record
+       FROM products WHERE asset_id = ? AND removed_by IS NULL AND license_order_id = COALESCE(?, license_order_id)`,
+    ),
+    productsOfCustomer: store.prepare<[number], ProductRow>(
+      `SELECT products.id, asset_id, product_uri, record
+       FROM products JOIN license_orders ON license_orders.id = products.license_order_id
+       WHERE license_orders.customer_id = ? AND products.removed_by IS NULL`,
+    ),
+    removeProduct: store.prepare<[number, number]>("UPDATE products SET removed_by = ? WHERE id = ?"),
+    removeEmptyPackages: store.prepare<[number, number]>(
+      `UPDATE merchandises SET removed_by = ? WHERE asset_id = ? AND removed_by IS NULL
        AND NOT EXISTS (SELECT 1 FROM products WHERE merchandise_id = merchandises.id AND products.removed_by IS NULL)
-       AND NOT EXISTS (SELECT 1 FROM merchandises child WHERE child.parent_id = merchandises.id
-       AND child.removed_by IS NULL)`,
-  );
-  const removeAsset = store.prepare<[number, number, number]>(
-    `UPDATE assets SET removed_by = ?, updated_at = ?, holder_id = NULL, held_since = NULL, lent_to_lock_id = NULL,
-      borrower_id = NULL WHERE id = ?`,
-  );
+       AND NOT EXISTS (SELECT 1 FROM merchandises child WHERE child.parent_id = merchandises.id AND child.removed_by
+       IS NULL)`,
+    ),
+    removeAsset: store.prepare<[number, number, number]>(
+      `UPDATE assets SET removed_by = ?, updated_at = ?, holder_id = NULL, held_since = NULL, lent_to_lock_id = NULL,
+       borrower_id = NULL WHERE id = ?`,
+    ),
+  };
+}
 
-  function assetOf(number: string, enterprise: number, place: string): number {
-    const found = findAsset.get(number, enterprise);
-    if (found === undefined) throw new Refusal("13004", `${place}.assetNos: ${number} is no asset of the enterprise`);
-    return found.id;
-  }
+/** What removes assets and products for E5 delete_asset and delete_product; 13004 when a deletion finds nothing. */
+export function createRemoval(platform: Platform): (order: Deletion, scope: Scope, place: string) => void {
+  const context = { ...statementsOf(platform.store), now: () => platform.now() };
+  return (order, scope, place) => remove(context, order, scope, place);
+}
 
-  function take(rows: ProductRow[], by: number): void {
-    for (const row of rows) removeProduct.run(by, row.id);
-    // A package goes once nothing is left below it, which may leave the one above it empty in turn.
-    for (const asset of new Set(rows.map((row) => row.asset_id))) {
-      while (removeEmptyPackages.run(by, asset).changes > 0);
-    }
-  }
-
-  function deleteAsset(asset: number, scope: Scope, place: string): void {
-    const rows = productsOfAsset.all(asset, scope.sourceOrder);
-    if (scope.sourceOrder !== null && rows.length === 0) {
-      throw new Refusal("13004", `${place}.srcLicenseOrderId: the order has nothing in this asset`);
-    }
-    take(rows, scope.licenseOrder);
-    if (productsOfAsset.all(asset, null).length === 0) removeAsset.run(scope.licenseOrder, platform.now(), asset);
-  }
-
-  function deleteProduct(product: DeletedProduct, assets: number[], scope: Scope, place: string): void {
-    const candidates =
-      scope.sourceOrder === null
-        ? productsOfCustomer.all(scope.customer)
-        : assets.flatMap((asset) => productsOfAsset.all(asset, scope.sourceOrder));
-    const matching = candidates.filter((row) => row.product_uri === product.productUri && fits(row, product));
-    if (matching.length === 0) throw new Refusal("13004", `${place}: no such product`);
-    take(matching, scope.licenseOrder);
-  }
-
-  return (order, scope, place) => {
-    const assetsOf = (numbers: string[], at: string) => numbers.map((number) => assetOf(number, scope.enterprise, at));
-    if (order.orderType === "delete_asset") {
-      order.assets.forEach((record, index) => {
-        const at = `${place}.assets[${index}]`;
-        for (const asset of assetsOf(record.assetNos, at)) deleteAsset(asset, scope, at);
-      });
-      return;
-    }
+function remove(context: Removing, order: Deletion, scope: Scope, place: string): void {
+  const assetsOf = (numbers: string[], at: string) =>
+    numbers.map((number) => assetOf(context, number, scope.enterprise, at));
+  if (order.orderType === "delete_asset") {
     order.assets.forEach((record, index) => {
       const at = `${place}.assets[${index}]`;
-      const assets = assetsOf(record.assetNos, at);
-      record.products.forEach((product, position) =>
-        deleteProduct(product, assets, scope, `${at}.products[${position}]`),
-      );
+      for (const asset of assetsOf(record.assetNos, at)) deleteAsset(context, asset, scope, at);
     });
-  };
+    return;
+  }
+  order.assets.forEach((record, index) => {
+    const at = `${place}.assets[${index}]`;
+    const assets = assetsOf(record.assetNos, at);
+    record.products.forEach((product, position) =>
+      deleteProduct(context, product, assets, scope, `${at}.products[${position}]`),
+    );
+  });
+}
+
+function assetOf(context: Removing, number: string, enterprise: number, place: string): number {
+  const found = context.findAsset.get(number, enterprise);
+  if (found === undefined) throw new Refusal("13004", `${place}.assetNos: ${number} is no asset of the enterprise`);
+  return found.id;
+}
+
+function take(context: Removing, rows: ProductRow[], by: number): void {
+  for (const row of rows) context.removeProduct.run(by, row.id);
+  // A package goes once nothing is left below it, which may leave the one above it empty in turn.
+  for (const asset of new Set(rows.map((row) => row.asset_id))) {
+    while (context.removeEmptyPackages.run(by, asset).changes > 0);
+  }
+}
+
+function deleteAsset(context: Removing, asset: number, scope: Scope, place: string): void {
+  const rows = context.productsOfAsset.all(asset, scope.sourceOrder);
+  if (scope.sourceOrder !== null && rows.length === 0) {
+    throw new Refusal("13004", `${place}.srcLicenseOrderId: the order has nothing in this asset`);
+  }
+  take(context, rows, scope.licenseOrder);
+  if (context.productsOfAsset.all(asset, null).length === 0)
+    context.removeAsset.run(scope.licenseOrder, context.now(), asset);
+}
+
+function deleteProduct(
+  context: Removing,
+  product: DeletedProduct,
+  assets: number[],
+  scope: Scope,
+  place: string,
+): void {
+  const candidates =
+    scope.sourceOrder === null
+      ? context.productsOfCustomer.all(scope.customer)
+      : assets.flatMap((asset) => context.productsOfAsset.all(asset, scope.sourceOrder));
+  const matching = candidates.filter((row) => row.product_uri === product.productUri && fits(row, product));
+  if (matching.length === 0) throw new Refusal("13004", `${place}: no such product`);
+  take(context, matching, scope.licenseOrder);
 }
 
 /**

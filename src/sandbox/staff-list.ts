@@ -1,6 +1,7 @@
 import { Refusal, success } from "./answers.ts";
+import type { Answer } from "./answers.ts";
 import { identifierOf, numberOf, rowOf } from "./identifiers.ts";
-import type { Platform, Run } from "./endpoints.ts";
+import type { Call, Platform, Run } from "./endpoints.ts";
 
 interface StaffRow {
   id: number;
@@ -17,72 +18,82 @@ interface StaffRow {
 
 const navigationPages = 8;
 
-/** M5: staff in pages. In one piece: the statements are prepared once, and the calls below share them. */
-export function staffListOperations(platform: Platform): { M5: Run } {
-  const { store, settings } = platform;
-  const findEnterprise = store.prepare<[number], { id: number; code: string }>(
-    "SELECT id, code FROM enterprises WHERE id = ?",
-  );
+/** What is common to these calls: the platform, and their statements, prepared once. */
+function contextOf(platform: Platform) {
+  const { store } = platform;
   const condition = `enterprise_id = @enterprise AND (deleted = 0 OR @deleted = 1)
     AND (@department IS NULL OR department_id = @department)
     AND (@keyword IS NULL OR instr(name, @keyword) > 0 OR instr(user_name || @code, @keyword) > 0)`;
-  const countRows = store.prepare<object, { count: number }>(`SELECT COUNT(*) AS count FROM staff WHERE ${condition}`);
-  const findRows = store.prepare<object, StaffRow>(
-    `SELECT id, enterprise_id, user_name, name, department_id, remark, mobile, deleted, created_at, updated_at
-    FROM staff
-     WHERE ${condition} ORDER BY id LIMIT @size OFFSET @offset`,
-  );
-  const findHeld = store.prepare<[number], { asset_number: string }>(
-    "SELECT asset_number FROM assets WHERE holder_id = ? AND removed_by IS NULL ORDER BY id",
-  );
-  const findBorrowed = store.prepare<[number, number], { asset_number: string }>(
-    "SELECT asset_number FROM assets WHERE enterprise_id = ? AND borrower_id = ? AND removed_by IS NULL LIMIT 1",
-  );
-
-  function staffRecord(row: StaffRow, code: string) {
-    return {
-      id: identifierOf("staffRecord", row.id),
-      userId: identifierOf("user", row.id),
-      globalId: identifierOf("member", row.id),
-      enterpriseId: identifierOf("enterprise", row.enterprise_id),
-      departmentId: row.department_id === null ? null : numberOf(row.department_id),
-      departmentName: null,
-      userName: row.user_name + code,
-      passwordMobile: row.mobile,
-      name: row.name,
-      assetNums: findHeld.all(row.id).map((asset) => asset.asset_number),
-      borrowNum: findBorrowed.get(row.enterprise_id, row.id)?.asset_number ?? "",
-      onlineFlag: false,
-      remark: row.remark,
-      deleted: row.deleted === 1,
-      updateTime: row.updated_at,
-      createTime: row.created_at,
-      boundUserInfo: null,
-    };
-  }
-
   return {
-    M5(call) {
-      const enterprise = findEnterprise.get(rowOf("enterprise", call.parameters[0] ?? "") ?? -1);
-      if (enterprise === undefined) throw new Refusal("80001", "enterpriseGlobalId: no such enterprise");
-      const pageNum = positive(call.query, "pageNum");
-      const pageSize = Math.min(positive(call.query, "pageSize"), settings.maxPageSize);
-      const filter = {
-        enterprise: enterprise.id,
-        code: enterprise.code,
-        deleted: settings.showDeletedStaff ? 1 : 0,
-        department: call.query.get("departmentId") || null,
-        keyword: call.query.get("keyword") || null,
-      };
-      const total = countRows.get(filter)?.count ?? 0;
-      const offset = (pageNum - 1) * pageSize;
-      const rows = findRows.all({ ...filter, size: pageSize, offset });
-      return success({
-        ...pageOf(pageNum, pageSize, rows.length, total),
-        list: rows.map((row) => staffRecord(row, enterprise.code)),
-      });
-    },
+    ...platform,
+    findEnterprise: store.prepare<[number], { id: number; code: string }>(
+      "SELECT id, code FROM enterprises WHERE id = ?",
+    ),
+    countRows: store.prepare<object, { count: number }>(`SELECT COUNT(*) AS count FROM staff WHERE ${condition}`),
+    findRows: store.prepare<object, StaffRow>(
+      `SELECT id, enterprise_id, user_name, name, department_id, remark, mobile, deleted, created_at, updated_at
+       FROM staff WHERE ${condition} ORDER BY id LIMIT @size OFFSET @offset`,
+    ),
+    findHeld: store.prepare<[number], { asset_number: string }>(
+      "SELECT asset_number FROM assets WHERE holder_id = ? AND removed_by IS NULL ORDER BY id",
+    ),
+    findBorrowed: store.prepare<[number, number], { asset_number: string }>(
+      "SELECT asset_number FROM assets WHERE enterprise_id = ? AND borrower_id = ? AND removed_by IS NULL LIMIT 1",
+    ),
   };
+}
+
+type Context = ReturnType<typeof contextOf>;
+
+/** M5: staff in pages. */
+export function staffListOperations(platform: Platform): { M5: Run } {
+  const context = contextOf(platform);
+  return {
+    M5: (call) => listStaff(context, call),
+  };
+}
+
+function staffRecord(context: Context, row: StaffRow, code: string) {
+  return {
+    id: identifierOf("staffRecord", row.id),
+    userId: identifierOf("user", row.id),
+    globalId: identifierOf("member", row.id),
+    enterpriseId: identifierOf("enterprise", row.enterprise_id),
+    departmentId: row.department_id === null ? null : numberOf(row.department_id),
+    departmentName: null,
+    userName: row.user_name + code,
+    passwordMobile: row.mobile,
+    name: row.name,
+    assetNums: context.findHeld.all(row.id).map((asset) => asset.asset_number),
+    borrowNum: context.findBorrowed.get(row.enterprise_id, row.id)?.asset_number ?? "",
+    onlineFlag: false,
+    remark: row.remark,
+    deleted: row.deleted === 1,
+    updateTime: row.updated_at,
+    createTime: row.created_at,
+    boundUserInfo: null,
+  };
+}
+
+function listStaff(context: Context, call: Call): Answer {
+  const enterprise = context.findEnterprise.get(rowOf("enterprise", call.parameters[0] ?? "") ?? -1);
+  if (enterprise === undefined) throw new Refusal("80001", "enterpriseGlobalId: no such enterprise");
+  const pageNum = positive(call.query, "pageNum");
+  const pageSize = Math.min(positive(call.query, "pageSize"), context.settings.maxPageSize);
+  const filter = {
+    enterprise: enterprise.id,
+    code: enterprise.code,
+    deleted: context.settings.showDeletedStaff ? 1 : 0,
+    department: call.query.get("departmentId") || null,
+    keyword: call.query.get("keyword") || null,
+  };
+  const total = context.countRows.get(filter)?.count ?? 0;
+  const offset = (pageNum - 1) * pageSize;
+  const rows = context.findRows.all({ ...filter, size: pageSize, offset });
+  return success({
+    ...pageOf(pageNum, pageSize, rows.length, total),
+    list: rows.map((row) => staffRecord(context, row, enterprise.code)),
+  });
 }
 
 function positive(query: URLSearchParams, name: string): number {

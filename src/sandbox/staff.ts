@@ -23,140 +23,146 @@ interface StaffRow {
   user_name: string;
 }
 
-/**
- * M1–M4: adding, editing and deleting staff.
- * In one piece: the statements are prepared once, and the calls below share them.
- */
-export function staffOperations(platform: Platform): { M1: Run; M2: Run; M3: Run; M4: Run } {
-  const { store, settings } = platform;
-  const findEnterprise = store.prepare<[number], EnterpriseRow>("SELECT id, code FROM enterprises WHERE id = ?");
-  const countStaff = store.prepare<[number], { count: number }>(
-    "SELECT COUNT(*) AS count FROM staff WHERE enterprise_id = ? AND deleted = 0",
-  );
-  const findByName = store.prepare<[number, string], StaffRow>(
-    "SELECT id, user_name FROM staff WHERE enterprise_id = ? AND user_name = ? AND deleted = 0",
-  );
-  const findMember = store.prepare<[number, number], StaffRow>(
-    "SELECT id, user_name FROM staff WHERE id = ? AND enterprise_id = ? AND deleted = 0",
-  );
-  const insert = store.prepare<[number, string, string, string | null, string | null, string, string, number, number]>(
-    `INSERT INTO staff (enterprise_id, role, user_name, name, department_id, remark, mobile, password_hash, created_at,
-    updated_at)
-     VALUES (?, 'added', ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const update = store.prepare<[string, string | null, string | null, string, number, number]>(
-    "UPDATE staff SET name = ?, department_id = ?, remark = ?, mobile = ?, updated_at = ? WHERE id = ?",
-  );
-  const setPassword = store.prepare<[string, number, number]>(
-    "UPDATE staff SET password_hash = ?, updated_at = ? WHERE id = ?",
-  );
-  const markDeleted = store.prepare<[number, number]>("UPDATE staff SET deleted = 1, updated_at = ? WHERE id = ?");
-  const freeAssets = store.prepare<[number]>(
-    "UPDATE assets SET holder_id = NULL, held_since = NULL WHERE holder_id = ?",
-  );
-
-  function enterpriseOf(call: Call): EnterpriseRow | undefined {
-    return findEnterprise.get(rowOf("enterprise", call.parameters[0] ?? "") ?? -1);
-  }
-
-  function memberOf(call: Call): { member: StaffRow; enterprise: EnterpriseRow } {
-    const enterprise = enterpriseOf(call);
-    const member = enterprise && findMember.get(rowOf("member", call.parameters[1] ?? "") ?? -1, enterprise.id);
-    if (enterprise === undefined || member === undefined) throw new Refusal("60002", "no such staff member");
-    return { member, enterprise };
-  }
-
-  function checkedEntries(call: Call, enterprise: EnterpriseRow) {
-    const body = objectBody(call.body);
-    requireNamed(body, ["userList"]);
-    const { userList } = body;
-    if (userList === undefined || userList === null) throw new Refusal("40000", "userList is empty");
-    if (!Array.isArray(userList)) throw new Refusal("40000", "userList is no list");
-    if (userList.length === 0) throw new Refusal("40021", "userList is empty");
-    if (userList.length > entriesPerCall) throw new Refusal("60013", `userList has ${userList.length} entries`);
-    const entries = userList.map((entry) => addedEntry(entry, enterprise.code, settings));
-    const cap = settings.trialMemberCap;
-    const present = countStaff.get(enterprise.id)?.count ?? 0;
-    if (cap !== undefined && present + entries.length > cap) {
-      throw new Refusal("60009", `the enterprise has ${present} already`, [cap]);
-    }
-    return entries;
-  }
-
-  function addStaff(call: Call): Answer {
-    const enterprise = enterpriseOf(call);
-    if (enterprise === undefined) throw new Refusal("40006", "enterpriseGlobalId: no such enterprise");
-    const entries = checkedEntries(call, enterprise);
-    const now = platform.now();
-    const succeeded: object[] = [];
-    const failed: object[] = [];
-    entries.forEach((entry, index) => {
-      const { userName, name, departmentId, remark } = entry;
-      if (index >= entries.length - call.failingEntries) {
-        failed.push({ userName, message: "network error, retry" });
-      } else if (findByName.get(enterprise.id, userName) !== undefined) {
-        failed.push({ userName, message: "account exists already" });
-      } else {
-        const hash = sha256(entry.password);
-        const { lastInsertRowid } = insert.run(
-          enterprise.id,
-          userName,
-          name,
-          departmentId,
-          remark,
-          entry.mobile,
-          hash,
-          now,
-          now,
-        );
-        const row = Number(lastInsertRowid);
-        succeeded.push({
-          id: numberOf(identifierOf("staffRecord", row)),
-          userId: numberOf(identifierOf("user", row)),
-          globalId: identifierOf("member", row),
-          enterpriseId: numberOf(identifierOf("enterprise", enterprise.id)),
-          departmentId: departmentId === null ? null : numberOf(departmentId),
-          departmentName: null,
-          userName: userName + enterprise.code,
-          name,
-          remark,
-          deleted: false,
-          updateTime: now,
-          createTime: now,
-        });
-      }
-    });
-    if (failed.length === 0) return success({ succeeded, failed });
-    return { ...failure("60027", `${failed.length} of ${entries.length} were not added`), data: { succeeded, failed } };
-  }
-
+/** What is common to these calls: the platform, and their statements, prepared once. */
+function contextOf(platform: Platform) {
+  const { store } = platform;
   return {
-    M1: addStaff,
-
-    M2(call) {
-      const { member, enterprise } = memberOf(call);
-      const entry = editedEntry(call.body, enterprise.code);
-      if (entry.userName !== member.user_name && entry.userName !== member.user_name + enterprise.code) {
-        throw new Refusal("60002", "userName is not that of the staff member");
-      }
-      update.run(entry.name, entry.departmentId, entry.remark, entry.mobile, platform.now(), member.id);
-      return success(null);
-    },
-
-    M3(call) {
-      const { member } = memberOf(call);
-      const body = objectBody(call.body);
-      const password = requiredField(body, "password", "40001");
-      checkPassword(password, settings);
-      setPassword.run(sha256(password), platform.now(), member.id);
-      return success(null);
-    },
-
-    M4(call) {
-      const { member } = memberOf(call);
-      markDeleted.run(platform.now(), member.id);
-      freeAssets.run(member.id);
-      return success(null);
-    },
+    ...platform,
+    findEnterprise: store.prepare<[number], EnterpriseRow>("SELECT id, code FROM enterprises WHERE id = ?"),
+    countStaff: store.prepare<[number], { count: number }>(
+      "SELECT COUNT(*) AS count FROM staff WHERE enterprise_id = ? AND deleted = 0",
+    ),
+    findByName: store.prepare<[number, string], StaffRow>(
+      "SELECT id, user_name FROM staff WHERE enterprise_id = ? AND user_name = ? AND deleted = 0",
+    ),
+    findMember: store.prepare<[number, number], StaffRow>(
+      "SELECT id, user_name FROM staff WHERE id = ? AND enterprise_id = ? AND deleted = 0",
+    ),
+    insert: store.prepare<[number, string, string, string | null, string | null, string, string, number, number]>(
+      `INSERT INTO staff (enterprise_id, role, user_name, name, department_id, remark, mobile, password_hash,
+       created_at, updated_at) VALUES (?, 'added', ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    update: store.prepare<[string, string | null, string | null, string, number, number]>(
+      "UPDATE staff SET name = ?, department_id = ?, remark = ?, mobile = ?, updated_at = ? WHERE id = ?",
+    ),
+    setPassword: store.prepare<[string, number, number]>(
+      "UPDATE staff SET password_hash = ?, updated_at = ? WHERE id = ?",
+    ),
+    markDeleted: store.prepare<[number, number]>("UPDATE staff SET deleted = 1, updated_at = ? WHERE id = ?"),
+    freeAssets: store.prepare<[number]>("UPDATE assets SET holder_id = NULL, held_since = NULL WHERE holder_id = ?"),
   };
+}
+
+type Context = ReturnType<typeof contextOf>;
+
+/** M1–M4: adding, editing and deleting staff. */
+export function staffOperations(platform: Platform): { M1: Run; M2: Run; M3: Run; M4: Run } {
+  const context = contextOf(platform);
+  return {
+    M1: (call) => addStaff(context, call),
+    M2: (call) => editStaff(context, call),
+    M3: (call) => resetPassword(context, call),
+    M4: (call) => deleteStaff(context, call),
+  };
+}
+
+function enterpriseOf(context: Context, call: Call): EnterpriseRow | undefined {
+  return context.findEnterprise.get(rowOf("enterprise", call.parameters[0] ?? "") ?? -1);
+}
+
+function memberOf(context: Context, call: Call): { member: StaffRow; enterprise: EnterpriseRow } {
+  const enterprise = enterpriseOf(context, call);
+  const member = enterprise && context.findMember.get(rowOf("member", call.parameters[1] ?? "") ?? -1, enterprise.id);
+  if (enterprise === undefined || member === undefined) throw new Refusal("60002", "no such staff member");
+  return { member, enterprise };
+}
+
+function checkedEntries(context: Context, call: Call, enterprise: EnterpriseRow) {
+  const body = objectBody(call.body);
+  requireNamed(body, ["userList"]);
+  const { userList } = body;
+  if (userList === undefined || userList === null) throw new Refusal("40000", "userList is empty");
+  if (!Array.isArray(userList)) throw new Refusal("40000", "userList is no list");
+  if (userList.length === 0) throw new Refusal("40021", "userList is empty");
+  if (userList.length > entriesPerCall) throw new Refusal("60013", `userList has ${userList.length} entries`);
+  const entries = userList.map((entry) => addedEntry(entry, enterprise.code, context.settings));
+  const cap = context.settings.trialMemberCap;
+  const present = context.countStaff.get(enterprise.id)?.count ?? 0;
+  if (cap !== undefined && present + entries.length > cap) {
+    throw new Refusal("60009", `the enterprise has ${present} already`, [cap]);
+  }
+  return entries;
+}
+
+function addStaff(context: Context, call: Call): Answer {
+  const enterprise = enterpriseOf(context, call);
+  if (enterprise === undefined) throw new Refusal("40006", "enterpriseGlobalId: no such enterprise");
+  const entries = checkedEntries(context, call, enterprise);
+  const now = context.now();
+  const succeeded: object[] = [];
+  const failed: object[] = [];
+  entries.forEach((entry, index) => {
+    const { userName, name, departmentId, remark } = entry;
+    if (index >= entries.length - call.failingEntries) {
+      failed.push({ userName, message: "network error, retry" });
+    } else if (context.findByName.get(enterprise.id, userName) !== undefined) {
+      failed.push({ userName, message: "account exists already" });
+    } else {
+      const hash = sha256(entry.password);
+      const { lastInsertRowid } = context.insert.run(
+        enterprise.id,
+        userName,
+        name,
+        departmentId,
+        remark,
+        entry.mobile,
+        hash,
+        now,
+        now,
+      );
+      const row = Number(lastInsertRowid);
+      succeeded.push({
+        id: numberOf(identifierOf("staffRecord", row)),
+        userId: numberOf(identifierOf("user", row)),
+        globalId: identifierOf("member", row),
+        enterpriseId: numberOf(identifierOf("enterprise", enterprise.id)),
+        departmentId: departmentId === null ? null : numberOf(departmentId),
+        departmentName: null,
+        userName: userName + enterprise.code,
+        name,
+        remark,
+        deleted: false,
+        updateTime: now,
+        createTime: now,
+      });
+    }
+  });
+  if (failed.length === 0) return success({ succeeded, failed });
+  return { ...failure("60027", `${failed.length} of ${entries.length} were not added`), data: { succeeded, failed } };
+}
+
+function editStaff(context: Context, call: Call): Answer {
+  const { member, enterprise } = memberOf(context, call);
+  const entry = editedEntry(call.body, enterprise.code);
+  if (entry.userName !== member.user_name && entry.userName !== member.user_name + enterprise.code) {
+    throw new Refusal("60002", "userName is not that of the staff member");
+  }
+  context.update.run(entry.name, entry.departmentId, entry.remark, entry.mobile, context.now(), member.id);
+  return success(null);
+}
+
+function resetPassword(context: Context, call: Call): Answer {
+  const { member } = memberOf(context, call);
+  const body = objectBody(call.body);
+  const password = requiredField(body, "password", "40001");
+  checkPassword(password, context.settings);
+  context.setPassword.run(sha256(password), context.now(), member.id);
+  return success(null);
+}
+
+function deleteStaff(context: Context, call: Call): Answer {
+  const { member } = memberOf(context, call);
+  context.markDeleted.run(context.now(), member.id);
+  context.freeAssets.run(member.id);
+  return success(null);
 }
