@@ -50,6 +50,29 @@ describe("intents", () => {
     });
   });
 
+  it("of a form that this version does not know are kept as they are, and named with their column", async () => {
+    const columns = {
+      kind: "borrow-assets",
+      payload: '{"crmCustomerId":7}',
+      target: "[]",
+      before: '{"name":1}',
+      after: "null",
+      context: '{"acknowledged":"x"}',
+    };
+    for (const [column, text] of Object.entries(columns)) {
+      const { ledger, path } = await openLedger();
+      const id = await intend(ledger, update(column));
+      const database = sqlite(path);
+      database.prepare(`update operation set ${column} = ? where id = ?`).run(text, id);
+      await expect(ledger.journal.byId(id), column).rejects.toMatchObject({
+        code: "ledger.damaged",
+        exitCode: 65,
+        message: `the ledger is damaged: column ${column} of operation ${id} cannot be read`,
+      });
+      expect(database.prepare(`select ${column} from operation where id = ?`).pluck().get(id)).toBe(text);
+    }
+  });
+
   it("are sent again only from unknown, with an attempt of its own", async () => {
     const { ledger } = await openLedger();
     const planned = update("1");

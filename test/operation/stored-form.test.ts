@@ -201,6 +201,24 @@ const cases = [
     }),
     "b6ea6adf7a6f9505389063d2ab6ace4914a07fae0e3474e1cbacd902c3e60355",
   ],
+  ...(["lock-assets", "unlock-assets"] as const).map(
+    (kind) =>
+      [
+        operation(kind, {
+          customer,
+          subject: "locks:crm/ALFKI",
+          records: [{ stream: "customers", ...customer }],
+          target: {},
+          payload: { assetNums: ["8000000001"], operatorIdentity: "licence desk" },
+          reason: "anna.lee asked to have 1 lock switched",
+          before: { "8000000001": "2026-10-01T08:00:00.000Z" },
+          after: [{ assetNum: "8000000001", licenseType: "normal_recover_usbkey", largeCustomer: false }],
+        }),
+        kind === "lock-assets"
+          ? "befc59b6e2652909fda6bb35e7bbab62ecd1712c087df7d20fc54c36f152bdad"
+          : "cf2b9cae4984293e8636051c75683ac4f67c86aea4565a78e1dc85531a71b85e",
+      ] as const,
+  ),
   [
     operation("take-asset-numbers", {
       customer: { namespace: "", id: "" },

@@ -30,7 +30,7 @@ function wishes(cell: Cell): z.infer<typeof wishRow>[] {
   try {
     return ledger.rows(
       wishRow,
-      "select customer_id, asset_number, status from lock_wish where to_at is null order by asset_number",
+      "select customer_id, asset_number, status from lock_wish where to_at is null order by customer_id, asset_number",
     );
   } finally {
     ledger.close();
@@ -62,6 +62,29 @@ describe("locks of two customers", () => {
       expect((await lock(cell, "C1", numberOf(cell, "A1"))).code, "of a type that cannot be disabled").toBe(64);
       expect(cell.calls("E6")).toBe(0);
     });
+  });
+
+  it("a customer whose order may have been placed unseen waits for a person with its locks too, and no other does", async () => {
+    const environment = { CRM_SYNC__orders__unseen: "ask" };
+    const third = { ...others, orders: [...others.orders, orderRow("O3", { A9: "cloud_account" })] };
+    const change = (folder: string): void => writeWorld(folder, third);
+    await cells.within(
+      cells.place("base"),
+      environment,
+      async (cell) => {
+        cell.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
+        expect((await cell.run()).code).toBe(5);
+        const waits = await lock(cell, "C1", numberOf(cell, "A2"));
+        expect([waits.code, JSON.parse(waits.stdout).open]).toMatchObject([5, [{ endpoint: "E5", state: "parked" }]]);
+        expect((await lock(cell, "C2", numberOf(cell, "B1"))).code).toBe(0);
+        expect(wishes(cell).map((row) => [row.customer_id, row.status])).toEqual([
+          ["C1", null],
+          ["C2", 1],
+        ]);
+        expect(cell.calls("E6")).toBe(1);
+      },
+      change,
+    );
   });
 
   it("an answer about other locks than were sent says nothing: the same locks are sent again", async () => {
