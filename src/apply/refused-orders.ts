@@ -11,7 +11,7 @@ import type { ApplyDependencies } from "./dependencies.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { isShown } from "./licence-types.ts";
 import type { Known } from "../operation/state.ts";
-import type { CustomerState } from "./customer-state.ts";
+import { CustomerState } from "./customer-state.ts";
 import { evidenceWith } from "./settle.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
@@ -100,9 +100,13 @@ async function shownOf(
   channelOrderId: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
+  // The enterprise is that of the customer for whom it was sent, who is not always the one that the CRM names now.
+  const { customer } = row.operation;
+  const isSame = formatKey(customer) === formatKey(deps.knows.customer);
+  const knows = isSame ? deps.knows : new CustomerState(deps, customer);
   const facts = {
     channelOrderId,
-    placedNumbers: async () => placedNumbers(await deps.knows.known()),
+    placedNumbers: async () => placedNumbers(await knows.known()),
     isShown: (licenseType: string) => isShown(deps, licenseType),
   };
   return await kindOf(row.operation).shownAfterRefusal(journalEntry(row), deps.reader, facts, signal);
