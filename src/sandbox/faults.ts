@@ -100,6 +100,12 @@ export interface Faults {
   clear(id?: string): void;
 }
 
+/** The switchboard as the sandbox has it. */
+export interface DecidingFaults extends Faults {
+  /** The fault that a call meets; `values` stand in its path and query. */
+  decide(target: EndpointId | "token", values?: readonly string[]): Fault | undefined;
+}
+
 interface Entry {
   id: string;
   rule: Fault;
@@ -107,12 +113,8 @@ interface Entry {
   fired: number;
 }
 
-/**
- * The rules and what decides about a call; `values` stand in its path and query. `fraction` gives numbers in [0, 1).
- */
-export function createFaults(
-  fraction: () => number,
-): Faults & { decide(target: EndpointId | "token", values?: readonly string[]): Fault | undefined } {
+/** The rules and what decides about a call. `fraction` gives numbers in [0, 1). */
+export function createFaults(fraction: () => number): DecidingFaults {
   let entries: Entry[] = [];
   let added = 0;
 
