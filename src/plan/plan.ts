@@ -121,7 +121,9 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   if (staffMatters) planPeople(input, options, { orderOperations, rejections }, { operations, changes, records });
   const locks = planLocks(input, settings, { rejections, tried: options.tried ?? new Set() });
   operations.push(...locks.operations);
-  if (locks.block !== undefined) records.push(recordOf("customers", input.customer, locks.block));
+  // What the customer itself waits for comes first: it is looked at again, which a lock that was refused is not.
+  const waits = records.some(({ stream, outcome }) => stream === "customers" && outcome !== "planned");
+  if (locks.block !== undefined && !waits) records.push(recordOf("customers", input.customer, locks.block));
   operations.sort(compareOperations);
   return { customer: input.customer, operations, records, changes, fingerprint };
 }

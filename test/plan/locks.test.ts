@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { applyChanges } from "../../src/operation/state.ts";
 import type { Known, LockWish, StateChange } from "../../src/operation/state.ts";
 import { planLocks } from "../../src/plan/locks.ts";
-import { customerKey, settingsWith, settingsWithout, situation } from "./situation.ts";
+import { planCustomer } from "../../src/plan/plan.ts";
+import { customer, customerKey, linked, settingsWith, settingsWithout, situation } from "./situation.ts";
 
 const settings = settingsWith({ operatorIdentity: "licence desk" });
 const nothingRefused = { of: () => undefined };
@@ -71,6 +72,19 @@ test("what is asked for anew is another operation, and what is taken back is non
   expect(again).not.toBe(first);
   const back: StateChange = { type: "lock-withdrawn", customer: customerKey, assetNumber: "1" };
   expect(planned([wish("1", "locked"), back])).toEqual({ sent: [], block: undefined, hashes: [] });
+});
+
+test("what a customer waits for itself is not hidden by a lock that was refused", () => {
+  const { locks } = after(wish("1", "locked"), answer("1", "locked", 4)).known;
+  const codes = (acknowledged: string): (string | undefined)[] => {
+    const known = linked(customer({ branchName: acknowledged }), { locks });
+    if (known.link !== undefined) known.link.origin = "bound";
+    const input = situation({ known, customer: customer({ branchName: "Now" }) });
+    const { records } = planCustomer(input, { settings, canSeal: true, revokesBlocked: undefined });
+    return records.map(({ code }) => code);
+  };
+  expect(codes("Before")).toEqual(["enterprise.bound"]);
+  expect(codes("Now")).toEqual([undefined, "lock.refused"]);
 });
 
 test("nothing is sent without the role that asks for it (A40)", () => {

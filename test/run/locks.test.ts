@@ -87,6 +87,26 @@ describe("locks of two customers", () => {
     );
   });
 
+  it("a lock that is refused keeps no change of its customer from being sent", async () => {
+    const changed = { ...others, customers: [customerRow("C1", "East"), customerRow("C2", "South")] };
+    const change = (folder: string): void => writeWorld(folder, changed);
+    await cells.within(
+      cells.place("base"),
+      {},
+      async (cell) => {
+        await cell.sandbox.refuseConnections();
+        expect((await cell.run()).code).toBe(7);
+        await cell.sandbox.acceptConnections();
+        cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
+        expect((await lock(cell, "C1", numberOf(cell, "A2"))).code).toBe(3);
+        expect(cell.calls("E4")).toBe(0);
+        await cell.run();
+        expect(cell.effects()["E4"]).toBe(1);
+      },
+      change,
+    );
+  });
+
   it("an answer about other locks than were sent says nothing: the same locks are sent again", async () => {
     await cells.within(cells.place("base"), {}, async (cell) => {
       const number = numberOf(cell, "A2");

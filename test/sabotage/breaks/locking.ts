@@ -36,4 +36,20 @@ export const locking: Breaks = {
     test: "plan/locks.test.ts",
     title: "a late answer to what was asked for before says nothing of what is asked for now",
   },
+  "a lock that was refused hides what its customer waits for": {
+    file: "src/plan/plan.ts",
+    within: "planCustomer",
+    find: "&& !$waits",
+    replace: "",
+    test: "plan/locks.test.ts",
+    title: "what a customer waits for itself is not hidden by a lock that was refused",
+  },
+  "a lock that was refused ends the waiting of its customer's change": {
+    file: "src/run/asked-attempt.ts",
+    within: "attemptAsked",
+    find: "desiredCustomer?.pending !== true",
+    replace: "desiredCustomer !== undefined",
+    test: "run/locks.test.ts",
+    title: "locks of two customers > a lock that is refused keeps no change of its customer from being sent",
+  },
 };
