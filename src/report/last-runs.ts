@@ -13,9 +13,11 @@ export interface RunTrouble {
 
 type LastRun = Pick<RunFacts, "id" | "job" | "kind" | "state" | "exitCode" | "summary">;
 
+const jobsByHand = ["apply", "resync", "lock", "unlock"];
+
 /** Runs of a job that a person started by hand tell their outcome at once: their end is nobody else's concern. */
 export function byHand(run: Pick<RunFacts, "kind" | "job">): boolean {
-  return run.kind === "plan" || run.job === "apply" || run.job === "resync";
+  return run.kind === "plan" || jobsByHand.includes(run.job);
 }
 
 /**

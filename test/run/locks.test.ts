@@ -95,6 +95,7 @@ describe("locks of two customers", () => {
       {},
       async (cell) => {
         await cell.sandbox.refuseConnections();
+        expect((await lock(cell, "C2", numberOf(cell, "B1"))).code, "asked for, and not sent").toBe(7);
         expect((await cell.run()).code).toBe(7);
         await cell.sandbox.acceptConnections();
         cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
