@@ -2,12 +2,18 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { decide } from "../../src/apply/decide.ts";
 import { correlationOf } from "../../src/operation/enterprise.ts";
-import type { Platform } from "../../src/platform/platform.ts";
-import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";
+import { ApplyWorld, customer, settleMs } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
-
-const lost = { fault: "appliedNoReply", times: 1 } as const;
-const untouched = { fault: "resetBefore", times: 1 } as const;
+import {
+  landing,
+  lost,
+  refusingOrders,
+  showingHalf,
+  showingNoAssets,
+  untouched,
+  withMemberCenter,
+  withOrderService,
+} from "./services.ts";
 
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
   const world = await ApplyWorld.start({ ordersUnseen: "resend", ...options });
@@ -16,44 +22,12 @@ async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): 
   return world;
 }
 
-/** Services whose E5 is answered by nobody and reaches the service when `land` is called. */
-function landing(world: ApplyWorld): { world: ApplyWorld; land: () => Promise<unknown> } {
-  const real = world.deps.platform.orderService;
-  let late: () => Promise<unknown> = () => Promise.reject(new Error("nothing was sent"));
-  const sent = world.with({
-    orderService: {
-      ...real,
-      placeOrders: async (request, call) => {
-        const left = await permitted(call);
-        late = () => real.placeOrders(request, left);
-        return { kind: "unknown", reason: "no answer" };
-      },
-    },
-  });
-  return { world: sent, land: () => late() };
-}
-
-function members(world: ApplyWorld, instead: Partial<Platform["memberCenter"]>): ApplyWorld {
-  return world.with({ memberCenter: { ...world.deps.platform.memberCenter, ...instead } });
-}
-
 describe("a call whose program was killed before its answer", () => {
   it("has its whole settle time from when it is found: how long it was under way is not known", async () => {
     const world = await withOrder();
     const order = await world.planned("place-order");
     await world.fixNumbers(order);
-    const real = world.deps.platform.orderService;
-    let land: () => Promise<unknown> = () => Promise.reject(new Error("nothing was sent"));
-    const killed = world.with({
-      orderService: {
-        ...real,
-        placeOrders: async (request, call) => {
-          const left = await permitted(call);
-          land = () => real.placeOrders(request, left);
-          return await new Promise<never>(() => {});
-        },
-      },
-    });
+    const { world: killed, land } = landing(world, "never");
     void killed.deliver(order);
     await world.until(async () => Object.values(await world.states()).includes("sending"));
     world.clock.pass(settleMs - 1_000);
@@ -71,24 +45,26 @@ describe("a call whose program was killed before its answer", () => {
 });
 
 describe("a reading that takes long", () => {
+  /** The order lands, and time passes, between the beginning and the end of E8. */
+  function slowly(world: ApplyWorld, land: () => Promise<unknown>): ApplyWorld {
+    const real = world.deps.platform.orderService;
+    return withOrderService(world, {
+      listVirtualAssets: async (...parameters: Parameters<typeof real.listVirtualAssets>) => {
+        const shown = await real.listVirtualAssets(...parameters);
+        await land();
+        world.clock.pass(2_000);
+        return shown;
+      },
+    });
+  }
+
   it("counts as of when it began: what landed meanwhile is not called unseen", async () => {
     const world = await withOrder();
     const { world: sent, land } = landing(world);
     const id = await sent.carryOutUnknown("place-order");
     for (let reading = 0; reading < 3; reading += 1) expect((await world.settle(id)).kind).toBe("waiting");
     world.clock.pass(settleMs - 1_000);
-    const real = world.deps.platform.orderService;
-    const slow = world.with({
-      orderService: {
-        ...real,
-        listVirtualAssets: async (...parameters: Parameters<typeof real.listVirtualAssets>) => {
-          const shown = await real.listVirtualAssets(...parameters);
-          await land();
-          world.clock.pass(2_000);
-          return shown;
-        },
-      },
-    });
+    const slow = slowly(world, land);
     expect((await slow.settle(id)).kind).toBe("waiting");
     expect((await world.settle(id)).kind).toBe("done");
     expect(world.calls("E5")).toBe(1);
@@ -99,18 +75,7 @@ describe("a reading that takes long", () => {
     const { world: sent, land } = landing(world);
     const id = await sent.carryOutUnknown("place-order");
     world.clock.pass(settleMs - 1_000);
-    const real = world.deps.platform.orderService;
-    const slow = world.with({
-      orderService: {
-        ...real,
-        listVirtualAssets: async (...parameters: Parameters<typeof real.listVirtualAssets>) => {
-          const shown = await real.listVirtualAssets(...parameters);
-          await land();
-          world.clock.pass(2_000);
-          return shown;
-        },
-      },
-    });
+    const slow = slowly(world, land);
     await expect(
       decide(slow.deps, slow.reader, id, "not-applied", { reason: "x", by: "tester" }),
     ).rejects.toMatchObject({
@@ -127,19 +92,10 @@ describe("readings that disagree with one another", () => {
     const world = await withOrder();
     world.sandbox.faults.add({ operation: "E5", ...lost });
     const id = await world.carryOutUnknown("place-order");
-    const real = world.deps.platform.memberCenter;
-    const half = members(world, {
-      listAssetContents: async (asset, call) => {
-        const contents = await real.listAssetContents(asset, call);
-        return { ...contents, productInstanceList: contents.productInstanceList.slice(1) };
-      },
-    });
+    const half = showingHalf(world);
     expect((await half.settle(id)).kind).toBe("waiting");
     expect((await half.settle(id)).kind).toBe("waiting");
-    const blank = world.with({
-      memberCenter: { ...real, listAssetNumbers: async () => [] },
-      orderService: { ...world.deps.platform.orderService, listVirtualAssets: async () => [] },
-    });
+    const blank = showingNoAssets(world);
     for (let reading = 0; reading < blankReadings; reading += 1) expect((await blank.settle(id)).kind).toBe("waiting");
     world.clock.pass(settleMs + 1);
     expect((await blank.settleInTime(id)).kind).toBe("parked");
@@ -150,7 +106,9 @@ describe("readings that disagree with one another", () => {
     const world = await withOrder();
     world.sandbox.faults.add({ operation: "E5", ...lost });
     const id = await world.carryOutUnknown("place-order");
-    const bare = members(world, { listAssetContents: async () => ({ productInstanceList: [], children: [] }) });
+    const bare = withMemberCenter(world, {
+      listAssetContents: async () => ({ productInstanceList: [], children: [] }),
+    });
     expect((await bare.settleInTime(id)).kind).toBe("parked");
     expect(world.calls("E5")).toBe(1);
   });
@@ -165,7 +123,7 @@ describe("readings that disagree with one another", () => {
     world.sandbox.faults.add({ operation: "M9", ...untouched });
     const id = await world.carryOutUnknown("revoke-assets");
     const real = world.deps.platform.memberCenter;
-    const stale = members(world, {
+    const stale = withMemberCenter(world, {
       listAssetNumbers: async (enterprise, call) =>
         (await real.listAssetNumbers(enterprise, call)).map((asset) => ({ ...asset, cloudAccountGlobalId: null })),
     });
@@ -239,20 +197,11 @@ describe("settings that were changed while operations were in doubt", () => {
 });
 
 describe("licence types that the platform may not show (A43)", () => {
-  /** A platform that shows no assets. */
-  function blank(world: ApplyWorld): ApplyWorld {
-    const real = world.deps.platform;
-    return world.with({
-      memberCenter: { ...real.memberCenter, listAssetNumbers: async () => [] },
-      orderService: { ...real.orderService, listVirtualAssets: async () => [] },
-    });
-  }
-
   it("are never called unseen where the settings do not name them", async () => {
     const world = await withOrder({ assumptions: { visibleLicenseTypes: ["normal_recover_usbkey"] } });
     world.sandbox.faults.add({ operation: "E5", ...lost });
     const id = await world.carryOutUnknown("place-order");
-    expect(await blank(world).settleInTime(id)).toMatchObject({
+    expect(await showingNoAssets(world).settleInTime(id)).toMatchObject({
       kind: "parked",
       reason: expect.stringContaining("cloud_account"),
     });
@@ -265,7 +214,7 @@ describe("licence types that the platform may not show (A43)", () => {
     const id = await world.carryOutUnknown("place-order");
     const { instances, ...order } = orderRecord("O1", "C1");
     await world.take("orders", { ...order, instances: instances.slice(0, -1) });
-    expect((await blank(world).settleInTime(id)).kind).toBe("parked");
+    expect((await showingNoAssets(world).settleInTime(id)).kind).toBe("parked");
   });
 
   it("are learned from what was shown where the settings say nothing", async () => {
@@ -302,7 +251,7 @@ describe("an asset number that the CRM gave and in which M7 shows nothing at all
       world.sandbox.faults.add({ operation: "E5", ...untouched });
       const delivery = await world.deliver(planned);
       if (delivery.kind !== "unknown") throw new Error(delivery.kind);
-      const bare = members(world, {
+      const bare = withMemberCenter(world, {
         listAssetNumbers: async () => [
           { assetNum: "8999999999", assetId: "65", cloudAccountGlobalId: null, borrowedFlag: false, onlineFlag: false },
         ],
@@ -348,17 +297,7 @@ describe("what is kept of the readings", () => {
     const world = await withOrder();
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
-    const real = world.deps.platform.orderService;
-    const down = world.with({
-      orderService: {
-        ...real,
-        placeOrders: async (_, call) => {
-          await permitted(call);
-          return { kind: "not-sent", reason: "connect ECONNREFUSED" };
-        },
-      },
-    });
-    expect((await down.settleInTime(id)).kind).toBe("unreadable");
+    expect((await refusingOrders(world).settleInTime(id)).kind).toBe("unreadable");
     for (const kind of ["waiting", "waiting", "done"]) expect((await world.settle(id)).kind).toBe(kind);
   });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Order } from "../../src/crm/model.ts";
-import type { Platform } from "../../src/platform/platform.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord } from "../support/world/records.ts";
+import { withMemberCenter } from "./services.ts";
 
 /** An order of cloud assets whose E5 had no answer; `applied` says whether the platform placed it. */
 async function inDoubt(
@@ -17,21 +17,17 @@ async function inDoubt(
   return { world, id: await world.carryOutUnknown("place-order") };
 }
 
-function reading(world: ApplyWorld, members: Partial<Platform["memberCenter"]>): ApplyWorld {
-  return world.with({ memberCenter: { ...world.deps.platform.memberCenter, ...members } });
-}
-
 describe("what proves an order in doubt", () => {
   it("are its assets where E8 alone shows them", async () => {
     const { world, id } = await inDoubt(true);
-    expect((await reading(world, { listAssetNumbers: async () => [] }).settle(id)).kind).toBe("done");
+    expect((await withMemberCenter(world, { listAssetNumbers: async () => [] }).settle(id)).kind).toBe("done");
     expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(1);
   });
 
   it("are not products that another order put into the same assets", async () => {
     const { world, id } = await inDoubt(true);
     const real = world.deps.platform.memberCenter;
-    const elsewhere = reading(world, {
+    const elsewhere = withMemberCenter(world, {
       listAssetContents: async (asset, call) => {
         const contents = await real.listAssetContents(asset, call);
         const others = (products: typeof contents.productInstanceList) =>
@@ -57,7 +53,7 @@ describe("what proves an order in doubt", () => {
     const hidden = (await world.ledger.state.known(customer)).numbers
       .filter((item) => item.instanceId === "A1-O1")
       .map((item) => item.number);
-    const half = reading(world, {
+    const half = withMemberCenter(world, {
       listAssetNumbers: async (enterprise, call) =>
         (await real.listAssetNumbers(enterprise, call)).filter((asset) => !hidden.includes(asset.assetNum)),
     });

@@ -4,9 +4,7 @@ import type { Platform } from "../../src/platform/platform.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { ApplyWorld, customer, permitted } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
-
-const lost = { fault: "appliedNoReply", times: 1 } as const;
-const untouched = { fault: "resetBefore", times: 1 } as const;
+import { landing, lost, refusingOrders, showingHalf, untouched, withMemberCenter } from "./services.ts";
 
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
   const world = await ApplyWorld.start(options);
@@ -137,17 +135,7 @@ describe("an order whose answer was lost (E5)", () => {
     const world = await withOrder({ ordersUnseen: "resend" });
     world.sandbox.faults.add({ operation: "E5", ...untouched });
     const id = await world.carryOutUnknown("place-order");
-    const real = world.deps.platform.orderService;
-    const down = world.with({
-      orderService: {
-        ...real,
-        placeOrders: async (_, call) => {
-          await permitted(call);
-          return { kind: "not-sent", reason: "connect ECONNREFUSED" };
-        },
-      },
-    });
-    expect((await down.settleInTime(id)).kind).toBe("unreadable");
+    expect((await refusingOrders(world).settleInTime(id)).kind).toBe("unreadable");
     expect(await world.row(id)).toMatchObject({ state: "unknown", attempts: 2 });
     expect((await world.settleInTime(id)).kind).toBe("done");
     expect(world.effects("E5")).toBe(1);
@@ -165,22 +153,11 @@ describe("an order whose answer was lost (E5)", () => {
 
   it("that a person was asked about is done by itself once the platform shows it", async () => {
     const world = await withOrder();
-    const real = world.deps.platform.orderService;
-    let late: (() => Promise<unknown>) | undefined;
-    const slow = world.with({
-      orderService: {
-        ...real,
-        placeOrders: async (request, call) => {
-          const left = await permitted(call);
-          late = () => real.placeOrders(request, left);
-          return { kind: "unknown", reason: "no answer" };
-        },
-      },
-    });
+    const { world: slow, land } = landing(world);
     const id = await slow.carryOutUnknown("place-order");
     expect((await world.settleInTime(id)).kind).toBe("parked");
     expect((await world.settle(id)).kind).toBe("parked");
-    await late?.();
+    await land();
     expect((await world.settle(id)).kind).toBe("done");
     expect((await world.ledger.state.known(customer)).placedOrders.size).toBe(1);
   });
@@ -189,16 +166,7 @@ describe("an order whose answer was lost (E5)", () => {
     const world = await withOrder();
     world.sandbox.faults.add({ operation: "E5", ...lost });
     const id = await world.carryOutUnknown("place-order");
-    const real = world.deps.platform.memberCenter;
-    const half = world.with({
-      memberCenter: {
-        ...real,
-        listAssetContents: async (asset, call) => {
-          const contents = await real.listAssetContents(asset, call);
-          return { ...contents, productInstanceList: contents.productInstanceList.slice(1) };
-        },
-      },
-    });
+    const half = showingHalf(world);
     expect((await half.settle(id)).kind).toBe("waiting");
     world.clock.pass(61_000);
     expect(await half.settle(id)).toMatchObject({ kind: "parked", reason: expect.stringContaining("only a part") });
@@ -211,12 +179,9 @@ describe("an order whose answer was lost (E5)", () => {
     const real = world.deps.platform.memberCenter;
     const numbers = (await world.ledger.state.known(customer)).numbers;
     const hidden = numbers.find((item) => item.instanceId === "A1-O1" && item.unit === 1)?.number;
-    const short = world.with({
-      memberCenter: {
-        ...real,
-        listAssetNumbers: async (enterprise, call) =>
-          (await real.listAssetNumbers(enterprise, call)).filter((asset) => asset.assetNum !== hidden),
-      },
+    const short = withMemberCenter(world, {
+      listAssetNumbers: async (enterprise, call) =>
+        (await real.listAssetNumbers(enterprise, call)).filter((asset) => asset.assetNum !== hidden),
     });
     world.clock.pass(61_000);
     expect((await short.settle(id)).kind).toBe("parked");
@@ -551,13 +516,9 @@ describe("privileges whose answer was lost (M9)", () => {
     await world.take("staff", staffRecord("S1", "C1"));
     world.sandbox.faults.add({ operation: "M9", ...untouched });
     const id = await world.carryOutUnknown("revoke-assets");
-    const real = world.deps.platform.memberCenter;
-    const blind = world.with({
-      memberCenter: {
-        ...real,
-        listAssetNumbers: async () => [],
-        listStaff: async () => ({ rows: [], total: 0, pages: 1 }),
-      },
+    const blind = withMemberCenter(world, {
+      listAssetNumbers: async () => [],
+      listStaff: async () => ({ rows: [], total: 0, pages: 1 }),
     });
     expect((await blind.settle(id)).kind).toBe("waiting");
     expect((await world.ledger.state.known(customer)).assignments.length).toBeGreaterThan(0);

@@ -1,6 +1,4 @@
-import { createServer } from "node:http";
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 
@@ -12,15 +10,8 @@ import { createServiceClient } from "../../src/http/client.ts";
 import type { ServiceName } from "../../src/contract/endpoints.ts";
 import type { ServiceSettings } from "../../src/http/http-settings.ts";
 import { serviceSettingsSchema } from "../../src/http/http-settings.ts";
-
-/** What the server got. */
-export interface Seen {
-  method: string;
-  path: string;
-  query: Record<string, string>;
-  headers: IncomingHttpHeaders;
-  body: string;
-}
+import { startServer } from "../support/http-server.ts";
+import type { Asked } from "../support/http-server.ts";
 
 /** What the server answers: JSON with a status, or whatever the function does to the socket. */
 export type Reply =
@@ -30,48 +21,24 @@ export type Reply =
 
 export interface Service {
   url: string;
-  seen: Seen[];
+  seen: Asked[];
 }
 
 /** A server on this machine that answers what it is told and remembers what it was asked. */
-export async function startService(answer: (seen: Seen, count: number) => Reply): Promise<Service> {
-  const seen: Seen[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("error", () => undefined);
-    request.on("end", () => {
-      const url = new URL(request.url ?? "/", "http://here");
-      const one: Seen = {
-        method: request.method ?? "",
-        path: url.pathname,
-        query: Object.fromEntries(url.searchParams),
-        headers: request.headers,
-        body: Buffer.concat(chunks).toString("utf8"),
-      };
-      seen.push(one);
-      const reply = answer(one, seen.length);
-      if (typeof reply === "function") {
-        reply(response, request);
-        return;
-      }
-      const text = "text" in reply ? reply.text : JSON.stringify(reply.json);
-      response.writeHead(reply.status ?? 200, { "content-type": "application/json", ...reply.headers });
-      response.end(text);
-    });
+export async function startService(answer: (asked: Asked, count: number) => Reply): Promise<Service> {
+  const seen: Asked[] = [];
+  const url = await startServer((asked, response, request) => {
+    seen.push(asked);
+    const reply = answer(asked, seen.length);
+    if (typeof reply === "function") {
+      reply(response, request);
+      return;
+    }
+    const text = "text" in reply ? reply.text : JSON.stringify(reply.json);
+    response.writeHead(reply.status ?? 200, { "content-type": "application/json", ...reply.headers });
+    response.end(text);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  );
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, seen };
+  return { url, seen };
 }
 
 export const success = (data?: unknown): Reply => ({

@@ -8,7 +8,8 @@ import { serviceSettingsSchema, tokenSourceSchema } from "../../src/http/http-se
 import { readTokenSource } from "../../src/http/token-sources.ts";
 import { createTokenProvider } from "../../src/http/tokens.ts";
 import { createLeapClock, startService } from "./scripted-service.ts";
-import type { Reply, Seen } from "./scripted-service.ts";
+import type { Reply } from "./scripted-service.ts";
+import type { Asked } from "../support/http-server.ts";
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "tokens-"));
@@ -18,7 +19,7 @@ async function folder(): Promise<string> {
 
 const environment = { SECRET: "Canary secret+/&=", ACCOUNT: "Canary-password" };
 
-async function oauthWorld(answer: (seen: Seen, count: number) => Reply, settings: Record<string, unknown> = {}) {
+async function oauthWorld(answer: (seen: Asked, count: number) => Reply, settings: Record<string, unknown> = {}) {
   const endpoint = await startService(answer);
   const clock = createLeapClock();
   const source = tokenSourceSchema.parse({

@@ -14,19 +14,21 @@ import {
   memberOf,
   order,
   outcomes,
+  people,
   placed,
   plan,
+  planLinked,
   shown,
   situation,
   staff,
   staffLink,
   staffLinks,
+  staffOutcome,
   wireOf,
 } from "./situation.ts";
 import type { Situation } from "./situation.ts";
 
 const own = customer();
-const people = (given: Situation): Situation => ({ customer: own, ...given, known: linked(own, given.known) });
 const claims = (...numbers: string[]) => ({ assets: numbers.map((assetNumber) => ({ assetNumber })) });
 const ofInstance = (...instances: string[]) => ({ assets: instances.map((instanceId) => ({ instanceId })) });
 
@@ -40,13 +42,7 @@ describe("what a person should hold", () => {
   const ann = staff("ann", claims("N1", "N2"));
 
   it("is granted by one M9, with an empty list of what is taken away", () => {
-    const planned = plan(
-      people({
-        staff: [ann],
-        known: { staffLinks: staffLink(ann) },
-        observed: shown(["ann"], { N1: null, N2: null, N3: null }),
-      }),
-    );
+    const planned = planLinked(ann, shown(["ann"], { N1: null, N2: null, N3: null }));
     expect(lines(planned)).toEqual(["grant-assets staff:crm/ann N1 N2"]);
     const [grant] = planned.operations;
     expect(grant).toMatchObject({
@@ -59,24 +55,14 @@ describe("what a person should hold", () => {
   });
 
   it("and holds already by our own grant needs nothing", () => {
-    const planned = plan(
-      people({
-        staff: [ann],
-        known: { staffLinks: staffLink(ann), assignments: [assignment(ann, "N1"), assignment(ann, "N2")] },
-        observed: shown(["ann"], { N1: "ann", N2: "ann" }),
-      }),
-    );
+    const planned = planLinked(ann, shown(["ann"], { N1: "ann", N2: "ann" }), {
+      assignments: [assignment(ann, "N1"), assignment(ann, "N2")],
+    });
     expect([planned.operations, planned.changes]).toEqual([[], []]);
   });
 
   it("and holds already by another's hand is adopted, so that it can be taken away later", () => {
-    const planned = plan(
-      people({
-        staff: [ann],
-        known: { staffLinks: staffLink(ann), assignments: [assignment(ann, "N1")] },
-        observed: shown(["ann"], { N1: "ann", N2: "ann" }),
-      }),
-    );
+    const planned = planLinked(ann, shown(["ann"], { N1: "ann", N2: "ann" }), { assignments: [assignment(ann, "N1")] });
     expect(planned.operations).toEqual([]);
     expect(planned.changes).toEqual([
       expect.objectContaining({
@@ -90,50 +76,26 @@ describe("what a person should hold", () => {
   });
 
   it("is granted anew where somebody took it away", () => {
-    const planned = plan(
-      people({
-        staff: [ann],
-        known: { staffLinks: staffLink(ann), assignments: [assignment(ann, "N1"), assignment(ann, "N2")] },
-        observed: shown(["ann"], { N1: null, N2: "ann" }),
-      }),
-    );
+    const planned = planLinked(ann, shown(["ann"], { N1: null, N2: "ann" }), {
+      assignments: [assignment(ann, "N1"), assignment(ann, "N2")],
+    });
     expect(lines(planned)).toEqual(["grant-assets staff:crm/ann N1"]);
   });
 
   it("waits where the platform does not show the number", () => {
-    const planned = plan(
-      people({ staff: [ann], known: { staffLinks: staffLink(ann) }, observed: shown(["ann"], { N1: null }) }),
-    );
+    const planned = planLinked(ann, shown(["ann"], { N1: null }));
     expect(lines(planned)).toEqual(["grant-assets staff:crm/ann N1"]);
-    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
-      code: "asset.not-shown",
-      again: true,
-    });
+    expect(staffOutcome(planned)).toMatchObject({ code: "asset.not-shown", again: true });
   });
 
   it("waits where a stranger holds the number: it is not taken from them", () => {
-    const planned = plan(
-      people({
-        staff: [ann],
-        known: { staffLinks: staffLink(ann) },
-        observed: shown(["ann", "stranger"], { N1: "stranger", N2: null }),
-      }),
-    );
+    const planned = planLinked(ann, shown(["ann", "stranger"], { N1: "stranger", N2: null }));
     expect(lines(planned)).toEqual(["grant-assets staff:crm/ann N2"]);
-    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
-      code: "asset.held-by-another",
-      again: true,
-    });
+    expect(staffOutcome(planned)).toMatchObject({ code: "asset.held-by-another", again: true });
   });
 
   it("waits where nobody read who holds what", () => {
-    const planned = plan(
-      people({
-        staff: [ann],
-        known: { staffLinks: staffLink(ann) },
-        observed: { members: [member("ann")], assets: undefined },
-      }),
-    );
+    const planned = planLinked(ann, { members: [member("ann")], assets: undefined });
     expect(planned.operations).toEqual([]);
     expect(outcomes(planned)).toContain("staff crm/ann deferred staff.not-read");
   });
@@ -177,13 +139,7 @@ describe("what a person should no longer hold", () => {
   });
 
   it("stays where we neither granted nor adopted it", () => {
-    const planned = plan(
-      people({
-        staff: [ann],
-        known: { staffLinks: staffLink(ann), assignments: [assignment(ann, "N1")] },
-        observed: shown(["ann"], { N1: "ann", N8: "ann" }),
-      }),
-    );
+    const planned = planLinked(ann, shown(["ann"], { N1: "ann", N8: "ann" }), { assignments: [assignment(ann, "N1")] });
     expect([planned.operations, planned.changes]).toEqual([[], []]);
   });
 
@@ -221,7 +177,7 @@ describe("what a person should no longer hold", () => {
       }),
     );
     expect([planned.operations, planned.changes]).toEqual([[], []]);
-    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({ outcome: "deferred", again: true });
+    expect(staffOutcome(planned)).toMatchObject({ outcome: "deferred", again: true });
     const gone = plan(
       people({
         staff: [staff("ann")],
@@ -240,10 +196,7 @@ describe("what a person should no longer hold", () => {
     const absent = staff("ann", {}, { state: "absent" });
     const planned = plan(people({ staff: [absent], known: held, observed: { members: undefined, assets: undefined } }));
     expect([planned.operations, planned.changes]).toEqual([[], []]);
-    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
-      code: "staff.not-read",
-      again: true,
-    });
+    expect(staffOutcome(planned)).toMatchObject({ code: "staff.not-read", again: true });
   });
 
   it("is all of it for a person who is gone from the CRM", () => {
@@ -276,7 +229,7 @@ describe("what a person should no longer hold", () => {
     ).toEqual([]);
     const planned = plan(people({ staff: [ann], known: held, observed: all, quarantinedInScope: 2 }));
     expect(planned.operations).toEqual([]);
-    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
+    expect(staffOutcome(planned)).toMatchObject({
       code: "revokes.blocked",
       again: true,
       reason:
@@ -291,7 +244,7 @@ describe("what a person should no longer hold", () => {
       { revokesBlocked: block },
     );
     expect(planned.operations).toEqual([]);
-    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({ ...block, outcome: "deferred" });
+    expect(staffOutcome(planned)).toMatchObject({ ...block, outcome: "deferred" });
   });
 
   it("stays while something else the person claims is not ordered yet, however many reasons there are", () => {
@@ -400,7 +353,7 @@ describe("a number that moves from one person to another", () => {
 describe("a claim by the asset instance", () => {
   it("waits until the order is placed, and is granted in the same plan that places it", () => {
     const ann = staff("ann", ofInstance("i"));
-    const waiting = plan(people({ staff: [ann], known: { staffLinks: staffLink(ann) }, observed: shown(["ann"]) }));
+    const waiting = planLinked(ann, shown(["ann"]));
     expect(outcomes(waiting)).toContain("staff crm/ann deferred asset.not-ordered");
     const it = order("1", { instances: [asset("i"), product("p", "i")] });
     const together = plan(
@@ -411,13 +364,7 @@ describe("a claim by the asset instance", () => {
 
   it("is not taken from a number that is fixed to an order which is not placed", () => {
     const ann = staff("ann", ofInstance("i"));
-    const planned = plan(
-      people({
-        staff: [ann],
-        known: { staffLinks: staffLink(ann), numbers: fixed("1", "i", "N1") },
-        observed: shown(["ann"], { N1: null }),
-      }),
-    );
+    const planned = planLinked(ann, shown(["ann"], { N1: null }), { numbers: fixed("1", "i", "N1") });
     expect(planned.operations).toEqual([]);
     expect(outcomes(planned)).toContain("staff crm/ann deferred asset.not-ordered");
   });
@@ -487,25 +434,11 @@ describe("a claim by the asset instance", () => {
 
   it("by one person twice means two numbers, and says so where there are not two", () => {
     const ann = staff("ann", ofInstance("i", "i"));
-    const two = plan(
-      people({
-        staff: [ann],
-        known: { staffLinks: staffLink(ann), ...brought("N1", "N2") },
-        observed: shown(["ann"], { N1: null, N2: null }),
-      }),
-    );
+    const two = planLinked(ann, shown(["ann"], { N1: null, N2: null }), { ...brought("N1", "N2") });
     expect(lines(two)).toEqual(["grant-assets staff:crm/ann N1 N2"]);
-    const one = plan(
-      people({
-        staff: [ann],
-        known: { staffLinks: staffLink(ann), ...brought("N1") },
-        observed: shown(["ann"], { N1: null }),
-      }),
-    );
+    const one = planLinked(ann, shown(["ann"], { N1: null }), { ...brought("N1") });
     expect(lines(one)).toEqual(["grant-assets staff:crm/ann N1"]);
-    expect(one.records.find((item) => item.stream === "staff")?.reason).toContain(
-      "claimed more often by this person than it has numbers",
-    );
+    expect(staffOutcome(one)?.reason).toContain("claimed more often by this person than it has numbers");
   });
 
   it("yields to a claim of the very number, which nothing else can satisfy", () => {

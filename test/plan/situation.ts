@@ -294,3 +294,23 @@ export function outcomes(planned: CustomerPlan): string[] {
     [record.stream, `${record.key.namespace}/${record.key.id}`, record.outcome, record.code].filter(Boolean).join(" "),
   );
 }
+
+/** A situation of a customer whose enterprise is linked. */
+export function people(given: Situation): Situation {
+  const own = customer();
+  return { customer: own, ...given, known: linked(own, given.known) };
+}
+
+/** The plan for a person who is linked to a member. */
+export function planLinked(
+  person: Desired<DesiredStaff>,
+  observed: Partial<Observed>,
+  known: Partial<Known> = {},
+): CustomerPlan {
+  return plan(people({ staff: [person], known: { staffLinks: staffLink(person), ...known }, observed }));
+}
+
+/** What becomes of the first staff record. */
+export function staffOutcome(planned: CustomerPlan): CustomerPlan["records"][number] | undefined {
+  return planned.records.find((item) => item.stream === "staff");
+}

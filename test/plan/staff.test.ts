@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { needsOf } from "../../src/plan/plan.ts";
 import {
-  customer,
   lines,
-  linked,
   member,
   outcomes,
+  people,
   plan,
   settingsWith,
   shown,
@@ -13,12 +12,9 @@ import {
   staff,
   staffLink,
   staffLinks,
+  staffOutcome,
   wireOf,
 } from "./situation.ts";
-import type { Situation } from "./situation.ts";
-
-const own = customer();
-const people = (given: Situation): Situation => ({ customer: own, ...given, known: linked(own, given.known) });
 
 describe("a staff record", () => {
   it("that M5 does not show is added by M1, with all that the CRM says and a generated password", () => {
@@ -186,10 +182,7 @@ describe("a staff record that the platform shows already", () => {
       people({ staff: [staff("ann")], known: { enterpriseCode: "X7" }, observed: { members, assets: [] } }),
     );
     expect([planned.operations, planned.changes]).toEqual([[], []]);
-    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
-      code: "staff.ambiguous",
-      again: true,
-    });
+    expect(staffOutcome(planned)).toMatchObject({ code: "staff.ambiguous", again: true });
   });
 
   it("as the same member as another record fits, is adopted by neither", () => {
@@ -266,10 +259,7 @@ describe("a linked staff record", () => {
       people({ staff: [now], known: { staffLinks: staffLink(ann) }, observed: shown(["ann"], { N1: null }) }),
     );
     expect(lines(planned)).toEqual(["grant-assets staff:crm/ann N1"]);
-    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
-      code: "amendment.not-enabled",
-      again: false,
-    });
+    expect(staffOutcome(planned)).toMatchObject({ code: "amendment.not-enabled", again: false });
   });
 
   it("is not taken for an account that came with the enterprise, and is not added beside it", () => {
@@ -281,10 +271,7 @@ describe("a linked staff record", () => {
       }),
     );
     expect(lines(planned)).toEqual([]);
-    expect(planned.records.find((item) => item.stream === "staff")).toMatchObject({
-      code: "staff.protected",
-      again: true,
-    });
+    expect(staffOutcome(planned)).toMatchObject({ code: "staff.protected", again: true });
   });
 
   it("whose account somebody deleted waits, and is not added a second time", () => {

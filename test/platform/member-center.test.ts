@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { refusal, success } from "../http/scripted-service.ts";
-import type { Seen } from "../http/scripted-service.ts";
+import type { Asked } from "../support/http-server.ts";
 import { nonce, startPlatform } from "./scripted-platform.ts";
 
 const call = { nonce };
@@ -12,7 +12,7 @@ function pages(
   globalIds: readonly string[],
   change: (page: Record<string, unknown>, number: number) => Record<string, unknown> = (page) => page,
 ) {
-  return (seen: Seen) => {
+  return (seen: Asked) => {
     const number = Number(seen.query["pageNum"]);
     const size = Number(seen.query["pageSize"]);
     const list = globalIds

@@ -8,7 +8,8 @@ import type { Platform } from "../../src/platform/platform.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
 import { startService, success } from "../http/scripted-service.ts";
-import type { Reply, Seen } from "../http/scripted-service.ts";
+import type { Reply } from "../http/scripted-service.ts";
+import type { Asked } from "../support/http-server.ts";
 
 export const nonce = "00112233445566778899aabbccddeeff";
 
@@ -17,9 +18,9 @@ export const nonce = "00112233445566778899aabbccddeeff";
  * differ.
  */
 export async function startPlatform(
-  answer: (seen: Seen, count: number) => Reply = () => success(null),
+  answer: (seen: Asked, count: number) => Reply = () => success(null),
   assumptions: Record<string, unknown> = {},
-): Promise<{ platform: Platform; seen: Seen[] }> {
+): Promise<{ platform: Platform; seen: Asked[] }> {
   const service = await startService(answer);
   const shared = {
     baseUrl: `${service.url}/base/`,

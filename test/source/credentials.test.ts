@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { startService } from "./http-service.ts";
-import type { Asked } from "./http-service.ts";
+import type { Asked } from "../support/http-server.ts";
 import { customerMapping, openSource, readAll } from "./support.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import type { Source, SourceDeps } from "../../src/source/source.ts";

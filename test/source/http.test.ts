@@ -4,7 +4,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { startService } from "./http-service.ts";
-import type { Answer, Asked } from "./http-service.ts";
+import type { Answer } from "./http-service.ts";
+import type { Asked } from "../support/http-server.ts";
 import { customerMapping, openSource, readAll } from "./support.ts";
 import type { Source, SourceDeps } from "../../src/source/source.ts";
 
