@@ -57,6 +57,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
       .execute(),
     openOperations,
     open,
+    locks: await locksAsked(ledger),
     nextRun:
       open.filter((group) => group.nextRun).reduce((sum, group) => sum + group.count, 0) + (await untouched(ledger)),
     records: await db
@@ -107,6 +108,15 @@ async function untouched(ledger: ReadOnlyLedger): Promise<number> {
     .where("state", "<>", "quarantined")
     .executeTakeFirst();
   return row?.count ?? 0;
+}
+
+/** Without the name of the index, every lock that was ever asked for would be looked through. */
+async function locksAsked({ db }: ReadOnlyLedger): Promise<StatusFacts["locks"]> {
+  const { rows } = await sql<StatusFacts["locks"]>`
+    select count(*) as due, min(from_at) as oldest from lock_wish indexed by lock_wish_due
+    where to_at is null and due = 1
+  `.execute(db);
+  return rows[0] ?? { due: 0, oldest: null };
 }
 
 async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" | "known" | "verified">> {

@@ -39,6 +39,8 @@ export interface StatusFacts {
   records: { stream: Stream; state: string; count: number; pending: number }[];
   pool: { free: number; fixed: number };
   known: { enterprises: number; orders: number; staff: number; assignments: number };
+  /** Locks that people asked for and that are still to be sent; `oldest` is when the first was asked for. */
+  locks: { due: number; oldest: string | null };
   /** Customers read back by verify; `oldest` is the reading that is the longest ago. */
   verified: { customers: number; incomplete: number; oldest: string | null; newest: string | null };
   /**
@@ -89,6 +91,13 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
       next:
         "nothing as long as it may pass: it is tried again by itself; where it lasts, crm-sync check, " +
         "then the network and the operator of the service",
+    });
+  }
+  const { due, oldest } = facts.locks;
+  if (oldest !== null) {
+    items.push({
+      what: `${counted(due, "lock")} asked for and not done, the first ${ageOf(oldest, now)} ago`,
+      next: "nothing: the next run sends it; crm-sync explain customer shows each",
     });
   }
   for (const group of facts.open.filter((item) => item.counts))

@@ -142,6 +142,7 @@ describe("locks that a person disables and enables", () => {
     const { result: asked, calls } = await w.writes(() => w.run("lock", "C2", "--asset", first, ...why));
     other.close();
     expect([asked.code, asked.stderr, calls]).toEqual([75, expect.stringContaining("asked for and not sent yet"), {}]);
+    expect((await w.run("status")).stdout).toContain("1 lock asked for and not done");
     const plan = await w.run("plan");
     expect([plan.code, plan.stdout]).toEqual([2, expect.stringContaining("E6 locks:crm/C2: anna.lee asked")]);
     const run = await w.writes(() => w.run("run", "everything"));
