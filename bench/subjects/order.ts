@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
-import { payloadFactsOf } from "../../src/operation/state.ts";
+import { payloadFactsOf } from "../../src/operation/payload-facts.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import { withTree } from "../../src/operation/desired.ts";

@@ -5,7 +5,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { parseKey } from "../crm/keys.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "../plan/bind.ts";
-import type { PayloadFacts } from "../operation/state.ts";
+import type { PayloadFacts } from "../operation/payload-facts.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import { selectPlatformCustomer } from "../plan/orders.ts";
 

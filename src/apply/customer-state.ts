@@ -5,10 +5,25 @@ import type { RecordKey } from "../crm/model.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
-import { applyChanges, payloadFactsOf, withNumbers } from "../operation/state.ts";
-import type { EnterpriseFacts, FixedNumber, Known, PayloadFacts, StateChange } from "../operation/state.ts";
+import { FixedNumbersByUnit, payloadFactsOf } from "../operation/payload-facts.ts";
+import { applyChanges, isOfAssignment, withNumbers } from "../operation/state.ts";
+import type { PayloadFacts } from "../operation/payload-facts.ts";
+import type { EnterpriseFacts, FixedNumber, Known, StateChange } from "../operation/state.ts";
 import type { LoadedCustomer, Rejection } from "../plan/input.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
+
+/**
+ * What was loaded, and what was learned since of orders, numbers and assignments: applied together when the whole is
+ * asked for, so that an operation costs the same however many of them there are.
+ */
+interface Advanced {
+  loaded: LoadedCustomer;
+  learned: StateChange[];
+  numbers: FixedNumber[];
+  readonly byUnit: FixedNumbersByUnit;
+  /** Hashes of what the CRM says of each order now. */
+  readonly bodyHashes: ReadonlyMap<string, string>;
+}
 
 /**
  * What one attempt at a customer knows of it: loaded once, when it is first asked for, and advanced by everything that
@@ -19,7 +34,7 @@ export class CustomerState {
   readonly customer: RecordKey;
   readonly #deps: Pick<ApplyDependencies, "ledger" | "clock">;
   readonly #keeps: boolean;
-  #loaded: LoadedCustomer | undefined;
+  #advanced: Advanced | undefined;
 
   /** A plan passes `keeps: false`: what it learns stands in memory alone. */
   constructor(
@@ -37,8 +52,19 @@ export class CustomerState {
   }
 
   async loaded(): Promise<LoadedCustomer> {
-    this.#loaded ??= await this.#deps.ledger.state.load(this.customer);
-    return this.#loaded;
+    const advanced = await this.#load();
+    const { loaded, learned, numbers } = advanced;
+    if (learned.length === 0 && numbers.length === 0) return loaded;
+    const known = withNumbers(applyChanges(loaded.known, learned, { customer: this.customer, at: "" }), numbers);
+    advanced.loaded = { ...loaded, known };
+    advanced.learned = [];
+    advanced.numbers = [];
+    return advanced.loaded;
+  }
+
+  async #load(): Promise<Advanced> {
+    this.#advanced ??= advancedFrom(await this.#deps.ledger.state.load(this.customer));
+    return this.#advanced;
   }
 
   async known(): Promise<Known> {
@@ -46,16 +72,18 @@ export class CustomerState {
   }
 
   async payloadFacts(): Promise<PayloadFacts> {
-    return payloadFactsOf(await this.known());
+    const { loaded, byUnit } = await this.#load();
+    return payloadFactsOf(loaded.known, byUnit);
   }
 
   /** Records what became of an operation, and knows from then on what its rows say. */
   async conclude(operation: Operation, id: string, conclusion: Conclusion): Promise<void> {
     const at = await this.#deps.ledger.journal.conclude(id, conclusion);
     await this.#learn(conclusion.changes, at);
-    if (this.#loaded === undefined) return;
-    const rejections = rejectionsAfter(this.#loaded.rejections, operation, id, conclusion);
-    this.#loaded = { ...this.#loaded, rejections };
+    if (this.#advanced === undefined) return;
+    const { loaded } = this.#advanced;
+    const rejections = rejectionsAfter(loaded.rejections, operation, id, conclusion);
+    this.#advanced.loaded = { ...loaded, rejections };
   }
 
   /** Records what a reading taught. */
@@ -70,20 +98,24 @@ export class CustomerState {
 
   /** Numbers were fixed to an order of this customer. */
   fixed(numbers: readonly FixedNumber[]): void {
-    if (this.#loaded === undefined) return;
-    this.#loaded = { ...this.#loaded, known: withNumbers(this.#loaded.known, numbers) };
+    this.#advanced?.numbers.push(...numbers);
+    this.#advanced?.byUnit.add(numbers);
   }
 
   async #learn(changes: readonly StateChange[], at: string): Promise<void> {
-    if (this.#loaded === undefined) return;
+    if (this.#advanced === undefined) return;
+    const { bodyHashes } = this.#advanced;
     // An order that the CRM has changed since it was placed comes with its form of then, which only the ledger has.
-    if (changes.some((change) => isOutdated(change, this.#loaded))) {
-      this.#loaded = undefined;
+    if (changes.some((change) => isOutdated(change, bodyHashes))) {
+      this.#advanced = undefined;
       return;
     }
     const enterprise = await this.#enterpriseLinked(changes);
-    const known = applyChanges(this.#loaded.known, changes, { customer: this.customer, at, enterprise });
-    this.#loaded = { ...this.#loaded, known };
+    const { loaded, learned } = this.#advanced;
+    const now = changes.filter((change) => !isAppliedLater(change));
+    const known = applyChanges(loaded.known, now, { customer: this.customer, at, enterprise });
+    this.#advanced.loaded = { ...loaded, known };
+    learned.push(...changes.filter(isAppliedLater));
   }
 
   /** Of an enterprise that E2 made nothing can be known before; of any other one it is read when it is linked. */
@@ -94,10 +126,24 @@ export class CustomerState {
   }
 }
 
-function isOutdated(change: StateChange, loaded: LoadedCustomer | undefined): boolean {
+function advancedFrom(loaded: LoadedCustomer): Advanced {
+  return {
+    loaded,
+    learned: [],
+    numbers: [],
+    byUnit: new FixedNumbersByUnit(loaded.known.numbers),
+    bodyHashes: new Map(loaded.orders.map((order) => [formatKey(order.key), order.bodyHash])),
+  };
+}
+
+function isAppliedLater(change: StateChange): boolean {
+  return change.type === "order-placed" || isOfAssignment(change);
+}
+
+function isOutdated(change: StateChange, bodyHashes: Advanced["bodyHashes"]): boolean {
   if (change.type !== "order-placed") return false;
-  const order = loaded?.orders.find((item) => formatKey(item.key) === formatKey(change.order));
-  return order !== undefined && order.bodyHash !== change.bodyHash;
+  const now = bodyHashes.get(formatKey(change.order));
+  return now !== undefined && now !== change.bodyHash;
 }
 
 /** What stands refused once an operation ended: the same as the ledger gives from its rows. */

@@ -9,7 +9,8 @@ import type { PlannedAsset } from "./asset-numbers.ts";
 import { fieldLines } from "./plan-lines.ts";
 import type { PrivateMarker } from "./references.ts";
 import type { Change, Endpoint, Meant, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
-import type { Known, PayloadFacts, StateChange } from "./state.ts";
+import type { PayloadFacts } from "./payload-facts.ts";
+import type { Known, StateChange } from "./state.ts";
 
 /** An operation as the journal holds it, as far as its own kind needs it to find out what became of it. */
 export interface JournalEntry<S extends Shapes> {

@@ -111,29 +111,6 @@ export interface EnterpriseFacts {
   protectedMembers: readonly string[];
 }
 
-/** What is known of a customer as far as the references of one payload need it. */
-export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" | "enterpriseCode"> {
-  /** The number that is fixed to a unit of an asset instance. */
-  numberOf(order: RecordKey, instanceId: string, unit: number): string | undefined;
-  memberOf(staff: RecordKey): string | undefined;
-}
-
-/** The same from a known state that is in memory. */
-export function payloadFactsOf(known: Known): PayloadFacts {
-  return {
-    ...known,
-    numberOf: (order, instanceId, unit) =>
-      known.numbers.find(
-        (item) =>
-          item.namespace === order.namespace &&
-          item.orderId === order.id &&
-          item.instanceId === instanceId &&
-          item.unit === unit,
-      )?.number,
-    memberOf: (staff) => known.staffLinks.get(formatKey(staff))?.memberGlobalId,
-  };
-}
-
 /** What becomes known by an outcome or a reading. Applied in the transaction of that outcome. */
 export type StateChange =
   | { type: "linked"; customer: RecordKey; link: Link }
@@ -222,15 +199,15 @@ export function applyChange(known: Known, change: StateChange, context: ChangeCo
       if (known.link?.enterpriseGlobalId !== change.enterpriseGlobalId) return known;
       return { ...known, protectedMembers: new Set([...known.protectedMembers, ...change.memberGlobalIds]) };
     case "order-placed":
-      return isSame(change.customer, customer) ? orderPlaced(known, change) : known;
+      return ordersPlaced(known, [change], customer);
     case "staff-linked":
-      return { ...known, staffLinks: staffLinked(known.staffLinks, change, customer) };
+      return { ...known, staffLinks: staffLinked(known.staffLinks, [change], customer) };
     case "enterprise-code":
       if (known.link?.enterpriseGlobalId !== change.enterpriseGlobalId) return known;
       return { ...known, enterpriseCode: known.enterpriseCode ?? change.code };
     case "asset-granted":
     case "asset-revoked":
-      return { ...known, assignments: assigned(known.assignments, change, customer) };
+      return { ...known, assignments: assigned(known.assignments, [change], customer) };
     case "lock-asked":
       return { ...known, locks: lockAsked(known.locks, change, context) };
     case "lock-answered":
@@ -248,9 +225,35 @@ export function applyChange(known: Known, change: StateChange, context: ChangeCo
   }
 }
 
-/** The same for what one outcome or one reading teaches. */
+type OrderPlaced = Extract<StateChange, { type: "order-placed" }>;
+type StaffLinked = Extract<StateChange, { type: "staff-linked" }>;
+type Assigned = Extract<StateChange, { type: "asset-granted" | "asset-revoked" }>;
+
+/**
+ * The same for many changes, one after the other. A list that may be long is copied and sorted once for all of them: no
+ * other change reads or writes it.
+ */
 export function applyChanges(known: Known, changes: readonly StateChange[], context: ChangeContext): Known {
-  return changes.reduce((before, change) => applyChange(before, change, context), known);
+  const { customer } = context;
+  const placed: OrderPlaced[] = [];
+  const linked: StaffLinked[] = [];
+  const moved: Assigned[] = [];
+  let after = known;
+  for (const change of changes) {
+    if (change.type === "order-placed") placed.push(change);
+    else if (change.type === "staff-linked") linked.push(change);
+    else if (isOfAssignment(change)) moved.push(change);
+    else after = applyChange(after, change, context);
+  }
+  if (placed.length > 0) after = ordersPlaced(after, placed, customer);
+  if (linked.length > 0) after = { ...after, staffLinks: staffLinked(after.staffLinks, linked, customer) };
+  if (moved.length > 0) after = { ...after, assignments: assigned(after.assignments, moved, customer) };
+  return after;
+}
+
+/** Whether a change is of who holds an asset. */
+export function isOfAssignment(change: StateChange): change is Assigned {
+  return change.type === "asset-granted" || change.type === "asset-revoked";
 }
 
 /** The same once the ledger has chosen numbers for units of an order's assets, which belong to them for good. */
@@ -298,39 +301,45 @@ function lockAnswered(lock: LockWish, change: Extract<StateChange, { type: "lock
   return lock.assetNumber === assetNumber && lock.wanted === wanted ? { ...lock, status, operationId } : lock;
 }
 
-function orderPlaced(known: Known, change: Extract<StateChange, { type: "order-placed" }>): Known {
-  const { order, customer, channelOrderId, bodyHash, version, origin } = change;
-  const placed: PlacedOrder = { key: order, customer, channelOrderId, bodyHash, version, origin };
-  const all = new Map(known.placedOrders).set(formatKey(order), placed);
-  return { ...known, placedOrders: new Map([...all].toSorted(([, one], [, other]) => byKey(one.key, other.key))) };
+function ordersPlaced(known: Known, changes: readonly OrderPlaced[], ours: RecordKey): Known {
+  const placed = changes.filter(({ customer }) => isSame(customer, ours));
+  if (placed.length === 0) return known;
+  const all = new Map(known.placedOrders);
+  for (const { order: key, customer, channelOrderId, bodyHash, version, origin } of placed)
+    all.set(formatKey(key), { key, customer, channelOrderId, bodyHash, version, origin });
+  return { ...known, placedOrders: sorted(all) };
 }
 
 function staffLinked(
   links: Known["staffLinks"],
-  change: Extract<StateChange, { type: "staff-linked" }>,
-  customer: RecordKey,
+  changes: readonly StaffLinked[],
+  ours: RecordKey,
 ): Known["staffLinks"] {
-  const { staff, memberGlobalId, origin, profile } = change;
   const all = new Map(links);
-  all.delete(formatKey(staff));
-  if (!isSame(change.customer, customer) || !usable(memberGlobalId)) return all;
-  all.set(formatKey(staff), { key: staff, memberGlobalId, origin, profile });
-  return new Map([...all].toSorted(([, one], [, other]) => byKey(one.key, other.key)));
+  for (const { staff: key, customer, memberGlobalId, origin, profile } of changes) {
+    if (isSame(customer, ours) && usable(memberGlobalId))
+      all.set(formatKey(key), { key, memberGlobalId, origin, profile });
+    else all.delete(formatKey(key));
+  }
+  return sorted(all);
 }
 
-function assigned(
-  assignments: readonly Assignment[],
-  change: Extract<StateChange, { type: "asset-granted" | "asset-revoked" }>,
-  customer: RecordKey,
-): Assignment[] {
-  const { assetNumber } = change;
-  const others = assignments.filter((item) => item.assetNumber !== assetNumber);
-  if (change.type === "asset-revoked" || !isSame(change.customer, customer) || !usable(change.memberGlobalId))
-    return others;
-  const { staff, memberGlobalId, origin } = change;
-  return [...others, { assetNumber, staff, memberGlobalId, origin }].toSorted((one, other) =>
-    compareBytes(one.assetNumber, other.assetNumber),
-  );
+function assigned(before: readonly Assignment[], changes: readonly Assigned[], ours: RecordKey): Assignment[] {
+  const all = new Map(before.map((item) => [item.assetNumber, item]));
+  for (const change of changes) {
+    const { assetNumber } = change;
+    if (change.type === "asset-revoked" || !isSame(change.customer, ours) || !usable(change.memberGlobalId))
+      all.delete(assetNumber);
+    else {
+      const { staff, memberGlobalId, origin } = change;
+      all.set(assetNumber, { assetNumber, staff, memberGlobalId, origin });
+    }
+  }
+  return [...all.values()].toSorted((one, other) => compareBytes(one.assetNumber, other.assetNumber));
+}
+
+function sorted<Item extends { key: RecordKey }>(all: ReadonlyMap<string, Item>): Map<string, Item> {
+  return new Map([...all].toSorted(([, one], [, other]) => byKey(one.key, other.key)));
 }
 
 function isSame(one: RecordKey, other: RecordKey): boolean {

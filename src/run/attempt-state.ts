@@ -116,7 +116,9 @@ export function leftIn(state: AttemptState): Operation[] {
 }
 
 function delivered(state: AttemptState, ...operations: readonly Operation[]): AttemptState {
-  return { ...state, delivered: new Set([...state.delivered, ...operations.map((item) => item.hash)]) };
+  const all = new Set(state.delivered);
+  for (const { hash } of operations) all.add(hash);
+  return { ...state, delivered: all };
 }
 
 function doneWith(state: AttemptState, event: Extract<AttemptEvent, { type: "done" }>): AttemptState {

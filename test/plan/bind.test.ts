@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { hashOf } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
-import { payloadFactsOf } from "../../src/operation/state.ts";
+import { payloadFactsOf } from "../../src/operation/payload-facts.ts";
 import { bind } from "../../src/plan/bind.ts";
 import type { Bindings } from "../../src/plan/bind.ts";
 import { initialPassword } from "../../src/plan/staff.ts";

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
 import { withTree } from "../../src/operation/desired.ts";
-import { payloadFactsOf } from "../../src/operation/state.ts";
+import { payloadFactsOf } from "../../src/operation/payload-facts.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
 import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";

@@ -352,10 +352,18 @@ export const running: Breaks = {
   },
   "what is known of a customer is read from the ledger whenever somebody asks": {
     file: "src/apply/customer-state.ts",
-    within: "CustomerState.loaded",
-    find: "this.#loaded ??= await",
-    replace: "this.#loaded = await",
+    within: "CustomerState.#load",
+    find: "this.#advanced ??= advancedFrom(",
+    replace: "this.#advanced = advancedFrom(",
     test: "run/loaded-once.test.ts",
     title: "what is known of a customer is loaded once for an attempt, whatever is sent and learned in it",
+  },
+  "an order that was placed is not known until the customer is loaded again": {
+    file: "src/apply/customer-state.ts",
+    within: "CustomerState.#learn",
+    find: "changes.filter(isAppliedLater)",
+    replace: "changes.filter(isAppliedLater).slice(1)",
+    test: "apply/customer-state.test.ts",
+    title: "what is learned one after the other is known the same whenever it is asked for",
   },
 };
