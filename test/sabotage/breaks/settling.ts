@@ -48,7 +48,7 @@ export const settling: Breaks = {
     file: "src/apply/settle.ts",
     within: "Settling.#notFound",
     find: "switch ($next.kind) {",
-    replace: `if (kind.endpoint === "E5") return await this.#drop(row, evidence, []); switch ($next.kind) {`,
+    replace: `if (kind.endpoint === "E5") return await this.#drop(open, evidence, []); switch ($next.kind) {`,
     test: "apply/settle.test.ts",
     title: "an order whose answer was lost (E5) > counts three readings also when the settle time is over long since",
   },
