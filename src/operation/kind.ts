@@ -204,6 +204,8 @@ export interface Kind<S extends Shapes> extends KindFacts {
   /** What is recorded where what it brought is lost with its answer. */
   readonly lost: (payload: S["payload"]) => Lost;
   readonly uniqueness: (operation: Meant<S>) => Uniqueness | undefined;
+  /** When people asked for the locks that it switches: it is not sent for one that nobody asks for so any more. */
+  readonly asked: (operation: Meant<S>) => Readonly<Record<string, string>>;
   /**
    * For each record the part of the payload that is refused or goes through by itself; undefined where it is all of one
    * piece.
@@ -245,6 +247,7 @@ export const plainKind = {
   shownAfterRefusal: () => Promise.resolve(undefined),
   claims: undefined,
   uniqueness: () => undefined,
+  asked: () => ({}),
   parts: () => undefined,
   assets: () => [],
   newAccounts: () => [],

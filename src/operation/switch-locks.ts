@@ -73,6 +73,7 @@ export function switchLocks(wanted: LockWish["wanted"], send: Send): Omit<Kind<L
         },
       };
     },
+    asked: ({ before }) => before,
     read: readBackByNothing,
     countAsApplied: ({ id: operationId, context }) => ({
       effect: {

@@ -89,6 +89,8 @@ export class Journal {
     await this.#context.write(() => {
       const at = this.#context.now;
       this.#claims.require(entry.operation, entry.id);
+      if (entry.id === undefined || this.#journal.standing(entry.id)?.state === "planned")
+        this.#claims.requireAsked(entry.operation);
       if (entry.id === undefined) {
         this.#journal.insert({ ...entry, id, state: "sending", at });
       } else {

@@ -7,12 +7,13 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
-/** Why an intent is not taken: what it wants for itself alone is somebody else's. */
+/** Why an intent is not taken: what it wants for itself alone is somebody else's, or nobody asks for it any more. */
 export const uniquenessCodes = [
   "order.same-channel-number",
   "order.placed-already",
   "order.in-doubt",
   "enterprise.same-channel-number",
+  "lock.asked-otherwise",
 ] as const;
 
 interface Owner {
@@ -53,6 +54,10 @@ export class UniquenessChecks {
           `select namespace, customer_id as id from link where to_at is null and channel_customer_id = +@number
          and not (namespace = +@namespace and customer_id = +@id) limit 1`,
         ),
+      asked: () =>
+        database.prepare<[string, string], Row<"lock_wish", "asset_number">>(
+          "select asset_number from lock_wish where asset_number = +? and from_at = +? and to_at is null",
+        ),
       openEnterprise: () =>
         database.prepare<[Owner & { number: string; operation: string }], Owner>(
           `select customer_namespace as namespace, customer_id as id from operation
@@ -60,6 +65,21 @@ export class UniquenessChecks {
          and json_extract(target, '$.channelCustomerId') = +@number
          and not (customer_namespace = +@namespace and customer_id = +@id) limit 1`,
         ),
+    });
+  }
+
+  /**
+   * Throws a Problem where a person took back what they asked for, or asked for something else, since it was planned.
+   * Not for what is sent again: what was asked for may have happened.
+   */
+  requireAsked(operation: Operation): void {
+    const asked = Object.entries(kindOf(operation).asked(operation));
+    const gone = asked.find(([number, at]) => this.#statements.asked.get(number, at) === undefined);
+    if (gone === undefined) return;
+    throw new Problem({
+      code: "lock.asked-otherwise",
+      message: `the lock ${gone[0]} is not asked for any more as it was when this was planned, so nothing was sent`,
+      cure: "nothing needs to be done: the next run looks at what is asked for then",
     });
   }
 

@@ -52,4 +52,12 @@ export const locking: Breaks = {
     test: "run/locks.test.ts",
     title: "locks of two customers > a lock that is refused keeps no change of its customer from being sent",
   },
+  "a lock that was taken back while its run was at work is switched": {
+    file: "src/ledger/journal/uniqueness.ts",
+    within: "UniquenessChecks.requireAsked",
+    find: "if ($gone === undefined) return;",
+    replace: "if ($gone?.length !== 0) return;",
+    test: "run/withdrawn-locks.test.ts",
+    title: "a lock that a person takes back while a run is at work on its customer is not sent by that run",
+  },
 };

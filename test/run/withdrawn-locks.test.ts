@@ -1,0 +1,53 @@
+import { expect, it } from "vitest";
+import { exitCodes } from "../../src/base/errors.ts";
+import { ApplyWorld, customer } from "../support/world/apply-world.ts";
+import { customerRecord, orderRecord } from "../support/world/records.ts";
+import { runWorld } from "../support/world/run.ts";
+
+it.each(["takes back", "asks for the opposite of"])(
+  "a lock that a person %s while a run is at work on its customer is not sent by that run",
+  async (how) => {
+    const world = await ApplyWorld.start({ assumptions: { operatorIdentity: "licence desk" } });
+    await world.take("customers", customerRecord("C1"));
+    await world.take("orders", orderRecord("O1", "C1", {}, ["normal_recover_usbkey"]));
+    expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
+    const [assetNumber = ""] = [...(await world.ledger.state.licenceTypes(customer)).keys()];
+    const ask = async (wanted: "locked" | "unlocked"): Promise<string> =>
+      await world.ledger.state.record(customer, [
+        {
+          type: "lock-asked",
+          customer,
+          wish: {
+            assetNumber,
+            wanted,
+            licenseType: "normal_recover_usbkey",
+            largeCustomer: false,
+            by: "tester",
+            reason: "lost",
+          },
+        },
+      ]);
+    await ask("locked");
+    await world.take("orders", orderRecord("O2", "C1", {}, ["normal_recover_usbkey"]));
+    const { orderService } = world.deps.platform;
+    const meanwhile = world.with({
+      orderService: {
+        ...orderService,
+        placeOrders: async (...call) => {
+          world.clock.pass(1000);
+          if (how === "takes back")
+            await world.ledger.state.record(customer, [{ type: "lock-withdrawn", customer, assetNumber }]);
+          else await ask("unlocked");
+          return await orderService.placeOrders(...call);
+        },
+      },
+    });
+    await runWorld(meanwhile);
+    expect(world.sandbox.counts().effects).toMatchObject({ E5: 2 });
+    expect(world.calls("E6")).toBe(0);
+
+    expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
+    expect([world.calls("E6"), world.calls("E7")]).toEqual(how === "takes back" ? [0, 0] : [0, 1]);
+    expect(await world.ledger.records.open()).toEqual([]);
+  },
+);
