@@ -9,7 +9,7 @@ import { isDue } from "../operation/state.ts";
 import type { LockWish, StateChange } from "../operation/state.ts";
 import type { Operation } from "../operation/operation.ts";
 import { applyChanges } from "../operation/state.ts";
-import { lockSubject, planLocks } from "../plan/locks.ts";
+import { answeredBlock, lockSubject, planLocks } from "../plan/locks.ts";
 import { StandingRejections } from "../plan/rejections.ts";
 import { tellPeople } from "../run/alerts.ts";
 import { runSync } from "../run/run.ts";
@@ -65,19 +65,14 @@ export async function askForLocks(
 ): Promise<ExitCode> {
   const dependencies = await application.runDependencies();
   const { ledger } = dependencies;
-  const { customer, wanted, withdraw, by, reason } = request;
-  const changes = await changesFor(application, ledger, request);
+  const { customer, wanted, withdraw, by } = request;
   const numbers = unique(request.numbers);
-  await ledger.state.record(customer, changes, {
-    kind: withdraw ? "lock-withdrawn" : "lock-asked",
-    subject: lockSubject(customer),
-    body: { wanted, numbers, by, reason },
-  });
   if (withdraw) {
-    await ledger.records.endDeferral(customer, "lock.");
+    await takeBack(application, ledger, request);
     await show(await resultOf(ledger, customer, undefined));
     return exitCodes.ok;
   }
+  await recordRequest(application, ledger, request);
   return await orLater(async () => {
     const header = { ...application.runHeader(), by };
     const summary = await runSync(dependencies, {
@@ -110,6 +105,24 @@ export async function askForLocks(
       });
     }
   }
+}
+
+async function recordRequest(application: Application, ledger: Ledger, request: LockRequest): Promise<void> {
+  const { customer, wanted, by, reason } = request;
+  await ledger.state.record(customer, await changesFor(application, ledger, request), {
+    kind: request.withdraw ? "lock-withdrawn" : "lock-asked",
+    subject: lockSubject(customer),
+    body: { wanted, numbers: unique(request.numbers), by, reason },
+  });
+}
+
+async function takeBack(application: Application, ledger: Ledger, request: LockRequest): Promise<void> {
+  const { customer } = request;
+  await recordRequest(application, ledger, request);
+  const { locks } = await ledger.state.known(customer);
+  // What is still not as it was asked to be goes on being told of, and so does what else the customer waits for.
+  if (answeredBlock(locks) === undefined) await ledger.records.endDeferral(customer, "lock.");
+  else await ledger.records.lookAgain(customer);
 }
 
 async function resultOf(ledger: Ledger, customer: RecordKey, run: string | undefined): Promise<LockResult> {

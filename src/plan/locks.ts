@@ -78,7 +78,7 @@ function change(
 }
 
 /** Why a lock is not as it was asked to be, by what the service answered for it. */
-function answeredBlock(locks: readonly LockWish[]): Block | undefined {
+export function answeredBlock(locks: readonly LockWish[]): Block | undefined {
   const not = locks.filter((lock) => lock.status !== null && lock.status !== lockStatuses.succeeded);
   const worst = not.find((lock) => !isDue(lock)) ?? not[0];
   if (worst === undefined || worst.status === null) return undefined;

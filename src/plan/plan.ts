@@ -122,7 +122,8 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const locks = planLocks(input, settings, { rejections, tried: options.tried ?? new Set() });
   operations.push(...locks.operations);
   // What the customer itself waits for comes first: it is looked at again, which a lock that was refused is not.
-  const waits = records.some(({ stream, outcome }) => stream === "customers" && outcome !== "planned");
+  const waits =
+    refused !== undefined || records.some(({ stream, outcome }) => stream === "customers" && outcome !== "planned");
   if (locks.block !== undefined && !waits) records.push(recordOf("customers", input.customer, locks.block));
   operations.sort(compareOperations);
   return { customer: input.customer, operations, records, changes, fingerprint };

@@ -97,7 +97,7 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
   if (oldest !== null) {
     items.push({
       what: `${counted(due, "lock")} asked for and not done, the first ${ageOf(oldest, now)} ago`,
-      next: "nothing: the next run sends it; crm-sync explain customer shows each",
+      next: "nothing, where it was not refused: the next run sends it; crm-sync explain customer shows each",
     });
   }
   for (const group of facts.open.filter((item) => item.counts))

@@ -42,7 +42,7 @@ export async function attemptAsked(
     const outcome = rejected === true ? ("rejected" as const) : ("deferred" as const);
     // A customer with a change of its own goes on waiting for that; the run that sends it says this too.
     if ((await knows.loaded()).desiredCustomer?.pending !== true)
-      await ledger.records.setOutcomes(runId, [{ stream: "customers", key: customer, outcome, ...why }]);
+      await ledger.records.setLesserOutcome(runId, { stream: "customers", key: customer, outcome, ...why }, "lock.");
   } else if ((await knows.known()).locks.some((lock) => lock.status === null)) {
     return { kind: "waiting", until: toInstant(clock.now() + settle.timeMs) };
   } else await ledger.records.endDeferral(customer, "lock.");

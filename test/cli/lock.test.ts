@@ -8,8 +8,7 @@ import type { World } from "../support/cli.ts";
 async function withLocks(): Promise<{ w: World; locks: Record<string, string[]> }> {
   const w = await world();
   w.write();
-  const config = readFileSync(w.path("crm-sync.yaml"), "utf8");
-  writeFileSync(w.path("crm-sync.yaml"), config.replace("value: cloud_account", "value: normal_recover_usbkey"));
+  makeReissuable(w);
   expect((await w.run("run", "everything")).code).toBe(0);
   const locks: Record<string, string[]> = {};
   const fixed = "select wire_number as number, order_id from asset_number where fixed_at is not null order by 1";
@@ -19,6 +18,12 @@ async function withLocks(): Promise<{ w: World; locks: Record<string, string[]> 
     locks[owner] = [...(locks[owner] ?? []), row.number];
   }
   return { w, locks };
+}
+
+/** After `write`, which writes the configuration anew. */
+function makeReissuable(w: World): void {
+  const config = readFileSync(w.path("crm-sync.yaml"), "utf8");
+  writeFileSync(w.path("crm-sync.yaml"), config.replace("value: cloud_account", "value: normal_recover_usbkey"));
 }
 
 const why = ["--reason", "reported stolen", "--by", "anna.lee"];
@@ -53,7 +58,8 @@ describe("locks that a person disables and enables", () => {
     expect(explained).toContain(`lock ${first} is locked`);
     expect(explained).toContain("asked by anna.lee: reported stolen");
 
-    expect((await w.run("unlock", "C1", "--asset", first, ...why)).stdout).toContain(`${first} is unlocked`);
+    const spaced = await w.run("unlock", "C1", "--asset", ` ${first} `, ...why);
+    expect(spaced.stdout).toContain(`${first} is unlocked`);
     expect(lockedIn(w)).toBe(1);
     const quiet = await w.writes(() => w.run("run", "everything"));
     expect([quiet.result.code, quiet.calls]).toEqual([0, {}]);
@@ -148,5 +154,51 @@ describe("locks that a person disables and enables", () => {
     const run = await w.writes(() => w.run("run", "everything"));
     expect([run.result.code, run.calls, lockedIn(w)]).toEqual([0, { E6: 1 }, 1]);
     expect((await w.run("status")).stdout).not.toContain("lock.");
+  });
+
+  it("are told of as long as one is refused: taking back another, or a lock that is done, ends no rejection", async () => {
+    const { w, locks } = await withLocks();
+    const [one = "", other = ""] = locks["C1"] ?? [];
+    w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
+    expect((await w.run("lock", "C1", "--asset", one, other, ...why)).code).toBe(3);
+    expect((await w.run("lock", "C1", "--asset", one, ...why, "--withdraw")).code).toBe(0);
+    const run = await w.writes(() => w.run("run", "everything"));
+    expect([run.result.code, run.calls]).toEqual([3, {}]);
+    expect((await w.run("status")).stdout).toContain(`the lock ${other} is not locked`);
+    expect((await w.run("lock", "C1", "--asset", other, ...why, "--withdraw")).code).toBe(0);
+    expect((await w.run("status")).stdout).toContain("nothing waits for a person");
+
+    w.sandbox.faults.add({ operation: "E6", fault: "status299", code: "13004", times: 2 });
+    for (const end of [["--withdraw"], []]) {
+      expect((await w.run("lock", "C1", "--asset", one, ...why)).code).toBe(3);
+      expect((await w.run("status")).stdout).not.toContain("nothing: the next run sends it");
+      const ended = await w.run("lock", "C1", "--asset", one, ...why, ...end);
+      expect(ended.code).toBe(0);
+      const quiet = await w.writes(() => w.run("run", "everything"));
+      expect([quiet.result.code, quiet.calls], quiet.result.stdout).toEqual([0, {}]);
+    }
+  });
+
+  it("hide no rejection of their customer's own change, whatever becomes of them", async () => {
+    const { w, locks } = await withLocks();
+    const [one = "", other = ""] = locks["C1"] ?? [];
+    w.sandbox.faults.add({ operation: "E4", fault: "status299", code: "13004", times: 1 });
+    const [first] = w.customers;
+    if (first !== undefined) first.branch = "Moved";
+    w.write();
+    makeReissuable(w);
+    expect((await w.run("run", "everything")).code).toBe(3);
+    w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
+    expect((await w.run("lock", "C1", "--asset", one, ...why)).code).toBe(3);
+    expect((await w.run("status")).stdout).toContain("E4 was rejected");
+    expect((await w.run("lock", "C1", "--asset", one, ...why, "--withdraw")).code).toBe(0);
+    w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 3, times: 3 });
+    expect((await w.run("lock", "C1", "--asset", other, ...why)).code).toBe(3);
+    for (const calls of [{ E6: 1 }, { E6: 1 }, { E6: 1 }, {}]) {
+      const run = await w.writes(() => w.run("run", "everything"));
+      expect([run.result.code, run.calls]).toEqual([3, calls]);
+      expect((await w.run("status")).stdout).toContain("E4 was rejected");
+    }
+    expect((await w.run("explain", "customer", "C1")).stdout).toContain(`lock ${other} is locked`);
   });
 });

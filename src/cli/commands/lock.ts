@@ -61,7 +61,7 @@ export async function lockCommand(
   return await withApplication(invocation, async (application) => {
     const request: LockRequest = {
       customer: parseKey(customer, application.config.namespace),
-      numbers: words.asset,
+      numbers: words.asset.map((number) => number.trim()),
       wanted,
       largeCustomer: words.largeCustomer === true,
       withdraw: words.withdraw === true,

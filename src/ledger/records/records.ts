@@ -197,7 +197,26 @@ export class Records {
   }
 
   async endDeferral(customer: RecordKey, prefix: string): Promise<void> {
-    await this.#context.write(() => this.#work.endDeferral(customer, prefix));
+    await this.#context.write(() => {
+      this.#work.endDeferral(customer, prefix);
+      this.#work.lookAgain(customer);
+    });
+  }
+
+  /** The next run looks again at a customer that waits or was rejected, and says anew why. */
+  async lookAgain(customer: RecordKey): Promise<void> {
+    await this.#context.write(() => this.#work.lookAgain(customer));
+  }
+
+  /**
+   * Records why a customer waits, where it does not wait or was not rejected for a reason that begins otherwise: that
+   * one stays, and the next run looks at the customer again.
+   */
+  async setLesserOutcome(run: string, outcome: RecordOutcome, prefix: string): Promise<void> {
+    await this.#context.write(() => {
+      if (this.#work.waitsOtherwise(outcome.key, prefix)) this.#work.lookAgain(outcome.key);
+      else this.#work.recordOutcomes(run, [outcome], this.#context.now);
+    });
   }
 
   async markPending(scope: Parameters<WorkTables["markPending"]>[0]): Promise<number> {

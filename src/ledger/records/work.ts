@@ -89,6 +89,16 @@ export class WorkTables {
     this.#statements.endDeferral.run(customer.namespace, customer.id, prefix, prefix);
   }
 
+  /** Whether a customer's own record waits, or was rejected, for a reason that begins otherwise. */
+  waitsOtherwise(customer: RecordKey, prefix: string): boolean {
+    return this.#statements.waitsOtherwise.get(customer.namespace, customer.id, prefix, prefix) !== undefined;
+  }
+
+  /** The next run looks again at a customer's own record that waits or was rejected, and says anew why. */
+  lookAgain(customer: RecordKey): void {
+    this.#statements.lookAgain.run(customer.namespace, customer.id);
+  }
+
   customerOfOrder(order: RecordKey): RecordKey | undefined {
     const row = this.#statements.customerOfOrder.get(order.namespace, order.id);
     return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };
@@ -184,6 +194,16 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         `update record set outcome = 'planned', deferred_code = null, deferred_reason = null, deferred_since = null
        where stream = 'customers' and namespace = +? and id = +? and substr(deferred_code, 1, length(?)) = ?`,
+      ),
+    waitsOtherwise: () =>
+      database.prepare(
+        `select 1 from record
+       where stream = 'customers' and namespace = +? and id = +? and substr(deferred_code, 1, length(?)) <> ?`,
+      ),
+    lookAgain: () =>
+      database.prepare(
+        `update record set pending = 1
+       where stream = 'customers' and namespace = +? and id = +? and deferred_code is not null and state <> 'quarantined'`,
       ),
     customerOfOrder: () =>
       database.prepare<[string, string], Row<"record", "customer_namespace" | "customer_id">>(

@@ -60,4 +60,22 @@ export const locking: Breaks = {
     test: "run/withdrawn-locks.test.ts",
     title: "a lock that a person takes back while a run is at work on its customer is not sent by that run",
   },
+  "taking one refused lock back ends what is told of another": {
+    file: "src/app/locks.ts",
+    within: "takeBack",
+    always: "answeredBlock",
+    test: "cli/lock.test.ts",
+    title:
+      "locks that a person disables and enables > " +
+      "are told of as long as one is refused: taking back another, or a lock that is done, ends no rejection",
+  },
+  "what became of a lock takes the place of the rejection of its customer's change": {
+    file: "src/ledger/records/records.ts",
+    within: "Records.setLesserOutcome",
+    never: "waitsOtherwise",
+    test: "cli/lock.test.ts",
+    title:
+      "locks that a person disables and enables > " +
+      "hide no rejection of their customer's own change, whatever becomes of them",
+  },
 };
