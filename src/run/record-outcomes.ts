@@ -91,13 +91,17 @@ export function deferredUnsent(
   operations: readonly Operation[],
   { code, reason }: Omit<Why, "again">,
 ): RecordOutcomes {
-  return operations.reduce((outcomes, operation) => {
-    const { endpoint } = operation;
-    const waiting = mattersOf(outcomes, operation).filter(
-      (record) => (outcomes.all.get(nameOf(record.stream, record))?.outcome ?? "planned") === "planned",
-    );
-    return deferredRecords(outcomes, waiting, { code, reason: `${endpoint}: ${reason}`, again: true });
-  }, before);
+  const waiting = new Map<string, RecordOutcome>();
+  for (const operation of operations) {
+    for (const { stream, namespace, id } of mattersOf(before, operation)) {
+      const key = { namespace, id };
+      const name = nameOf(stream, key);
+      if (waiting.has(name) || (before.all.get(name)?.outcome ?? "planned") !== "planned") continue;
+      const why = { code, reason: `${operation.endpoint}: ${reason}`, again: true };
+      waiting.set(name, { stream, key, outcome: "deferred", ...why });
+    }
+  }
+  return noted(before, [...waiting.values()], true);
 }
 
 /** Not final: the next plan of the attempt says it too, or that it is otherwise by then. */

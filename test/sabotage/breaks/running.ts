@@ -317,8 +317,8 @@ export const running: Breaks = {
   "what a service keeps from being sent stays planned without a word": {
     file: "src/run/record-outcomes.ts",
     within: "deferredUnsent",
-    find: `return deferredRecords($outcomes, $waiting, { $code, reason: \`\${$endpoint}: \${$reason}\`, again: true });`,
-    replace: "void [$waiting, $code, $endpoint, $reason]; return $outcomes;",
+    find: "return noted($before, [...waiting.values()], true);",
+    replace: "void waiting; return $before;",
     test: "simulation/simulation.test.ts",
     title:
       "the program in virtual time, with faults, kills, edits and a clock that jumps > no longer happens: what a service keeps from being sent is told of nowhere",
