@@ -23,6 +23,7 @@ const owners: Record<string, Owner> = {
   "customer.stale": "program",
   "enterprise.": "platform",
   "enterprise.no-single-customer": "configuration",
+  "lock.asked": "program",
   "lock.asked-otherwise": "program",
   "lock.failed": "platform",
   "lock.refused": "crm",

@@ -100,7 +100,7 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
       next: "nothing, where it was not refused: the next run sends it; crm-sync explain customer shows each",
     });
   }
-  for (const group of facts.open.filter((item) => item.counts))
+  for (const group of facts.open.filter((item) => item.counts && item.code !== "lock.asked"))
     items.push({ what: openSentence(group, now), next: nextForOpen(group) });
   return items;
 }

@@ -110,7 +110,9 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
   if (stopped) return exitCodes.other;
   if (inDoubt) return exitCodes.unknown;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
-  if (openCount(summary.open) > 0) return exitCodes.recordsRejected;
+  // Where something is planned, locks that people asked for are among it.
+  const open = summary.open.filter(({ code }) => code !== "lock.asked" || summary.operations === 0);
+  if (openCount(open) > 0) return exitCodes.recordsRejected;
   return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
 }
 

@@ -151,6 +151,8 @@ describe("locks that a person disables and enables", () => {
     expect((await w.run("status")).stdout).toContain("1 lock asked for and not done");
     const plan = await w.run("plan");
     expect([plan.code, plan.stdout]).toEqual([2, expect.stringContaining("E6 locks:crm/C2: anna.lee asked")]);
+    const elsewhere = await w.run("resync", "--customer", "C1");
+    expect([elsewhere.code, elsewhere.stdout]).toEqual([3, expect.stringContaining("(lock.asked)")]);
     const run = await w.writes(() => w.run("run", "everything"));
     expect([run.result.code, run.calls, lockedIn(w)]).toEqual([0, { E6: 1 }, 1]);
     expect((await w.run("status")).stdout).not.toContain("lock.");

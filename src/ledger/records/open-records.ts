@@ -31,7 +31,8 @@ interface OpenRow {
 }
 
 /**
- * Every record that is not done, once, whoever claims it, by how it stands and why. It looks at what is open through
+ * Every record that is not done, once, whoever claims it, by how it stands and why; among them customers whose locks
+ * are asked for and not done, where nothing else of them says that they wait. It looks at what is open through
  * partial indexes and never at what is finished. What a record with several quarantine rows waits for is the oldest of
  * them.
  */
@@ -50,6 +51,17 @@ const statement = `
     from record
     where deferred_code is not null and state <> 'quarantined'
       and (outcome_run = +@run or (+stream in streams and (@sources is null or source in mine)))
+    union all
+    select 'deferred', 'customers', 'lock.asked', 'lock.asked', min(from_at),
+      count(*) || ' of its locks asked for and not done; the next run sends what was not refused',
+      customer_namespace || '/' || customer_id
+    from lock_wish indexed by lock_wish_due
+    where to_at is null and due = 1 and 'customers' in streams and (@sources is null or exists (
+      select 1 from record r where r.stream = 'customers' and r.namespace = customer_namespace and r.id = customer_id
+      and r.source in mine)) and not exists (
+      select 1 from record r where r.stream = 'customers' and r.namespace = customer_namespace and r.id = customer_id
+      and r.deferred_code is not null)
+    group by customer_namespace, customer_id
     union all
     select 'quarantined', stream, code, code, min(first_seen), message, namespace || '/' || record_id
     from quarantine
