@@ -125,6 +125,7 @@ describe("locks that a person disables and enables", () => {
     w.sandbox.faults.clear();
     const hasty = await w.run("unlock", "C1", "--asset", first, ...why);
     expect([hasty.code, hasty.stdout]).toEqual([3, expect.stringContaining("is asked for (unlocked)")]);
+    expect(w.rows("select exit_code from run where job = 'unlock'"), "and is kept so").toEqual([{ exit_code: 3 }]);
     w.environment = patient;
     const opposite = await w.run("unlock", "C1", "--asset", first, ...why);
     expect(opposite.code).toBe(0);
