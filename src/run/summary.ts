@@ -45,8 +45,9 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
     (tally) => tally.problem !== undefined || tally.shrunk !== undefined || !tally.complete,
   );
   if (sourceDown || summary.customers.unreadable > 0) return exitCodes.sourceDown;
-  const { waiting, rejected, stale } = summary.customers;
-  if (openCount(summary.open) > 0 || waiting + rejected + stale > 0) return exitCodes.recordsRejected;
+  const { stale, waiting } = summary.customers;
+  if (openCount(summary.open) > 0 || summary.customers.rejected > 0 || stale > 0 || waiting > 0)
+    return exitCodes.recordsRejected;
   return exitCodes.ok;
 }
 
