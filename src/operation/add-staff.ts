@@ -77,7 +77,9 @@ export const addStaff: Kind<AddStaffShapes> = {
       evidence.kind === "ambiguous"
         ? evidence.reason
         : "M5 does not show all of the staff, so there would be nobody to link to",
-    cure: "wait until M5 shows them, or settle it as --not-applied: those that are shown are kept, the others are planned anew",
+    cure:
+      "wait until M5 shows them, or settle it as --not-applied: those that are shown are kept, the others " +
+      "are planned anew",
   }),
   parts(operation) {
     const { userList } = operation.payload;
@@ -85,7 +87,9 @@ export const addStaff: Kind<AddStaffShapes> = {
   },
   newAccounts: ({ records }) => records,
   lookFor: (entry) => ({
-    what: `accounts of the staff records ${some(entry.records.map(formatKey))}; the CRM has their user names, the platform appends the enterprise's code`,
+    what:
+      `accounts of the staff records ${some(entry.records.map(formatKey))}; the CRM has their user names, ` +
+      "the platform appends the enterprise's code",
     where: `back office of the member-center, staff of ${withinEnterprise(entry.context)}; M5 shows them`,
     whom: memberDesk,
   }),
@@ -138,10 +142,16 @@ function takenIds(
   for (const { key, globalId } of added) {
     const owner = owners.get(globalId);
     if (owner !== undefined && owner !== formatKey(key)) {
-      return `M1 answered for ${formatKey(key)} with the globalId ${globalId}, which is linked to ${owner}; nobody was linked`;
+      return (
+        `M1 answered for ${formatKey(key)} with the globalId ${globalId}, which is linked to ${owner}; ` +
+        "nobody was linked"
+      );
     }
     if (known.protectedMembers.has(globalId)) {
-      return `M1 answered for ${formatKey(key)} with the globalId ${globalId} of an account that was made together with the enterprise; nobody was linked`;
+      return (
+        `M1 answered for ${formatKey(key)} with the globalId ${globalId} of an account that was made ` +
+        "together with the enterprise; nobody was linked"
+      );
     }
     if (seen.has(globalId)) return `M1 answered with the globalId ${globalId} for two people; nobody was linked`;
     seen.add(globalId);
@@ -192,7 +202,7 @@ function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffM
 
 /**
  * A29: new rows of M5 with the name that was sent and an account name that is the one sent plus one suffix common to
- * all.
+ * all. In one piece: what a reading may show of an M1, case by case.
  */
 async function readStaff(
   facts: SettleFacts,
@@ -254,7 +264,8 @@ async function readStaff(
     return {
       kind: "ambiguous",
       reason:
-        "M5 shows a new account with a name that was sent and another ending than the enterprise code (A29), so it may be one of these people; look on the platform whose it is, then settle it",
+        "M5 shows a new account with a name that was sent and another ending than the enterprise code " +
+        "(A29), so it may be one of these people; look on the platform whose it is, then settle it",
       detail,
     };
   }

@@ -154,7 +154,8 @@ async function notFound(entry: JournalEntry<EnterpriseShapes>, facts: SettleFact
   return {
     kind: "park",
     reason:
-      "E3 does not show the enterprise, and no enterprise made by this program was ever found by E3 with these templates (A8)",
+      "E3 does not show the enterprise, and no enterprise made by this program was ever found by E3 with " +
+      "these templates (A8)",
   };
 }
 
@@ -165,7 +166,9 @@ function countAsApplied(_: unknown, evidence: Exclude<Evidence, { kind: "confirm
       evidence.kind === "ambiguous"
         ? evidence.reason
         : "E3 does not show the enterprise, so there would be nothing to link to",
-    cure: "wait until E3 shows exactly one enterprise under the customer's channel number, or settle it as --not-applied",
+    cure:
+      "wait until E3 shows exactly one enterprise under the customer's channel number, or settle it as " +
+      "--not-applied",
   };
 }
 

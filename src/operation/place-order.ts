@@ -66,7 +66,8 @@ export const placeOrder: Kind<OrderShapes> = {
     return {
       effect: effect ?? orderPlaced(entry.id, entry.operation.customer, entry.context, new Map()),
       summary:
-        "The order counts as placed. The platform does not show all of it, so the licence order numbers that are missing stay unknown; `verify` goes on comparing.",
+        "The order counts as placed. The platform does not show all of it, so the licence order numbers " +
+        "that are missing stay unknown; `verify` goes on comparing.",
     };
   },
   claims: "order",
@@ -89,7 +90,9 @@ export const placeOrder: Kind<OrderShapes> = {
     const numbers = context?.records.flatMap((record) => record.numbers) ?? [];
     return {
       what: `an order with the channel order number ${order}, or one of its asset numbers: ${some(numbers)}`,
-      where: `back office of the order service, orders of ${withinEnterprise(context)}; M6 and E8 show its asset numbers, M7 of such an asset shows the channel order number`,
+      where:
+        `back office of the order service, orders of ${withinEnterprise(context)}; M6 and E8 show its asset ` +
+        "numbers, M7 of such an asset shows the channel order number",
       whom: orderDesk,
     };
   },
@@ -169,7 +172,9 @@ async function readOrder(
   if (sight.repeated.length > 0) {
     return {
       kind: "ambiguous",
-      reason: `the platform shows the order in more than one licence order (sequence ${sight.repeated.join(", ")}); it may have been placed twice`,
+      reason:
+        "the platform shows the order in more than one licence order (sequence " +
+        `${sight.repeated.join(", ")}); it may have been placed twice`,
       detail,
       effect,
     };
@@ -194,7 +199,10 @@ async function readOrder(
   }
   const [bare] = sight.bare;
   if (bare !== undefined) {
-    const reason = `M7 shows the asset number ${bare} of the order without any product or package, which says neither that the order is there nor that it is not; ask the operator of the member-center whether such assets are empty (assumptions.emptyAssets)`;
+    const reason =
+      `M7 shows the asset number ${bare} of the order without any product or package, which says ` +
+      "neither that the order is there nor that it is not; ask the operator of the member-center whether " +
+      "such assets are empty (assumptions.emptyAssets)";
     return { kind: "ambiguous", reason, detail, says: "nothing" };
   }
   return { kind: "not-found", detail };
@@ -217,7 +225,9 @@ async function notFound(entry: JournalEntry<OrderShapes>, facts: SettleFacts): P
     if (await facts.isShown(licenseType)) continue;
     return {
       kind: "park",
-      reason: `the platform was never seen to show assets of the licence type ${licenseType} (A43: assumptions.visibleLicenseTypes), so not seeing the order says nothing`,
+      reason:
+        `the platform was never seen to show assets of the licence type ${licenseType} (A43: ` +
+        "assumptions.visibleLicenseTypes), so not seeing the order says nothing",
     };
   }
   switch (await wishOf(entry, facts)) {

@@ -31,12 +31,18 @@ export async function shownOfRefusedOrder(
       (product) => product.channelOrderId !== null && channelNumbers.has(product.channelOrderId),
     );
     if (found !== undefined)
-      return `the platform shows a product of the channel order ${found.channelOrderId} under the asset number ${asset.assetNum}`;
+      return (
+        `the platform shows a product of the channel order ${found.channelOrderId} under the asset number ` +
+        asset.assetNum
+      );
   }
   if (context.records.length < 2) return undefined;
   for (const { licenseType } of context.records) {
     if (await facts.isShown(licenseType)) continue;
-    return `a part of it may be there: the platform was never seen to show assets of the licence type ${licenseType} (A43: assumptions.visibleLicenseTypes)`;
+    return (
+      "a part of it may be there: the platform was never seen to show assets of the licence type " +
+      `${licenseType} (A43: assumptions.visibleLicenseTypes)`
+    );
   }
   return undefined;
 }

@@ -30,7 +30,8 @@ type Send = (
 
 /**
  * What E6 and E7 have in common: they set the state of locks, each of which has its own status inside one success. No
- * call reads a physical lock, so one with an unknown outcome is sent again with the same locks.
+ * call reads a physical lock, so one with an unknown outcome is sent again with the same locks. In one piece: one kind
+ * but for its direction.
  */
 export function switchLocks(wanted: LockWish["wanted"], send: Send): Omit<Kind<LockShapes>, "endpoint" | "undone"> {
   return {
@@ -55,7 +56,9 @@ export function switchLocks(wanted: LockWish["wanted"], send: Send): Omit<Kind<L
               const { same, missing, unexpected, repeated } = compareLocks(assetNums, outcome.data);
               if (!same)
                 return {
-                  doubt: `the answer is not about the locks that were sent: ${some([...missing, ...unexpected, ...repeated])}`,
+                  doubt:
+                    "the answer is not about the locks that were sent: " +
+                    some([...missing, ...unexpected, ...repeated]),
                 };
               return {
                 changes: outcome.data.map(({ assetNum: assetNumber, status }) => ({

@@ -1,6 +1,6 @@
+import type Database from "better-sqlite3";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { canonicalJson, sha256 } from "../../base/canonical-json.ts";
-import type { Sqlite } from "../database/database.ts";
 import type { AuditTable } from "./tables.ts";
 
 /** One link of the chain as it stands in the table. */
@@ -27,7 +27,7 @@ export class AuditLog {
   readonly #hashAt;
   readonly #insert;
 
-  constructor(database: Sqlite) {
+  constructor(database: Database.Database) {
     this.#head = database.prepare<[], AuditHead>("select sequence, hash from audit order by sequence desc limit 1");
     this.#hashAt = database.prepare<[number], Pick<AuditTable, "hash">>("select hash from audit where sequence = +?");
     this.#insert = database.prepare(
