@@ -40,10 +40,14 @@ export class Identity {
       const sandboxes = known.startsWith(anySandbox) && platform.startsWith(anySandbox);
       throw new Problem({
         code: "ledger.other-platform",
-        message: `the ledger ${this.#context.path} belongs to ${known}, and this command would use ${platform}. Nothing was sent`,
+        message:
+          `the ledger ${this.#context.path} belongs to ${known}, and this command would use ${platform}. ` +
+          "Nothing was sent",
         cure: sandboxes
-          ? "start that sandbox again with the store that it kept (sandbox.db beside the ledger, or --store), or drop the ledger together with the sandbox that it belongs to"
-          : "give each platform a ledger of its own (ledger.path); where the same services only moved to a new address, `crm-sync migrate --accept-platform`",
+          ? "start that sandbox again with the store that it kept (sandbox.db beside the ledger, or --store), or " +
+            "drop the ledger together with the sandbox that it belongs to"
+          : "give each platform a ledger of its own (ledger.path); where the same services only moved to a new " +
+            "address, `crm-sync migrate --accept-platform`",
         exitCode: exitCodes.ledgerRefused,
       });
     }

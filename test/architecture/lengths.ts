@@ -4,7 +4,7 @@ const columns = 120;
 const lines = 60;
 
 /** Rooms whose lines and functions are not within the bounds yet. A room that is done is taken off. */
-const unfinishedRooms: readonly string[] = ["src/ledger"];
+const unfinishedRooms: readonly string[] = [];
 
 /** A function of a file, by the lines where it begins and ends, counted from 1. */
 interface FunctionFound {

@@ -86,18 +86,21 @@ function holdFromRow(row: HoldTableRow): HoldRow {
 }
 
 const holdColumns =
-  "id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, state, explanation, created_at, decided_at, reason";
+  "id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, state, explanation, created_at, " +
+  "decided_at, reason";
 
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     openHold: () =>
       database.prepare(
-        `insert into hold (id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, explanation, created_at, state)
+        `insert into hold (id, scope, customer_namespace, customer_id, count, allowed, total, set_hash, explanation,
+         created_at, state)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')`,
       ),
     holdOf: () =>
       database.prepare<[string, string], HoldTableRow>(
-        `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and state in ('open', 'approved')`,
+        `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +?
+          and state in ('open', 'approved')`,
       ),
     hold: () => database.prepare<[string], HoldTableRow>(`select ${holdColumns} from hold where id = +?`),
     openHolds: () =>
@@ -106,11 +109,13 @@ function prepareStatements(database: Sqlite) {
       ),
     setHold: () =>
       database.prepare(
-        `update hold set state = ?, decided_at = ?, reason = coalesce(?, reason), decided_by = coalesce(?, decided_by) where id = +?`,
+        `update hold set state = ?, decided_at = ?, reason = coalesce(?, reason), decided_by = coalesce(?, decided_by)
+          where id = +?`,
       ),
     rejectedHold: () =>
       database.prepare<[string, string, string], HoldTableRow>(
-        `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and set_hash = +? and state = 'rejected' limit 1`,
+        `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and set_hash = +?
+          and state = 'rejected' limit 1`,
       ),
   });
 }

@@ -170,7 +170,8 @@ export class KeptHeads {
       throw refused(
         "ledger.head-not-kept",
         this.#path,
-        `how far the ledger is cannot be kept in ${this.#path}: ${messageOf(error)}. What was recorded so far is in the ledger; nothing more is sent`,
+        `how far the ledger is cannot be kept in ${this.#path}: ${messageOf(error)}. What was recorded so far is ` +
+          "in the ledger; nothing more is sent",
         "check the disk and that this user may write there, then start again: the next run goes on from here",
         error,
       );
@@ -238,7 +239,8 @@ export function refuseLostLedger(ledgerPath: string): void {
   throw refused(
     "ledger.lost",
     ledgerPath,
-    `the ledger ${ledgerPath} is gone or empty, but ${heads} says that it had ${last.sequence} audit entries on ${last.at}`,
+    `the ledger ${ledgerPath} is gone or empty, ` +
+      `but ${heads} says that it had ${last.sequence} audit entries on ${last.at}`,
     `restore it from a backup; to begin anew on purpose, move ${heads} away first`,
   );
 }
@@ -261,11 +263,13 @@ export function refuseOlderLedger(
   throw refused(
     "ledger.behind",
     ledgerPath,
-    `the ledger ${ledgerPath} is an older copy, or not the one that was used last: ${heads} says that on ${last.at} it had ` +
+    `the ledger ${ledgerPath} is an older copy, or not the one that was used last: ` +
+      `${heads} says that on ${last.at} it had ` +
       (chained
         ? `${last.commit} groups of changes, and it has ${commits}`
         : `the audit entry ${last.sequence}, and it has another one or none there`) +
       ". What it lacks, orders among it, would be done a second time. Nothing was sent",
-    `restore the newest copy (\`crm-sync audit verify\` says more); to go on with this one on purpose, knowing that what it lacks may be done twice, move ${heads} away first`,
+    "restore the newest copy (`crm-sync audit verify` says more); to go on with this one on purpose, knowing " +
+      `that what it lacks may be done twice, move ${heads} away first`,
   );
 }

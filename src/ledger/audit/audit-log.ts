@@ -67,7 +67,7 @@ export type AuditVerdict =
 /**
  * Walks the whole chain and compares it with the heads that were kept outside the database. Finds every edit, insert,
  * deletion, swap, and every cut up to the last kept head; the first bad entry is named. A cut after the last kept head
- * cannot be seen by anyone.
+ * cannot be seen by anyone. In one piece: one walk, and each way in which an entry can be wrong.
  */
 export function verifyChain(rows: Iterable<AuditRow>, keptHeads: readonly AuditHead[]): AuditVerdict {
   const kept = new Map<number, Set<string>>();
@@ -123,7 +123,9 @@ export function verifyChain(rows: Iterable<AuditRow>, keptHeads: readonly AuditH
       good: false,
       entries,
       firstBad: entries + 1,
-      why: `the chain ends at entry ${entries}, but the head of entry ${last} was kept outside the ledger: entries were cut off`,
+      why:
+        `the chain ends at entry ${entries}, but the head of entry ${last} was kept outside the ledger: ` +
+        "entries were cut off",
     };
   }
   return { good: true, entries, head, keptHeads: kept.size };

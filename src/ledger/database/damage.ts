@@ -67,7 +67,8 @@ export function databaseProblem(error: unknown, path: string): Problem {
       "ledger.cannot-write",
       path,
       `the ledger ${path} cannot be written: ${said}. Nothing more is sent`,
-      "check the disk, that the folder exists and that this user may write there, then start again: the next run goes on from here",
+      "check the disk, that the folder exists and that this user may write there, then start again: " +
+        "the next run goes on from here",
       error,
     );
   }

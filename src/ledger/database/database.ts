@@ -249,7 +249,8 @@ function makeDurable(database: Sqlite, path: string): void {
     throw refused(
       "ledger.not-durable",
       path,
-      `the file system of ${path} does not let the ledger be made durable (journal ${String(mode)}, synchronous ${String(synchronous)})`,
+      `the file system of ${path} does not let the ledger be made durable (journal ${String(mode)}, ` +
+        `synchronous ${String(synchronous)})`,
       "put the ledger on a local disk",
     );
   }

@@ -48,11 +48,13 @@ export interface Attempt {
 export type OperationRow = Omit<OperationTable, "position" | "answer_ref"> & { attempts: number; records: string };
 
 /** The columns of an operation `o`, as `OperationRow` names them. */
-export const operationColumns = `o.id, o.run_id, o.plan_id, o.hold_id, o.customer_namespace, o.customer_id, o.kind, o.endpoint, o.stage, o.subject, o.hash, o.state,
-  o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at, o.settle_after, o.verdict,
-  o.evidence, o.outcome_code, o.outcome_message,
+export const operationColumns = `o.id, o.run_id, o.plan_id, o.hold_id, o.customer_namespace, o.customer_id, o.kind,
+  o.endpoint, o.stage, o.subject, o.hash, o.state,
+  o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at,
+  o.settle_after, o.verdict, o.evidence, o.outcome_code, o.outcome_message,
   (select count(*) from attempt a where a.operation_id = o.id) as attempts,
-  (select json_group_array(json_object('stream', r.stream, 'namespace', r.namespace, 'id', r.record_id)) from operation_record r
+  (select json_group_array(json_object('stream', r.stream, 'namespace', r.namespace, 'id', r.record_id))
+    from operation_record r
     where r.operation_id = o.id) as records`;
 
 /** An attempt as its table holds it. */

@@ -22,11 +22,13 @@ type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash"> & 
 export class JournalTables {
   readonly #statements;
 
+  /** In one piece: a table of statements. */
   constructor(database: Sqlite) {
     this.#statements = statements.onUse({
       insert: () =>
         database.prepare(
-          `insert into operation (id, run_id, plan_id, hold_id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target,
+          `insert into operation (id, run_id, plan_id, hold_id, customer_namespace, customer_id, kind, endpoint, stage,
+           subject, hash, state, target,
            payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at)
          values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ),
@@ -36,7 +38,8 @@ export class JournalTables {
         ),
       sending: () =>
         database.prepare(
-          "update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ? where id = +? and state in ('planned', 'unknown')",
+          `update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ?
+            where id = +? and state in ('planned', 'unknown')`,
         ),
       attempt: () =>
         database.prepare(
@@ -50,26 +53,31 @@ export class JournalTables {
         ),
       state: () =>
         database.prepare(
-          `update operation set state = ?, updated_at = ?, settle_after = ?, verdict = coalesce(?, verdict), evidence = coalesce(?, evidence),
+          `update operation set state = ?, updated_at = ?, settle_after = ?, verdict = coalesce(?, verdict),
+           evidence = coalesce(?, evidence),
            outcome_code = ?, outcome_message = ?, answer_ref = coalesce(?, answer_ref) where id = +?`,
         ),
       lastUncertain: () =>
         database.prepare<[string], { at: string | null }>(
-          `select max(coalesce(a.finished_at, a.started_at)) as at from operation o join attempt a on a.operation_id = o.id
+          `select max(coalesce(a.finished_at, a.started_at)) as at from operation o
+         join attempt a on a.operation_id = o.id
          where o.subject = +? and (a.outcome = 'unknown' or a.outcome is null)`,
         ),
       refusedOrders: () =>
         database.prepare<[string, string], OperationRow>(
           `select ${operationColumns} from operation_record i join operation o on o.id = i.operation_id
-         where i.stream = 'orders' and i.namespace = +? and i.record_id = +? and ${kindIn("o.kind", (kind) => kind.mayHoldAfterRefusal)} and o.state = 'rejected'
+         where i.stream = 'orders' and i.namespace = +? and i.record_id = +?
+           and ${kindIn("o.kind", (kind) => kind.mayHoldAfterRefusal)} and o.state = 'rejected'
          order by o.created_at desc, o.id desc`,
         ),
       sendings: () =>
         database.prepare<[{ stream: string; namespace: string; id: string; kind: string }], { count: number }>(
-          `select count(*) as count from operation_record r join operation o on o.id = r.operation_id join attempt a on a.operation_id = o.id
+          `select count(*) as count from operation_record r join operation o on o.id = r.operation_id
+         join attempt a on a.operation_id = o.id
          where r.stream = +@stream and r.namespace = +@namespace and r.record_id = +@id and o.kind = +@kind
            and (a.outcome is null or a.outcome = 'unknown')
-           and a.started_at > coalesce((select max(d.updated_at) from operation_record s join operation d on d.id = s.operation_id
+           and a.started_at > coalesce((select max(d.updated_at) from operation_record s
+             join operation d on d.id = s.operation_id
              where s.stream = +@stream and s.namespace = +@namespace and s.record_id = +@id and d.kind = +@kind
                and d.verdict like 'a person decided%'), '')`,
         ),
@@ -79,31 +87,37 @@ export class JournalTables {
         database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = +?`),
       open: () =>
         database.prepare<[], OperationRow>(
-          `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked') order by o.created_at, o.id`,
+          `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked')
+            order by o.created_at, o.id`,
         ),
       openOf: () =>
         database.prepare<[string, string], OperationRow>(
-          `select ${operationColumns} from operation o indexed by operation_open where o.state in ('sending', 'unknown', 'parked')
+          `select ${operationColumns} from operation o indexed by operation_open
+         where o.state in ('sending', 'unknown', 'parked')
          and o.customer_namespace = +? and o.customer_id = +? order by o.created_at, o.id`,
         ),
       plannedOf: () =>
         database.prepare<[string, string], OperationRow>(
-          `select ${operationColumns} from operation o where o.state in ('planned', 'held') and o.customer_namespace = +? and o.customer_id = +?
+          `select ${operationColumns} from operation o where o.state in ('planned', 'held')
+         and o.customer_namespace = +? and o.customer_id = +?
          order by o.position, o.id`,
         ),
       drop: () =>
         database.prepare(
-          `update operation set state = 'dropped', updated_at = ?, outcome_message = ? where state in ('planned', 'held') and state in ('planned', ?)
+          `update operation set state = 'dropped', updated_at = ?, outcome_message = ?
+         where state in ('planned', 'held') and state in ('planned', ?)
          and customer_namespace = +? and customer_id = +? and (? is null or hash = +?)`,
         ),
       hold: () =>
         database.prepare(
-          `update operation set state = 'held', hold_id = ?, updated_at = ? where state in ('planned', 'held') and state = 'planned' and customer_namespace = +? and customer_id = +?
+          `update operation set state = 'held', hold_id = ?, updated_at = ?
+         where state in ('planned', 'held') and state = 'planned' and customer_namespace = +? and customer_id = +?
          and takes_away >= ?`,
         ),
       attempts: () =>
         database.prepare<[string], AttemptRow>(
-          "select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt where operation_id = +? order by number",
+          `select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt
+            where operation_id = +? order by number`,
         ),
       writingCalls: () =>
         database.prepare<[string], { count: number }>(
@@ -117,7 +131,8 @@ export class JournalTables {
       operationStates: () =>
         database.prepare<[string, string], { state: string; count: number }>(
           `select state, count(*) as count from (
-           select id, state from operation where run_id = +? union select id, state from operation where id in (select value from json_each(?)))
+           select id, state from operation where run_id = +? union select id, state from operation
+             where id in (select value from json_each(?)))
          group by state`,
         ),
       answer: () =>

@@ -135,7 +135,9 @@ export class Journal {
     if (expected !== undefined && (row.state !== expected.state || row.attempts !== expected.attempts)) {
       throw new Problem({
         code: "journal.moved-on",
-        message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) has moved on: it is ${row.state} after ${row.attempts} attempts`,
+        message:
+          `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) has moved on: it is ${row.state} ` +
+          `after ${row.attempts} attempts`,
         cure: "look at it again with `crm-sync settle list`; nothing was changed",
       });
     }

@@ -110,12 +110,14 @@ export class RejectionTables {
   }
 }
 
+/** What is asked of the rejections and written about them. In one piece: a table of statements. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     // A record that is gone since has changed, although its version has not.
     of: () =>
       database.prepare<[string, string], RejectionRow>(
-        `select j.stream, j.namespace, j.record_id, j.kind, j.hash, j.settings, j.operation_id, j.code, j.reason, j.shared from rejection j
+        `select j.stream, j.namespace, j.record_id, j.kind, j.hash, j.settings, j.operation_id, j.code, j.reason,
+       j.shared from rejection j
        left join record r on r.stream = j.stream and r.namespace = j.namespace and r.id = j.record_id
        where j.customer_namespace = +? and j.customer_id = +? and j.asked = 0 and coalesce(r.version, 0) = j.version
          and (r.state is not 'absent' or r.changed_at <= j.at)
@@ -131,13 +133,17 @@ function prepareStatements(database: Sqlite) {
       ),
     add: () =>
       database.prepare(
-        `insert into rejection (stream, namespace, record_id, kind, hash, customer_namespace, customer_id, version, settings, operation_id, code,
-         reason, at, shared)
-       values (@stream, @namespace, @id, @kind, @hash, @customerNamespace, @customerId, @version, @settings, @operation, @code, @reason, @at, @shared)
-       on conflict (stream, namespace, record_id, kind, hash) do update set customer_namespace = excluded.customer_namespace,
-         customer_id = excluded.customer_id, version = excluded.version, settings = excluded.settings, operation_id = excluded.operation_id,
+        `insert into rejection (stream, namespace, record_id, kind, hash, customer_namespace, customer_id, version,
+         settings, operation_id, code, reason, at, shared)
+       values (@stream, @namespace, @id, @kind, @hash, @customerNamespace, @customerId, @version, @settings, @operation,
+         @code, @reason, @at, @shared)
+       on conflict (stream, namespace, record_id, kind, hash) do update
+         set customer_namespace = excluded.customer_namespace,
+         customer_id = excluded.customer_id, version = excluded.version, settings = excluded.settings,
+         operation_id = excluded.operation_id,
          code = excluded.code, reason = excluded.reason, at = excluded.at, shared = excluded.shared, asked = 0,
-         tries = case when rejection.code = excluded.code and rejection.settings = excluded.settings then rejection.tries + 1 else 1 end`,
+         tries = case when rejection.code = excluded.code and rejection.settings = excluded.settings
+           then rejection.tries + 1 else 1 end`,
       ),
     forget: () =>
       database.prepare("delete from rejection where stream = +? and namespace = +? and record_id = +? and kind = +?"),
@@ -147,11 +153,13 @@ function prepareStatements(database: Sqlite) {
       ),
     askOrder: () =>
       database.prepare(
-        "update rejection set asked = 1, tries = 0 where stream = 'orders' and namespace = +? and record_id = +? and asked = 0",
+        `update rejection set asked = 1, tries = 0 where stream = 'orders' and namespace = +? and record_id = +?
+          and asked = 0`,
       ),
     askSource: () =>
       database.prepare(
-        `update rejection indexed by rejection_standing set asked = 1, tries = 0 where asked = 0 and exists (select 1 from record r where r.stream = rejection.stream
+        `update rejection indexed by rejection_standing set asked = 1, tries = 0
+         where asked = 0 and exists (select 1 from record r where r.stream = rejection.stream
          and r.namespace = rejection.namespace and r.id = rejection.record_id and r.source = +?)`,
       ),
     changed: () =>
@@ -161,26 +169,31 @@ function prepareStatements(database: Sqlite) {
     wake: () =>
       database.prepare(
         `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
-         (select stream, namespace, record_id from rejection indexed by rejection_standing where settings <> ? and asked = 0)`,
+         (select stream, namespace, record_id from rejection indexed by rejection_standing
+           where settings <> ? and asked = 0)`,
       ),
     // What was refused of somebody who has moved is the matter of the customer where it was.
     wakeCustomers: () =>
       database.prepare(
         `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
-         (select 'customers', customer_namespace, customer_id from rejection indexed by rejection_standing where settings <> ? and asked = 0)`,
+         (select 'customers', customer_namespace, customer_id from rejection indexed by rejection_standing
+           where settings <> ? and asked = 0)`,
       ),
     passing: () =>
       database.prepare<[number], { found: number }>(
-        "select 1 as found from rejection indexed by rejection_passing where asked = 0 and code = 'staff.refused' and tries < ? limit 1",
+        `select 1 as found from rejection indexed by rejection_passing
+          where asked = 0 and code = 'staff.refused' and tries < ? limit 1`,
       ),
     wakePassing: () =>
       database.prepare(
         `update record set pending = 1 where state <> 'quarantined' and (stream, namespace, id) in
-         (select stream, namespace, record_id from rejection indexed by rejection_passing where asked = 0 and code = 'staff.refused' and tries < ?)`,
+         (select stream, namespace, record_id from rejection indexed by rejection_passing
+           where asked = 0 and code = 'staff.refused' and tries < ?)`,
       ),
     askPassing: () =>
       database.prepare(
-        "update rejection indexed by rejection_passing set asked = 1 where asked = 0 and code = 'staff.refused' and tries < ?",
+        `update rejection indexed by rejection_passing set asked = 1
+          where asked = 0 and code = 'staff.refused' and tries < ?`,
       ),
     askChanged: () =>
       database.prepare(

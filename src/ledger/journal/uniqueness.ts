@@ -41,13 +41,16 @@ export class UniquenessChecks {
         ),
       openOrder: () =>
         database.prepare<[Owner & { number: string; operation: string }], Owner & { operation: string }>(
-          `select r.namespace, r.record_id as id, o.id as operation from operation o join operation_record r on r.operation_id = o.id
-       where o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")} and o.id <> +@operation
+          `select r.namespace, r.record_id as id, o.id as operation from operation o
+       join operation_record r on r.operation_id = o.id
+       where o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")}
+         and o.id <> +@operation
          and json_extract(o.payload, '$.channelOrderId') = +@number
        union all
        select r.namespace, r.record_id, o.id from operation_record r cross join operation o on o.id = r.operation_id
        where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
-         and o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")} and o.id <> +@operation limit 1`,
+         and o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")}
+           and o.id <> +@operation limit 1`,
         ),
       linked: () =>
         database.prepare<[Owner & { number: string }], Owner>(
@@ -61,7 +64,8 @@ export class UniquenessChecks {
       openEnterprise: () =>
         database.prepare<[Owner & { number: string; operation: string }], Owner>(
           `select customer_namespace as namespace, customer_id as id from operation
-       where state in ('sending', 'unknown', 'parked') and ${kindIn("kind", (kind) => kind.claims === "enterprise")} and id <> +@operation
+       where state in ('sending', 'unknown', 'parked') and ${kindIn("kind", (kind) => kind.claims === "enterprise")}
+         and id <> +@operation
          and json_extract(target, '$.channelCustomerId') = +@number
          and not (customer_namespace = +@namespace and customer_id = +@id) limit 1`,
         ),
@@ -99,20 +103,28 @@ export class UniquenessChecks {
     if (formatKey(owner) !== formatKey(order)) {
       throw new Problem({
         code: "order.same-channel-number",
-        message: `the channel order number ${number} belongs to the order ${formatKey(owner)}; two orders may not share one`,
-        cure: "give the order a channel order number of its own (channelOrderId in the mapping, or assumptions.channelOrderIdTemplate)",
+        message:
+          `the channel order number ${number} belongs to the order ${formatKey(owner)}; ` +
+          "two orders may not share one",
+        cure:
+          "give the order a channel order number of its own (channelOrderId in the mapping, or " +
+          "assumptions.channelOrderIdTemplate)",
       });
     }
     if (placed !== undefined) {
       throw new Problem({
         code: "order.placed-already",
-        message: `the order ${formatKey(order)} is placed already, as ${placed.channel_order_id}; it is never placed a second time`,
+        message:
+          `the order ${formatKey(order)} is placed already, as ${placed.channel_order_id}; ` +
+          "it is never placed a second time",
         cure: "`crm-sync explain order` shows for whom it was placed",
       });
     }
     throw new Problem({
       code: "order.in-doubt",
-      message: `the order ${formatKey(order)} may have been placed already: the outcome of ${open?.operation ?? "an operation"} is open`,
+      message:
+        `the order ${formatKey(order)} may have been placed already: the outcome of ` +
+        `${open?.operation ?? "an operation"} is open`,
       cure: "it is settled by the next run, or by a person: `crm-sync settle list`",
     });
   }
@@ -124,8 +136,12 @@ export class UniquenessChecks {
     if (owner === undefined) return;
     throw new Problem({
       code: "enterprise.same-channel-number",
-      message: `the channel customer number ${number} of ${formatKey(customer)} belongs to the customer ${formatKey(owner)}`,
-      cure: "give one of the two customers a channel customer number of its own (channelCustomerId, or assumptions.channelCustomerIdTemplate)",
+      message:
+        `the channel customer number ${number} of ${formatKey(customer)} ` +
+        `belongs to the customer ${formatKey(owner)}`,
+      cure:
+        "give one of the two customers a channel customer number of its own (channelCustomerId, or " +
+        "assumptions.channelCustomerIdTemplate)",
     });
   }
 }

@@ -20,7 +20,8 @@ export class PrivateTables {
         ),
       keepRawSalt: () =>
         database.prepare(
-          "insert into private_value (ref, version, salt, created_at) values ('raw-salt', 1, ?, ?) on conflict do nothing",
+          `insert into private_value (ref, version, salt, created_at) values ('raw-salt', 1, ?, ?)
+            on conflict do nothing`,
         ),
       latest: () =>
         database.prepare<[string], Row<"private_value", "version" | "sealed">>(

@@ -67,8 +67,12 @@ export function sealingKey(secret: string, salt: SealingSalt): SealingKey {
       } catch (error) {
         throw new Problem({
           code: "ledger.wrong-seal-key",
-          message: `the sealed value ${of.ref}, version ${of.version}, cannot be opened with the configured key (${messageOf(error)}): it was sealed with another key, or for another record`,
-          cure: "set ledger.sealKey to the key the ledger was used with so far; if it is that key, restore the ledger from a backup",
+          message:
+            `the sealed value ${of.ref}, version ${of.version}, cannot be opened with the configured key ` +
+            `(${messageOf(error)}): it was sealed with another key, or for another record`,
+          cure:
+            "set ledger.sealKey to the key the ledger was used with so far; if it is that key, " +
+            "restore the ledger from a backup",
           exitCode: exitCodes.configuration,
           cause: error,
         });

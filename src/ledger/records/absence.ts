@@ -63,7 +63,8 @@ function prepareStatements(database: Sqlite) {
       ),
     makeAbsent: () =>
       database.prepare(
-        `update record set state = 'absent', pending = 1, deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = ?
+        `update record set state = 'absent', pending = 1, deferred_code = null, deferred_reason = null,
+         deferred_since = null, changed_at = ?
        where source = +? and stream = +? and last_read < ? and missed >= ? and missed_since <= ? and state <> 'absent'`,
       ),
   });

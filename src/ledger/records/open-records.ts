@@ -37,9 +37,11 @@ interface OpenRow {
  * them.
  */
 const statement = `
-  with mine(source) as (select value from json_each(@sources)), streams(stream) as (select value from json_each(@streams)),
+  with mine(source) as (select value from json_each(@sources)),
+  streams(stream) as (select value from json_each(@streams)),
   open as (
-    select case when outcome = 'rejected' or deferred_code in ('operation.rejected', 'staff.refused') then 'rejected' else 'deferred' end
+    select case when outcome = 'rejected' or deferred_code in ('operation.rejected', 'staff.refused') then 'rejected'
+      else 'deferred' end
         as standing,
       stream, deferred_code as code,
       case when deferred_code <> 'customer.blocked' then deferred_code else coalesce(
@@ -65,8 +67,10 @@ const statement = `
     union all
     select 'quarantined', stream, code, code, min(first_seen), message, namespace || '/' || record_id
     from quarantine
-    where state <> 'resolved' and record_id is not null and +stream in streams and (@sources is null or source in mine or exists (
-      select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace and r.id = quarantine.record_id
+    where state <> 'resolved' and record_id is not null and +stream in streams
+      and (@sources is null or source in mine or exists (
+      select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace
+        and r.id = quarantine.record_id
       and r.source in mine))
     group by stream, namespace, record_id
     union all
@@ -78,7 +82,8 @@ const statement = `
     select *, row_number() over (partition by standing, stream, code, cause order by since, record) as number from open
   )
   select standing, stream, code, cause, count(*) as count, min(since) as since,
-    json_group_array(json_object('record', record, 'reason', reason, 'since', since)) filter (where number <= 3) as examples
+    json_group_array(json_object('record', record, 'reason', reason, 'since', since))
+      filter (where number <= 3) as examples
   from numbered group by standing, stream, code, cause order by count desc, standing, stream, code, cause`;
 
 /**

@@ -34,13 +34,15 @@ export class QuarantineRetry {
     this.#statements = statements.onUse({
       find: () =>
         database.prepare<[string], QuarantineRow>(
-          `select q.id, q.source, q.stream, q.place, q.code, q.expected, q.raw_hash, q.last_read, p.body from quarantine q
+          `select q.id, q.source, q.stream, q.place, q.code, q.expected, q.raw_hash, q.last_read, p.body
+         from quarantine q
          left join private_value p on p.ref = q.raw_ref and p.version = 1 where q.id = +? and q.state <> 'resolved'`,
         ),
       mark: () => database.prepare("update quarantine set state = 'retry' where id = +? and state = 'open'"),
       resolve: () =>
         database.prepare(
-          "update quarantine set state = 'resolved', resolved_at = ?, resolution = ? where id = +? and state <> 'resolved'",
+          `update quarantine set state = 'resolved', resolved_at = ?, resolution = ?
+            where id = +? and state <> 'resolved'`,
         ),
     });
   }

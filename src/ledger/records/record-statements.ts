@@ -9,42 +9,51 @@ export type RecordRow = Row<
 
 /**
  * Everything that is asked of and written into the records and the quarantine. Where the planner would take the records
- * of a whole stream, the index of those that are meant is named.
+ * of a whole stream, the index of those that are meant is named. In one piece: a table of statements.
  */
 export function recordStatements(database: Sqlite) {
   return statements.onUse({
     markSeen: () =>
       database.prepare<[number, string, string, string], Row<"record", "raw_hash">>(
-        `update record indexed by record_by_hash set last_read = ?, missed = 0 where source = +? and stream = +? and state = 'current'
+        `update record indexed by record_by_hash set last_read = ?, missed = 0
+       where source = +? and stream = +? and state = 'current'
        and raw_hash in (select value from json_each(?)) returning raw_hash`,
       ),
     markQuarantineSeen: () =>
       database.prepare<[number, string, string, string, string], Row<"quarantine", "raw_hash">>(
-        `update quarantine set last_read = ?, last_seen = ? where source = +? and stream = +? and state = 'open' and state <> 'resolved'
+        `update quarantine set last_read = ?, last_seen = ?
+       where source = +? and stream = +? and state = 'open' and state <> 'resolved'
        and raw_hash in (select value from json_each(?)) returning raw_hash`,
       ),
     markBlockedSeen: () =>
       database.prepare(
-        `update record indexed by record_quarantined set last_read = ?, missed = 0 where source = +? and stream = +? and state = 'quarantined'
-       and (namespace, id) in (select namespace, record_id from quarantine q where q.source = +? and q.stream = record.stream
-         and q.state = 'open' and q.state <> 'resolved' and q.record_id is not null and q.raw_hash in (select value from json_each(?)))`,
+        `update record indexed by record_quarantined set last_read = ?, missed = 0
+       where source = +? and stream = +? and state = 'quarantined'
+       and (namespace, id) in (select namespace, record_id from quarantine q
+         where q.source = +? and q.stream = record.stream
+         and q.state = 'open' and q.state <> 'resolved' and q.record_id is not null
+           and q.raw_hash in (select value from json_each(?)))`,
       ),
     find: () =>
       database.prepare<[string, string, string], RecordRow>(
-        "select source, raw_hash, body_hash, version, state, last_read, customer_namespace, customer_id from record where stream = +? and namespace = +? and id = +?",
+        `select source, raw_hash, body_hash, version, state, last_read, customer_namespace, customer_id from record
+          where stream = +? and namespace = +? and id = +?`,
       ),
     orderNow: () =>
       database.prepare<
         [string, string],
         Row<"record", "customer_namespace" | "customer_id" | "state" | "body_hash"> & { cancelled: number }
       >(
-        `select r.customer_namespace, r.customer_id, r.state, r.body_hash, json_extract(v.body, '$.cancelled') as cancelled from record r
-       join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
+        `select r.customer_namespace, r.customer_id, r.state, r.body_hash,
+         json_extract(v.body, '$.cancelled') as cancelled from record r
+       join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+         and v.version = r.version
        where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
       ),
     kept: () =>
       database.prepare<[string, string], { count: number }>(
-        "select count(*) as count from record indexed by record_by_hash where source = +? and stream = +? and state <> 'absent'",
+        `select count(*) as count from record indexed by record_by_hash
+          where source = +? and stream = +? and state <> 'absent'`,
       ),
     salt: () =>
       database.prepare<[string], FullRow<"private_value", "salt">>(
@@ -62,7 +71,8 @@ export function recordStatements(database: Sqlite) {
       ),
     insertVersion: () =>
       database.prepare(
-        `insert into record_version (stream, namespace, id, version, from_at, source, place, body) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+        `insert into record_version (stream, namespace, id, version, from_at, source, place, body)
+          values (?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
     insertPrivate: () =>
       database.prepare(
@@ -70,18 +80,21 @@ export function recordStatements(database: Sqlite) {
       ),
     upsert: () =>
       database.prepare(
-        `insert into record (stream, namespace, id, source, raw_hash, body_hash, version, customer_namespace, customer_id, state, last_read,
-         pending, changed_run, first_seen, changed_at)
+        `insert into record (stream, namespace, id, source, raw_hash, body_hash, version, customer_namespace,
+         customer_id, state, last_read, pending, changed_run, first_seen, changed_at)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)
        on conflict (stream, namespace, id) do update set source = excluded.source, raw_hash = excluded.raw_hash,
          body_hash = excluded.body_hash, version = excluded.version, customer_namespace = excluded.customer_namespace,
-         customer_id = excluded.customer_id, state = excluded.state, changed_run = coalesce(excluded.changed_run, changed_run), last_read = excluded.last_read, missed = 0, pending = 1,
+         customer_id = excluded.customer_id, state = excluded.state,
+         changed_run = coalesce(excluded.changed_run, changed_run), last_read = excluded.last_read, missed = 0,
+         pending = 1,
          deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = excluded.changed_at`,
       ),
     // The customer that a record has left has something to do too: what the record held there goes.
     markCustomer: () =>
       database.prepare(
-        "update record set pending = 1 where stream = 'customers' and namespace = +? and id = +? and state <> 'quarantined'",
+        `update record set pending = 1 where stream = 'customers' and namespace = +? and id = +?
+          and state <> 'quarantined'`,
       ),
     wakeDependents: () =>
       database.prepare(
@@ -90,10 +103,11 @@ export function recordStatements(database: Sqlite) {
       ),
     insertQuarantine: () =>
       database.prepare(
-        `insert into quarantine (id, source, stream, namespace, record_id, customer_namespace, customer_id, place, field, code, message,
-         expected, raw_ref, raw_hash, first_seen, last_seen, last_read, state)
+        `insert into quarantine (id, source, stream, namespace, record_id, customer_namespace, customer_id, place,
+         field, code, message, expected, raw_ref, raw_hash, first_seen, last_seen, last_read, state)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')
-       on conflict (source, stream, raw_hash) where state <> 'resolved' do update set place = excluded.place, field = excluded.field,
+       on conflict (source, stream, raw_hash) where state <> 'resolved' do update
+         set place = excluded.place, field = excluded.field,
          customer_namespace = excluded.customer_namespace, customer_id = excluded.customer_id,
          code = excluded.code, message = excluded.message, expected = excluded.expected, last_seen = excluded.last_seen,
          last_read = excluded.last_read, state = 'open'`,
@@ -104,7 +118,8 @@ export function recordStatements(database: Sqlite) {
       ),
     waits: () =>
       database.prepare<[string, string | null, string | null, string], { since: string | null }>(
-        "select min(first_seen) as since from quarantine where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved'",
+        `select min(first_seen) as since from quarantine
+          where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved'`,
       ),
     closeOlderQuarantine: () =>
       database.prepare(
@@ -115,29 +130,36 @@ export function recordStatements(database: Sqlite) {
     // What another source says of a record does not make it seen in its own.
     blockRecord: () =>
       database.prepare(
-        `update record set state = 'quarantined', last_read = iif(source = @source, @read, last_read), missed = iif(source = @source, 0, missed)
+        `update record set state = 'quarantined', last_read = iif(source = @source, @read, last_read),
+         missed = iif(source = @source, 0, missed)
        where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'absent'`,
       ),
     resolveQuarantine: () =>
       database.prepare(
         `update quarantine set state = 'resolved', resolved_at = ?, resolution = ?
-       where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved' and last_read <> ?
+       where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved'
+         and last_read <> ?
        and code not in ('duplicate-id', 'claimed-twice')`,
       ),
     resolveClaim: () =>
       database.prepare(
-        `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'no other source has the record any more'
-       where stream = +? and namespace = +? and record_id = +? and source = +? and code = 'claimed-twice' and state <> 'resolved'`,
+        `update quarantine set state = 'resolved', resolved_at = ?,
+         resolution = 'no other source has the record any more'
+       where stream = +? and namespace = +? and record_id = +? and source = +? and code = 'claimed-twice'
+         and state <> 'resolved'`,
       ),
     wakeClaims: () =>
       database.prepare(
-        `update quarantine set state = 'retry' where stream = +? and source <> ? and code = 'claimed-twice' and state = 'open' and state <> 'resolved'
-       and exists (select 1 from record r where r.stream = +? and r.namespace = quarantine.namespace and r.id = quarantine.record_id
+        `update quarantine set state = 'retry' where stream = +? and source <> ? and code = 'claimed-twice'
+       and state = 'open' and state <> 'resolved'
+       and exists (select 1 from record r where r.stream = +? and r.namespace = quarantine.namespace
+         and r.id = quarantine.record_id
          and r.source = +? and r.state = 'absent')`,
       ),
     openQuarantine: () =>
       database.prepare<[string, string, string], Row<"quarantine", "id">>(
-        "select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved' limit 1",
+        `select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved'
+          limit 1`,
       ),
     releaseQuarantine: () =>
       database.prepare(
@@ -146,15 +168,19 @@ export function recordStatements(database: Sqlite) {
       ),
     release: () =>
       database.prepare(
-        `update record indexed by record_quarantined set state = 'current', pending = 1, changed_run = ? where source = +? and stream = +? and last_read = +?
+        `update record indexed by record_quarantined set state = 'current', pending = 1, changed_run = ?
+       where source = +? and stream = +? and last_read = +?
        and state = 'quarantined' and not exists (
-         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
+         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
+           and q.record_id = record.id
          and q.state <> 'resolved')`,
       ),
     unblock: () =>
       database.prepare(
-        `update record indexed by record_quarantined set state = 'current', pending = 1 where stream = +? and state = 'quarantined' and not exists (
-         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
+        `update record indexed by record_quarantined set state = 'current', pending = 1
+         where stream = +? and state = 'quarantined' and not exists (
+         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
+           and q.record_id = record.id
          and q.state <> 'resolved')`,
       ),
   });

@@ -86,7 +86,7 @@ export class RecordTables {
   /**
    * Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks
    * stays blocked. `retried`: it is not read now, so that another form of it in the same read was the one that is
-   * mapped anew.
+   * mapped anew. In one piece: each check stands before what is written, and what one finds the next one uses.
    */
   ingest(
     source: string,
@@ -153,7 +153,9 @@ export class RecordTables {
         ...item,
         field: "passwords",
         code: "no-sealing-key",
-        message: `${stream} record ${namespace}/${id} holds passwords, and no sealing key is configured; they were not stored`,
+        message:
+          `${stream} record ${namespace}/${id} holds passwords, and no sealing key is configured; ` +
+          "they were not stored",
         expected: "ledger.sealKey to be set",
       });
       return "quarantined";
@@ -240,7 +242,9 @@ export class RecordTables {
       ...item,
       field: "id",
       code: "claimed-twice",
-      message: `${stream} record ${namespace}/${id} is claimed by the sources ${existing.source} and ${source}; both are set aside`,
+      message:
+        `${stream} record ${namespace}/${id} is claimed by the sources ${existing.source} and ${source}; ` +
+        "both are set aside",
       expected: "one source for each record, or a namespace of its own for each source",
     });
     return "quarantined";

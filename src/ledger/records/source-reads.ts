@@ -22,12 +22,16 @@ const readColumns =
 export function lastReadNumbers(condition = ""): string {
   return `with recursive each_source (source) as (
       select min(source) from source_read
-      union all select (select min(source) from source_read where source > each_source.source) from each_source where each_source.source is not null),
+      union all select (select min(source) from source_read where source > each_source.source) from each_source
+        where each_source.source is not null),
     each_stream (source, stream) as (
-      select source, (select min(stream) from source_read s where s.source = each_source.source) from each_source where source is not null
-      union all select source, (select min(stream) from source_read s where s.source = each_stream.source and s.stream > each_stream.stream)
+      select source, (select min(stream) from source_read s where s.source = each_source.source) from each_source
+        where source is not null
+      union all select source, (select min(stream) from source_read s
+        where s.source = each_stream.source and s.stream > each_stream.stream)
         from each_stream where each_stream.stream is not null)
-    select (select r.number from source_read r where r.source = each_stream.source and r.stream = each_stream.stream ${condition}
+    select (select r.number from source_read r where r.source = each_stream.source
+      and r.stream = each_stream.stream ${condition}
       order by r.number desc limit 1) from each_stream where stream is not null`;
 }
 
@@ -118,7 +122,8 @@ function prepareStatements(database: Sqlite) {
       database.prepare("insert into source_read (run_id, source, stream, started_at) values (?, ?, ?, ?)"),
     finishRead: () =>
       database.prepare(
-        `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?, details = ?, shrunk = ?
+        `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?,
+         details = ?, shrunk = ?
        where number = +?`,
       ),
     lastComplete: () =>
@@ -129,7 +134,8 @@ function prepareStatements(database: Sqlite) {
     lastWhole: () =>
       database.prepare<[string, string], SourceReadRow>(
         `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
-         and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan') order by number desc limit 1`,
+         and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan')
+           order by number desc limit 1`,
       ),
     newestWhole: () =>
       database.prepare<[string, string], SourceReadRow>(
@@ -152,7 +158,8 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[], SourceReadRow>(
         `select ${readColumns} from source_read
        where number in (${lastReadNumbers("and r.finished_at is not null")}) and complete = 0
-         and (not exists (select 1 from source_stream) or (source, stream) in (select source, stream from source_stream))
+         and (not exists (select 1 from source_stream)
+           or (source, stream) in (select source, stream from source_stream))
        order by source, stream`,
       ),
   });

@@ -71,7 +71,8 @@ class StagingArea {
     // The sign before `part` keeps the planner on the order of ids, which it would otherwise sort for every page.
     const headers = this.#database.prepare<[number, string, number], StagedRow & { id: number }>(
       `select id, key, place, text from row header where id > ? and +part = ?
-         and not exists (select 1 from row other where other.part = header.part and other.key = header.key and other.id <> header.id)
+         and not exists (select 1 from row other where other.part = header.part and other.key = header.key
+           and other.id <> header.id)
        order by id limit ?`,
     );
     const parts = this.#database

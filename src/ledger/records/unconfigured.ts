@@ -30,7 +30,8 @@ function prepareStatements(database: Sqlite) {
   return statements.onUse({
     configured: () =>
       database.prepare<[string, string], { configured: number }>(
-        `select not exists (select 1 from source_stream) or exists (select 1 from source_stream where source = +? and stream = +?) as configured`,
+        `select not exists (select 1 from source_stream)
+          or exists (select 1 from source_stream where source = +? and stream = +?) as configured`,
       ),
     resolve: () =>
       database.prepare(
@@ -40,13 +41,16 @@ function prepareStatements(database: Sqlite) {
     wake: () =>
       database.prepare(
         `update quarantine set state = 'retry' where code = 'claimed-twice' and state = 'open' and state <> 'resolved'
-       and exists (select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace and r.id = quarantine.record_id
+       and exists (select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace
+         and r.id = quarantine.record_id
          and (r.source, r.stream) not in (select source, stream from source_stream))`,
       ),
     unblock: () =>
       database.prepare(
-        `update record indexed by record_quarantined set state = 'current', pending = 1 where state = 'quarantined' and not exists (
-         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace and q.record_id = record.id
+        `update record indexed by record_quarantined set state = 'current', pending = 1
+         where state = 'quarantined' and not exists (
+         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
+           and q.record_id = record.id
          and q.state <> 'resolved')`,
       ),
   });

@@ -110,6 +110,7 @@ export class WorkTables {
   }
 }
 
+/** What is asked about the work of a run and written of it. In one piece: a table of statements. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     // Each half stops at the limit by itself, in the order of its index.
@@ -125,7 +126,8 @@ function prepareStatements(database: Sqlite) {
        union
        select * from (
          select distinct customer_namespace, customer_id from operation
-         where state in ('sending', 'unknown', 'planned') and customer_id <> '' and (customer_namespace, customer_id) > (@namespace, @id)
+         where state in ('sending', 'unknown', 'planned') and customer_id <> ''
+           and (customer_namespace, customer_id) > (@namespace, @id)
          order by customer_namespace, customer_id limit @limit)
        union
        select * from (
@@ -139,7 +141,8 @@ function prepareStatements(database: Sqlite) {
         `select count(*) as count from (
          select customer_namespace, customer_id from record where pending = 1 and state <> 'quarantined'
          union
-         select customer_namespace, customer_id from operation where state in ('sending', 'unknown', 'planned') and customer_id <> ''
+         select customer_namespace, customer_id from operation
+           where state in ('sending', 'unknown', 'planned') and customer_id <> ''
          union
          select customer_namespace, customer_id from lock_wish where to_at is null and due = 1)`,
       ),
@@ -149,7 +152,8 @@ function prepareStatements(database: Sqlite) {
       ),
     pendingOrder: () =>
       database.prepare(
-        "update record set pending = 1 where stream = 'orders' and namespace = +? and id = +? and state <> 'quarantined'",
+        `update record set pending = 1 where stream = 'orders' and namespace = +? and id = +?
+          and state <> 'quarantined'`,
       ),
     pendingSource: () =>
       database.prepare(
@@ -157,14 +161,16 @@ function prepareStatements(database: Sqlite) {
       ),
     planned: () =>
       database.prepare(
-        `update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null, deferred_reason = null, deferred_since = null
+        `update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null,
+         deferred_reason = null, deferred_since = null
        where stream = +? and namespace = +? and id = +?`,
       ),
     // What a run only did not come to keeps why it waits, and since when.
     waits: () =>
       database.prepare(
         `update record set outcome_run = @run, outcome = @outcome, pending = @pending,
-         deferred_since = case when deferred_since is not null and (deferred_code = @code or @keeps) then deferred_since else @at end,
+         deferred_since = case when deferred_since is not null and (deferred_code = @code or @keeps) then deferred_since
+           else @at end,
          deferred_code = case when @keeps then coalesce(deferred_code, @code) else @code end,
          deferred_reason = case when @keeps and deferred_code is not null then deferred_reason else @reason end
        where stream = +@stream and namespace = +@namespace and id = +@id`,
@@ -172,7 +178,8 @@ function prepareStatements(database: Sqlite) {
     noteDeferral: () =>
       database.prepare(
         `update record set
-         deferred_since = case when deferred_since is not null and deferred_code = @code then deferred_since else @at end,
+         deferred_since = case when deferred_since is not null and deferred_code = @code then deferred_since
+           else @at end,
          deferred_code = @code, deferred_reason = @reason
        where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'quarantined'`,
       ),
@@ -203,7 +210,8 @@ function prepareStatements(database: Sqlite) {
     lookAgain: () =>
       database.prepare(
         `update record set pending = 1
-       where stream = 'customers' and namespace = +? and id = +? and deferred_code is not null and state <> 'quarantined'`,
+       where stream = 'customers' and namespace = +? and id = +? and deferred_code is not null
+         and state <> 'quarantined'`,
       ),
     customerOfOrder: () =>
       database.prepare<[string, string], Row<"record", "customer_namespace" | "customer_id">>(

@@ -144,7 +144,8 @@ function observations(database: Sqlite): Sweep {
     )
     .raw();
   const row =
-    "customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and from_at = +? and to_at is not null";
+    "customer_namespace = +? and customer_id = +? and kind = +? and subject = +? " +
+    "and from_at = +? and to_at is not null";
   const keepType = database.prepare(
     `insert into shown_licence_type (license_type, shown_by, shown_at)
        select json_extract(body, '$.licenseType'), 'product', to_at from observation
@@ -176,18 +177,23 @@ function reads(database: Sqlite): Sweep {
     "select number, source, stream, started_at from source_read where number > ? order by number limit ?",
   );
   const newest = database.prepare<[string, string, number], Read>(
-    "select number, source, stream, started_at from source_read where source = +? and stream = +? order by number desc limit ?",
+    `select number, source, stream, started_at from source_read where source = +? and stream = +?
+      order by number desc limit ?`,
   );
   const complete = database.prepare<[string, string], Read>(
-    "select number, source, stream, started_at from source_read where source = +? and stream = +? and complete = 1 order by number desc limit 1",
+    `select number, source, stream, started_at from source_read where source = +? and stream = +? and complete = 1
+      order by number desc limit 1`,
   );
   const whole = database.prepare<[string, string], Read>(
-    "select number, source, stream, started_at from source_read where source = +? and stream = +? and complete = 1 and whole = 1 order by number desc limit 1",
+    `select number, source, stream, started_at from source_read
+      where source = +? and stream = +? and complete = 1 and whole = 1 order by number desc limit 1`,
   );
   // A plan's read judges no absence.
   const wholeOfRun = database.prepare<[string, string], Read>(
-    `select number, source, stream, started_at from source_read where source = +? and stream = +? and complete = 1 and whole = 1
-       and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan') order by number desc limit 1`,
+    `select number, source, stream, started_at from source_read
+       where source = +? and stream = +? and complete = 1 and whole = 1
+       and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan')
+         order by number desc limit 1`,
   );
   const drop = database.prepare("delete from source_read where number = +? and complete = 1 and problem is null");
   const isNeeded = (number: number, source: string, stream: string): boolean =>
@@ -213,7 +219,8 @@ function reads(database: Sqlite): Sweep {
 function runs(database: Sqlite): Sweep {
   const page = database
     .prepare<unknown[], [string, string]>(
-      `select started_at, id from run where (started_at, id) > (?, ?) and started_at <= ? order by started_at, id limit ?`,
+      `select started_at, id from run where (started_at, id) > (?, ?) and started_at <= ?
+        order by started_at, id limit ?`,
     )
     .raw();
   const drop = database.prepare(

@@ -7,7 +7,8 @@ const runColumns = "id, job, kind, trigger, scope, started_at, finished_at, stat
 
 /** The ids of the last run of each job: a step for each job, however many runs there are. */
 export const lastRunIds = `with recursive each_job (job) as (
-    select min(job) from run union all select (select min(job) from run where job > each_job.job) from each_job where each_job.job is not null)
+    select min(job) from run union all select (select min(job) from run where job > each_job.job) from each_job
+      where each_job.job is not null)
   select (select max(id) from run where run.job = each_job.job) from each_job where each_job.job is not null`;
 
 /** Everything that is asked of and written into runs. */
@@ -16,7 +17,8 @@ export function runStatements(database: Sqlite) {
     newest: () => database.prepare<[], string | null>("select max(id) from run").pluck(),
     start: () =>
       database.prepare(
-        "insert into run (id, job, kind, trigger, scope, started_at, state, header) values (?, ?, ?, ?, ?, ?, 'running', ?)",
+        `insert into run (id, job, kind, trigger, scope, started_at, state, header)
+          values (?, ?, ?, ?, ?, ?, 'running', ?)`,
       ),
     finish: () =>
       database.prepare(

@@ -58,7 +58,8 @@ function prepareStatements(database: Sqlite) {
     fire: () => database.prepare("insert into fired_time (job, fire_time, fired_at) values (?, ?, ?)"),
     finish: () =>
       database.prepare(
-        "update fired_time set finished_at = ? where job = +? and fire_time >= ? and fire_time <= ? and finished_at is null",
+        `update fired_time set finished_at = ? where job = +? and fire_time >= ? and fire_time <= ?
+          and finished_at is null`,
       ),
     unfinished: () =>
       database.prepare<[string], Row<"fired_time", "fire_time">>(

@@ -14,6 +14,7 @@ export class ChangeTables {
     this.#locks = new LockTables(database);
   }
 
+  /** In one piece: a case for each kind of change. */
   apply(change: StateChange, at: string): void {
     const run = this.#statements;
     switch (change.type) {
@@ -163,24 +164,31 @@ export class ChangeTables {
   }
 }
 
+/** What a change of state writes. In one piece: a table of statements. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     endLink: () =>
       database.prepare("update link set to_at = ? where namespace = +? and customer_id = +? and to_at is null"),
     link: () =>
       database.prepare(
-        `insert into link (namespace, customer_id, from_at, enterprise_global_id, channel_code, channel_customer_id, origin, examined)
+        `insert into link (namespace, customer_id, from_at, enterprise_global_id, channel_code, channel_customer_id,
+         origin, examined)
        values (?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict (namespace, customer_id, from_at) do update set to_at = null, enterprise_global_id = excluded.enterprise_global_id,
-         channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id, origin = excluded.origin, examined = excluded.examined`,
+       on conflict (namespace, customer_id, from_at) do update
+         set to_at = null, enterprise_global_id = excluded.enterprise_global_id,
+         channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id,
+         origin = excluded.origin, examined = excluded.examined`,
       ),
     examined: () =>
       database.prepare("update link set examined = 1 where namespace = +? and customer_id = +? and to_at is null"),
     platformCustomer: () =>
       database.prepare(
-        `insert into platform_customer (enterprise_global_id, customer_id, is_default, channel_code, channel_customer_id, seen_at)
-       values (?, ?, ?, ?, ?, ?) on conflict (enterprise_global_id, customer_id) do update set is_default = excluded.is_default,
-         channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id, seen_at = excluded.seen_at`,
+        `insert into platform_customer (enterprise_global_id, customer_id, is_default, channel_code,
+         channel_customer_id, seen_at)
+       values (?, ?, ?, ?, ?, ?) on conflict (enterprise_global_id, customer_id) do update
+         set is_default = excluded.is_default,
+         channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id,
+         seen_at = excluded.seen_at`,
       ),
     endAcknowledged: () =>
       database.prepare("update acknowledged set to_at = ? where namespace = +? and customer_id = +? and to_at is null"),
@@ -191,33 +199,37 @@ function prepareStatements(database: Sqlite) {
       ),
     protect: () =>
       database.prepare(
-        `insert into protected_member (member_global_id, enterprise_global_id, reason, seen_at) values (?, ?, ?, ?) on conflict do nothing`,
+        `insert into protected_member (member_global_id, enterprise_global_id, reason, seen_at) values (?, ?, ?, ?)
+          on conflict do nothing`,
       ),
     placedOrder: () =>
       database.prepare(
-        `insert into placed_order (namespace, order_id, from_at, customer_namespace, customer_id, channel_order_id, body_hash, version,
-         operation_id, origin) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `insert into placed_order (namespace, order_id, from_at, customer_namespace, customer_id, channel_order_id,
+         body_hash, version, operation_id, origin) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
     licenceOrder: () =>
       database.prepare(
-        `insert into licence_order (namespace, order_id, sequence, license_type, platform_customer_id, license_order_id, at)
+        `insert into licence_order (namespace, order_id, sequence, license_type, platform_customer_id, license_order_id,
+         at)
        values (?, ?, ?, ?, ?, ?, ?)`,
       ),
     numberTaken: () =>
       database.prepare(
         // A number that is known already is not taken a second time, wherever it came from.
-        "insert into asset_number (number, origin, operation_id, taken_at) values (?, 'pool', ?, ?) on conflict do nothing",
+        `insert into asset_number (number, origin, operation_id, taken_at) values (?, 'pool', ?, ?)
+          on conflict do nothing`,
       ),
     endStaffLink: () =>
       database.prepare("update staff_link set to_at = ? where namespace = +? and staff_id = +? and to_at is null"),
     staffLink: () =>
       database.prepare(
-        `insert into staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id, member_global_id,
-         origin, profile) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `insert into staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id,
+         member_global_id, origin, profile) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
     typeShown: () =>
       database.prepare(
-        "insert into shown_licence_type (license_type, shown_by, shown_at) values (?, 'asset', ?) on conflict do nothing",
+        `insert into shown_licence_type (license_type, shown_by, shown_at) values (?, 'asset', ?)
+          on conflict do nothing`,
       ),
     enterpriseCode: () =>
       database.prepare(
@@ -227,35 +239,41 @@ function prepareStatements(database: Sqlite) {
       database.prepare("update assignment set to_at = ?, ended_by = ? where asset_number = +? and to_at is null"),
     assignment: () =>
       database.prepare(
-        `insert into assignment (asset_number, from_at, namespace, staff_id, customer_namespace, customer_id, member_global_id, origin,
-         operation_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict (asset_number, from_at) do update set to_at = null, namespace = excluded.namespace, staff_id = excluded.staff_id,
+        `insert into assignment (asset_number, from_at, namespace, staff_id, customer_namespace, customer_id,
+         member_global_id, origin, operation_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (asset_number, from_at) do update
+         set to_at = null, namespace = excluded.namespace, staff_id = excluded.staff_id,
          member_global_id = excluded.member_global_id, origin = excluded.origin, operation_id = excluded.operation_id`,
       ),
     seenAgain: () =>
       database.prepare(
-        `update observation set seen_at = ? where customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and to_at is null
+        `update observation set seen_at = ? where customer_namespace = +? and customer_id = +? and kind = +?
+       and subject = +? and to_at is null
        and body_hash = +?`,
       ),
     endObservation: () =>
       database.prepare(
-        "update observation set to_at = ? where customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and to_at is null",
+        `update observation set to_at = ? where customer_namespace = +? and customer_id = +? and kind = +?
+          and subject = +? and to_at is null`,
       ),
     observation: () =>
       database.prepare(
         `insert into observation (customer_namespace, customer_id, kind, subject, from_at, seen_at, body, body_hash)
        values (?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict do update set to_at = null, seen_at = excluded.seen_at, body = excluded.body, body_hash = excluded.body_hash`,
+       on conflict do update set to_at = null, seen_at = excluded.seen_at, body = excluded.body,
+       body_hash = excluded.body_hash`,
       ),
     observedGone: () =>
       database.prepare(
-        `update observation set to_at = ? where customer_namespace = +? and customer_id = +? and kind = +? and to_at is null
+        `update observation set to_at = ? where customer_namespace = +? and customer_id = +? and kind = +?
+       and to_at is null
        and subject not in (select value from json_each(?))`,
       ),
     observationRead: () =>
       database.prepare(
         `insert into observation_read (customer_namespace, customer_id, seen_at, complete) values (?, ?, ?, ?)
-       on conflict (customer_namespace, customer_id) do update set seen_at = excluded.seen_at, complete = excluded.complete`,
+       on conflict (customer_namespace, customer_id) do update
+         set seen_at = excluded.seen_at, complete = excluded.complete`,
       ),
     wipe: () =>
       database.prepare(

@@ -72,7 +72,8 @@ function prepareStatements(database: Sqlite) {
         [string],
         Row<"platform_customer", "customer_id" | "is_default" | "channel_code" | "channel_customer_id">
       >(
-        `select customer_id, is_default, channel_code, channel_customer_id from platform_customer where enterprise_global_id = +?
+        `select customer_id, is_default, channel_code, channel_customer_id from platform_customer
+       where enterprise_global_id = +?
        order by customer_id`,
       ),
     protectedMembers: () =>

@@ -88,6 +88,7 @@ export class KnownTables {
     }
   }
 
+  /** What is known of one customer. In one piece: a field for each thing known. */
   known(customer: RecordKey): Known {
     const { namespace, id } = customer;
     const run = this.#statements;
@@ -215,18 +216,21 @@ function desired<Body>(row: DesiredRow): Desired<Body> {
 const configured = `(not exists (select 1 from source_stream)
   or exists (select 1 from source_stream s where s.source = q.source and s.stream = q.stream))`;
 
+/** What is asked of the tables. In one piece: a table of statements. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     desired: () =>
       database.prepare<[string, string], DesiredRow>(
         `select r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, v.body from record r
-       join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id and v.version = r.version
+       join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+         and v.version = r.version
        where r.customer_namespace = +? and r.customer_id = +? and (r.stream <> 'orders' or r.pending = 1)
        order by r.stream, r.namespace, r.id`,
       ),
     shownOrder: () =>
       database.prepare<[string, string, string, string], Row<"observation", "body">>(
-        "select body from observation where customer_namespace = +? and customer_id = +? and kind = +? and subject = +? and to_at is null",
+        `select body from observation where customer_namespace = +? and customer_id = +? and kind = +? and subject = +?
+          and to_at is null`,
       ),
     placedUnder: () =>
       database.prepare<[string], Row<"placed_order", "order_id">>(
@@ -238,17 +242,21 @@ function prepareStatements(database: Sqlite) {
       ),
     customerInQuarantine: () =>
       database.prepare<[string, string], Row<"quarantine", "id">>(
-        `select id from quarantine where stream = 'customers' and namespace = +? and record_id = +? and state <> 'resolved' limit 1`,
+        `select id from quarantine where stream = 'customers' and namespace = +? and record_id = +?
+          and state <> 'resolved' limit 1`,
       ),
     // Rows of this customer, and those of records that were this customer's in their last good form.
     quarantined: () =>
       database.prepare<[{ namespace: string; id: string }], { count: number }>(
         `select count(*) as count from (
-         select q.id from quarantine q where q.customer_namespace = +@namespace and q.customer_id = +@id and q.state <> 'resolved'
+         select q.id from quarantine q where q.customer_namespace = +@namespace and q.customer_id = +@id
+           and q.state <> 'resolved'
            and ${configured}
          union
-         select q.id from record r join quarantine q on q.stream = r.stream and q.namespace = r.namespace and q.record_id = r.id
-         where r.customer_namespace = +@namespace and r.customer_id = +@id and r.state = 'quarantined' and q.state <> 'resolved'
+         select q.id from record r join quarantine q on q.stream = r.stream and q.namespace = r.namespace
+           and q.record_id = r.id
+         where r.customer_namespace = +@namespace and r.customer_id = +@id and r.state = 'quarantined'
+           and q.state <> 'resolved'
            and ${configured})`,
       ),
     // A source of this customer's staff, or of people who hold assets here, that gave a row of which nobody can tell
@@ -258,9 +266,11 @@ function prepareStatements(database: Sqlite) {
         `select own.source, q.id as row from (
          select source from record where customer_namespace = +@namespace and customer_id = +@id and +stream = 'staff'
          union
-         select r.source from assignment a join record r on r.stream = 'staff' and r.namespace = a.namespace and r.id = a.staff_id
+         select r.source from assignment a join record r on r.stream = 'staff' and r.namespace = a.namespace
+           and r.id = a.staff_id
          where a.customer_namespace = +@namespace and a.customer_id = +@id and a.to_at is null) own
-       join quarantine q on q.source = own.source and q.stream = 'staff' and q.customer_id is null and q.state <> 'resolved' and ${configured}
+       join quarantine q on q.source = own.source and q.stream = 'staff' and q.customer_id is null
+         and q.state <> 'resolved' and ${configured}
        limit 1`,
       ),
     acknowledged: () =>
@@ -272,10 +282,12 @@ function prepareStatements(database: Sqlite) {
         [{ namespace: string; id: string }],
         Omit<PlacedOrderTable, "from_at" | "to_at" | "operation_id">
       >(
-        `select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace, p.customer_id
+        `select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace,
+         p.customer_id
        from placed_order p where p.to_at is null and p.customer_namespace = +@namespace and p.customer_id = +@id
        union
-       select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace, p.customer_id
+       select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace,
+         p.customer_id
        from record r join placed_order p on p.namespace = r.namespace and p.order_id = r.id and p.to_at is null
        where r.stream = 'orders' and r.customer_namespace = +@namespace and r.customer_id = +@id
        order by 1, 2`,
@@ -309,7 +321,8 @@ function prepareStatements(database: Sqlite) {
     // Of every enterprise that the customer was ever linked with, also under an id that could not be used.
     protectedMembers: () =>
       database.prepare<[string, string], Row<"protected_member", "member_global_id">>(
-        `select p.member_global_id from link l join protected_member p on p.enterprise_global_id = l.enterprise_global_id
+        `select p.member_global_id from link l
+       join protected_member p on p.enterprise_global_id = l.enterprise_global_id
        where l.namespace = +? and l.customer_id = +?`,
       ),
   });

@@ -61,15 +61,18 @@ function prepareStatements(database: Sqlite) {
   return statements.onUse({
     of: () =>
       database.prepare<[string, string], WishRow>(
-        `select asset_number, wanted, license_type, large_customer, asked_by, reason, from_at, status, operation_id from lock_wish
+        `select asset_number, wanted, license_type, large_customer, asked_by, reason, from_at, status, operation_id
+         from lock_wish
          where to_at is null and customer_namespace = +? and customer_id = +? order by asset_number`,
       ),
     end: () => database.prepare("update lock_wish set to_at = ?, due = 0 where asset_number = ? and to_at is null"),
     ask: () =>
       database.prepare(
-        `insert into lock_wish (asset_number, from_at, customer_namespace, customer_id, wanted, license_type, large_customer, asked_by, reason, due)
+        `insert into lock_wish (asset_number, from_at, customer_namespace, customer_id, wanted, license_type,
+           large_customer, asked_by, reason, due)
          values (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
-         on conflict (asset_number, from_at) do update set to_at = null, customer_namespace = excluded.customer_namespace,
+         on conflict (asset_number, from_at) do update
+           set to_at = null, customer_namespace = excluded.customer_namespace,
            customer_id = excluded.customer_id, wanted = excluded.wanted, license_type = excluded.license_type,
            large_customer = excluded.large_customer, asked_by = excluded.asked_by, reason = excluded.reason,
            status = null, answered_at = null, operation_id = null, due = 1`,
@@ -77,7 +80,8 @@ function prepareStatements(database: Sqlite) {
     // 3 is tried again; 1, 2 and 4 are not sent again by themselves (A26).
     answer: () =>
       database.prepare(
-        `update lock_wish set status = @status, answered_at = @at, operation_id = @operationId, due = iif(@status = 3, 1, 0)
+        `update lock_wish set status = @status, answered_at = @at, operation_id = @operationId,
+           due = iif(@status = 3, 1, 0)
          where asset_number = @assetNumber and wanted = @wanted and to_at is null`,
       ),
     withdraw: () =>

@@ -88,11 +88,13 @@ function prepareStatements(database: Sqlite) {
   return statements.onUse({
     fixedOf: () =>
       database.prepare<[string, string, string], FullRow<"asset_number", "unit" | "number">>(
-        "select unit, number from asset_number where namespace = +? and order_id = +? and instance_id = +? and fixed_at is not null",
+        `select unit, number from asset_number where namespace = +? and order_id = +? and instance_id = +?
+          and fixed_at is not null`,
       ),
     fixGiven: () =>
       database.prepare(
-        `insert into asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id, unit)
+        `insert into asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id,
+         unit)
        values (?, 'crm', ?, ?, ?, ?, ?, ?, ?)`,
       ),
     byWire: () =>
@@ -110,7 +112,8 @@ function prepareStatements(database: Sqlite) {
       ),
     fix: () =>
       database.prepare(
-        "update asset_number set fixed_at = ?, wire_number = ?, namespace = ?, order_id = ?, instance_id = ?, unit = ? where number = +? and fixed_at is null",
+        `update asset_number set fixed_at = ?, wire_number = ?, namespace = ?, order_id = ?, instance_id = ?, unit = ?
+          where number = +? and fixed_at is null`,
       ),
     poolSize: () =>
       database.prepare<[], { count: number }>("select count(*) as count from asset_number where fixed_at is null"),
