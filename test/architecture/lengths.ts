@@ -3,9 +3,6 @@ import type { SourceFile } from "./rules.ts";
 const columns = 120;
 const lines = 60;
 
-/** Rooms whose lines and functions are not within the bounds yet. A room that is done is taken off. */
-const unfinishedRooms: readonly string[] = [];
-
 /** A function of a file, by the lines where it begins and ends, counted from 1. */
 interface FunctionFound {
   from: number;
@@ -45,11 +42,10 @@ function reasonAbove(all: readonly string[], index: number): string | undefined 
   return /In one piece: (\S[^]*)/u.exec(comment.join(" "))?.[1];
 }
 
-/** Code beyond 120 columns and functions beyond 60 lines without a reason, outside of the rooms that are unfinished. */
-export function tooLong(files: readonly SourceFile[], unfinished: readonly string[] = unfinishedRooms): string[] {
+/** Code beyond 120 columns and functions beyond 60 lines without a reason. */
+export function tooLong(files: readonly SourceFile[]): string[] {
   return files
     .filter(({ path }) => /^(?:src|demo|bench|docs|jobs|migrations)\//u.test(path))
-    .filter(({ path }) => !unfinished.some((room) => path.startsWith(`${room}/`)))
     .flatMap(({ path, text }) => [
       ...text
         .split("\n")
