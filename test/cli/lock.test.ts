@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
+import { says } from "../support/says.ts";
 
 /** Two customers whose orders brought two re-issuable locks each. */
 async function withLocks(): Promise<{ w: World; locks: Record<string, string[]> }> {
@@ -163,21 +164,21 @@ describe("locks that a person disables and enables", () => {
     const { w, locks } = await withLocks();
     const [one = "", other = ""] = locks["C1"] ?? [];
     w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
-    expect((await w.run("lock", "C1", "--asset", one, other, ...why)).code).toBe(3);
-    expect((await w.run("lock", "C1", "--asset", one, ...why, "--withdraw")).code).toBe(0);
-    const run = await w.writes(() => w.run("run", "everything"));
+    expect((await says(w, "lock", "C1", "--asset", one, other, ...why)).code).toBe(3);
+    expect((await says(w, "lock", "C1", "--asset", one, ...why, "--withdraw")).code).toBe(0);
+    const run = await w.writes(() => says(w, "run", "everything"));
     expect([run.result.code, run.calls]).toEqual([3, {}]);
-    expect((await w.run("status")).stdout).toContain(`the lock ${other} is not locked`);
-    expect((await w.run("lock", "C1", "--asset", other, ...why, "--withdraw")).code).toBe(0);
-    expect((await w.run("status")).stdout).toContain("nothing waits for a person");
+    expect((await says(w, "status")).stdout).toContain(`the lock ${other} is not locked`);
+    expect((await says(w, "lock", "C1", "--asset", other, ...why, "--withdraw")).code).toBe(0);
+    expect((await says(w, "status")).stdout).toContain("nothing waits for a person");
 
     w.sandbox.faults.add({ operation: "E6", fault: "status299", code: "13004", times: 2 });
     for (const end of [["--withdraw"], []]) {
-      expect((await w.run("lock", "C1", "--asset", one, ...why)).code).toBe(3);
-      expect((await w.run("status")).stdout).not.toContain("nothing: the next run sends it");
-      const ended = await w.run("lock", "C1", "--asset", one, ...why, ...end);
+      expect((await says(w, "lock", "C1", "--asset", one, ...why)).code).toBe(3);
+      expect((await says(w, "status")).stdout).not.toContain("nothing: the next run sends it");
+      const ended = await says(w, "lock", "C1", "--asset", one, ...why, ...end);
       expect(ended.code).toBe(0);
-      const quiet = await w.writes(() => w.run("run", "everything"));
+      const quiet = await w.writes(() => says(w, "run", "everything"));
       expect([quiet.result.code, quiet.calls], quiet.result.stdout).toEqual([0, {}]);
     }
   });
@@ -190,18 +191,18 @@ describe("locks that a person disables and enables", () => {
     if (first !== undefined) first.branch = "Moved";
     w.write();
     makeReissuable(w);
-    expect((await w.run("run", "everything")).code).toBe(3);
+    expect((await says(w, "run", "everything")).code).toBe(3);
     w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
-    expect((await w.run("lock", "C1", "--asset", one, ...why)).code).toBe(3);
-    expect((await w.run("status")).stdout).toContain("E4 was rejected");
-    expect((await w.run("lock", "C1", "--asset", one, ...why, "--withdraw")).code).toBe(0);
+    expect((await says(w, "lock", "C1", "--asset", one, ...why)).code).toBe(3);
+    expect((await says(w, "status")).stdout).toContain("E4 was rejected");
+    expect((await says(w, "lock", "C1", "--asset", one, ...why, "--withdraw")).code).toBe(0);
     w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 3, times: 3 });
-    expect((await w.run("lock", "C1", "--asset", other, ...why)).code).toBe(3);
+    expect((await says(w, "lock", "C1", "--asset", other, ...why)).code).toBe(3);
     for (const calls of [{ E6: 1 }, { E6: 1 }, { E6: 1 }, {}]) {
-      const run = await w.writes(() => w.run("run", "everything"));
+      const run = await w.writes(() => says(w, "run", "everything"));
       expect([run.result.code, run.calls]).toEqual([3, calls]);
-      expect((await w.run("status")).stdout).toContain("E4 was rejected");
+      expect((await says(w, "status")).stdout).toContain("E4 was rejected");
     }
-    expect((await w.run("explain", "customer", "C1")).stdout).toContain(`lock ${other} is locked`);
+    expect((await says(w, "explain", "customer", "C1")).stdout).toContain(`lock ${other} is locked`);
   });
 });

@@ -1,3 +1,4 @@
+import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { lockCommand } from "../../src/cli/commands/lock.ts";
@@ -46,6 +47,15 @@ function numberOf(cell: Cell, asset: string): string {
   } finally {
     ledger.close();
   }
+}
+
+/** As a run leaves a changed customer that ended before it came to it: pending, and nothing says why. */
+function forgetReason(cell: Cell, customer: string): void {
+  const ledger = new Database(cell.ledger);
+  ledger
+    .prepare("update record set deferred_code = null, deferred_reason = null where stream = 'customers' and id = ?")
+    .run(customer);
+  ledger.close();
 }
 
 async function lock(cell: Cell, customer: string, ...asset: string[]): Promise<Ended> {
@@ -97,6 +107,7 @@ describe("locks of two customers", () => {
         await cell.sandbox.refuseConnections();
         expect((await lock(cell, "C2", numberOf(cell, "B1"))).code, "asked for, and not sent").toBe(7);
         expect((await cell.run()).code).toBe(7);
+        forgetReason(cell, "C1");
         await cell.sandbox.acceptConnections();
         cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
         expect((await lock(cell, "C1", numberOf(cell, "A2"))).code).toBe(3);

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterEach, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { main } from "../../src/cli/program.ts";
 import type { Records } from "../support/world/company.ts";
 import { canary } from "../support/world/company.ts";
 import { folder as newFolder } from "../support/world/start.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
+import { says } from "../support/says.ts";
 
 /**
  * A ledger with the sandbox it belongs to, as the version of the ninth migration left them when it was killed, and what
@@ -56,26 +56,6 @@ function beginAt(time: string, goesOn: boolean): void {
   const now = Date.now.bind(Date);
   const [began, from] = [now(), Date.parse(time)];
   vi.spyOn(Date, "now").mockImplementation(() => (goesOn ? from + now() - began : from));
-}
-
-/** Carries a command line out in this process, and gives its exit code and what it printed. */
-async function says(w: World, ...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const said = { stdout: "", stderr: "" };
-  const spies = (["stdout", "stderr"] as const).map((stream) =>
-    vi.spyOn(process[stream], "write").mockImplementation((text, ...rest: unknown[]) => {
-      said[stream] += String(text);
-      for (const done of rest) if (typeof done === "function") Reflect.apply(done, undefined, []);
-      return true;
-    }),
-  );
-  const environment = { ...w.environment, CRM_SYNC_CONFIG: w.path("crm-sync.yaml"), CRM_SYNC__log__level: "silent" };
-  const nobody = () => Promise.reject(new Error("nothing here answers health questions"));
-  try {
-    const code = await main([`--sandbox=${w.sandbox.url}`, ...words], environment, nobody);
-    return { code, ...said };
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
 }
 
 async function keptWorld(): Promise<World> {
