@@ -1,10 +1,4 @@
-import type { JsonObject } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
-import { lockStatusMeanings } from "../../contract/vocabulary.ts";
-import { formatKey } from "../../crm/keys.ts";
-import type { Operation } from "../../operation/operation.ts";
-import { kindOf } from "../../operation/registry.ts";
-import { printable } from "../../report/text.ts";
 import { ok, withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
@@ -12,7 +6,7 @@ import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
 import { requireReason } from "../reason.ts";
-import type { LockRequest, LockResult } from "../../app/locks.ts";
+import type { LockRequest } from "../../app/locks.ts";
 
 interface LockWords {
   asset: string[];
@@ -69,59 +63,19 @@ export async function lockCommand(
       by: deciderOf(words.by),
     };
     const { askForLocks, previewLocks } = await import("../../app/locks.ts");
+    const { previewJson, previewLines, resultJson, resultLines } = await import("../lock-text.ts");
     if (words.dryRun === true) {
       const operations = await previewLocks(application, request);
-      if (options.json) output.json({ customer: formatKey(request.customer), operations: operations.map(previewJson) });
-      for (const operation of options.json ? [] : operations) {
-        output.line(printable(`${operation.endpoint} ${operation.subject}: ${operation.reason}`));
-        for (const line of kindOf(operation).planLines(operation.payload)) output.line(printable(`    ${line}`));
-      }
+      if (options.json) output.json(previewJson(request.customer, operations));
+      else for (const line of operations.flatMap(previewLines)) output.line(line);
       return ok;
     }
     return await askForLocks(application, request, {
       signal,
       show: async (result) => {
         if (options.json) output.json(resultJson(result));
-        else for (const line of resultLines(result, request)) output.line(printable(line));
+        else for (const line of resultLines(result, request)) output.line(line);
       },
     });
   });
-}
-
-function previewJson({ kind, endpoint, subject, reason, payload }: Operation): JsonObject {
-  return { kind, endpoint, subject, reason, payload };
-}
-
-function resultJson({ customer, run, locks, open }: LockResult): JsonObject {
-  return {
-    customer: formatKey(customer),
-    run: run ?? null,
-    locks: locks.map((lock) => ({
-      asset: lock.assetNumber,
-      wanted: lock.wanted,
-      status: lock.status,
-      by: lock.by,
-      reason: lock.reason,
-      askedAt: lock.askedAt,
-      operation: lock.operationId,
-    })),
-    open,
-  };
-}
-
-function resultLines({ locks, open }: LockResult, { numbers, withdraw }: LockRequest): string[] {
-  if (withdraw) return [`taken back: ${numbers.join(", ")}; nothing was sent`];
-  const lines = locks
-    .filter((lock) => numbers.includes(lock.assetNumber))
-    .map((lock) => {
-      if (lock.status === null) return `${lock.assetNumber} is asked for (${lock.wanted}) and not answered yet`;
-      const { meaning } = lockStatusMeanings[lock.status];
-      return lock.status === 1
-        ? `${lock.assetNumber} is ${lock.wanted}`
-        : `${lock.assetNumber} is not ${lock.wanted}: status ${lock.status}, ${meaning}`;
-    });
-  const waits = open.map(
-    (row) => `waits for the outcome of ${row.endpoint} on ${row.subject} (${row.id}), which is ${row.state}`,
-  );
-  return [...lines, ...waits];
 }
