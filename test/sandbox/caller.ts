@@ -24,7 +24,8 @@ interface CallOptions {
   nonce?: string | null;
   appKey?: string | null;
   text?: string;
-  timeoutMs?: number;
+  /** Aborted when the caller gives up waiting for a reply. */
+  signal?: AbortSignal;
 }
 
 export interface Caller {
@@ -61,7 +62,7 @@ export function callerOf(url: string): Caller {
       method,
       headers: Object.fromEntries(merged),
       body: text ?? null,
-      ...(options.timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(options.timeoutMs) }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     const received = await response.body.text();
     const parsed = parse(received);

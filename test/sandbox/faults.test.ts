@@ -5,16 +5,29 @@ import type { Caller, Parsed, Reply } from "./caller.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 
-const take = (caller: Caller, timeoutMs?: number) =>
-  caller.order("POST", "/shellnums", { size: 1 }, timeoutMs === undefined ? {} : { timeoutMs });
+const take = (caller: Caller, options: { signal?: AbortSignal } = {}) =>
+  caller.order("POST", "/shellnums", { size: 1 }, options);
+
+type CouldBeSeen = (state: ReturnType<Sandbox["state"]>) => boolean;
+
+/** Calls and gives up as soon as the sandbox has come as far as `reached` says: a clock would give up before the call. */
+async function giveUp<Answer>(sandbox: Sandbox, reached: CouldBeSeen, call: (signal: AbortSignal) => Promise<Answer>) {
+  const patience = new AbortController();
+  const answered = call(patience.signal).catch((error: { name?: string; code?: string }) =>
+    error.name === "AbortError" ? "no reply" : error.code,
+  );
+  await expect.poll(() => sandbox.counts().faulted === 1 && reached(sandbox.state()), { interval: 1 }).toBe(true);
+  patience.abort();
+  return answered;
+}
 
 /** Takes one number under a rule; answers the reply or the code of the error, and whether the number was burnt. */
-async function meet(rule: Omit<FaultRule, "operation">, timeoutMs?: number) {
+async function meet(rule: Omit<FaultRule, "operation">, givesUp?: CouldBeSeen) {
   const { sandbox, ...caller } = await started();
   sandbox.faults.add({ operation: "E9", ...rule });
-  const outcome = await take(caller, timeoutMs).catch((error: { name?: string; code?: string }) =>
-    error.name === "TimeoutError" ? "no reply" : error.code,
-  );
+  const outcome = await (givesUp === undefined
+    ? take(caller).catch((error: { code?: string }) => error.code)
+    : giveUp(sandbox, givesUp, (signal) => take(caller, { signal })));
   const applied = sandbox.state().shellNumbers === 1;
   expect(sandbox.counts()).toMatchObject({ calls: { E9: 1 }, writingCalls: 1, faulted: 1 });
   expect(sandbox.counts().effects["E9"] ?? 0).toBe(applied ? 1 : 0);
@@ -36,12 +49,12 @@ test("resetMidReply: the head and half the body arrive, the call is applied", as
 });
 
 test.each([false, true])("silence: nothing arrives, applied %s as the rule says", async (applied) => {
-  const met = await meet({ fault: "silence", applied }, 50);
+  const met = await meet({ fault: "silence", applied }, ({ shellNumbers }) => shellNumbers === (applied ? 1 : 0));
   expect(met).toMatchObject({ outcome: "no reply", applied });
 });
 
 test("appliedLate: nothing arrives, and the effect comes later", async () => {
-  const met = await meet({ fault: "appliedLate", delayMs: 300 }, 20);
+  const met = await meet({ fault: "appliedLate", delayMs: 300 }, ({ deferred }) => deferred === 1);
   expect(met).toMatchObject({ outcome: "no reply", applied: false });
   expect(met.sandbox.state().deferred).toBe(1);
   await expect.poll(() => met.sandbox.state()).toMatchObject({ shellNumbers: 1, deferred: 0 });
@@ -50,8 +63,13 @@ test("appliedLate: nothing arrives, and the effect comes later", async () => {
 
 test("appliedLate: a call that is refused when its time comes leaves nothing", async () => {
   const { sandbox, ...caller } = await started();
-  sandbox.faults.add({ operation: "E9", fault: "appliedLate", delayMs: 20 });
-  await caller.order("POST", "/shellnums", { size: 0 }, { timeoutMs: 10 }).catch(() => undefined);
+  sandbox.faults.add({ operation: "E9", fault: "appliedLate", delayMs: 200 });
+  const taken = giveUp(
+    sandbox,
+    ({ deferred }) => deferred === 1,
+    (signal) => caller.order("POST", "/shellnums", { size: 0 }, { signal }),
+  );
+  expect(await taken).toBe("no reply");
   await expect.poll(() => sandbox.state()).toMatchObject({ shellNumbers: 0, deferred: 0 });
   expect(sandbox.counts().effects).toEqual({});
 });
@@ -115,7 +133,7 @@ test("expiredToken: 401 from the order service, 60000 or 60005 from the member-c
 test("oneBytePerSecond: the body trickles", async () => {
   const met = await meet({ fault: "oneBytePerSecond", delayMs: 1 });
   expect(met).toMatchObject({ reply: { code: 0, data: ["8000000001"] }, applied: true });
-  const stuck = await meet({ fault: "oneBytePerSecond", delayMs: 10_000 }, 50);
+  const stuck = await meet({ fault: "oneBytePerSecond", delayMs: 10_000 }, ({ shellNumbers }) => shellNumbers === 1);
   expect(stuck).toMatchObject({ outcome: "no reply", applied: true });
 });
 
