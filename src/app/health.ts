@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { RunRow } from "../ledger/runs/run-tables.ts";
+import type { RunFacts } from "../report/facts.ts";
 import type { Platform } from "../platform/platform.ts";
 import { byHand, troubleOf } from "../report/last-runs.ts";
 import type { OpenRecords } from "../report/open.ts";
@@ -57,11 +57,11 @@ export interface HealthServer {
 /** Starts the web server that shows the health of the program. */
 export type StartHealth = (deps: HealthDependencies) => Promise<HealthServer>;
 
-function troubleCodes(run: RunRow): string[] {
+function troubleCodes(run: RunFacts): string[] {
   return troubleOf(run).map(({ kind, count }) => `run.${kind}:${run.job}:${count}`);
 }
 
-function lastRunOf(run: RunRow | undefined): Health["jobs"][number]["lastRun"] {
+function lastRunOf(run: RunFacts | undefined): Health["jobs"][number]["lastRun"] {
   if (run === undefined) return undefined;
   const { id, state, exitCode, startedAt, finishedAt } = run;
   return { id, state, exitCode, startedAt, finishedAt };

@@ -7,7 +7,8 @@ import { holdFacts } from "./holds.ts";
 import { openStates, operationFacts } from "./operations.ts";
 import { quarantineFacts } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { readFacts, runFacts } from "./runs.ts";
+import { readFacts } from "./runs.ts";
+import { runFromRow } from "../ledger/runs/run-tables.ts";
 
 /**
  * Everything that did not go its way in a time (`from` belongs to it, `to` does not): what was open at some moment of
@@ -157,5 +158,5 @@ function* runs(ledger: ReadOnlyLedger, time: { from: string; to: string }): Gene
     .where((where) => where.or([where("state", "in", ["failed", "interrupted"]), where("exit_code", "=", 6)]))
     .orderBy("started_at")
     .orderBy("id");
-  for (const row of ledger.rows(query)) yield { kind: "run", row: runFacts(row) };
+  for (const row of ledger.rows(query)) yield { kind: "run", row: runFromRow(row) };
 }

@@ -3,9 +3,11 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
-import type { OperationState, AttemptTable, OperationTable } from "../ledger/journal/tables.ts";
+import { attempt } from "../ledger/journal/journal-row.ts";
+import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
+import { namedKind } from "../operation/registry.ts";
 import { lookForStored } from "../operation/stored-operation.ts";
-import type { AttemptFacts, EvidenceFacts, OperationFacts } from "../report/facts.ts";
+import type { EvidenceFacts, OperationFacts } from "../report/facts.ts";
 import { privateBody, spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
@@ -117,6 +119,7 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     ...unbound,
     context,
     lookFor: lookForStored(row.kind, { ...unbound, context, records: served }) ?? null,
+    whenUnknown: namedKind(row.kind)?.whenUnknown ?? null,
     before: storedOrNull(row.before),
     after: storedOrNull(row.after),
     takesAway: row.takes_away,
@@ -131,20 +134,7 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     outcomeMessage: row.outcome_message,
     answerKept: row.answer_ref !== null,
     records: records.map((item) => ({ stream: item.stream, key: { namespace: item.namespace, id: item.record_id } })),
-    attempts: attempts.map(attemptFacts),
-  };
-}
-
-function attemptFacts(row: AttemptTable): AttemptFacts {
-  return {
-    number: row.number,
-    nonce: row.nonce,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    outcome: row.outcome,
-    httpStatus: row.http_status,
-    code: row.code,
-    detail: row.detail,
+    attempts: attempts.map(attempt),
   };
 }
 

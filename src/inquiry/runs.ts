@@ -1,9 +1,7 @@
 import { sql } from "kysely";
-import type { JsonObject } from "../base/canonical-json.ts";
-import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { lastReadNumbers } from "../ledger/records/source-reads.ts";
 import type { SourceReadTable } from "../ledger/records/tables.ts";
-import type { RunTable } from "../ledger/runs/tables.ts";
+import { runFromRow } from "../ledger/runs/run-tables.ts";
 import type { ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
@@ -21,24 +19,7 @@ export async function runs(
   if (filter.job !== undefined) query = query.where("job", "=", filter.job);
   const { before } = filter;
   if (before !== undefined) query = query.where(sql<boolean>`(started_at, id) < (${before.startedAt}, ${before.id})`);
-  return (await query.execute()).map(runFacts);
-}
-
-export function runFacts(row: RunTable): RunFacts {
-  return {
-    id: row.id,
-    job: row.job,
-    kind: row.kind,
-    trigger: row.trigger,
-    scope: row.scope,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    state: row.state,
-    exitCode: row.exit_code,
-    balance: storedOrNull(row.balance),
-    summary: storedOrNull(row.summary),
-    header: stored<JsonObject>(row.header),
-  };
+  return (await query.execute()).map(runFromRow);
 }
 
 export function readFacts(row: SourceReadTable): ReadFacts {
@@ -86,7 +67,7 @@ export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunS
     .orderBy("stream")
     .orderBy("outcome")
     .execute();
-  return { run: runFacts(row), reads: reads.map(readFacts), operations, records };
+  return { run: runFromRow(row), reads: reads.map(readFacts), operations, records };
 }
 
 /** Streams that the configuration of the last run had; all, before a run has said so. */

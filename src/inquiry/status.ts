@@ -12,7 +12,8 @@ import { holds } from "./holds.ts";
 import { openStates, operations } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { lastReads, runFacts } from "./runs.ts";
+import { lastReads } from "./runs.ts";
+import { runFromRow } from "../ledger/runs/run-tables.ts";
 
 const shownOperations = 20;
 /** States of operations that are not at their end, in the order of the index over them. */
@@ -42,8 +43,8 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     path: ledger.path,
     identity: identity?.value ?? null,
     audit: (await auditHead(ledger)) ?? null,
-    running: running.map(runFacts),
-    lastRuns: lastRuns.map(runFacts),
+    running: running.map(runFromRow),
+    lastRuns: lastRuns.map(runFromRow),
     slots: await lastFireTimes(ledger),
     reads: await lastReads(ledger),
     absence: await absence(ledger),

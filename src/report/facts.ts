@@ -85,6 +85,8 @@ export interface OperationFacts {
   context: JsonObject;
   /** What a person has to look for on the platform, where, and whom to ask; null where nothing can be found out. */
   lookFor: { what: string; where: string; whom: string } | null;
+  /** How an unknown outcome ends by itself; null for a kind of operation that this version does not know. */
+  whenUnknown: "read" | "send-again" | "lost" | null;
   before: Json;
   after: Json;
   takesAway: number;

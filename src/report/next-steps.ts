@@ -73,15 +73,25 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
   return `correct the record in the CRM, or the mapping; or as it is: crm-sync quarantine retry ${row.id}`;
 }
 
-export function nextForOperation(row: Pick<OperationFacts, "id" | "state" | "settleAfter" | "holdId">): string {
+/** What a run does about an operation whose outcome is unknown. */
+const whenUnknown: Record<NonNullable<OperationFacts["whenUnknown"]>, string> = {
+  read: "settles it by reading the platform",
+  "send-again": "sends it again with the same values",
+  lost: "records that what it brought is lost",
+};
+
+export function nextForOperation(
+  row: Pick<OperationFacts, "id" | "state" | "settleAfter" | "holdId" | "whenUnknown">,
+): string {
   switch (row.state) {
     case "parked":
       return `look on the platform, then crm-sync settle ${row.id} --applied|--not-applied --reason TEXT`;
     case "sending":
     case "unknown":
+      if (row.whenUnknown === null) return "start the version of this program that made it: this one does not know it";
       return row.settleAfter === null
-        ? "nothing: the next run settles it by reading the platform"
-        : `nothing: a run settles it by reading the platform, not before ${row.settleAfter}`;
+        ? `nothing: the next run ${whenUnknown[row.whenUnknown]}`
+        : `nothing: a run ${whenUnknown[row.whenUnknown]}, not before ${row.settleAfter}`;
     case "held":
       return row.holdId === null
         ? "crm-sync status shows the hold"

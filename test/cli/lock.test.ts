@@ -123,6 +123,9 @@ describe("locks that a person disables and enables", () => {
     w.sandbox.faults.add({ operation: "E6", fault: "appliedNoReply" });
     const lost = await w.run("lock", "C1", "--asset", first, ...why);
     expect([lost.code, lost.stdout]).toEqual([5, expect.stringContaining("waits for the outcome of E6")]);
+    const listed = (await w.run("settle", "list")).stdout;
+    expect(listed).toMatch(/nothing: a run sends it again with the same values, not before/u);
+    expect(listed).not.toContain("by reading");
     w.sandbox.faults.clear();
     const hasty = await w.run("unlock", "C1", "--asset", first, ...why);
     expect([hasty.code, hasty.stdout]).toEqual([3, expect.stringContaining("is asked for (unlocked)")]);

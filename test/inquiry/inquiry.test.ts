@@ -385,7 +385,11 @@ describe("a damaged ledger", () => {
     const file = new Database(world.path);
     file.prepare("update record_version set body = '{' where stream = 'orders' and id = 'O1'").run();
     await expect(inquiry.explain("orders", key("O1"))).rejects.toMatchObject({ code: "ledger.damaged", exitCode: 65 });
-    file.close();
     expect(await inquiry.runs()).toHaveLength(1);
+    file.prepare("update run set summary = '{'").run();
+    file.close();
+    const damage = { code: "ledger.damaged", exitCode: 65, place: expect.stringMatching(/^run run_/u) };
+    await expect(inquiry.runs()).rejects.toMatchObject(damage);
+    await expect(world.ledger.runs.last(1)).rejects.toMatchObject(damage);
   });
 });

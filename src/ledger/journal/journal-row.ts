@@ -6,6 +6,7 @@ import type { RecordReference } from "../../operation/shape.ts";
 import { isKind } from "../../operation/registry.ts";
 import { readOperation } from "../../operation/stored-operation.ts";
 import type { Entry, Stored } from "../../operation/stored-operation.ts";
+import type { AttemptFacts } from "../../report/facts.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { AttemptTable, OperationState, OperationTable } from "./tables.ts";
 
@@ -30,18 +31,6 @@ interface JournalState {
   outcomeCode: string | null;
   outcomeMessage: string | null;
   attempts: number;
-}
-
-export interface Attempt {
-  operationId: string;
-  number: number;
-  nonce: string;
-  startedAt: string;
-  finishedAt: string | null;
-  outcome: string | null;
-  httpStatus: number | null;
-  code: string | null;
-  detail: string | null;
 }
 
 /** An operation as its table holds it. */
@@ -134,9 +123,9 @@ function storedRecords(row: OperationRow): RecordReference[] {
   return records.data;
 }
 
-export function attempt(row: AttemptRow): Attempt {
+/** An attempt as people and readings get it. */
+export function attempt(row: AttemptRow): AttemptFacts {
   return {
-    operationId: row.operation_id,
     number: row.number,
     nonce: row.nonce,
     startedAt: row.started_at,

@@ -7,12 +7,13 @@ import type { RecordReference } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { attempt, journalRow, operationColumns, operationHead } from "./journal-row.ts";
-import type { Attempt, AttemptRow, JournalRow, OperationRow } from "./journal-row.ts";
+import type { AttemptFacts } from "../../report/facts.ts";
+import type { AttemptRow, JournalRow, OperationRow } from "./journal-row.ts";
 import type { OperationState } from "./tables.ts";
 import { statements } from "../database/statements.ts";
 
 export { journalEntry, refusedYetShown } from "./journal-row.ts";
-export type { Attempt, JournalRow } from "./journal-row.ts";
+export type { JournalRow } from "./journal-row.ts";
 
 type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash"> & {
   operation: ReturnType<typeof operationHead>;
@@ -334,7 +335,7 @@ export class JournalTables {
     return states;
   }
 
-  attempts(id: string): Attempt[] {
+  attempts(id: string): AttemptFacts[] {
     return this.#statements.attempts.all(id).map(attempt);
   }
 }

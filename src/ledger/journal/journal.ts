@@ -12,7 +12,8 @@ import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";
 import { ClockNoteTables } from "./clock-notes.ts";
 import { JournalTables, refusedYetShown } from "./journal-tables.ts";
-import type { Attempt, JournalRow } from "./journal-tables.ts";
+import type { AttemptFacts } from "../../report/facts.ts";
+import type { JournalRow } from "./journal-tables.ts";
 import type { OperationState } from "./tables.ts";
 import type { PrivateValues, SealedValues } from "../private/private-values.ts";
 import type { NewRejections, RejectionTables } from "./rejections.ts";
@@ -228,7 +229,7 @@ export class Journal {
     return this.#context.read(() => this.#journal.byId(id));
   }
 
-  async attempts(id: string): Promise<Attempt[]> {
+  async attempts(id: string): Promise<AttemptFacts[]> {
     return this.#context.read(() => this.#journal.attempts(id));
   }
 

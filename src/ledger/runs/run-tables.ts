@@ -2,24 +2,11 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { parseJson, parseJsonObject } from "../../base/canonical-json.ts";
 import { sortedAfter } from "../../base/ids.ts";
 import type { Stream } from "../../crm/model.ts";
+import type { RunFacts } from "../../report/facts.ts";
+import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
 import { runStatements } from "./run-statements.ts";
 import type { RunState, RunTable } from "./tables.ts";
-
-export interface RunRow {
-  id: string;
-  job: string;
-  kind: string;
-  trigger: string;
-  scope: string | null;
-  startedAt: string;
-  finishedAt: string | null;
-  state: RunState;
-  exitCode: number | null;
-  balance: Json;
-  summary: Json;
-  header: JsonObject;
-}
 
 /** Counts that tie records and operations of one run together. */
 export interface RunCounts {
@@ -71,20 +58,20 @@ export class RunTables {
   }
 
   /** Runs of a process that died: still `running` although nobody holds the lock. */
-  interrupted(): RunRow[] {
+  interrupted(): RunFacts[] {
     return this.#statements.running.all().map(runFromRow);
   }
 
-  byId(id: string): RunRow | undefined {
+  byId(id: string): RunFacts | undefined {
     const row = this.#statements.byId.get(id);
     return row === undefined ? undefined : runFromRow(row);
   }
 
-  last(limit: number): RunRow[] {
+  last(limit: number): RunFacts[] {
     return this.#statements.last.all(limit).map(runFromRow);
   }
 
-  lastByJob(): Map<string, RunRow> {
+  lastByJob(): Map<string, RunFacts> {
     return new Map(this.#statements.lastByJob.all().map((row) => [row.job, runFromRow(row)]));
   }
 
@@ -107,11 +94,15 @@ export class RunTables {
   }
 }
 
-function parse(text: string): Json {
-  return parseJson(text);
-}
-
-function runFromRow(row: RunTable): RunRow {
+/** A run as people and programs get it. Throws a Problem (exit code 65) where a column is not what was written. */
+export function runFromRow(row: RunTable): RunFacts {
+  const parsed = <T>(column: "balance" | "summary" | "header", parse: (text: string) => T, text: string): T => {
+    try {
+      return parse(text);
+    } catch (error) {
+      throw unreadableRow("run", row.id, column, error);
+    }
+  };
   return {
     id: row.id,
     job: row.job,
@@ -122,8 +113,8 @@ function runFromRow(row: RunTable): RunRow {
     finishedAt: row.finished_at,
     state: row.state,
     exitCode: row.exit_code,
-    balance: row.balance === null ? null : parse(row.balance),
-    summary: row.summary === null ? null : parse(row.summary),
-    header: parseJsonObject(row.header),
+    balance: row.balance === null ? null : parsed("balance", parseJson, row.balance),
+    summary: row.summary === null ? null : parsed("summary", parseJson, row.summary),
+    header: parsed("header", parseJsonObject, row.header),
   };
 }

@@ -5,7 +5,8 @@ import { countsOf, daysOf, historyKinds, RetentionTables } from "./retention.ts"
 import type { Batch, Place, RetentionSettings } from "./retention.ts";
 import type { RunState } from "./tables.ts";
 import { RunTables } from "./run-tables.ts";
-import type { RunCounts, RunRow } from "./run-tables.ts";
+import type { RunFacts } from "../../report/facts.ts";
+import type { RunCounts } from "./run-tables.ts";
 
 /** Rows that are looked at in one piece of work when history is thinned, and how many pieces follow one run. */
 const batchRows = 500;
@@ -72,20 +73,20 @@ export class Runs {
     return head;
   }
 
-  async interrupted(): Promise<RunRow[]> {
+  async interrupted(): Promise<RunFacts[]> {
     return this.#context.read(() => this.#runs.interrupted());
   }
 
-  async byId(id: string): Promise<RunRow | undefined> {
+  async byId(id: string): Promise<RunFacts | undefined> {
     return this.#context.read(() => this.#runs.byId(id));
   }
 
-  async last(limit: number): Promise<RunRow[]> {
+  async last(limit: number): Promise<RunFacts[]> {
     return this.#context.read(() => this.#runs.last(limit));
   }
 
   /** The last run of each job. */
-  async lastByJob(): Promise<Map<string, RunRow>> {
+  async lastByJob(): Promise<Map<string, RunFacts>> {
     return this.#context.read(() => this.#runs.lastByJob());
   }
 
