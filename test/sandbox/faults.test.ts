@@ -10,7 +10,7 @@ const take = (caller: Caller, options: { signal?: AbortSignal } = {}) =>
 
 type CouldBeSeen = (state: ReturnType<Sandbox["state"]>) => boolean;
 
-/** Calls and gives up as soon as the sandbox has come as far as `reached` says: a clock would give up before the call. */
+/** Calls and gives up as soon as the sandbox has come as far as `reached` says: a clock might give up too early. */
 async function giveUp<Answer>(sandbox: Sandbox, reached: CouldBeSeen, call: (signal: AbortSignal) => Promise<Answer>) {
   const patience = new AbortController();
   const answered = call(patience.signal).catch((error: { name?: string; code?: string }) =>
