@@ -1,5 +1,5 @@
-import { assumptions } from "../../src/contract/assumptions.ts";
-import type { Assumption } from "../../src/contract/assumptions.ts";
+import { assumptions } from "../../src/contract/assumptions/assumptions.ts";
+import type { Assumption } from "../../src/contract/assumptions/assumptions.ts";
 import { code, page, table } from "./markdown.ts";
 
 function decidedBy({ decidedBy }: Assumption): string {
@@ -20,7 +20,7 @@ export function assumptionsPage(): string {
       assumptions.map((row) => [
         row.id,
         row.kind,
-        row.title,
+        row.question,
         row.default,
         decidedBy(row),
         row.requiredBefore.join(", "),

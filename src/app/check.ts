@@ -1,6 +1,6 @@
 import { messageOf, Problem } from "../base/errors.ts";
 import type { EndpointId } from "../contract/endpoints.ts";
-import { missingAssumptions } from "../contract/required.ts";
+import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { ReadFailure } from "../platform/call.ts";
 import type { Application } from "./application.ts";
 

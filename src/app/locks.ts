@@ -1,7 +1,7 @@
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem, usage } from "../base/errors.ts";
 import { lockProblem } from "../contract/limits.ts";
-import { missingAssumptions } from "../contract/required.ts";
+import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";

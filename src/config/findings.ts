@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Problem } from "../base/errors.ts";
+import { assumptionKeysNotUsedYet } from "../contract/assumption-settings.ts";
 import { mistake } from "./document.ts";
 import { isMap, nearestMark, valueAt } from "./layer.ts";
 import type { Layer, Path } from "./layer.ts";
@@ -106,15 +107,7 @@ function mergedTypes(issues: readonly Issue[]): readonly Issue[] {
 /**
  * Keys for work that this version does not do yet, and that work. A file that has one expects what would not happen.
  */
-const notUsedYet: Readonly<Record<string, string>> = {
-  locale: "pages for people",
-  "assumptions.amendmentOrderIdTemplate": "changing a placed order",
-  "assumptions.deleteShape": "delete orders",
-  "assumptions.cloudTypes": "delete orders",
-  "assumptions.timeCodecs.readLimit": "comparing limits in time",
-  "assumptions.timeCodecs.readTrialEnd": "comparing limits in time",
-  "assumptions.timeCodecs.readRecord": "times in answers",
-};
+const notUsedYet: Readonly<Record<string, string>> = { locale: "pages for people", ...assumptionKeysNotUsedYet };
 
 function unknownKey(key: string, path: Path, layer: Layer, schema: JsonSchema): Problem {
   const known = keysAt(schema, path, layer.value);

@@ -1,5 +1,5 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import { missingAssumptions } from "../contract/required.ts";
+import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { StateChange, Known, Link } from "../operation/state.ts";
 import type { CustomerInput } from "./input.ts";

@@ -1,5 +1,5 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import { missingAssumptions } from "../contract/required.ts";
+import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { lockStatuses, lockStatusMeanings } from "../contract/vocabulary.ts";
 import { formatKey } from "../crm/keys.ts";
 import { operation } from "../operation/new-operation.ts";

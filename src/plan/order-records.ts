@@ -2,7 +2,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
 import type { TimeWidth } from "../contract/time-codec.ts";
 import { encodeTime } from "../contract/time-codec.ts";
-import type { PayloadUse } from "../contract/required.ts";
+import type { PayloadUse } from "../contract/assumptions/missing.ts";
 import type { Asset, LicenseType, Package, Product, RecordKey } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";

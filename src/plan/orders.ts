@@ -1,5 +1,5 @@
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
-import { missingAssumptions } from "../contract/required.ts";
+import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { selectCustomer } from "../contract/selection.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { fillTemplate } from "../contract/template.ts";

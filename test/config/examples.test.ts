@@ -5,7 +5,7 @@ import { configSchema } from "../../src/config/config.ts";
 import { settingsOf } from "../../docs/make/settings.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { endpointIds } from "../../src/contract/endpoints.ts";
-import { missingAssumptions } from "../../src/contract/required.ts";
+import { missingAssumptions } from "../../src/contract/assumptions/missing.ts";
 import { channelCodesOf } from "../../src/contract/assumption-settings.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
 import { ordersOf } from "./example-bodies.ts";

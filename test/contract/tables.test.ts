@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
 
 import { Problem } from "../../src/base/errors.ts";
-import { assumptions } from "../../src/contract/assumptions.ts";
 import { documentedCodes, meaningOf } from "../../src/contract/codes.ts";
 import { endpointIds, endpointPath, endpoints } from "../../src/contract/endpoints.ts";
-import { missingAssumptions } from "../../src/contract/required.ts";
 import { selectCustomer } from "../../src/contract/selection.ts";
 import { channelCodesOf, assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import { fillTemplate } from "../../src/contract/template.ts";
@@ -78,62 +76,6 @@ describe("codes", () => {
     expect(meaningOf("60024", "M10")).toMatchObject({ effect: "unknown", listed: false });
     expect(meaningOf("99999", "E5")).toMatchObject({ effect: "unknown", listed: false });
     expect(meaningOf("99999", "E5", ["99999"])).toMatchObject({ effect: "refresh-token", listed: true });
-  });
-});
-
-describe("assumptions", () => {
-  test("are A1 to A43, nine of them choices", () => {
-    expect(assumptions.map((row) => row.id)).toEqual(Array.from({ length: 43 }, (_, index) => `A${index + 1}`));
-    expect(assumptions.filter((row) => row.kind === "choice").map((row) => row.id)).toEqual([
-      "A4",
-      "A6",
-      "A7",
-      "A11",
-      "A18",
-      "A30",
-      "A32",
-      "A37",
-      "A40",
-    ]);
-  });
-
-  test("name settings that exist", () => {
-    for (const { decidedBy } of assumptions) {
-      if (typeof decidedBy !== "object" || !("setting" in decidedBy)) continue;
-      for (const key of decidedBy.setting.matchAll(/assumptions\.([A-Za-z]+)/g))
-        expect(Object.keys(assumptionSettingsSchema.shape)).toContain(key[1]);
-    }
-  });
-
-  test("without a value block the operation that needs them, and only that", () => {
-    const bare = assumptionSettingsSchema.parse({});
-    expect(missingAssumptions(bare, "M1")).toEqual([]);
-    expect(missingAssumptions(bare, "E2")).toEqual([]);
-    expect(missingAssumptions(bare, "E3").map((missing) => missing.key)).toEqual(["channelCode"]);
-    const order = assumptionSettingsSchema.parse({
-      channelCode: "c",
-      timeUnits: { Y: "year" },
-      productTypes: ["tool"],
-    });
-    expect(missingAssumptions(order, "E5", [])).toEqual([]);
-    expect(missingAssumptions(order, "E5", ["package", "product-trial"])).toEqual([
-      { row: "A20", key: "timeCodecs.productTrialEnd", choices: ["epoch_s", "yyyymmdd"] },
-      { row: "A24", key: "rootParentMerchandiseNum", choices: [expect.any(String)] },
-    ]);
-    const nullSentinel = assumptionSettingsSchema.parse({ sentinels: { productTrialEnd: null } });
-    expect(missingAssumptions(nullSentinel, "E5", ["product-no-trial"]).map((missing) => missing.key)).not.toContain(
-      "sentinels.productTrialEnd",
-    );
-  });
-
-  test("refuse values that cannot work", () => {
-    const refused = (settings: unknown) => !assumptionSettingsSchema.safeParse(settings).success;
-    expect(refused({ timeCodecs: { productTrialEnd: "epoch_ms" } })).toBe(true);
-    expect(refused({ channelOrderIdTemplate: "fixed" })).toBe(true);
-    expect(refused({ channelOrderIdTemplate: "{id}-{other}" })).toBe(true);
-    expect(refused({ syncMode: "async" })).toBe(true);
-    expect(refused({ dateZone: "Nowhere/Town" })).toBe(true);
-    expect(refused({ pooolBatch: 1 })).toBe(true);
   });
 });
 

@@ -6,7 +6,7 @@ import { settingsOf } from "../../docs/make/settings.ts";
 import { table } from "../../docs/make/markdown.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
-import { assumptions } from "../../src/contract/assumptions.ts";
+import { assumptions } from "../../src/contract/assumptions/assumptions.ts";
 
 const folder = join(import.meta.dirname, "../../docs");
 const read = (name: string): string => readFileSync(join(folder, name), "utf8");

@@ -1,0 +1,28 @@
+import type { EndpointId } from "../endpoints.ts";
+import { rows } from "./registry.ts";
+import type { AnyRow } from "./row.ts";
+
+/** What the contracts leave open, for people. */
+export interface Assumption extends Pick<AnyRow<string>, "id" | "kind" | "question" | "default"> {
+  /**
+   * Where it is decided: keys of the configuration, `fixed` in the program, or not built yet with what happens instead.
+   */
+  decidedBy: { setting: string } | "fixed" | { notBuiltYet: string };
+  /** Endpoints that are blocked while a setting of this row has no value. */
+  requiredBefore: EndpointId[];
+}
+
+/** A1–A43, in this order. */
+export const assumptions: readonly Assumption[] = rows.list
+  .toSorted((left, right) => Number(left.id.slice(1)) - Number(right.id.slice(1)))
+  .map(({ id, kind, question, default: standard, decidedBy, needs = [] }) => ({
+    id,
+    kind,
+    question,
+    default: standard,
+    decidedBy:
+      typeof decidedBy === "object" && "length" in decidedBy
+        ? { setting: decidedBy.map((key) => `assumptions.${key}`).join(", ") }
+        : decidedBy,
+    requiredBefore: [...new Set(needs.flatMap(({ endpoints }) => endpoints))],
+  }));

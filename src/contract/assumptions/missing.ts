@@ -1,0 +1,48 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
+import type { EndpointId } from "../endpoints.ts";
+import { rows } from "./registry.ts";
+import type { AssumptionSettings } from "../assumption-settings.ts";
+
+/** What a payload can hold that makes a further setting necessary. */
+export type PayloadUse = (typeof payloadUses)[number];
+export const payloadUses = rows.list.flatMap(({ needs = [] }) => needs.flatMap(({ use }) => use ?? []));
+
+export interface MissingAssumption {
+  /** `A24`. */
+  row: string;
+  /** Key under `assumptions` in the configuration, with dots: `timeCodecs.productLimit`. */
+  key: string;
+  /** What may stand there: words to choose from, or what is asked for. */
+  choices: readonly string[];
+}
+
+/**
+ * The settings that an endpoint needs and that have no value. `uses` says what its payload holds; without it every use
+ * counts, as for a check before anything is planned. The endpoint is blocked until the list is empty, nothing else is.
+ */
+export function missingAssumptions(
+  settings: AssumptionSettings,
+  endpoint: EndpointId,
+  uses: Iterable<PayloadUse> = payloadUses,
+): MissingAssumption[] {
+  const used = new Set(uses);
+  return rows.list.flatMap(({ id, needs = [] }) =>
+    needs
+      .filter((need) => need.endpoints.includes(endpoint))
+      .filter((need) => need.use === undefined || used.has(need.use))
+      .filter((need) => !isSet(settings, need.key) && !(need.unless !== undefined && isSo(settings, need.unless)))
+      .map(({ key, choices }) => ({ row: id, key, choices })),
+  );
+}
+
+/** Whether there is a value under a key with dots; null is one. */
+function isSet(settings: AssumptionSettings, key: string): boolean {
+  let value: unknown = settings;
+  for (const name of key.split(".")) value = isJsonObject(value) ? value[name] : undefined;
+  return value !== undefined;
+}
+
+function isSo(settings: AssumptionSettings, values: Readonly<Record<string, unknown>>): boolean {
+  const all: Readonly<Record<string, unknown>> = settings;
+  return Object.entries(values).every(([key, value]) => all[key] === value);
+}

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { row } from "./row.ts";
+
+/** What holds for staff (M1–M5). */
+export const staff = row({
+  id: "A27",
+  kind: "assumption",
+  question: "First page, page size and stability of M5",
+  default: "Page 1, 50 rows; rows, total and distinct ids must agree, or nothing is taken away",
+  decidedBy: ["staffPage"],
+  settings: {
+    staffPage: z
+      .strictObject({
+        base: z.int().min(0).max(1).default(1).describe("Number of the first page"),
+        size: z.int().min(1).max(1000).default(50).describe("Rows to a page"),
+      })
+      .prefault({})
+      .describe("Number of the first page and rows per page of M5 (A27)"),
+  },
+})
+  .row({
+    id: "A28",
+    kind: "assumption",
+    question: "How M5 matches its keyword",
+    default: "The keyword is not used; names are compared bare and with the code; two hits block",
+    decidedBy: "fixed",
+    settings: {},
+  })
+  .row({
+    id: "A29",
+    kind: "assumption",
+    question: "The enterprise code, which no operation returns",
+    default: "Learned from added staff; until then 20 characters are assumed",
+    decidedBy: ["enterpriseCodeMaxLength"],
+    settings: {
+      enterpriseCodeMaxLength: z
+        .int()
+        .min(0)
+        .max(62)
+        .default(20)
+        .describe("Length assumed for an enterprise code that is not known yet (A29)"),
+    },
+  })
+  .row({
+    id: "A30",
+    kind: "choice",
+    question: "Length and delivery of passwords",
+    default: "Generated and sealed; without a key for sealing M1 is blocked",
+    decidedBy: ["passwordSource"],
+    settings: {
+      passwordSource: z
+        .enum(["generate", "crm"])
+        .default("generate")
+        .describe("Where initial passwords of staff come from (A30)"),
+      generatedPasswordLength: z.int().min(8).max(64).default(16).describe("Length of generated passwords (A30)"),
+    },
+  })
+  .row({
+    id: "A31",
+    kind: "assumption",
+    question: "Whether the limits of 30 and 200 count characters or bytes",
+    default: "Characters; nothing is cut to fit",
+    decidedBy: ["lengthUnit"],
+    settings: {
+      lengthUnit: z
+        .enum(["characters", "bytes"])
+        .default("characters")
+        .describe("What the limits of 30 and 200 count (A31)"),
+    },
+  })
+  .row({
+    id: "A32",
+    kind: "choice",
+    question: "Department of staff: optional, yet there is an error for an empty one",
+    default: "Left out where the CRM has none",
+    decidedBy: ["defaultDepartmentId"],
+    settings: {
+      defaultDepartmentId: z
+        .string()
+        .regex(/^\d+$/)
+        .optional()
+        .meta({
+          description: "Department of staff for whom the CRM names none; needed where the service answers 40009 (A32)",
+          examples: ["100"],
+        }),
+    },
+  })
+  .row({
+    id: "A36",
+    kind: "assumption",
+    question: "Staff rows marked as deleted, and 60002 on M4",
+    default: "Absent; done already",
+    decidedBy: "fixed",
+    settings: {},
+  })
+  .row({
+    id: "A41",
+    kind: "assumption",
+    question: "Whether M2 clears fields that are left out, and which account name it wants",
+    default: "All known fields are sent, with the bare name",
+    decidedBy: { notBuiltYet: "changed staff are shown as deferred; M2 is not sent by this version" },
+    settings: {},
+  });
