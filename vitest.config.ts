@@ -60,8 +60,10 @@ export default defineConfig(({ mode }) => ({
     sequence: { sequencer: LongestFirst },
     // Each file would load the whole program for itself.
     isolate: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Safety nets for what never comes to its end, far beyond what a loaded machine needs.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     // A release is tried on the disk.
     env: {
       ...(mode === "full" ? {} : temporaryFiles()),

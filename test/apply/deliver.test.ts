@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { deliver } from "../../src/apply/deliver.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
+import { HeldClock } from "../support/world/start.ts";
 import { canaries, customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
@@ -247,9 +248,11 @@ describe("an order that meets a fault", () => {
   it.each(faults)(
     "%s: the journal says what is known, and the order is there once in the end",
     async (_name, rule, applied, outcome) => {
-      const world = await withOrder({ answerMs: 300 });
+      const world = await withOrder();
+      const operation = await world.planned("place-order");
+      await world.fixNumbers(operation);
       world.sandbox.faults.add({ operation: "E5", times: 1, ...rule });
-      const delivery = await world.carryOut("place-order");
+      const delivery = await world.deliver(operation, 1_000);
       expect(delivery.kind).toBe(outcome);
       if (outcome === "rejected") {
         expect((await world.states())["E5"]).toBe("rejected");
@@ -294,10 +297,17 @@ describe("an order that meets a fault", () => {
   );
 
   it("that comes late is not taken for missing", async () => {
-    const world = await withOrder({ answerMs: 150, ordersUnseen: "resend" });
+    const platformClock = new HeldClock();
+    const world = await withOrder({ platformClock, ordersUnseen: "resend" });
+    const operation = await world.planned("place-order");
+    await world.fixNumbers(operation);
     world.sandbox.faults.add({ operation: "E5", fault: "appliedLate", delayMs: 1_500, times: 1 });
-    const id = await world.carryOutUnknown("place-order");
+    const delivery = await world.deliver(operation, 300);
+    if (delivery.kind !== "unknown") throw new Error(`the order is ${JSON.stringify(delivery)}`);
+    const { id } = delivery;
+    await world.until(() => world.sandbox.state().deferred === 1);
     expect((await world.settle(id)).kind).toBe("waiting");
+    platformClock.release();
     await world.until(() => world.effects("E5") > 0);
     expect((await world.settle(id)).kind).toBe("done");
     expect(world.calls("E5")).toBe(1);

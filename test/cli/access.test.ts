@@ -129,7 +129,7 @@ describe("a reader", () => {
       const stdout = vi.spyOn(process.stdout, "write").mockReturnValue(false);
       try {
         const ended = run(reader);
-        await vi.waitFor(() => expect(stdout).toHaveBeenCalled());
+        await vi.waitFor(() => expect(stdout).toHaveBeenCalled(), { timeout: 60_000 });
         const writer = new Database(ledger);
         writer.pragma("busy_timeout = 0");
         writer.exec("create table if not exists another (value text); insert into another values ('x')");

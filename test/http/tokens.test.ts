@@ -184,12 +184,12 @@ describe("a token of another place", () => {
 
   test("comes from a command, as text or as JSON", async () => {
     const { execPath } = process;
-    expect(await provide({ command: [execPath, "-e", "console.log('plain')"], timeoutMs: 10_000 }).token()).toBe(
+    expect(await provide({ command: [execPath, "-e", "console.log('plain')"], timeoutMs: 60_000 }).token()).toBe(
       "plain",
     );
     const json = `console.log(JSON.stringify({ access_token: "j", expires_in: 60 }))`;
-    expect(await provide({ command: [execPath, "-e", json], timeoutMs: 10_000 }).token()).toBe("j");
-    await expect(provide({ command: [execPath, "-e", "process.exit(3)"], timeoutMs: 10_000 }).token()).rejects.toThrow(
+    expect(await provide({ command: [execPath, "-e", json], timeoutMs: 60_000 }).token()).toBe("j");
+    await expect(provide({ command: [execPath, "-e", "process.exit(3)"], timeoutMs: 60_000 }).token()).rejects.toThrow(
       "the command",
     );
   });

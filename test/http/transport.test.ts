@@ -8,9 +8,9 @@ function transportTo(baseUrl: string, callTimeoutMs: number) {
   const transport = createTransport({
     baseUrl,
     connections: 1,
-    connectTimeoutMs: 1_000,
-    headersTimeoutMs: 5_000,
-    bodyTimeoutMs: 5_000,
+    connectTimeoutMs: 60_000,
+    headersTimeoutMs: 60_000,
+    bodyTimeoutMs: 60_000,
     callTimeoutMs,
     answerLimitBytes: 1024,
   });
@@ -29,7 +29,7 @@ test("a request that was given up while it waited for a connection never leaves"
   const service = await startService((seen) =>
     seen.path === "/slow" ? (response) => void setTimeout(() => response.end("{}"), 150) : success(null),
   );
-  const transport = transportTo(service.url, 5_000);
+  const transport = transportTo(service.url, 60_000);
   const stop = new AbortController();
   const slow = transport.send({ ...post, path: "/slow" });
   const waiting = transport.send({ ...post, path: "/given-up", signal: stop.signal });
@@ -46,7 +46,7 @@ test("an answer that drips in, byte by byte, is given up after the longest time 
     const drip = setInterval(() => response.write(" "), 20);
     response.on("close", () => clearInterval(drip));
   });
-  await expect(transportTo(service.url, 200).send(post)).rejects.toMatchObject({
+  await expect(transportTo(service.url, 2_000).send(post)).rejects.toMatchObject({
     written: true,
     reason: "the call took too long",
     status: 200,
@@ -59,7 +59,7 @@ test("nothing is followed, repeated or decompressed, and the base path stands be
     text: "",
     headers: { location: "/elsewhere", "retry-after": "3" },
   }));
-  const answer = await transportTo(`${service.url}/base/`, 1_000).send(post);
+  const answer = await transportTo(`${service.url}/base/`, 60_000).send(post);
   expect(answer).toEqual({ status: 307, retryAfter: "3", text: "" });
   expect(service.seen.map((seen) => seen.path)).toEqual(["/base/x"]);
   expect(service.seen[0]?.headers["accept-encoding"]).toBeUndefined();

@@ -211,7 +211,7 @@ describe("the schedule", () => {
     await here.schedule.tick();
     here.clock.pass(minute);
     const turn = here.schedule.tick();
-    await vi.waitFor(() => expect(here.runs).toHaveLength(1));
+    await expect.poll(() => here.runs).toHaveLength(1);
     expect((await here.schedule.state())[0]).toMatchObject({
       job: "a",
       running: true,

@@ -71,6 +71,7 @@ export default defineConfig({
     testNamePattern: namedTests(),
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,
     pool: "threads",
     isolate: false,

@@ -3,7 +3,8 @@ import { batch, newBuy } from "./bodies.ts";
 import { assetIds, createEnterprise, started } from "./caller.ts";
 import type { Caller, Parsed, Reply } from "./caller.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import { HeldClock } from "../support/world/start.ts";
 
 const take = (caller: Caller, options: { signal?: AbortSignal } = {}) =>
   caller.order("POST", "/shellnums", { size: 1 }, options);
@@ -22,8 +23,8 @@ async function giveUp<Answer>(sandbox: Sandbox, reached: CouldBeSeen, call: (sig
 }
 
 /** Takes one number under a rule; answers the reply or the code of the error, and whether the number was burnt. */
-async function meet(rule: Omit<FaultRule, "operation">, givesUp?: CouldBeSeen) {
-  const { sandbox, ...caller } = await started();
+async function meet(rule: Omit<FaultRule, "operation">, givesUp?: CouldBeSeen, options: Partial<SandboxOptions> = {}) {
+  const { sandbox, ...caller } = await started(options);
   sandbox.faults.add({ operation: "E9", ...rule });
   const outcome = await (givesUp === undefined
     ? take(caller).catch((error: { code?: string }) => error.code)
@@ -54,15 +55,18 @@ test.each([false, true])("silence: nothing arrives, applied %s as the rule says"
 });
 
 test("appliedLate: nothing arrives, and the effect comes later", async () => {
-  const met = await meet({ fault: "appliedLate", delayMs: 300 }, ({ deferred }) => deferred === 1);
+  const clock = new HeldClock();
+  const met = await meet({ fault: "appliedLate", delayMs: 300 }, ({ deferred }) => deferred === 1, { clock });
   expect(met).toMatchObject({ outcome: "no reply", applied: false });
   expect(met.sandbox.state().deferred).toBe(1);
+  clock.release();
   await expect.poll(() => met.sandbox.state()).toMatchObject({ shellNumbers: 1, deferred: 0 });
   expect(met.sandbox.counts().effects).toEqual({ E9: 1 });
 });
 
 test("appliedLate: a call that is refused when its time comes leaves nothing", async () => {
-  const { sandbox, ...caller } = await started();
+  const clock = new HeldClock();
+  const { sandbox, ...caller } = await started({ clock });
   sandbox.faults.add({ operation: "E9", fault: "appliedLate", delayMs: 200 });
   const taken = giveUp(
     sandbox,
@@ -70,6 +74,7 @@ test("appliedLate: a call that is refused when its time comes leaves nothing", a
     (signal) => caller.order("POST", "/shellnums", { size: 0 }, { signal }),
   );
   expect(await taken).toBe("no reply");
+  clock.release();
   await expect.poll(() => sandbox.state()).toMatchObject({ shellNumbers: 0, deferred: 0 });
   expect(sandbox.counts().effects).toEqual({});
 });

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { asset, batch, feature, merchandise, newBuy, product } from "./bodies.ts";
 import { assetIds, contentsOf, createEnterprise, started } from "./caller.ts";
 import type { Parsed } from "./caller.ts";
+import { HeldClock } from "../support/world/start.ts";
 
 async function ready(options = {}) {
   const caller = await started(options);
@@ -199,20 +200,24 @@ test("a time is taken in any form and shown in milliseconds; a limit that was no
 });
 
 test("an asynchronous order answers at once and shows later", async () => {
-  const { placeOrders, enterprise, sandbox } = await ready({ settings: { asyncDelayMs: 30 } });
+  const clock = new HeldClock();
+  const { placeOrders, enterprise, sandbox } = await ready({ clock, settings: { asyncDelayMs: 30 } });
   const placed = await placeOrders(batch("O1", [newBuy(enterprise)], { syncMode: "async" }));
   expect(placed.data).toHaveLength(1);
   expect(sandbox.state()).toMatchObject({ deferred: 1, orders: { O1: { licenseOrders: 1, waiting: 1, products: 0 } } });
+  clock.release();
   await expect
     .poll(() => sandbox.state())
     .toMatchObject({ deferred: 0, orders: { O1: { waiting: 0, failed: 0, products: 1 } } });
 });
 
 test("an asynchronous order that no longer fits when its time comes has failed", async () => {
-  const { placeOrders, enterprise, caller, sandbox } = await ready({ settings: { asyncDelayMs: 50 } });
+  const clock = new HeldClock();
+  const { placeOrders, enterprise, caller, sandbox } = await ready({ clock, settings: { asyncDelayMs: 50 } });
   const other = await createEnterprise(caller, "C2");
   await placeOrders(batch("O1", [newBuy(enterprise)], { syncMode: "async" }));
   await placeOrders(batch("O2", [newBuy(other)]));
+  clock.release();
   await expect.poll(() => sandbox.state()).toMatchObject({ deferred: 0, orders: { O1: { failed: 1, products: 0 } } });
 });
 

@@ -189,9 +189,9 @@ export function document(ended: Ended): Parsed {
   return all[0];
 }
 
-/** Waits for something that another process brings about; rejects when it does not within 50 seconds. */
+/** Waits for something that another process brings about; rejects when it does not within some minutes. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 2_000; tries += 1) {
+  for (let tries = 0; tries < 8_000; tries += 1) {
     if (holds()) return;
     await sleep(25);
   }

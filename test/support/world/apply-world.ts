@@ -61,8 +61,8 @@ export async function permitted<Call extends WriteCall>(call: Call): Promise<Cal
 export interface WorldOptions {
   ordersUnseen?: "ask" | "resend";
   assumptions?: JsonObject;
-  /** Longest wait for an answer, in milliseconds. */
-  answerMs?: number;
+  /** The clock of the platform, for what it does later than at once. */
+  platformClock?: Clock;
 }
 
 export const customer = key("C1");
@@ -101,7 +101,7 @@ export class ApplyWorld {
 
   static async start(options: WorldOptions = {}): Promise<ApplyWorld> {
     const clock = new JumpClock();
-    const sandbox = await openSandbox();
+    const sandbox = await openSandbox(options.platformClock === undefined ? {} : { clock: options.platformClock });
     const log: string[] = [];
     const logger = pino({ level: "info" }, { write: (line: string) => void log.push(line) });
     const settings = answersWith({
@@ -109,7 +109,7 @@ export class ApplyWorld {
       visibleLicenseTypes: ["cloud_account", "normal_recover_usbkey"],
       ...options.assumptions,
     });
-    const platform = platformOf(sandbox, settings, logger, options.answerMs ?? 2_000);
+    const platform = platformOf(sandbox, settings, logger, 60_000);
     onTestFinished(() => platform.close());
     const ledger = await openAt(join(folder(), "ledger.db"), clock);
     const deps: ApplyDependencies = {
@@ -177,13 +177,21 @@ export class ApplyWorld {
     return found;
   }
 
-  async deliver(operation: Operation): Promise<Delivery> {
+  /** `answerMs`: how long the program waits for an answer to this one. */
+  async deliver(operation: Operation, answerMs?: number): Promise<Delivery> {
     const { link } = await this.ledger.state.known(customer);
     const members = link === undefined ? [] : await this.reader.members(customer, link.enterpriseGlobalId);
-    return await deliver(this.deps, this.pool, operation, {
+    const deps = answerMs === undefined ? this.deps : { ...this.deps, platform: this.#impatient(answerMs) };
+    return await deliver(deps, this.pool, operation, {
       runId: "run",
       shownBefore: members.map((member) => member.globalId),
     });
+  }
+
+  #impatient(answerMs: number): Platform {
+    const platform = platformOf(this.sandbox, this.settings, this.deps.logger, answerMs);
+    onTestFinished(() => platform.close());
+    return platform;
   }
 
   async carryOut(kind: OperationKind): Promise<Delivery> {

@@ -35,6 +35,23 @@ export async function openSandbox(options: Partial<SandboxOptions> = {}): Promis
   return sandbox;
 }
 
+/** The clock of the machine, on which nobody's sleep ends before `release`. */
+export class HeldClock implements Clock {
+  readonly #released = Promise.withResolvers<void>();
+  now = systemClock.now;
+  monotonic = systemClock.monotonic;
+  sleep = async (_ms: number, signal?: AbortSignal): Promise<void> => {
+    const given = Promise.withResolvers<never>();
+    const giveUp = (): void => given.reject(signal?.reason);
+    if (signal?.aborted === true) giveUp();
+    signal?.addEventListener("abort", giveUp, { once: true });
+    await Promise.race([this.#released.promise, given.promise]);
+  };
+  release(): void {
+    this.#released.resolve();
+  }
+}
+
 let drawn = 0;
 
 /** Time that a test moves, and randomness that repeats from one execution of a test file to the next. */
