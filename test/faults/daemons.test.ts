@@ -349,8 +349,8 @@ describe.concurrent("two programs on one ledger", () => {
         }
         const [first, second] = race.runs();
         expect(first).toMatchObject({ id: interrupted?.id, state: "interrupted" });
-        // Long before the next tick of the schedule, which comes once a minute.
-        expect(Date.parse(second?.started_at ?? "") - killedAt).toBeLessThan(20_000);
+        // Long before the next tick of the schedule, which comes once a minute. `run` is started by hand here.
+        if (loser.command === "serve") expect(Date.parse(second?.started_at ?? "") - killedAt).toBeLessThan(20_000);
         await race.end();
         await everythingOnce(race);
       });

@@ -25,7 +25,7 @@ const notReadYet = ["M8"];
 const reads: readonly Read[] = ["E3", "E8", "M5", "M6", "M7"];
 
 /** The program gives up well before the fault ends, and well after an honest answer. */
-const impatient = { CRM_SYNC__orderService__callTimeoutMs: "900", CRM_SYNC__memberCenter__callTimeoutMs: "900" };
+const impatient = { CRM_SYNC__orderService__callTimeoutMs: "1500", CRM_SYNC__memberCenter__callTimeoutMs: "1500" };
 const soon = (): string => new Date(Date.now() + 1500).toUTCString();
 const oddOnes = Array.from({ length: 60 }, (_, index) => index * 2 + 1);
 
@@ -47,7 +47,7 @@ const faults: Record<string, Met> = {
   "the reply ends in the middle": { fault: { fault: "resetMidReply" }, mended: true },
   "no reply ever comes": { fault: { fault: "silence" }, environment: impatient, mended: true },
   "the reply comes after we gave up": {
-    fault: { fault: "slow", delayMs: 2_000 },
+    fault: { fault: "slow", delayMs: 4_000 },
     environment: impatient,
     mended: true,
   },

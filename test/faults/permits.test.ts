@@ -7,6 +7,7 @@ import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
+import { startGate } from "../support/gate.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, startProgram } from "../support/program.ts";
 import { base, configOf, smallEnvironment, writeWorld } from "../support/world/small.ts";
@@ -100,12 +101,21 @@ it("calls that wait for their permit when the lock is lost do not leave, and the
   const folder = cells.place("lost");
   writeWorld(folder, world(false));
   await cells.open(folder, { ...settings, CRM_SYNC__orderService__callsAtOnce: "1" }, async (cell) => {
-    cell.sandbox.faults.add({ operation: "E2", fault: "slow", times: 1, delayMs: 400 });
-    const running = cell.run();
-    while (cell.calls("E2") === 0) await sleep(5);
+    const [answered, lost] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const gate = await startGate(cell.sandbox.url, {
+      async after(call) {
+        if (!call.writes || call.before > 0) return;
+        answered.resolve();
+        await lost.promise;
+      },
+    });
+    const running = cell.run({ url: gate.url });
+    await answered.promise;
     await takeOver(cell.ledger);
     const before = cell.sandbox.counts().calls;
+    lost.resolve();
     expect((await running).code).toBe(75);
+    await gate.close();
     expect(cell.sandbox.counts().calls).toEqual(before);
     expect(open(cell)).toEqual({ "E2 sending": 1 });
     await cell.run();

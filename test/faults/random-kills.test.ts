@@ -23,7 +23,7 @@ const killsPerWorld = 25;
 /** Kills that meet nothing on its way show nothing: at least this share of them has to, or it is killed more often. */
 const leastSending = 0.4;
 /** Of a few kills chance decides what they meet, so that there may be more of them. */
-const mostKills = (wished: number): number => Math.max(2 * wished, 20);
+const mostKills = (wished: number): number => Math.max(2 * wished, 60);
 
 const worlds = Array.from({ length: Math.ceil(kills / killsPerWorld) }, (_, index) => ({
   seed: index + 1,

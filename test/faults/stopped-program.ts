@@ -32,6 +32,8 @@ export type Way = keyof typeof ways;
 export const stopNote = "calls in progress are finished, then it stops";
 
 const edits = 8;
+/** Few customers at once, so that they are at different stages when the signal comes. */
+export const customersAtOnce = 4;
 const scheduled = `jobs:
   customers-and-orders: { enabled: false }
   staff: { enabled: false }
@@ -42,7 +44,7 @@ const scheduled = `jobs:
 const runRow = z.object({ state: z.string(), exit: z.int().nullable(), balance: z.string().nullable() });
 const attemptRow = z.object({
   endpoint: z.string(),
-  subject: z.string(),
+  customer: z.string(),
   started: z.string(),
   finished: z.string().nullable(),
   outcome: z.string().nullable(),
@@ -99,8 +101,7 @@ export class StoppedWorld {
         ...smallEnvironment,
         CRM_SYNC__serve__port: "0",
         CRM_SYNC__settle__timeMs: "1000",
-        // Few customers at once, so that they are at different stages when the signal comes.
-        CRM_SYNC__concurrency__customers: "4",
+        CRM_SYNC__concurrency__customers: String(customersAtOnce),
         // What stops hold up adds up, and no limit is meant here.
         CRM_SYNC__limits__revokes__enterprise__floor: "1000000",
         CRM_SYNC__limits__revokes__run__floor: "1000000",
@@ -147,7 +148,7 @@ export class StoppedWorld {
         run: run === undefined ? undefined : { state: run.state, exit: run.exit, adds },
         attempts: ledger.rows(
           attemptRow,
-          `select endpoint, subject, started_at as started, finished_at as finished, outcome from attempt
+          `select endpoint, customer_id as customer, started_at as started, finished_at as finished, outcome from attempt
            join operation on id = operation_id where started_at >= ? order by started_at`,
           this.#started,
         ),

@@ -217,7 +217,7 @@ describe("what would be taken away of a customer that a run waits for", () => {
     holds(company, { S9: ["A7", "A8", "A9"] });
     company.sandbox.faults.add({ operation: "M9", fault: "resetBefore", times: 1 });
     // The second customer still waits when the first is judged, also on a machine that has much else to do.
-    const slow = { CRM_SYNC__settle__timeMs: "2000" };
+    const slow = { CRM_SYNC__settle__timeMs: "5000" };
     expect((await company.run({ ...slow, CRM_SYNC__settle__maxWaitMs: "0" })).calls).toEqual({ M9: 1 });
     holds(company, { S1: ["A1"], S9: ["A8"] });
     expect(await company.run({ ...slow, ...inAll(floor) })).toEqual(ended(exit, { M9: 4 - left }));

@@ -38,8 +38,8 @@ export async function openSandbox(options: Partial<SandboxOptions> = {}): Promis
 /** The clock of the machine, on which nobody's sleep ends before `release`. */
 export class HeldClock implements Clock {
   readonly #released = Promise.withResolvers<void>();
-  now = systemClock.now;
-  monotonic = systemClock.monotonic;
+  now = (): number => systemClock.now();
+  monotonic = (): number => systemClock.monotonic();
   sleep = async (_ms: number, signal?: AbortSignal): Promise<void> => {
     const given = Promise.withResolvers<never>();
     const giveUp = (): void => given.reject(signal?.reason);
