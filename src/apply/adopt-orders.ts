@@ -1,9 +1,10 @@
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
-import { shownOrderKind } from "../ledger/state/known.ts";
+import { shownOrderKind } from "../ledger/state/observations.ts";
 import { maybeThere, notShown, shownInPart } from "../plan/adoption.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
-import type { StateChange, Link } from "../operation/state.ts";
+import type { StateChange } from "../operation/state.ts";
+import type { Link } from "../operation/state/link.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { Block } from "../plan/block.ts";
 import type { LoadedCustomer } from "../plan/input.ts";

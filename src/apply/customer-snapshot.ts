@@ -9,7 +9,7 @@ import { correlationFor } from "../operation/enterprise.ts";
 import { settleTimeLeft } from "./settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LoadedCustomer, Observed } from "../plan/input.ts";
-import type { Link } from "../operation/state.ts";
+import type { Link } from "../operation/state/link.ts";
 import { customerNumbers } from "../plan/order-records.ts";
 import type { Operation } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";

@@ -6,9 +6,13 @@ import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import { FixedNumbersByUnit, payloadFactsOf } from "../operation/payload-facts.ts";
-import { applyChanges, isOfAssignment, withNumbers } from "../operation/state.ts";
+import { applyChanges } from "../operation/state.ts";
+import { isOfAssignment } from "../operation/state/assignments.ts";
+import { withNumbers } from "../operation/state/asset-numbers.ts";
 import type { PayloadFacts } from "../operation/payload-facts.ts";
-import type { EnterpriseFacts, FixedNumber, Known, StateChange } from "../operation/state.ts";
+import type { EnterpriseFacts } from "../operation/state/part.ts";
+import type { FixedNumber } from "../operation/state/asset-numbers.ts";
+import type { Known, StateChange } from "../operation/state.ts";
 import type { LoadedCustomer, Rejection } from "../plan/input.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 

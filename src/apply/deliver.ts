@@ -13,7 +13,7 @@ import type { Prepared } from "../operation/kind.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { Shapes } from "../operation/shape.ts";
 import type { PayloadFacts } from "../operation/payload-facts.ts";
-import type { FixedNumber } from "../operation/state.ts";
+import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { generatePassword } from "./password.ts";

@@ -3,7 +3,8 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
-import type { AssignmentTable, ObservationTable } from "../ledger/state/tables.ts";
+import type { AssignmentTable } from "../ledger/state/assignments.ts";
+import type { ObservationTable } from "../ledger/state/observations.ts";
 import type { AssignmentFacts, ExplainFacts, LockFacts, ObservationFacts } from "../report/explain.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 

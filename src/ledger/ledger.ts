@@ -2,6 +2,8 @@ import type { Problem } from "../base/errors.ts";
 import { Approvals } from "./approvals/approvals.ts";
 import { Audit } from "./audit/audit.ts";
 import { ChangeTables } from "./state/changes.ts";
+import { DesiredRows } from "./state/desired.ts";
+import { stateRows } from "./state/registry.ts";
 import { LedgerContext } from "./context.ts";
 import type { LedgerOptions } from "./context.ts";
 import { databaseProblem } from "./database/damage.ts";
@@ -42,11 +44,13 @@ export class Ledger {
   private constructor(database: Sqlite, options: LedgerOptions) {
     const context = new LedgerContext(database, options);
     const privateTables = new PrivateTables(database);
+    const rows = stateRows(database);
     const tables = {
       private: privateTables,
-      changes: new ChangeTables(database),
+      rows,
+      changes: new ChangeTables(rows),
       holds: new HoldTables(database),
-      known: new KnownTables(database, privateTables),
+      known: new KnownTables({ rows, desired: new DesiredRows(database), private: privateTables }),
       rejections: new RejectionTables(database),
       work: new WorkTables(database),
     };

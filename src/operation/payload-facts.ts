@@ -1,6 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { FixedNumber, Known } from "./state.ts";
+import type { FixedNumber } from "./state/asset-numbers.ts";
+import type { Known } from "./state.ts";
 
 /** What is known of a customer as far as the references of one payload need it. */
 export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" | "enterpriseCode"> {

@@ -9,7 +9,7 @@ import { notSendable, plainKind, readBackByNothing } from "./kind.ts";
 import type { Kind } from "./kind.ts";
 import { orderDesk, some } from "./look-for.ts";
 import type { ShapesOf } from "./shape.ts";
-import type { LockWish } from "./state.ts";
+import type { LockWish } from "./state/locks.ts";
 
 const schemas = {
   target: z.object({}),

@@ -1,6 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { StateChange, Assignment } from "../operation/state.ts";
+import type { StateChange } from "../operation/state.ts";
+import type { Assignment } from "../operation/state/assignments.ts";
 import type { Allocation, Claimed } from "./seat-allocation.ts";
 import { allocate, block } from "./seat-allocation.ts";
 import type { Block } from "./block.ts";

@@ -1,7 +1,8 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { StateChange, Known, Link } from "../operation/state.ts";
+import type { StateChange, Known } from "../operation/state.ts";
+import type { Link } from "../operation/state/link.ts";
 import type { CustomerInput } from "./input.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
 import { customerNumbers } from "./order-records.ts";

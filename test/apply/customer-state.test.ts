@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
 import { CustomerState } from "../../src/apply/customer-state.ts";
 import { formatKey } from "../../src/crm/keys.ts";
-import { applyChange, withNumbers } from "../../src/operation/state.ts";
-import type { FixedNumber, StateChange } from "../../src/operation/state.ts";
+import { applyChange } from "../../src/operation/state.ts";
+import { withNumbers } from "../../src/operation/state/asset-numbers.ts";
+import type { FixedNumber } from "../../src/operation/state/asset-numbers.ts";
+import type { StateChange } from "../../src/operation/state.ts";
 import { growth, notQuadratic } from "../support/growth.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key } from "../support/world/records.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { applyChanges } from "../../src/operation/state.ts";
-import type { Known, LockWish, StateChange } from "../../src/operation/state.ts";
+import type { Known, StateChange } from "../../src/operation/state.ts";
+import type { LockWish } from "../../src/operation/state/locks.ts";
 import { planLocks } from "../../src/plan/locks.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
 import { customer, customerKey, linked, settingsWith, settingsWithout, situation } from "./situation.ts";

@@ -1,3 +1,5 @@
+import { table } from "../database/table.ts";
+
 export interface HoldTable {
   id: string;
   scope: "enterprise" | "run";
@@ -14,3 +16,7 @@ export interface HoldTable {
   reason: string | null;
   decided_by: string | null;
 }
+
+export const approvalTables = {
+  hold: table<HoldTable>(),
+};

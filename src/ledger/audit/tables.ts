@@ -1,3 +1,5 @@
+import { table } from "../database/table.ts";
+
 export interface AuditTable {
   sequence: number;
   format: number;
@@ -8,3 +10,7 @@ export interface AuditTable {
   previous: string;
   hash: string;
 }
+
+export const auditTables = {
+  audit: table<AuditTable>(),
+};

@@ -1,6 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Endpoint, Stage } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
+import { table } from "../database/table.ts";
 
 export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
 
@@ -82,3 +83,11 @@ export interface RejectionTable {
   shared: number;
   tries: number;
 }
+
+export const journalTables = {
+  operation: table<OperationTable>(),
+  operation_record: table<OperationRecordTable>(),
+  attempt: table<AttemptTable>(),
+  rejection: table<RejectionTable>(),
+  clock_note: table<ClockNoteTable>(),
+};

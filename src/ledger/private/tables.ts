@@ -1,3 +1,5 @@
+import { table } from "../database/table.ts";
+
 /**
  * Values that no other table may hold in clear, raw records and kept answers. Read here by explicit request of a person
  * only.
@@ -11,3 +13,7 @@ export interface PrivateValueTable {
   created_at: string;
   wiped_at: string | null;
 }
+
+export const privateTables = {
+  private_value: table<PrivateValueTable>(),
+};

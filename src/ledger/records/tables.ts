@@ -1,5 +1,6 @@
 import type { Stream } from "../../crm/model.ts";
 import type { RecordState } from "../../operation/desired.ts";
+import { table } from "../database/table.ts";
 
 export interface RecordTable {
   stream: Stream;
@@ -96,3 +97,12 @@ export interface RecordTallyTable {
   count: number;
   pending: number;
 }
+
+export const recordTables = {
+  record: table<RecordTable>(),
+  record_version: table<RecordVersionTable>(),
+  source_read: table<SourceReadTable>(),
+  source_stream: table<SourceStreamTable>(),
+  quarantine: table<QuarantineTable>(),
+  record_tally: table<RecordTallyTable>(),
+};

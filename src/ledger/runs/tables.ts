@@ -1,3 +1,5 @@
+import { table } from "../database/table.ts";
+
 export type RunState = "running" | "done" | "stopped" | "failed" | "interrupted";
 
 export interface RunTable {
@@ -14,3 +16,7 @@ export interface RunTable {
   summary: string | null;
   header: string;
 }
+
+export const runTables = {
+  run: table<RunTable>(),
+};

@@ -1,3 +1,5 @@
+import { table } from "../database/table.ts";
+
 export interface LastFireTimeTable {
   job: string;
   fire_time: string;
@@ -22,3 +24,10 @@ export interface OpenCircuitTable {
   reason: string;
   probe_at: string;
 }
+
+export const scheduleTables = {
+  last_fire_time: table<LastFireTimeTable>(),
+  fired_time: table<FiredTimeTable>(),
+  alert: table<AlertTable>(),
+  open_circuit: table<OpenCircuitTable>(),
+};

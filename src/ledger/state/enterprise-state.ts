@@ -1,45 +1,41 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { LicenseType, RecordKey } from "../../crm/model.ts";
-import type { EnterpriseFacts, Known, StateChange } from "../../operation/state.ts";
+import type { EnterpriseFacts } from "../../operation/state/part.ts";
+import type { Known, StateChange } from "../../operation/state.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import type { ChangeTables } from "./changes.ts";
 import type { LedgerContext } from "../context.ts";
 import type { KnownTables } from "./known.ts";
-import { PlatformFactTables } from "./platform-facts.ts";
-import { NumberTables } from "./numbers.ts";
-import type { FixedNumbers, WantedNumbers } from "./numbers.ts";
+import type { FixedNumbers, WantedNumbers } from "./asset-numbers.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
-import { LinkTables } from "./links.ts";
+import type { StateRows } from "./registry.ts";
 
 /** What is known of each enterprise: links, placed orders, asset numbers, assignments, and what the platform showed. */
 export class EnterpriseState {
   readonly #context: LedgerContext;
-  readonly #numbers: NumberTables;
+  readonly #rows: StateRows;
   readonly #changes: ChangeTables;
   readonly #known: KnownTables;
   readonly #rejections: RejectionTables;
-  readonly #links: LinkTables;
-  readonly #platform: PlatformFactTables;
   /** Correlations that this process has seen confirmed. */
   readonly #confirmed = new Set<string>();
 
   constructor(
     context: LedgerContext,
     tables: {
+      rows: StateRows;
       changes: ChangeTables;
       known: KnownTables;
       rejections: RejectionTables;
     },
   ) {
     this.#context = context;
-    this.#numbers = new NumberTables(context.database);
+    this.#rows = tables.rows;
     this.#changes = tables.changes;
     this.#known = tables.known;
     this.#rejections = tables.rejections;
-    this.#links = new LinkTables(context.database);
-    this.#platform = new PlatformFactTables(context.database);
   }
 
   async load(customer: RecordKey): Promise<Omit<CustomerInput, "observed">> {
@@ -60,11 +56,11 @@ export class EnterpriseState {
 
   /** What an adopted enterprise showed under a channel order number when it was examined. */
   async shownOrder(customer: RecordKey, channelOrderId: string): Promise<ShownOrder | undefined> {
-    return this.#context.read(() => this.#known.shownOrder(customer, channelOrderId));
+    return this.#context.read(() => this.#rows.observations.shownOrder(customer, channelOrderId));
   }
 
   async isPlaced(channelOrderId: string): Promise<boolean> {
-    return this.#context.read(() => this.#known.isPlaced(channelOrderId));
+    return this.#context.read(() => this.#rows.placedOrders.isPlaced(channelOrderId));
   }
 
   /**
@@ -94,16 +90,16 @@ export class EnterpriseState {
 
   /** The customer that an enterprise is linked to. */
   async customerOfEnterprise(enterpriseGlobalId: string): Promise<RecordKey | undefined> {
-    return this.#context.read(() => this.#links.customerOfEnterprise(enterpriseGlobalId));
+    return this.#context.read(() => this.#rows.links.customerOfEnterprise(enterpriseGlobalId));
   }
 
   /** Customers with a link, in key order: those that can be verified. */
   async linkedCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
-    return this.#context.read(() => this.#links.customers(after, limit));
+    return this.#context.read(() => this.#rows.links.customers(after, limit));
   }
 
   async isStaffLinked(staff: RecordKey): Promise<boolean> {
-    return this.#context.read(() => this.#links.isStaffLinked(staff));
+    return this.#context.read(() => this.#rows.staffLinks.isStaffLinked(staff));
   }
 
   /** The licence type of each asset number of the orders that are placed for a customer. */
@@ -112,32 +108,32 @@ export class EnterpriseState {
   }
 
   async fixNumbers(order: RecordKey, wanted: readonly WantedNumbers[]): Promise<FixedNumbers> {
-    return await this.#context.write(() => this.#numbers.fixNumbers(order, wanted, this.#context.now));
+    return await this.#context.write(() => this.#rows.assetNumbers.fixNumbers(order, wanted, this.#context.now));
   }
 
   async poolSize(): Promise<number> {
-    return this.#context.read(() => this.#numbers.poolSize());
+    return this.#context.read(() => this.#rows.assetNumbers.poolSize());
   }
 
   async confirmCorrelation(correlation: string): Promise<void> {
     if (this.#confirmed.has(correlation)) return;
     if (!(await this.correlationConfirmed(correlation)))
-      await this.#context.write(() => this.#platform.confirmCorrelation(correlation, this.#context.now));
+      await this.#context.write(() => this.#rows.correlations.confirm(correlation, this.#context.now));
     this.#confirmed.add(correlation);
   }
 
   /** Whether E3 has shown an enterprise that an accepted E2 of this ledger made, under the same templates (A8). */
   async correlationConfirmed(correlation: string): Promise<boolean> {
-    return this.#context.read(() => this.#platform.isCorrelationConfirmed(correlation));
+    return this.#context.read(() => this.#rows.correlations.isConfirmed(correlation));
   }
 
   /** Whether the platform has ever shown an asset of a licence type to this ledger (A43). */
   async licenceTypeShown(type: string): Promise<boolean> {
-    return this.#context.read(() => this.#platform.isLicenceTypeShown(type));
+    return this.#context.read(() => this.#rows.licenceTypes.isShown(type));
   }
 
   /** Live assignments of a customer, and of all customers: what a share of a deletion limit is of. */
   async liveAssignments(customer?: RecordKey): Promise<number> {
-    return this.#context.read(() => this.#links.liveAssignments(customer));
+    return this.#context.read(() => this.#rows.assignments.live(customer));
   }
 }

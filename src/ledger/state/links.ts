@@ -1,14 +1,49 @@
 import type { RecordKey } from "../../crm/model.ts";
+import type { KnownLink, Link, LinkChange } from "../../operation/state/link.ts";
+import { usable } from "../../operation/state/usable.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
 import type { Row } from "../tables.ts";
+import type { Writes } from "./writes.ts";
 
-/** Which customers, enterprises, people and assets belong together now. Reads only. */
-export class LinkTables {
+export interface LinkTable {
+  namespace: string;
+  customer_id: string;
+  from_at: string;
+  to_at: string | null;
+  enterprise_global_id: string;
+  channel_code: string;
+  channel_customer_id: string;
+  origin: Link["origin"];
+  examined: number;
+}
+
+export const linkTables = { link: table<LinkTable>() };
+
+/** Which customers and enterprises belong together. */
+export class LinkRows {
   readonly #statements;
 
   constructor(database: Sqlite) {
     this.#statements = prepareStatements(database);
+  }
+
+  known(customer: RecordKey): KnownLink {
+    const row = this.#statements.link.get(customer.namespace, customer.id);
+    if (row === undefined || !usable(row.enterprise_global_id))
+      return { link: undefined, linkUnusable: row !== undefined };
+    return {
+      link: {
+        enterpriseGlobalId: row.enterprise_global_id,
+        channelCode: row.channel_code,
+        channelCustomerId: row.channel_customer_id,
+        origin: row.origin,
+        examined: row.examined === 1,
+        since: row.from_at,
+      },
+      linkUnusable: false,
+    };
   }
 
   /** Customers with a link, in key order after `after`. */
@@ -23,23 +58,31 @@ export class LinkTables {
     return row === undefined ? undefined : { namespace: row.namespace, id: row.customer_id };
   }
 
-  isStaffLinked(staff: RecordKey): boolean {
-    return this.#statements.staffLinked.get(staff.namespace, staff.id) !== undefined;
-  }
-
-  liveAssignments(customer: RecordKey | undefined): number {
-    const row =
-      customer === undefined
-        ? this.#statements.liveAssignments.get()
-        : this.#statements.liveAssignmentsOf.get(customer.namespace, customer.id);
-    return row?.count ?? 0;
-  }
+  readonly writes: Writes<LinkChange> = {
+    linked: ({ customer: { namespace, id }, link }, at) => {
+      const { enterpriseGlobalId, channelCode, channelCustomerId, origin, examined } = link;
+      const run = this.#statements;
+      run.end.run(at, namespace, id);
+      run.begin.run(namespace, id, at, enterpriseGlobalId, channelCode, channelCustomerId, origin, examined ? 1 : 0);
+    },
+    examined: ({ customer: { namespace, id } }) => {
+      this.#statements.examined.run(namespace, id);
+    },
+  };
 }
 
 type LinkedCustomer = Row<"link", "namespace" | "customer_id">;
 
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
+    link: () =>
+      database.prepare<
+        [string, string],
+        Row<"link", "enterprise_global_id" | "channel_code" | "channel_customer_id" | "origin" | "examined" | "from_at">
+      >(
+        `select enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at from link
+       where namespace = +? and customer_id = +? and to_at is null`,
+      ),
     customers: () =>
       database.prepare<[string, string, number], LinkedCustomer>(
         `select namespace, customer_id from link where to_at is null and (namespace, customer_id) > (?, ?)
@@ -49,14 +92,19 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string], LinkedCustomer>(
         "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
       ),
-    staffLinked: () =>
-      database.prepare<[string, string], Row<"staff_link", "staff_id">>(
-        "select staff_id from staff_link where namespace = +? and staff_id = +? and to_at is null",
+    end: () =>
+      database.prepare("update link set to_at = ? where namespace = +? and customer_id = +? and to_at is null"),
+    begin: () =>
+      database.prepare(
+        `insert into link (namespace, customer_id, from_at, enterprise_global_id, channel_code, channel_customer_id,
+         origin, examined)
+       values (?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (namespace, customer_id, from_at) do update
+         set to_at = null, enterprise_global_id = excluded.enterprise_global_id,
+         channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id,
+         origin = excluded.origin, examined = excluded.examined`,
       ),
-    liveAssignments: () => database.prepare<[], { count: number }>("select count from tally where name = 'assignment'"),
-    liveAssignmentsOf: () =>
-      database.prepare<[string, string], { count: number }>(
-        "select count(*) as count from assignment where to_at is null and customer_namespace = +? and customer_id = +?",
-      ),
+    examined: () =>
+      database.prepare("update link set examined = 1 where namespace = +? and customer_id = +? and to_at is null"),
   });
 }

@@ -1,8 +1,31 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { LockWish, StateChange } from "../../operation/state.ts";
+import type { KnownLocks, LockChange, LockWish } from "../../operation/state/locks.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
 import type { Row } from "../tables.ts";
+import type { Writes } from "./writes.ts";
+
+/** What a person asked for of a lock, and what the service said last of it. */
+export interface LockWishTable {
+  asset_number: string;
+  from_at: string;
+  to_at: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  wanted: LockWish["wanted"];
+  license_type: LockWish["licenseType"];
+  large_customer: number;
+  asked_by: string;
+  reason: string;
+  status: LockWish["status"];
+  answered_at: string | null;
+  operation_id: string | null;
+  /** It is still to be sent. */
+  due: number;
+}
+
+export const lockTables = { lock_wish: table<LockWishTable>() };
 
 type WishRow = Row<
   "lock_wish",
@@ -18,7 +41,7 @@ type WishRow = Row<
 >;
 
 /** The locks that people asked for. Writes inside the writer's transaction; reads on any connection. */
-export class LockTables {
+export class LockRows {
   readonly #statements;
 
   constructor(database: Sqlite) {
@@ -26,8 +49,8 @@ export class LockTables {
   }
 
   /** What is asked for of a customer's locks, by number. */
-  of({ namespace, id }: RecordKey): LockWish[] {
-    return this.#statements.of.all(namespace, id).map((row) => ({
+  known({ namespace, id }: RecordKey): KnownLocks {
+    const locks = this.#statements.of.all(namespace, id).map((row): LockWish => ({
       assetNumber: row.asset_number,
       wanted: row.wanted,
       licenseType: row.license_type,
@@ -38,23 +61,23 @@ export class LockTables {
       status: row.status,
       operationId: row.operation_id,
     }));
+    return { locks };
   }
 
-  asked({ customer, wish }: Extract<StateChange, { type: "lock-asked" }>, at: string): void {
-    this.#statements.end.run(at, wish.assetNumber);
-    const { assetNumber, wanted, licenseType, largeCustomer, by, reason } = wish;
-    const { namespace, id } = customer;
-    this.#statements.ask.run(assetNumber, at, namespace, id, wanted, licenseType, largeCustomer ? 1 : 0, by, reason);
-  }
-
-  answered(change: Extract<StateChange, { type: "lock-answered" }>, at: string): void {
-    const { status, operationId, assetNumber, wanted } = change;
-    this.#statements.answer.run({ status, at, operationId, assetNumber, wanted });
-  }
-
-  withdrawn({ customer, assetNumber }: Extract<StateChange, { type: "lock-withdrawn" }>, at: string): void {
-    this.#statements.withdraw.run(at, assetNumber, customer.namespace, customer.id);
-  }
+  readonly writes: Writes<LockChange> = {
+    "lock-asked": ({ customer: { namespace, id }, wish }, at) => {
+      const { assetNumber, wanted, licenseType, largeCustomer, by, reason } = wish;
+      const run = this.#statements;
+      run.end.run(at, assetNumber);
+      run.ask.run(assetNumber, at, namespace, id, wanted, licenseType, largeCustomer ? 1 : 0, by, reason);
+    },
+    "lock-answered": ({ status, operationId, assetNumber, wanted }, at) => {
+      this.#statements.answer.run({ status, at, operationId, assetNumber, wanted });
+    },
+    "lock-withdrawn": ({ customer: { namespace, id }, assetNumber }, at) => {
+      this.#statements.withdraw.run(at, assetNumber, namespace, id);
+    },
+  };
 }
 
 function prepareStatements(database: Sqlite) {

@@ -465,7 +465,7 @@ export const answers: Breaks = {
       "an id that the platform answers with > and that is unusable (E2, empty) leaves the outcome unknown; reading decides, nothing is sent twice",
   },
   "an id that an earlier version believed is used": {
-    file: "src/operation/state.ts",
+    file: "src/operation/state/usable.ts",
     within: "usable",
     find: "return idFault($id) === undefined;",
     replace: `return $id !== "unusable";`,

@@ -20,7 +20,7 @@ export const locking: Breaks = {
       "locks of two customers > a number of the other customer refuses all of them, and nothing is asked for or sent",
   },
   "a lock that the platform refused for good is sent again by every run": {
-    file: "src/operation/state.ts",
+    file: "src/operation/state/locks.ts",
     within: "isDue",
     find: "$status === lockStatuses.failed",
     replace: "$status !== lockStatuses.succeeded",
@@ -29,7 +29,7 @@ export const locking: Breaks = {
       "what was answered is not sent again: done is over, 3 is tried once in an attempt, 2 and 4 wait for a person",
   },
   "a late answer to what was asked for before counts for what is asked for now": {
-    file: "src/operation/state.ts",
+    file: "src/operation/state/locks.ts",
     within: "lockAnswered",
     find: "&& $lock.wanted === $wanted",
     replace: "",

@@ -189,7 +189,7 @@ export const sending: Breaks = {
       "what an intent claims for itself alone > two customers under one channel customer number get one enterprise, not two",
   },
   "asset numbers are chosen anew for each attempt": {
-    file: "src/ledger/state/numbers.ts",
+    file: "src/ledger/state/asset-numbers.ts",
     within: "prepareStatements",
     find: "and instance_id = +? and fixed_at is not null",
     replace: "and instance_id = +? and fixed_at is not null and 1 = 0",
@@ -197,15 +197,15 @@ export const sending: Breaks = {
     title: "asset numbers > are fixed to an instance once and for good",
   },
   "numbers are used without being fixed to their asset": {
-    file: "src/ledger/state/numbers.ts",
-    within: "NumberTables.fixNumbers",
+    file: "src/ledger/state/asset-numbers.ts",
+    within: "AssetNumberRows.fixNumbers",
     find: "$run.fix.run($at, $free.wire,",
     replace: "$run.spend.run($at, $free.digits,",
     test: "ledger/journal.test.ts",
     title: "asset numbers > are fixed to an instance once and for good",
   },
   "a number that E9 hands out again is given to a second asset": {
-    file: "src/ledger/state/changes.ts",
+    file: "src/ledger/state/asset-numbers.ts",
     within: "prepareStatements",
     find: "values (?, 'pool', ?, ?) on conflict do nothing",
     replace: "values (?, 'pool', ?, ?) on conflict (number) do update set fixed_at = null",

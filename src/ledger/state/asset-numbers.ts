@@ -1,8 +1,25 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { FixedNumber } from "../../operation/state.ts";
+import type { FixedNumber, KnownAssetNumbers, NumbersTaken } from "../../operation/state/asset-numbers.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
 import type { FullRow, Row } from "../tables.ts";
+import type { Writes } from "./writes.ts";
+
+export interface AssetNumberTable {
+  number: string;
+  origin: "pool" | "crm";
+  operation_id: string | null;
+  taken_at: string;
+  fixed_at: string | null;
+  wire_number: string | null;
+  namespace: string | null;
+  order_id: string | null;
+  instance_id: string | null;
+  unit: number | null;
+}
+
+export const assetNumberTables = { asset_number: table<AssetNumberTable>() };
 
 /**
  * The asset instances of an order that need numbers; `given` are those the CRM has, `wireNumber` makes a number from
@@ -25,11 +42,23 @@ export interface FixedNumbers {
 }
 
 /** Asset numbers: the free ones of the pool, and which instance each of the others belongs to for good. */
-export class NumberTables {
+export class AssetNumberRows {
   readonly #statements;
 
   constructor(database: Sqlite) {
     this.#statements = prepareStatements(database);
+  }
+
+  /** Those that are fixed to the units of a customer's orders. */
+  known({ namespace, id }: RecordKey): KnownAssetNumbers {
+    const numbers = this.#statements.of.all(namespace, id).map((row): FixedNumber => ({
+      number: row.number,
+      namespace: row.namespace,
+      orderId: row.order_id,
+      instanceId: row.instance_id,
+      unit: row.unit,
+    }));
+    return { numbers };
   }
 
   /** Fixes numbers to the units of instances that have none yet: those the CRM gave, else free ones of the pool. */
@@ -82,10 +111,26 @@ export class NumberTables {
   poolSize(): number {
     return this.#statements.poolSize.get()?.count ?? 0;
   }
+
+  readonly writes: Writes<NumbersTaken> = {
+    "numbers-taken": ({ numbers, operationId }, at) => {
+      for (const number of numbers) this.#statements.take.run(number, operationId, at);
+    },
+  };
 }
 
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
+    of: () =>
+      database.prepare<
+        [string, string],
+        FullRow<"asset_number", "number" | "namespace" | "order_id" | "instance_id" | "unit">
+      >(
+        `select n.wire_number as number, n.namespace, n.order_id, n.instance_id, n.unit from asset_number n
+       join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
+       where r.customer_namespace = +? and r.customer_id = +? and n.fixed_at is not null
+       order by n.namespace, n.order_id, n.instance_id, n.unit`,
+      ),
     fixedOf: () =>
       database.prepare<[string, string, string], FullRow<"asset_number", "unit" | "number">>(
         `select unit, number from asset_number where namespace = +? and order_id = +? and instance_id = +?
@@ -106,6 +151,12 @@ function prepareStatements(database: Sqlite) {
         "select number from asset_number where wire_number = +? and fixed_at is not null",
       ),
     spend: () => database.prepare("update asset_number set fixed_at = ? where number = +? and fixed_at is null"),
+    take: () =>
+      database.prepare(
+        // A number that is known already is not taken a second time, wherever it came from.
+        `insert into asset_number (number, origin, operation_id, taken_at) values (?, 'pool', ?, ?)
+          on conflict do nothing`,
+      ),
     freeNumber: () =>
       database.prepare<[], Row<"asset_number", "number">>(
         "select number from asset_number where fixed_at is null order by number limit 1",

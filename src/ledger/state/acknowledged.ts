@@ -1,0 +1,55 @@
+import type { RecordKey } from "../../crm/model.ts";
+import type { AcknowledgedChange, AcknowledgedFields, KnownAcknowledged } from "../../operation/state/acknowledged.ts";
+import { stored } from "../database/stored.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
+import type { Row } from "../tables.ts";
+import type { Writes } from "./writes.ts";
+
+export interface AcknowledgedTable {
+  namespace: string;
+  customer_id: string;
+  from_at: string;
+  to_at: string | null;
+  fields: string;
+}
+
+export const acknowledgedTables = { acknowledged: table<AcknowledgedTable>() };
+
+/** What the platform acknowledged of each enterprise. */
+export class AcknowledgedRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  known({ namespace, id }: RecordKey): KnownAcknowledged {
+    const row = this.#statements.of.get(namespace, id);
+    return { acknowledged: row === undefined ? undefined : stored<AcknowledgedFields>(row.fields) };
+  }
+
+  readonly writes: Writes<AcknowledgedChange> = {
+    acknowledged: ({ customer: { namespace, id }, fields }, at) => {
+      this.#statements.end.run(at, namespace, id);
+      this.#statements.begin.run(namespace, id, at, JSON.stringify(fields));
+    },
+  };
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    of: () =>
+      database.prepare<[string, string], Row<"acknowledged", "fields">>(
+        "select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null",
+      ),
+    end: () =>
+      database.prepare("update acknowledged set to_at = ? where namespace = +? and customer_id = +? and to_at is null"),
+    begin: () =>
+      database.prepare(
+        `insert into acknowledged (namespace, customer_id, from_at, fields) values (?, ?, ?, ?)
+       on conflict (namespace, customer_id, from_at) do update set to_at = null, fields = excluded.fields`,
+      ),
+  });
+}

@@ -1,0 +1,103 @@
+import type { RecordKey } from "../../crm/model.ts";
+import type { Assignment, AssignmentChange, KnownAssignments } from "../../operation/state/assignments.ts";
+import { usable } from "../../operation/state/usable.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
+import type { Row } from "../tables.ts";
+import type { Writes } from "./writes.ts";
+
+export interface AssignmentTable {
+  asset_number: string;
+  from_at: string;
+  to_at: string | null;
+  namespace: string;
+  staff_id: string;
+  customer_namespace: string;
+  customer_id: string;
+  member_global_id: string;
+  origin: "granted" | "adopted";
+  operation_id: string | null;
+  ended_by: string | null;
+}
+
+export const assignmentTables = { assignment: table<AssignmentTable>() };
+
+/** Who holds which asset. */
+export class AssignmentRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  known({ namespace, id }: RecordKey): KnownAssignments {
+    const rows = this.#statements.of.all(namespace, id).filter((row) => usable(row.member_global_id));
+    return {
+      assignments: rows.map((row): Assignment => ({
+        assetNumber: row.asset_number,
+        staff: { namespace: row.namespace, id: row.staff_id },
+        memberGlobalId: row.member_global_id,
+        origin: row.origin,
+      })),
+    };
+  }
+
+  /** Those that are live: of a customer, or of all of them. */
+  live(customer: RecordKey | undefined): number {
+    const row =
+      customer === undefined
+        ? this.#statements.live.get()
+        : this.#statements.liveOf.get(customer.namespace, customer.id);
+    return row?.count ?? 0;
+  }
+
+  readonly writes: Writes<AssignmentChange> = {
+    "asset-granted": (change, at) => {
+      const { assetNumber, staff, customer, memberGlobalId, origin, operationId } = change;
+      this.#statements.end.run(at, operationId, assetNumber);
+      this.#statements.begin.run(
+        assetNumber,
+        at,
+        staff.namespace,
+        staff.id,
+        customer.namespace,
+        customer.id,
+        memberGlobalId,
+        origin,
+        operationId,
+      );
+    },
+    "asset-revoked": ({ assetNumber, operationId }, at) => {
+      this.#statements.end.run(at, operationId, assetNumber);
+    },
+  };
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    of: () =>
+      database.prepare<
+        [string, string],
+        Row<"assignment", "asset_number" | "namespace" | "staff_id" | "member_global_id" | "origin">
+      >(
+        `select asset_number, namespace, staff_id, member_global_id, origin from assignment
+       where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,
+      ),
+    live: () => database.prepare<[], { count: number }>("select count from tally where name = 'assignment'"),
+    liveOf: () =>
+      database.prepare<[string, string], { count: number }>(
+        "select count(*) as count from assignment where to_at is null and customer_namespace = +? and customer_id = +?",
+      ),
+    end: () =>
+      database.prepare("update assignment set to_at = ?, ended_by = ? where asset_number = +? and to_at is null"),
+    begin: () =>
+      database.prepare(
+        `insert into assignment (asset_number, from_at, namespace, staff_id, customer_namespace, customer_id,
+         member_global_id, origin, operation_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (asset_number, from_at) do update
+         set to_at = null, namespace = excluded.namespace, staff_id = excluded.staff_id,
+         member_global_id = excluded.member_global_id, origin = excluded.origin, operation_id = excluded.operation_id`,
+      ),
+  });
+}

@@ -1,0 +1,110 @@
+import type { RecordKey } from "../../crm/model.ts";
+import type { Desired, DesiredOrder } from "../../operation/desired.ts";
+import type { CustomerInput } from "../../plan/input.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { stored } from "../database/stored.ts";
+import type { Row } from "../tables.ts";
+
+export type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "body_hash" | "state" | "pending"> &
+  Row<"record_version", "body">;
+
+/** What the CRM says of one customer, and what of it is in quarantine. Reads only. */
+export class DesiredRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  /** Records in the order of their keys, stream by stream. Bodies of placed, unchanged orders are left out. */
+  of({ namespace, id }: RecordKey): DesiredRow[] {
+    return this.#statements.desired.all(namespace, id);
+  }
+
+  /** What the CRM said of an order when it was at a version; nothing where that is not kept any more. */
+  orderVersion({ namespace, id }: RecordKey, version: number): DesiredOrder | undefined {
+    const row = this.#statements.orderVersion.get(namespace, id, version);
+    return row === undefined ? undefined : stored<DesiredOrder>(row.body);
+  }
+
+  quarantine({
+    namespace,
+    id,
+  }: RecordKey): Pick<CustomerInput, "customerInQuarantine" | "quarantinedInScope" | "sourceWithStrayRecord"> {
+    const run = this.#statements;
+    return {
+      customerInQuarantine: run.customerInQuarantine.get(namespace, id) !== undefined,
+      quarantinedInScope: run.quarantined.get({ namespace, id })?.count ?? 0,
+      sourceWithStrayRecord: run.stray.get({ namespace, id }),
+    };
+  }
+}
+
+export function desired<Body>(row: DesiredRow): Desired<Body> {
+  return {
+    key: { namespace: row.namespace, id: row.id },
+    version: row.version,
+    bodyHash: row.body_hash,
+    state: row.state,
+    pending: row.pending === 1,
+    body: stored<Body>(row.body),
+  };
+}
+
+/**
+ * A row of a source that was taken out of the configuration blocks nothing. Before a run has said what is configured,
+ * every row does.
+ */
+const configured = `(not exists (select 1 from source_stream)
+  or exists (select 1 from source_stream s where s.source = q.source and s.stream = q.stream))`;
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    desired: () =>
+      database.prepare<[string, string], DesiredRow>(
+        `select r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, v.body from record r
+       join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+         and v.version = r.version
+       where r.customer_namespace = +? and r.customer_id = +? and (r.stream <> 'orders' or r.pending = 1)
+       order by r.stream, r.namespace, r.id`,
+      ),
+    orderVersion: () =>
+      database.prepare<[string, string, number], Row<"record_version", "body">>(
+        "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = +?",
+      ),
+    customerInQuarantine: () =>
+      database.prepare<[string, string], Row<"quarantine", "id">>(
+        `select id from quarantine where stream = 'customers' and namespace = +? and record_id = +?
+          and state <> 'resolved' limit 1`,
+      ),
+    // Rows of this customer, and those of records that were this customer's in their last good form.
+    quarantined: () =>
+      database.prepare<[{ namespace: string; id: string }], { count: number }>(
+        `select count(*) as count from (
+         select q.id from quarantine q where q.customer_namespace = +@namespace and q.customer_id = +@id
+           and q.state <> 'resolved'
+           and ${configured}
+         union
+         select q.id from record r join quarantine q on q.stream = r.stream and q.namespace = r.namespace
+           and q.record_id = r.id
+         where r.customer_namespace = +@namespace and r.customer_id = +@id and r.state = 'quarantined'
+           and q.state <> 'resolved'
+           and ${configured})`,
+      ),
+    // A source of this customer's staff, or of people who hold assets here, that gave a row of which nobody can tell
+    // whose it is.
+    stray: () =>
+      database.prepare<[{ namespace: string; id: string }], { source: string; row: string }>(
+        `select own.source, q.id as row from (
+         select source from record where customer_namespace = +@namespace and customer_id = +@id and +stream = 'staff'
+         union
+         select r.source from assignment a join record r on r.stream = 'staff' and r.namespace = a.namespace
+           and r.id = a.staff_id
+         where a.customer_namespace = +@namespace and a.customer_id = +@id and a.to_at is null) own
+       join quarantine q on q.source = own.source and q.stream = 'staff' and q.customer_id is null
+         and q.state <> 'resolved' and ${configured}
+       limit 1`,
+      ),
+  });
+}

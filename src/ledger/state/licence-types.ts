@@ -1,0 +1,48 @@
+import type { LicenceTypesShown } from "../../operation/state/licence-types.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
+import type { Row } from "../tables.ts";
+import type { Writes } from "./writes.ts";
+
+/** A licence type that the platform ever showed: by an asset (A43), or by a product of a thinned observation. */
+export interface ShownLicenceTypeTable {
+  license_type: string;
+  shown_by: "asset" | "product";
+  shown_at: string;
+}
+
+export const licenceTypeTables = { shown_licence_type: table<ShownLicenceTypeTable>() };
+
+/** The licence types that the platform ever showed. */
+export class LicenceTypeRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  isShown(type: string): boolean {
+    return this.#statements.shown.get(type) !== undefined;
+  }
+
+  readonly writes: Writes<LicenceTypesShown> = {
+    "licence-types-shown": ({ types }, at) => {
+      for (const type of types) this.#statements.keep.run(type, at);
+    },
+  };
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    shown: () =>
+      database.prepare<[string], Row<"shown_licence_type", "shown_at">>(
+        "select shown_at from shown_licence_type where shown_by = 'asset' and license_type = +?",
+      ),
+    keep: () =>
+      database.prepare(
+        `insert into shown_licence_type (license_type, shown_by, shown_at) values (?, 'asset', ?)
+          on conflict do nothing`,
+      ),
+  });
+}

@@ -1,0 +1,133 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { KnownPlacedOrders, OrderPlaced, PlacedOrder } from "../../operation/state/placed-orders.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
+import type { Row } from "../tables.ts";
+import type { Writes } from "./writes.ts";
+
+export interface PlacedOrderTable {
+  namespace: string;
+  order_id: string;
+  from_at: string;
+  to_at: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  channel_order_id: string;
+  body_hash: string;
+  version: number;
+  operation_id: string | null;
+  origin: PlacedOrder["origin"];
+}
+
+export interface LicenceOrderTable {
+  namespace: string;
+  order_id: string;
+  sequence: number;
+  license_type: string;
+  platform_customer_id: string;
+  license_order_id: string;
+  at: string;
+}
+
+export const placedOrderTables = {
+  placed_order: table<PlacedOrderTable>(),
+  licence_order: table<LicenceOrderTable>(),
+};
+
+/** Orders that are on the platform, with the licence orders that it made of each. */
+export class PlacedOrderRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  known({ namespace, id }: RecordKey): KnownPlacedOrders {
+    const rows = this.#statements.of.all({ namespace, id }).map((row): [string, PlacedOrder] => {
+      const key = { namespace: row.namespace, id: row.order_id };
+      return [
+        formatKey(key),
+        {
+          key,
+          channelOrderId: row.channel_order_id,
+          bodyHash: row.body_hash,
+          version: row.version,
+          origin: row.origin,
+          customer: { namespace: row.customer_namespace, id: row.customer_id },
+        },
+      ];
+    });
+    return { placedOrders: new Map(rows) };
+  }
+
+  /** Whether an order is placed under a channel order number, whosoever it is. */
+  isPlaced(channelOrderId: string): boolean {
+    return this.#statements.placedUnder.get(channelOrderId) !== undefined;
+  }
+
+  readonly writes: Writes<OrderPlaced> = {
+    "order-placed": (change, at) => {
+      const { order, customer, channelOrderId, bodyHash, version, operationId, origin } = change;
+      this.#statements.place.run(
+        order.namespace,
+        order.id,
+        at,
+        customer.namespace,
+        customer.id,
+        channelOrderId,
+        bodyHash,
+        version,
+        operationId,
+        origin,
+      );
+      for (const { sequence, licenseType, platformCustomerId, licenseOrderId } of change.licenceOrders) {
+        this.#statements.licenceOrder.run(
+          order.namespace,
+          order.id,
+          sequence,
+          licenseType,
+          platformCustomerId,
+          licenseOrderId,
+          at,
+        );
+      }
+    },
+  };
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    of: () =>
+      database.prepare<
+        [{ namespace: string; id: string }],
+        Omit<PlacedOrderTable, "from_at" | "to_at" | "operation_id">
+      >(
+        `select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace,
+         p.customer_id
+       from placed_order p where p.to_at is null and p.customer_namespace = +@namespace and p.customer_id = +@id
+       union
+       select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace,
+         p.customer_id
+       from record r join placed_order p on p.namespace = r.namespace and p.order_id = r.id and p.to_at is null
+       where r.stream = 'orders' and r.customer_namespace = +@namespace and r.customer_id = +@id
+       order by 1, 2`,
+      ),
+    placedUnder: () =>
+      database.prepare<[string], Row<"placed_order", "order_id">>(
+        "select order_id from placed_order where channel_order_id = +? and to_at is null",
+      ),
+    place: () =>
+      database.prepare(
+        `insert into placed_order (namespace, order_id, from_at, customer_namespace, customer_id, channel_order_id,
+         body_hash, version, operation_id, origin) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
+    licenceOrder: () =>
+      database.prepare(
+        `insert into licence_order (namespace, order_id, sequence, license_type, platform_customer_id, license_order_id,
+         at)
+       values (?, ?, ?, ?, ?, ?, ?)`,
+      ),
+  });
+}

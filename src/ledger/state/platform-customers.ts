@@ -1,0 +1,77 @@
+import type { KnownPlatformCustomers, PlatformCustomersChange } from "../../operation/state/platform-customers.ts";
+import { usable } from "../../operation/state/usable.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
+import type { Row } from "../tables.ts";
+import type { Writes } from "./writes.ts";
+
+export interface PlatformCustomerTable {
+  enterprise_global_id: string;
+  customer_id: string;
+  is_default: number;
+  channel_code: string;
+  channel_customer_id: string;
+  seen_at: string;
+}
+
+export const platformCustomerTables = { platform_customer: table<PlatformCustomerTable>() };
+
+/** The customers of each enterprise, as E3 showed them. */
+export class PlatformCustomerRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  known(enterprise: string): KnownPlatformCustomers {
+    const platformCustomers = this.#statements.of
+      .all(enterprise)
+      .filter((row) => usable(row.customer_id))
+      .map((row) => ({
+        customerId: row.customer_id,
+        isDefault: row.is_default === 1,
+        channelCode: row.channel_code,
+        channelCustomerId: row.channel_customer_id,
+      }));
+    return { platformCustomers };
+  }
+
+  readonly writes: Writes<PlatformCustomersChange> = {
+    "platform-customers": ({ enterpriseGlobalId, customers }, at) => {
+      for (const { customerId, isDefault, channelCode, channelCustomerId } of customers)
+        this.#statements.keep.run(
+          enterpriseGlobalId,
+          customerId,
+          isDefault ? 1 : 0,
+          channelCode,
+          channelCustomerId,
+          at,
+        );
+    },
+  };
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    of: () =>
+      database.prepare<
+        [string],
+        Row<"platform_customer", "customer_id" | "is_default" | "channel_code" | "channel_customer_id">
+      >(
+        `select customer_id, is_default, channel_code, channel_customer_id from platform_customer
+       where enterprise_global_id = +?
+       order by customer_id`,
+      ),
+    keep: () =>
+      database.prepare(
+        `insert into platform_customer (enterprise_global_id, customer_id, is_default, channel_code,
+         channel_customer_id, seen_at)
+       values (?, ?, ?, ?, ?, ?) on conflict (enterprise_global_id, customer_id) do update
+         set is_default = excluded.is_default,
+         channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id,
+         seen_at = excluded.seen_at`,
+      ),
+  });
+}

@@ -1,0 +1,28 @@
+import type { SecretsWiped } from "../../operation/state/secrets.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import type { Writes } from "./writes.ts";
+
+/** What was sealed for payloads, and is wiped once nothing needs it. */
+export class SecretRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  readonly writes: Writes<SecretsWiped> = {
+    "secrets-wiped": ({ ref, version }, at) => {
+      this.#statements.wipe.run(at, ref, version);
+    },
+  };
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    wipe: () =>
+      database.prepare(
+        "update private_value set sealed = null, wiped_at = ? where ref = +? and version <= ? and sealed is not null",
+      ),
+  });
+}

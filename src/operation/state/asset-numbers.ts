@@ -1,0 +1,37 @@
+import { notOfCustomers } from "./part.ts";
+import { compareBytes } from "./row-order.ts";
+
+export interface FixedNumber {
+  number: string;
+  orderId: string;
+  namespace: string;
+  instanceId: string;
+  unit: number;
+}
+
+export interface KnownAssetNumbers {
+  numbers: FixedNumber[];
+}
+
+/** Numbers of the pool, which belong to no customer before they are fixed. */
+export interface NumbersTaken {
+  type: "numbers-taken";
+  numbers: string[];
+  operationId: string;
+}
+
+export const assetNumbersParts = { "numbers-taken": notOfCustomers };
+
+/** The same once the ledger has chosen numbers for units of an order's assets, which belong to them for good. */
+export function withNumbers<Whole extends KnownAssetNumbers>(known: Whole, fixed: readonly FixedNumber[]): Whole {
+  return fixed.length === 0 ? known : { ...known, numbers: [...known.numbers, ...fixed].toSorted(byUnit) };
+}
+
+function byUnit(one: FixedNumber, other: FixedNumber): number {
+  return (
+    compareBytes(one.namespace, other.namespace) ||
+    compareBytes(one.orderId, other.orderId) ||
+    compareBytes(one.instanceId, other.instanceId) ||
+    one.unit - other.unit
+  );
+}

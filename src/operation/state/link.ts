@@ -1,0 +1,58 @@
+import type { RecordKey } from "../../crm/model.ts";
+import type { KnownEnterpriseCode } from "./enterprise-code.ts";
+import { oneByOne } from "./part.ts";
+import type { ChangeContext } from "./part.ts";
+import type { KnownPlatformCustomers } from "./platform-customers.ts";
+import type { KnownProtectedMembers } from "./protected-members.ts";
+import { isSameKey } from "./same-key.ts";
+import { usable } from "./usable.ts";
+
+export interface Link {
+  enterpriseGlobalId: string;
+  channelCode: string;
+  channelCustomerId: string;
+  origin: "created" | "bound" | "adopted";
+  /** For an adopted enterprise: whether its assets were read, so that orders already there are known. */
+  examined: boolean;
+  /** Since when the ledger knows of it, where it is kept there. */
+  since?: string | undefined;
+}
+
+export interface KnownLink {
+  link: Link | undefined;
+  /**
+   * An earlier answer was believed that gave the enterprise an id which cannot be used: it counts as not linked, and is
+   * never made again.
+   */
+  linkUnusable?: boolean | undefined;
+}
+
+export type LinkChange =
+  | { type: "linked"; customer: RecordKey; link: Link }
+  | { type: "examined"; customer: RecordKey };
+
+/** What is known of the enterprise comes and goes with the link. */
+type KnownWithLink = KnownLink & KnownPlatformCustomers & KnownEnterpriseCode & KnownProtectedMembers;
+
+const link = oneByOne<KnownWithLink, LinkChange>((known, change, context) => {
+  if (!isSameKey(change.customer, context.customer)) return known;
+  if (change.type === "linked") return linkedWith(known, change.link, context);
+  return known.link === undefined ? known : { ...known, link: { ...known.link, examined: true } };
+});
+
+export const linkParts = { linked: link, examined: link };
+
+/** Of another enterprise than the one before, only what the ledger held of it is known. */
+function linkedWith<Whole extends KnownWithLink>(known: Whole, made: Link, { at, enterprise }: ChangeContext): Whole {
+  const isNew = known.link?.enterpriseGlobalId !== made.enterpriseGlobalId;
+  const isUsable = usable(made.enterpriseGlobalId);
+  const facts = isNew ? { platformCustomers: [], enterpriseCode: undefined, ...(isUsable ? enterprise : {}) } : known;
+  return {
+    ...known,
+    link: isUsable ? { ...made, since: at } : undefined,
+    linkUnusable: !isUsable,
+    platformCustomers: facts.platformCustomers,
+    enterpriseCode: facts.enterpriseCode,
+    protectedMembers: new Set([...known.protectedMembers, ...(enterprise?.protectedMembers ?? [])]),
+  };
+}
