@@ -75,16 +75,18 @@ const orderCodes = ["13004", "500"] as const;
 const memberCodes = ["60000", "60005", "70001", "500"] as const;
 const userCenterCodes = [...memberCodes, "80001"] as const;
 
-type Row = Omit<Endpoint, "service" | "headers" | "query" | "setsState"> & {
+type Row<Writes> = Omit<Endpoint, "service" | "headers" | "query" | "setsState" | "writes"> & {
+  writes: Writes;
   setsState?: true;
   query?: readonly string[];
 };
+type Told<Writes> = Endpoint & { writes: Writes };
 
-function orderEndpoint(row: Omit<Row, "codes">): Endpoint {
+function orderEndpoint<Writes extends boolean>(row: Omit<Row<Writes>, "codes">): Told<Writes> {
   return { query: [], setsState: false, ...row, service: "order-service", headers: orderHeaders, codes: orderCodes };
 }
 
-function memberEndpoint(row: Row): Endpoint {
+function memberEndpoint<Writes extends boolean>(row: Row<Writes>): Told<Writes> {
   const headers = row.hasBody ? memberBodyHeaders : memberHeaders;
   return { query: [], setsState: false, ...row, service: "member-center", headers };
 }
@@ -95,7 +97,7 @@ const put = { method: "PUT", writes: true, hasBody: true } as const;
 
 const member = "/enterprise/{enterpriseGlobalId}/member";
 
-export const endpoints: Record<EndpointId, Endpoint> = {
+const table = {
   E1: orderEndpoint({ id: "E1", title: "bind a customer to an enterprise", ...post, path: "/enterprise/user/bind" }),
   E2: orderEndpoint({ id: "E2", title: "create an enterprise", ...post, path: "/enterprise/user/create" }),
   E3: orderEndpoint({
@@ -214,7 +216,14 @@ export const endpoints: Record<EndpointId, Endpoint> = {
     path: "/enterprise/member/{memberGlobalId}/borrow",
     codes: [...memberCodes, "40000", "60026", "33006", "33003", "33007", "33008", "33018", "33009"],
   }),
-};
+} satisfies Record<EndpointId, Endpoint>;
+
+export const endpoints: Record<EndpointId, Endpoint> = table;
+
+/** The endpoints that change something. */
+export type WritingEndpoint = {
+  [Id in EndpointId]: (typeof table)[Id] extends Told<true> ? Id : never;
+}[EndpointId];
 
 /**
  * The path of an endpoint with the ids of its target filled in and percent-encoded. Throws a Problem for an id that is

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import type { EndpointId } from "../contract/endpoints.ts";
+import type { EndpointId, WritingEndpoint } from "../contract/endpoints.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { WriteCall, WriteOutcome } from "../platform/call.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -8,7 +8,7 @@ import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { PlannedAsset } from "./asset-numbers.ts";
 import { fieldLines } from "./plan-lines.ts";
 import type { PrivateMarker } from "./references.ts";
-import type { Change, Endpoint, Meant, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
+import type { Change, Meant, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
 import type { PayloadFacts } from "./payload-facts.ts";
 import type { Known, StateChange } from "./state.ts";
 
@@ -146,7 +146,7 @@ export type Undone =
 
 /** What holds for every operation of a kind. */
 export interface KindFacts {
-  readonly endpoint: Endpoint;
+  readonly endpoint: WritingEndpoint;
   readonly stage: Stage;
   /**
    * What finds out about an unknown outcome: a reading; nothing, since the call sets a state and the same value is sent

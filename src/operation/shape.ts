@@ -1,13 +1,11 @@
 import type { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { WritingEndpoint } from "../contract/endpoints.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 
 /** The stages of one customer, in the order in which they are applied. */
 export const stages = ["enterprise", "orders", "staff", "revokes", "grants", "locks"] as const;
 export type Stage = (typeof stages)[number];
-
-/** The endpoints that change something and are called today. */
-export type Endpoint = "E1" | "E2" | "E4" | "E5" | "E6" | "E7" | "E9" | "M1" | "M9";
 
 export interface RecordReference {
   stream: Stream;
@@ -57,7 +55,7 @@ export interface Meant<S extends Shapes> {
 /** One change we mean to make; `hash` covers its unbound form. */
 export interface Change<Name extends string, S extends Shapes> extends Meant<S> {
   kind: Name;
-  endpoint: Endpoint;
+  endpoint: WritingEndpoint;
   stage: Stage;
   /** How many live things this operation takes away; 0 for all others. */
   takesAway: number;

@@ -1,5 +1,6 @@
 import type { Stream } from "../../crm/model.ts";
-import type { Endpoint, Stage } from "../../operation/shape.ts";
+import type { WritingEndpoint } from "../../contract/endpoints.ts";
+import type { Stage } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import { table } from "../database/table.ts";
 
@@ -12,7 +13,7 @@ export interface OperationTable {
   customer_namespace: string;
   customer_id: string;
   kind: OperationKind;
-  endpoint: Endpoint;
+  endpoint: WritingEndpoint;
   stage: Stage;
   subject: string;
   hash: string;

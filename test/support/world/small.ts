@@ -1,4 +1,4 @@
-import type { Endpoint } from "../../../src/operation/shape.ts";
+import type { WritingEndpoint } from "../../../src/contract/endpoints.ts";
 import { changeFile } from "./start.ts";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -156,7 +156,7 @@ export const baseWished: Wished = { enterprises: 1, orders: 1, products: 2, adde
 
 /** One writing operation of the program: what in the CRM brings it about, and what the platform holds afterwards. */
 export interface Change {
-  endpoint: Endpoint;
+  endpoint: WritingEndpoint;
   /** The kind of the operation in the journal. */
   kind: string;
   world: SmallWorld;
