@@ -1,4 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { markerKey } from "../../operation/references.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { stored } from "../database/stored.ts";
@@ -13,6 +15,14 @@ export class PrivateTables {
       find: () =>
         database.prepare<[string, number], Row<"private_value", "salt" | "body" | "sealed">>(
           "select salt, body, sealed from private_value where ref = +? and version = +?",
+        ),
+      // From the records on: a private value names none of their columns.
+      ofCustomer: () =>
+        database.prepare<[string, string], FullRow<"private_value", "ref" | "version" | "body">>(
+          `select p.ref, p.version, p.body from record r cross join private_value p
+           where r.customer_namespace = +? and r.customer_id = +? and +r.stream in ('customers', 'staff')
+             and p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version and p.body is not null
+           order by r.stream, r.namespace, r.id`,
         ),
       rawSalt: () =>
         database.prepare<[], FullRow<"private_value", "salt">>(
@@ -39,10 +49,14 @@ export class PrivateTables {
     return this.#statements.find.get(ref, version);
   }
 
-  /** What stands in clear under a name, by its field; nothing where it was erased. */
-  values(ref: string, version: number): JsonObject {
-    const body = this.find(ref, version)?.body ?? null;
-    return body === null ? {} : stored<JsonObject>(body, `private_value ${ref}`);
+  /** What stands in clear of a customer and its people as the CRM says they are now, by its marker. */
+  ofCustomer({ namespace, id }: RecordKey): Map<string, string> {
+    const values = new Map<string, string>();
+    for (const { ref, version, body } of this.#statements.ofCustomer.all(namespace, id)) {
+      for (const [field, value] of Object.entries(stored<JsonObject>(body, `private_value ${ref}`)))
+        if (typeof value === "string") values.set(markerKey({ $private: ref, field, version }), value);
+    }
+    return values;
   }
 
   rawSalt(): string | undefined {

@@ -6,7 +6,7 @@ import { statements } from "../database/statements.ts";
 import { stored } from "../database/stored.ts";
 import type { Row } from "../tables.ts";
 
-export type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "body_hash" | "state" | "pending"> &
+type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "body_hash" | "state" | "pending"> &
   Row<"record_version", "body">;
 
 /** What the CRM says of one customer, and what of it is in quarantine. Reads only. */

@@ -2,14 +2,13 @@ import { formatKey } from "../../crm/keys.ts";
 import type { LicenseType, RecordKey } from "../../crm/model.ts";
 import { withTree } from "../../operation/desired.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, OrderWithTree } from "../../operation/desired.ts";
-import { markerKey } from "../../operation/references.ts";
 import type { Known } from "../../operation/state.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
 import type { PlacedOrder } from "../../operation/state/placed-orders.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import type { PrivateTables } from "../private/private-tables.ts";
 import { desired } from "./desired.ts";
-import type { DesiredRow, DesiredRows } from "./desired.ts";
+import type { DesiredRows } from "./desired.ts";
 import { knownFrom } from "./registry.ts";
 import type { StateRows } from "./registry.ts";
 
@@ -30,7 +29,6 @@ export class KnownTables {
    * are left out.
    */
   load(customer: RecordKey): Omit<CustomerInput, "observed" | "rejections"> {
-    const privateValues = new Map<string, string>();
     let desiredCustomer: Desired<DesiredCustomer> | undefined;
     const orders: OrderWithTree[] = [];
     const staff: Desired<DesiredStaff>[] = [];
@@ -38,7 +36,6 @@ export class KnownTables {
       if (row.stream === "customers") desiredCustomer = desired<DesiredCustomer>(row);
       else if (row.stream === "orders") orders.push(withTree(desired<DesiredOrder>(row)));
       else staff.push(desired<DesiredStaff>(row));
-      if (row.stream !== "orders") this.#reveal(row, privateValues);
     }
     return {
       customer,
@@ -46,7 +43,7 @@ export class KnownTables {
       orders,
       staff,
       known: this.#withPlacedBodies(this.known(customer), orders),
-      privateValues,
+      privateValues: this.#private.ofCustomer(customer),
       ...this.#desired.quarantine(customer),
     };
   }
@@ -64,13 +61,6 @@ export class KnownTables {
       if (body !== undefined) changed.set(formatKey(key), { ...placed, body });
     }
     return changed.size === 0 ? known : { ...known, placedOrders: new Map([...known.placedOrders, ...changed]) };
-  }
-
-  #reveal(row: DesiredRow, into: Map<string, string>): void {
-    const ref = `${row.stream}/${row.namespace}/${row.id}`;
-    for (const [field, value] of Object.entries(this.#private.values(ref, row.version))) {
-      if (typeof value === "string") into.set(markerKey({ $private: ref, field, version: row.version }), value);
-    }
   }
 
   known(customer: RecordKey): Known {
