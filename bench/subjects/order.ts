@@ -102,7 +102,7 @@ const known: CustomerInput["known"] = {
   assignments: [],
   protectedMembers: new Set(),
   enterpriseCode: undefined,
-  locks: [],
+  requests: [],
 };
 
 function customerWith(instances: DesiredInstance[]): CustomerInput {

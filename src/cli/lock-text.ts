@@ -1,9 +1,11 @@
-import type { LockRequest, LockResult } from "../app/locks.ts";
+import type { LockRequest } from "../app/locks.ts";
+import type { RequestResult } from "../app/requests.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
-import { lockStatusMeanings } from "../contract/vocabulary.ts";
+import { lockStatuses, lockStatusMeanings } from "../contract/vocabulary.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
+import { only } from "../operation/requests.ts";
 import { kindOf } from "../operation/registry.ts";
 import { printable } from "../report/text.ts";
 
@@ -26,14 +28,14 @@ export function previewLines(operation: Operation): string[] {
 }
 
 /** How each lock stands, for machines. */
-export function resultJson({ customer, run, locks, open }: LockResult): JsonObject {
+export function resultJson({ customer, run, requests, open }: RequestResult): JsonObject {
   return {
     customer: formatKey(customer),
     run: run ?? null,
-    locks: locks.map((lock) => ({
-      asset: lock.assetNumber,
+    locks: only(requests, "lock").map((lock) => ({
+      asset: lock.about,
       wanted: lock.wanted,
-      status: lock.status,
+      status: lock.answer?.status ?? null,
       by: lock.by,
       reason: lock.reason,
       askedAt: lock.askedAt,
@@ -44,16 +46,16 @@ export function resultJson({ customer, run, locks, open }: LockResult): JsonObje
 }
 
 /** How the locks that were asked for stand, for people. */
-export function resultLines({ locks, open }: LockResult, { numbers, withdraw }: LockRequest): string[] {
+export function resultLines({ requests, open }: RequestResult, { numbers, withdraw }: LockRequest): string[] {
   if (withdraw) return [printable(`taken back: ${numbers.join(", ")}; nothing was sent`)];
-  const lines = locks
-    .filter((lock) => numbers.includes(lock.assetNumber))
-    .map((lock) => {
-      if (lock.status === null) return `${lock.assetNumber} is asked for (${lock.wanted}) and not answered yet`;
-      const { meaning } = lockStatusMeanings[lock.status];
-      return lock.status === 1
-        ? `${lock.assetNumber} is ${lock.wanted}`
-        : `${lock.assetNumber} is not ${lock.wanted}: status ${lock.status}, ${meaning}`;
+  const lines = only(requests, "lock")
+    .filter((lock) => numbers.includes(lock.about))
+    .map(({ about, wanted, answer }) => {
+      if (answer === null) return `${about} is asked for (${wanted}) and not answered yet`;
+      const { status } = answer;
+      return status === lockStatuses.succeeded
+        ? `${about} is ${wanted}`
+        : `${about} is not ${wanted}: status ${status}, ${lockStatusMeanings[status].meaning}`;
     });
   const waits = open.map(
     (row) => `waits for the outcome of ${row.endpoint} on ${row.subject} (${row.id}), which is ${row.state}`,

@@ -3,9 +3,11 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
+import { requestColumns, requestFromRow } from "../ledger/state/requests.ts";
 import type { AssignmentTable } from "../ledger/state/assignments.ts";
 import type { ObservationTable } from "../ledger/state/observations.ts";
-import type { AssignmentFacts, ExplainFacts, LockFacts, ObservationFacts } from "../report/explain.ts";
+import { nameOf, requestKindOf } from "../operation/requests.ts";
+import type { AssignmentFacts, ExplainFacts, ObservationFacts, RequestFacts } from "../report/explain.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 const mostObservations = 200;
@@ -20,7 +22,7 @@ type Known = Pick<
   | "staffLinks"
   | "claims"
   | "assignments"
-  | "locks"
+  | "requests"
   | "observations"
   | "observationRead"
 >;
@@ -50,7 +52,7 @@ export async function known(
     staffLinks,
     claims: stream === "staff" ? await claimsOf(ledger, key) : [],
     assignments,
-    locks: stream === "customers" ? await locksOf(ledger, key) : [],
+    requests: stream === "customers" ? await requestsOf(ledger, key) : [],
   };
   if (customer === null) return { ...base, observations: [], observationRead: null };
   const read = await ledger.db
@@ -201,25 +203,22 @@ async function claimsOf(ledger: ReadOnlyLedger, staff: RecordKey): Promise<Expla
   return claims;
 }
 
-async function locksOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<LockFacts[]> {
+async function requestsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<RequestFacts[]> {
   const rows = await ledger.db
-    .selectFrom("lock_wish")
-    .select(["asset_number", "wanted", "asked_by", "reason", "from_at", "status", "answered_at", "operation_id"])
+    .selectFrom("manual_request")
+    .select(requestColumns)
     .where("customer_namespace", "=", customer.namespace)
     .where("customer_id", "=", customer.id)
     .where("to_at", "is", null)
-    .orderBy("asset_number")
+    .orderBy("of")
+    .orderBy("about")
     .execute();
-  return rows.map((row) => ({
-    assetNumber: row.asset_number,
-    wanted: row.wanted,
-    by: row.asked_by,
-    reason: row.reason,
-    askedAt: row.from_at,
-    status: row.status,
-    answeredAt: row.answered_at,
-    operationId: row.operation_id,
-  }));
+  return rows.map((row) => {
+    const request = requestFromRow(row);
+    const { of, about, wanted, by, reason, askedAt, answer, operationId } = request;
+    const text = `${nameOf(request)} ${requestKindOf(request).stands(request)}`;
+    return { of, about, wanted, text, by, reason, askedAt, answer, answeredAt: row.answered_at, operationId };
+  });
 }
 
 async function assignmentsOf(

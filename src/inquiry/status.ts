@@ -12,6 +12,7 @@ import { holds } from "./holds.ts";
 import { openStates, operations } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { isRequestOf, requestKindOf } from "../operation/requests.ts";
 import { lastReads } from "./runs.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
 
@@ -58,7 +59,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
       .execute(),
     openOperations,
     open,
-    locks: await locksAsked(ledger),
+    requests: await requestsDue(ledger),
     nextRun:
       open.filter((group) => group.nextRun).reduce((sum, group) => sum + group.count, 0) + (await untouched(ledger)),
     records: await db
@@ -111,13 +112,13 @@ async function untouched(ledger: ReadOnlyLedger): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Without the name of the index, every lock that was ever asked for would be looked through. */
-async function locksAsked({ db }: ReadOnlyLedger): Promise<StatusFacts["locks"]> {
-  const { rows } = await sql<StatusFacts["locks"]>`
-    select count(*) as due, min(from_at) as oldest from lock_wish indexed by lock_wish_due
-    where to_at is null and due = 1
+/** Without the name of the index, everything that was ever asked for would be looked through. */
+async function requestsDue({ db }: ReadOnlyLedger): Promise<StatusFacts["requests"]> {
+  const { rows } = await sql<{ of: string; due: number; oldest: string }>`
+    select of, count(*) as due, min(from_at) as oldest from manual_request indexed by manual_request_due
+    where to_at is null and due = 1 group by of order by of
   `.execute(db);
-  return rows[0] ?? { due: 0, oldest: null };
+  return rows.map(({ of, ...counts }) => ({ noun: isRequestOf(of) ? requestKindOf({ of }).noun : of, ...counts }));
 }
 
 async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" | "known" | "verified">> {

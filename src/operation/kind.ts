@@ -8,6 +8,7 @@ import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { PlannedAsset } from "./asset-numbers.ts";
 import { fieldLines } from "./plan-lines.ts";
 import type { PrivateMarker } from "./references.ts";
+import type { RequestOf } from "./requests.ts";
 import type { Change, Meant, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
 import type { PayloadFacts } from "./payload-facts.ts";
 import type { Known, StateChange } from "./state.ts";
@@ -172,6 +173,8 @@ export interface KindFacts {
   /** Of what was read of the enterprise before, what an operation of it makes old. */
   readonly outdates: readonly ("enterprises" | "members" | "assets")[];
   readonly undone: Undone;
+  /** Settings that stand in its payload: where one changes, it is another operation, and no other is tried anew. */
+  readonly settingsInPayload: readonly (keyof AssumptionSettings)[];
 }
 
 /** Everything that the program knows about one kind of operation. */
@@ -204,8 +207,8 @@ export interface Kind<S extends Shapes> extends KindFacts {
   /** What is recorded where what it brought is lost with its answer. */
   readonly lost: (payload: S["payload"]) => Lost;
   readonly uniqueness: (operation: Meant<S>) => Uniqueness | undefined;
-  /** When people asked for the locks that it switches: it is not sent for one that nobody asks for so any more. */
-  readonly asked: (operation: Meant<S>) => Readonly<Record<string, string>>;
+  /** What people asked for, and when, that it carries out: it is not sent for what nobody asks for so any more. */
+  readonly requests: (operation: Meant<S>) => { of: RequestOf; about: string; askedAt: string }[];
   /**
    * For each record the part of the payload that is refused or goes through by itself; undefined where it is all of one
    * piece.
@@ -247,7 +250,8 @@ export const plainKind = {
   shownAfterRefusal: () => Promise.resolve(undefined),
   claims: undefined,
   uniqueness: () => undefined,
-  asked: () => ({}),
+  requests: () => [],
+  settingsInPayload: [],
   parts: () => undefined,
   assets: () => [],
   newAccounts: () => [],

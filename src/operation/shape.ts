@@ -4,7 +4,7 @@ import type { WritingEndpoint } from "../contract/endpoints.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 
 /** The stages of one customer, in the order in which they are applied. */
-export const stages = ["enterprise", "orders", "staff", "revokes", "grants", "locks"] as const;
+export const stages = ["enterprise", "orders", "staff", "revokes", "grants", "requests"] as const;
 export type Stage = (typeof stages)[number];
 
 export interface RecordReference {

@@ -10,8 +10,6 @@ import { licenceTypesParts } from "./state/licence-types.ts";
 import type { LicenceTypesShown } from "./state/licence-types.ts";
 import { linkParts } from "./state/link.ts";
 import type { KnownLink, LinkChange } from "./state/link.ts";
-import { locksParts } from "./state/locks.ts";
-import type { KnownLocks, LockChange } from "./state/locks.ts";
 import { observationsParts } from "./state/observations.ts";
 import type { ObservationChange } from "./state/observations.ts";
 import type { ChangeContext, StatePart } from "./state/part.ts";
@@ -21,6 +19,8 @@ import { platformCustomersParts } from "./state/platform-customers.ts";
 import type { KnownPlatformCustomers, PlatformCustomersChange } from "./state/platform-customers.ts";
 import { protectedMembersParts } from "./state/protected-members.ts";
 import type { KnownProtectedMembers, MembersProtected } from "./state/protected-members.ts";
+import { requestsParts } from "./state/requests.ts";
+import type { KnownRequests, RequestChange } from "./state/requests.ts";
 import { secretsParts } from "./state/secrets.ts";
 import type { SecretsWiped } from "./state/secrets.ts";
 import { staffLinksParts } from "./state/staff-links.ts";
@@ -38,7 +38,7 @@ export interface Known
     KnownAssignments,
     KnownProtectedMembers,
     KnownEnterpriseCode,
-    KnownLocks {}
+    KnownRequests {}
 
 /** What becomes known by an outcome or a reading. Applied in the transaction of that outcome. */
 export type StateChange =
@@ -52,7 +52,7 @@ export type StateChange =
   | LicenceTypesShown
   | EnterpriseCodeChange
   | AssignmentChange
-  | LockChange
+  | RequestChange
   | ObservationChange
   | SecretsWiped;
 
@@ -70,7 +70,7 @@ const parts: { readonly [Type in keyof StateChanges]: StatePart<Known, StateChan
   ...licenceTypesParts,
   ...enterpriseCodeParts,
   ...assignmentsParts,
-  ...locksParts,
+  ...requestsParts,
   ...observationsParts,
   ...secretsParts,
 };

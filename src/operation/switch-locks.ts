@@ -2,6 +2,7 @@ import { z } from "zod";
 import { licenseTypes } from "../crm/model.ts";
 import { compareLocks, lockRequestSchema } from "../contract/order-service.ts";
 import type { LockResult } from "../contract/order-service.ts";
+import { lockStatuses } from "../contract/vocabulary.ts";
 import type { LockTarget } from "../contract/limits.ts";
 import type { WriteCall, WriteOutcome } from "../platform/call.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -9,7 +10,7 @@ import { notSendable, plainKind, readBackByNothing } from "./kind.ts";
 import type { Kind } from "./kind.ts";
 import { orderDesk, some } from "./look-for.ts";
 import type { ShapesOf } from "./shape.ts";
-import type { LockWish } from "./state/locks.ts";
+import type { LockRequestShapes } from "./lock-request.ts";
 
 const schemas = {
   target: z.object({}),
@@ -33,11 +34,14 @@ type Send = (
  * call reads a physical lock, so one with an unknown outcome is sent again with the same locks. In one piece: one kind
  * but for its direction.
  */
-export function switchLocks(wanted: LockWish["wanted"], send: Send): Omit<Kind<LockShapes>, "endpoint" | "undone"> {
+export function switchLocks(
+  wanted: LockRequestShapes["wanted"],
+  send: Send,
+): Omit<Kind<LockShapes>, "endpoint" | "undone"> {
   return {
     ...plainKind,
     schemas,
-    stage: "locks",
+    stage: "requests",
     whenUnknown: "send-again",
     cureOfPart: undefined,
     outdates: [],
@@ -61,11 +65,12 @@ export function switchLocks(wanted: LockWish["wanted"], send: Send): Omit<Kind<L
                     some([...missing, ...unexpected, ...repeated]),
                 };
               return {
-                changes: outcome.data.map(({ assetNum: assetNumber, status }) => ({
-                  type: "lock-answered" as const,
-                  assetNumber,
+                changes: outcome.data.map(({ assetNum: about, status }) => ({
+                  type: "request-answered" as const,
+                  of: "lock" as const,
+                  about,
                   wanted,
-                  status,
+                  answer: { status },
                   operationId,
                 })),
                 audit: { locks: Object.fromEntries(outcome.data.map(({ assetNum, status }) => [assetNum, status])) },
@@ -76,15 +81,17 @@ export function switchLocks(wanted: LockWish["wanted"], send: Send): Omit<Kind<L
         },
       };
     },
-    asked: ({ before }) => before,
+    requests: ({ before }) => Object.entries(before).map(([about, askedAt]) => ({ of: "lock", about, askedAt })),
+    settingsInPayload: ["operatorIdentity"],
     read: readBackByNothing,
     countAsApplied: ({ id: operationId, context }) => ({
       effect: {
-        changes: context.assetNums.map((assetNumber) => ({
-          type: "lock-answered" as const,
-          assetNumber,
+        changes: context.assetNums.map((about) => ({
+          type: "request-answered" as const,
+          of: "lock" as const,
+          about,
           wanted,
-          status: 1 as const,
+          answer: { status: lockStatuses.succeeded },
           operationId,
         })),
         audit: { locks: context.assetNums },

@@ -11,7 +11,7 @@ import type { Operation } from "../operation/operation.ts";
 import { compareOperations } from "../operation/operation.ts";
 import { planOrders } from "./orders.ts";
 import { planPrivileges } from "./assignments.ts";
-import { planLocks } from "./locks.ts";
+import { planRequested } from "./requested.ts";
 import { StandingRejections } from "./rejections.ts";
 import { planStaff } from "./staff.ts";
 
@@ -119,12 +119,12 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
     input.known.link === undefined ||
     input.staff.some((staff) => staff.pending);
   if (staffMatters) planPeople(input, options, { orderOperations, rejections }, { operations, changes, records });
-  const locks = planLocks(input, settings, { rejections, tried: options.tried ?? new Set() });
-  operations.push(...locks.operations);
-  // What the customer itself waits for comes first: it is looked at again, which a lock that was refused is not.
+  const requested = planRequested(input, settings, { rejections, tried: options.tried ?? new Set() });
+  operations.push(...requested.operations);
+  // What the customer itself waits for comes first: it is looked at again, which a request that was refused is not.
   const waits =
     refused !== undefined || records.some(({ stream, outcome }) => stream === "customers" && outcome !== "planned");
-  if (locks.block !== undefined && !waits) records.push(recordOf("customers", input.customer, locks.block));
+  if (requested.block !== undefined && !waits) records.push(recordOf("customers", input.customer, requested.block));
   operations.sort(compareOperations);
   return { customer: input.customer, operations, records, changes, fingerprint };
 }
@@ -255,6 +255,8 @@ export function fingerprintOf(input: Omit<CustomerInput, "observed">): string {
     [...known.placedOrders.keys()],
     known.assignments.map((item) => [item.assetNumber, item.memberGlobalId]),
     [...known.staffLinks.values()].map((link) => link.memberGlobalId),
-    ...(known.locks.length === 0 ? [] : [known.locks.map((lock) => [lock.assetNumber, lock.wanted, lock.askedAt])]),
+    ...(known.requests.length === 0
+      ? []
+      : [known.requests.map(({ of, about, wanted, askedAt }) => [of, about, wanted, askedAt])]),
   ]);
 }

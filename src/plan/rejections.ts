@@ -3,7 +3,7 @@ import type { Json } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf, kinds } from "../operation/registry.ts";
 import type { Block } from "./block.ts";
 import type { Rejection } from "./input.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -11,15 +11,18 @@ import type { RecordReference } from "../operation/shape.ts";
 
 const fingerprints = new WeakMap<AssumptionSettings, string>();
 
+/** Settings that change the hash of every operation that they concern. */
+const inPayloads = new Set<string>(Object.values(kinds).flatMap((kind) => kind.settingsInPayload));
+
 /**
- * One fingerprint of the contract settings: where it changes, what was refused is tried once more. The operator's role
- * is no part of it: it stands in the payloads that need it, and changes their hashes.
+ * One fingerprint of the contract settings: where it changes, what was refused is tried once more. What stands in the
+ * payloads that need it is no part of it.
  */
 export function settingsFingerprint(settings: AssumptionSettings): string {
   const known = fingerprints.get(settings);
   if (known !== undefined) return known;
-  const { operatorIdentity: _, ...others } = settings;
-  const made = hashOf(toJson(others));
+  const others = Object.entries(settings).filter(([key]) => !inPayloads.has(key));
+  const made = hashOf(toJson(Object.fromEntries(others)));
   fingerprints.set(settings, made);
   return made;
 }

@@ -1,7 +1,6 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
-import { lockStatusMeanings } from "../contract/vocabulary.ts";
-import type { ExplainFacts, FieldFacts, LockFacts, VersionFacts } from "./explain.ts";
+import type { ExplainFacts, FieldFacts, RequestFacts, VersionFacts } from "./explain.ts";
 import { verdictOf } from "./explain-verdict.ts";
 import type { OperationFacts } from "./facts.ts";
 import { valueText } from "./runs.ts";
@@ -170,22 +169,15 @@ function knownLines(facts: ExplainFacts, view: View): string[] {
     const ended = item.to === null ? "" : `${until(item.to, view)}${how}`;
     lines.push(`asset ${item.assetNumber} ${item.origin}${whose} ${instantText(item.from, view)}${by}${ended}`);
   }
-  for (const lock of facts.locks) lines.push(lockText(lock, view));
+  for (const request of facts.requests) lines.push(requestText(request, view));
   return lines.map(printable);
 }
 
-/** How one lock stands that a person asked for; no call reads it back. */
-function lockText(
-  { assetNumber, wanted, status, answeredAt, askedAt, by, reason, operationId }: LockFacts,
-  view: View,
-): string {
-  const stands =
-    status === null
-      ? `is to be ${wanted}, not answered yet`
-      : `is ${status === 1 ? "" : "not "}${wanted}, status ${status}: ${lockStatusMeanings[status].meaning}`;
+/** How something stands that a person asked for. */
+function requestText({ text, answeredAt, askedAt, by, reason, operationId }: RequestFacts, view: View): string {
   const at = answeredAt === null ? "" : ` ${instantText(answeredAt, view)}`;
   const sent = operationId === null ? "" : `, operation ${operationId}`;
-  return `lock ${assetNumber} ${stands}${at}${sent} (asked by ${by}: ${reason}, ${instantText(askedAt, view)})`;
+  return `${text}${at}${sent} (asked by ${by}: ${reason}, ${instantText(askedAt, view)})`;
 }
 
 function shownHeading(facts: ExplainFacts, now: string): string {

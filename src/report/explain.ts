@@ -1,4 +1,3 @@
-import type { LockStatus } from "../contract/vocabulary.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts, ReadFacts } from "./facts.ts";
@@ -85,14 +84,17 @@ export interface AssignmentFacts {
   endedBy: string | null;
 }
 
-/** What a person asked for of a lock of a customer, and what the service said last of it (E6, E7). */
-export interface LockFacts {
-  assetNumber: string;
-  wanted: "locked" | "unlocked";
+/** What a person asked for of a thing of a customer, and what the service answered last. */
+export interface RequestFacts {
+  of: string;
+  about: string;
+  wanted: string;
+  /** Its name and how it stands, in words. */
+  text: string;
   by: string;
   reason: string;
   askedAt: string;
-  status: LockStatus | null;
+  answer: Json;
   answeredAt: string | null;
   operationId: string | null;
 }
@@ -137,8 +139,8 @@ export interface ExplainFacts {
   /** What the CRM gives the person: a number, or an asset instance with the numbers that are fixed to it. */
   claims: { claim: string; numbers: string[] }[];
   assignments: AssignmentFacts[];
-  /** For a customer: its locks that people asked to have disabled or enabled. */
-  locks: LockFacts[];
+  /** For a customer: what people asked for by hand. */
+  requests: RequestFacts[];
   observations: ObservationFacts[];
   observationRead: { seenAt: string; complete: boolean } | null;
   operations: { total: number; newest: OperationFacts[] };

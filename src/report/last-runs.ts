@@ -13,11 +13,12 @@ export interface RunTrouble {
 
 type LastRun = Pick<RunFacts, "id" | "job" | "kind" | "state" | "exitCode" | "summary">;
 
-const jobsByHand = ["apply", "resync", "lock", "unlock"];
+/** Runs of the kinds, and of the jobs that no configuration names, that only a person starts. */
+const byHandOnly = { kinds: ["plan", "requests"], jobs: ["apply", "resync"] };
 
 /** Runs of a job that a person started by hand tell their outcome at once: their end is nobody else's concern. */
 export function byHand(run: Pick<RunFacts, "kind" | "job">): boolean {
-  return run.kind === "plan" || jobsByHand.includes(run.job);
+  return byHandOnly.kinds.includes(run.kind) || byHandOnly.jobs.includes(run.job);
 }
 
 /**

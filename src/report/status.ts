@@ -5,7 +5,7 @@ import type { AuditHeadFacts, HoldFacts, OperationFacts, ReadFacts, RunFacts } f
 import { troubleOf } from "./last-runs.ts";
 import { nextForOperation } from "./next-steps.ts";
 import type { OpenRecords } from "./open.ts";
-import { nextForOpen, openCode, openSentence } from "./open.ts";
+import { nextForOpen, openCode, openSentence, requestOpen } from "./open.ts";
 import { readsTable } from "./runs.ts";
 import { renderTable } from "./table.ts";
 import type { View } from "./text.ts";
@@ -39,8 +39,8 @@ export interface StatusFacts {
   records: { stream: Stream; state: string; count: number; pending: number }[];
   pool: { free: number; fixed: number };
   known: { enterprises: number; orders: number; staff: number; assignments: number };
-  /** Locks that people asked for and that are still to be sent; `oldest` is when the first was asked for. */
-  locks: { due: number; oldest: string | null };
+  /** What people asked for that is still to be sent, by its noun; `oldest` is when the first was asked for. */
+  requests: { noun: string; due: number; oldest: string }[];
   /** Customers read back by verify; `oldest` is the reading that is the longest ago. */
   verified: { customers: number; incomplete: number; oldest: string | null; newest: string | null };
   /**
@@ -93,14 +93,13 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
         "then the network and the operator of the service",
     });
   }
-  const { due, oldest } = facts.locks;
-  if (oldest !== null) {
+  for (const { noun, due, oldest } of facts.requests) {
     items.push({
-      what: `${counted(due, "lock")} asked for and not done, the first ${ageOf(oldest, now)} ago`,
+      what: `${counted(due, noun)} asked for and not done, the first ${ageOf(oldest, now)} ago`,
       next: "nothing, where it was not refused: the next run sends it; crm-sync explain customer shows each",
     });
   }
-  for (const group of facts.open.filter((item) => item.counts && item.code !== "lock.asked"))
+  for (const group of facts.open.filter((item) => item.counts && item.code !== requestOpen))
     items.push({ what: openSentence(group, now), next: nextForOpen(group) });
   return items;
 }

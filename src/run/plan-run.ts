@@ -10,7 +10,7 @@ import type { RecordKey } from "../crm/model.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Block } from "../plan/block.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
-import { openCount } from "../report/open.ts";
+import { openCount, requestOpen } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import { mostRounds, restless } from "./customer-attempt.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -110,8 +110,8 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
   if (stopped) return exitCodes.other;
   if (inDoubt) return exitCodes.unknown;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
-  // Where something is planned, locks that people asked for are among it.
-  const open = summary.open.filter(({ code }) => code !== "lock.asked" || summary.operations === 0);
+  // Where something is planned, what people asked for is among it.
+  const open = summary.open.filter(({ code }) => code !== requestOpen || summary.operations === 0);
   if (openCount(open) > 0) return exitCodes.recordsRejected;
   return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
 }

@@ -43,7 +43,7 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
   const interrupted = await endInterruptedRuns(deps);
   const run = await ledger.runs.start({
     job: request.job,
-    kind: "sync",
+    kind: request.asked === undefined ? "sync" : "requests",
     trigger: request.trigger,
     scope: request.scope === undefined ? null : JSON.stringify(request.scope),
     header: request.header,

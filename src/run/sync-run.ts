@@ -6,9 +6,9 @@ import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies } from "./customer-attempt.ts";
-import { attemptAsked } from "./asked-attempt.ts";
 import { LimitsGate } from "./limits-gate.ts";
 import { reconcile } from "./reconcile.ts";
+import { attemptRequested } from "./requested-attempt.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { SettleWait } from "./settle-wait.ts";
 import { SourceReading } from "./source-reading.ts";
@@ -106,7 +106,7 @@ export class SyncRun {
 
   async #attempt(customer: RecordKey, fields: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
     const attempt = this.#attemptOf(customer, fields);
-    if (this.#request.asked !== undefined) return await attemptAsked(this.#reconcile, customer, attempt);
+    if (this.#request.asked !== undefined) return await attemptRequested(this.#reconcile, customer, attempt);
     return await reconcile(this.#reconcile, customer, attempt);
   }
 

@@ -45,7 +45,7 @@ describe("locks that a person disables and enables", () => {
     const [first = "", second = ""] = locks["C1"] ?? [];
     const preview = await w.run("lock", "C1", "--asset", first, second, ...why, "--dry-run");
     expect([preview.code, preview.stdout]).toEqual([0, expect.stringContaining("E6 locks:crm/C1: anna.lee asked")]);
-    expect([w.rows("select * from lock_wish"), lockedIn(w)]).toEqual([[], 0]);
+    expect([w.rows("select * from manual_request"), lockedIn(w)]).toEqual([[], 0]);
 
     const done = await w.run("--json", "lock", "C1", "--asset", first, second, ...why);
     expect([done.code, document(done)]).toMatchObject([
@@ -53,7 +53,13 @@ describe("locks that a person disables and enables", () => {
       { customer: "crm/C1", open: [], locks: [first, second].map((asset) => ({ asset, wanted: "locked", status: 1 })) },
     ]);
     expect(lockedIn(w)).toBe(2);
-    expect(said(w, "lock-asked")).toMatchObject([{ by: "anna.lee", reason: "reported stolen", wanted: "locked" }]);
+    expect(said(w, "request-made")).toMatchObject([
+      {
+        by: "anna.lee",
+        reason: "reported stolen",
+        requests: [first, second].map((about) => ({ about, wanted: "locked" })),
+      },
+    ]);
     expect(said(w, "lock-assets")).toMatchObject([{ endpoint: "E6", locks: { [first]: 1, [second]: 1 } }]);
     const explained = (await w.run("explain", "customer", "C1")).stdout;
     expect(explained).toContain(`lock ${first} is locked`);
@@ -83,7 +89,7 @@ describe("locks that a person disables and enables", () => {
         expect([ended.code, ended.stderr], words.join(" ")).toEqual([code, expect.stringContaining(text)]);
       }
     });
-    expect([calls, w.rows("select * from lock_wish")]).toEqual([{}, []]);
+    expect([calls, w.rows("select * from manual_request")]).toEqual([{}, []]);
     const production = { CRM_SYNC__assumptions__operatorIdentity: "+49 151 12345678" };
     w.environment = { ...w.environment, ...production };
     expect((await w.run("lock", "C1", "--asset", own, ...why)).code).toBe(78);
@@ -135,7 +141,7 @@ describe("locks that a person disables and enables", () => {
     expect(opposite.code).toBe(0);
     expect(lockedIn(w)).toBe(0);
     const rows = w.rows(
-      "select kind, state from operation where stage = 'locks' and state <> 'dropped' order by created_at, id",
+      "select kind, state from operation where stage = 'requests' and state <> 'dropped' order by created_at, id",
     );
     expect(rows).toEqual([
       { kind: "lock-assets", state: "done" },
@@ -157,10 +163,10 @@ describe("locks that a person disables and enables", () => {
     const plan = await w.run("plan");
     expect([plan.code, plan.stdout]).toEqual([2, expect.stringContaining("E6 locks:crm/C2: anna.lee asked")]);
     const elsewhere = await w.run("resync", "--customer", "C1");
-    expect([elsewhere.code, elsewhere.stdout]).toEqual([3, expect.stringContaining("(lock.asked)")]);
+    expect([elsewhere.code, elsewhere.stdout]).toEqual([3, expect.stringContaining("(request.open)")]);
     const run = await w.writes(() => w.run("run", "everything"));
     expect([run.result.code, run.calls, lockedIn(w)]).toEqual([0, { E6: 1 }, 1]);
-    expect((await w.run("status")).stdout).not.toContain("lock.");
+    expect((await w.run("status")).stdout).not.toContain("request.");
   });
 
   it("are told of as long as one is refused: taking back another, or a lock that is done, ends no rejection", async () => {

@@ -23,7 +23,7 @@ const nothingKnown: Known = {
   assignments: [],
   protectedMembers: new Set(),
   enterpriseCode: undefined,
-  locks: [],
+  requests: [],
 };
 const sandboxBatch = createBatchSchema(true);
 

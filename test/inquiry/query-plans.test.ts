@@ -28,7 +28,7 @@ const small = [
 const work = [
   "asset_number_free",
   "hold_open",
-  "lock_wish_due",
+  "manual_request_due",
   "operation_by_state",
   "operation_dirty",
   "operation_held",

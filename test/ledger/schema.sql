@@ -48,7 +48,7 @@ CREATE TABLE "kysely_migration_lock" ("id" varchar(255) not null primary key, "i
 CREATE TABLE "last_fire_time" (job text primary key, fire_time text not null, fired_at text not null) strict, without rowid;
 CREATE TABLE licence_order ( namespace text not null, order_id text not null, sequence integer not null, license_type text not null, platform_customer_id text not null, license_order_id text not null, at text not null, primary key (namespace, order_id, sequence) ) strict, without rowid;
 CREATE TABLE link ( namespace text not null, customer_id text not null, from_at text not null, to_at text, enterprise_global_id text not null, channel_code text not null, channel_customer_id text not null, origin text not null check (origin in ('created', 'bound', 'adopted')), examined integer not null default 0, primary key (namespace, customer_id, from_at) ) strict, without rowid;
-CREATE TABLE lock_wish ( asset_number text not null, from_at text not null, to_at text, customer_namespace text not null, customer_id text not null, wanted text not null check (wanted in ('locked', 'unlocked')), license_type text not null, large_customer integer not null check (large_customer in (0, 1)), asked_by text not null, reason text not null, status integer check (status between 1 and 4), answered_at text, operation_id text, due integer not null check (due in (0, 1)), primary key (asset_number, from_at) ) strict, without rowid;
+CREATE TABLE manual_request ( of text not null, about text not null, from_at text not null, to_at text, customer_namespace text not null, customer_id text not null, wanted text not null, details text not null, asked_by text not null, reason text not null, answer text, answered_at text, operation_id text, due integer not null check (due in (0, 1)), primary key (of, about, from_at) ) strict, without rowid;
 CREATE TABLE meta (key text primary key, value text not null) strict, without rowid;
 CREATE TABLE observation ( customer_namespace text not null, customer_id text not null, kind text not null, subject text not null, from_at text not null, to_at text, seen_at text not null, body text not null, body_hash text not null, primary key (customer_namespace, customer_id, kind, subject, from_at) ) strict, without rowid;
 CREATE TABLE observation_read ( customer_namespace text not null, customer_id text not null, seen_at text not null, complete integer not null, primary key (customer_namespace, customer_id) ) strict, without rowid;
@@ -86,9 +86,9 @@ CREATE INDEX hold_rejected on hold (customer_namespace, customer_id, set_hash) w
 CREATE INDEX link_by_channel on link (channel_customer_id) where to_at is null;
 CREATE UNIQUE INDEX link_by_enterprise on link (enterprise_global_id) where to_at is null;
 CREATE UNIQUE INDEX link_current on link (namespace, customer_id) where to_at is null;
-CREATE INDEX lock_wish_due on lock_wish (customer_namespace, customer_id) where to_at is null and due = 1;
-CREATE UNIQUE INDEX lock_wish_live on lock_wish (asset_number) where to_at is null;
-CREATE INDEX lock_wish_of_customer on lock_wish (customer_namespace, customer_id) where to_at is null;
+CREATE INDEX manual_request_due on manual_request (customer_namespace, customer_id) where to_at is null and due = 1;
+CREATE UNIQUE INDEX manual_request_live on manual_request (of, about) where to_at is null;
+CREATE INDEX manual_request_of_customer on manual_request (customer_namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX observation_current on observation (customer_namespace, customer_id, kind, subject) where to_at is null;
 CREATE INDEX observation_ended on observation (to_at) where to_at is not null;
 CREATE INDEX observation_read_by_time on observation_read (seen_at);

@@ -126,37 +126,39 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
     assetNumber: name(asset),
     operationId: null,
   })),
-  "lock-asked": fc
+  "request-made": fc
     .record({ owner, assetNumber, wanted: fc.constantFrom("locked" as const, "unlocked" as const) })
     .map(({ owner: whose, assetNumber: asset, wanted }) => (name) => ({
-      type: "lock-asked",
+      type: "request-made",
       customer: key(name(whose)),
-      wish: {
-        assetNumber: name(asset),
+      request: {
+        of: "lock",
+        about: name(asset),
         wanted,
-        licenseType: "normal_recover_usbkey",
-        largeCustomer: false,
+        details: { licenseType: "normal_recover_usbkey", largeCustomer: false },
         by: "tester",
         reason: "lost",
       },
     })),
-  "lock-answered": fc
+  "request-answered": fc
     .record({
       assetNumber,
       wanted: fc.constantFrom("locked" as const, "unlocked" as const),
       status: fc.constantFrom(1 as const, 2 as const, 3 as const, 4 as const),
     })
     .map(({ assetNumber: asset, wanted, status }) => (name) => ({
-      type: "lock-answered",
-      assetNumber: name(asset),
+      type: "request-answered",
+      of: "lock",
+      about: name(asset),
       wanted,
-      status,
+      answer: { status },
       operationId: "op",
     })),
-  "lock-withdrawn": fc.record({ owner, assetNumber }).map(({ owner: whose, assetNumber: asset }) => (name) => ({
-    type: "lock-withdrawn",
+  "request-withdrawn": fc.record({ owner, assetNumber }).map(({ owner: whose, assetNumber: asset }) => (name) => ({
+    type: "request-withdrawn",
     customer: key(name(whose)),
-    assetNumber: name(asset),
+    of: "lock",
+    about: name(asset),
   })),
   "licence-types-shown": fc.constant((name) => ({ type: "licence-types-shown", types: [name("cloud_account")] })),
   observed: fc.constant((name) => ({
@@ -266,12 +268,12 @@ it("what is learned of a customer, applied in memory, is what its rows say when 
     "examined",
     "fix",
     "linked",
-    "lock-answered",
-    "lock-asked",
-    "lock-withdrawn",
     "members-protected",
     "order-placed",
     "platform-customers",
+    "request-answered",
+    "request-made",
+    "request-withdrawn",
     "staff-linked",
   ]);
 });

@@ -1,22 +1,24 @@
 import { expect, test } from "vitest";
 import { applyChanges } from "../../src/operation/state.ts";
 import type { Known, StateChange } from "../../src/operation/state.ts";
-import type { LockWish } from "../../src/operation/state/locks.ts";
-import { planLocks } from "../../src/plan/locks.ts";
+import type { RequestIn } from "../../src/operation/requests.ts";
+import { planRequested } from "../../src/plan/requested.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
 import { customer, customerKey, linked, settingsWith, settingsWithout, situation } from "./situation.ts";
 
 const settings = settingsWith({ operatorIdentity: "licence desk" });
 const nothingRefused = { of: () => undefined };
 
-function wish(assetNumber: string, wanted: LockWish["wanted"]): StateChange {
-  const licenseType = "normal_recover_usbkey" as const;
-  const asked = { assetNumber, wanted, licenseType, largeCustomer: false, by: "anna.lee", reason: "stolen" };
-  return { type: "lock-asked", customer: customerKey, wish: asked };
+type Wanted = RequestIn<"lock">["wanted"];
+
+function wish(about: string, wanted: Wanted): StateChange {
+  const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
+  const request = { of: "lock" as const, about, wanted, details, by: "anna.lee", reason: "stolen" };
+  return { type: "request-made", customer: customerKey, request };
 }
 
-function answer(assetNumber: string, wanted: LockWish["wanted"], status: 1 | 2 | 3 | 4): StateChange {
-  return { type: "lock-answered", assetNumber, wanted, status, operationId: "op" };
+function answer(about: string, wanted: Wanted, status: 1 | 2 | 3 | 4): StateChange {
+  return { type: "request-answered", of: "lock", about, wanted, answer: { status }, operationId: "op" };
 }
 
 /** What is known of a customer after these, one after the other. */
@@ -31,7 +33,7 @@ function after(...changes: StateChange[]): { customer: typeof customerKey; known
 }
 
 function planned(changes: StateChange[], tried: string[] = [], with_ = settings) {
-  const stage = planLocks(after(...changes), with_, { rejections: nothingRefused, tried: new Set(tried) });
+  const stage = planRequested(after(...changes), with_, { rejections: nothingRefused, tried: new Set(tried) });
   return {
     sent: stage.operations.map(({ endpoint, subject, payload }) => ({ endpoint, subject, payload })),
     block: stage.block?.code,
@@ -54,11 +56,11 @@ test("what was answered is not sent again: done is over, 3 is tried once in an a
   const asked = [wish("1", "locked"), wish("2", "locked")];
   expect(planned([...asked, answer("1", "locked", 1), answer("2", "locked", 1)])).toMatchObject({ sent: [] });
   const failed = [...asked, answer("1", "locked", 1), answer("2", "locked", 3)];
-  expect(planned(failed)).toMatchObject({ sent: [sent("E6", "2")], block: "lock.failed" });
-  expect(planned(failed, ["locks:crm/ALFKI"])).toMatchObject({ sent: [], block: "lock.failed" });
+  expect(planned(failed)).toMatchObject({ sent: [sent("E6", "2")], block: "request.failed" });
+  expect(planned(failed, ["locks:crm/ALFKI"])).toMatchObject({ sent: [], block: "request.failed" });
   for (const status of [2, 4] as const) {
     const wrong = [...asked, answer("1", "locked", status), answer("2", "locked", 3)];
-    expect(planned(wrong)).toMatchObject({ sent: [sent("E6", "2")], block: "lock.refused" });
+    expect(planned(wrong)).toMatchObject({ sent: [sent("E6", "2")], block: "request.refused" });
   }
 });
 
@@ -71,21 +73,21 @@ test("what is asked for anew is another operation, and what is taken back is non
   const [first] = planned([wish("1", "locked")]).hashes;
   const [again] = planned([wish("2", "locked"), wish("1", "locked"), answer("2", "locked", 1)]).hashes;
   expect(again).not.toBe(first);
-  const back: StateChange = { type: "lock-withdrawn", customer: customerKey, assetNumber: "1" };
+  const back: StateChange = { type: "request-withdrawn", customer: customerKey, of: "lock", about: "1" };
   expect(planned([wish("1", "locked"), back])).toEqual({ sent: [], block: undefined, hashes: [] });
 });
 
 test("what a customer waits for itself is not hidden by a lock that was refused", () => {
-  const { locks } = after(wish("1", "locked"), answer("1", "locked", 4)).known;
+  const { requests } = after(wish("1", "locked"), answer("1", "locked", 4)).known;
   const codes = (acknowledged: string): (string | undefined)[] => {
-    const known = linked(customer({ branchName: acknowledged }), { locks });
+    const known = linked(customer({ branchName: acknowledged }), { requests });
     if (known.link !== undefined) known.link.origin = "bound";
     const input = situation({ known, customer: customer({ branchName: "Now" }) });
     const { records } = planCustomer(input, { settings, canSeal: true, revokesBlocked: undefined });
     return records.map(({ code }) => code);
   };
   expect(codes("Before")).toEqual(["enterprise.bound"]);
-  expect(codes("Now")).toEqual([undefined, "lock.refused"]);
+  expect(codes("Now")).toEqual([undefined, "request.refused"]);
 });
 
 test("nothing is sent without the role that asks for it (A40)", () => {

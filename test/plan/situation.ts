@@ -133,7 +133,7 @@ export function situation(given: Situation): CustomerInput {
       assignments: [],
       protectedMembers: new Set(),
       enterpriseCode: undefined,
-      locks: [],
+      requests: [],
       ...given.known,
     },
     observed: { enterprises: [], members: undefined, assets: undefined, ...given.observed },

@@ -24,14 +24,15 @@ beforeAll(async () => {
 });
 afterAll(() => cells.remove());
 
-const wishRow = z.object({ customer_id: z.string(), asset_number: z.string(), status: z.number().nullable() });
+const requestRow = z.object({ customer_id: z.string(), asset_number: z.string(), status: z.number().nullable() });
 
-function wishes(cell: Cell): z.infer<typeof wishRow>[] {
+function wishes(cell: Cell): z.infer<typeof requestRow>[] {
   const ledger = new LedgerView(cell.ledger);
   try {
     return ledger.rows(
-      wishRow,
-      "select customer_id, asset_number, status from lock_wish where to_at is null order by customer_id, asset_number",
+      requestRow,
+      `select customer_id, about as asset_number, json_extract(answer, '$.status') as status from manual_request
+       where of = 'lock' and to_at is null order by customer_id, about`,
     );
   } finally {
     ledger.close();

@@ -4,6 +4,8 @@ import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";
 
+const whose = { by: "tester", reason: "lost" };
+
 it.each(["takes back", "asks for the opposite of"])(
   "a lock that a person %s while a run is at work on its customer is not sent by that run",
   async (how) => {
@@ -12,21 +14,9 @@ it.each(["takes back", "asks for the opposite of"])(
     await world.take("orders", orderRecord("O1", "C1", {}, ["normal_recover_usbkey"]));
     expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
     const [assetNumber = ""] = [...(await world.ledger.state.licenceTypes(customer)).keys()];
-    const ask = async (wanted: "locked" | "unlocked"): Promise<string> =>
-      await world.ledger.state.record(customer, [
-        {
-          type: "lock-asked",
-          customer,
-          wish: {
-            assetNumber,
-            wanted,
-            licenseType: "normal_recover_usbkey",
-            largeCustomer: false,
-            by: "tester",
-            reason: "lost",
-          },
-        },
-      ]);
+    const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
+    const ask = async (wanted: "locked" | "unlocked"): Promise<void> =>
+      await world.ledger.state.ask(customer, [{ of: "lock", about: assetNumber, wanted, details, ...whose }], whose);
     await ask("locked");
     await world.take("orders", orderRecord("O2", "C1", {}, ["normal_recover_usbkey"]));
     const { orderService } = world.deps.platform;
@@ -36,7 +26,7 @@ it.each(["takes back", "asks for the opposite of"])(
         placeOrders: async (...call) => {
           world.clock.pass(1000);
           if (how === "takes back")
-            await world.ledger.state.record(customer, [{ type: "lock-withdrawn", customer, assetNumber }]);
+            await world.ledger.state.withdraw(customer, [{ of: "lock", about: assetNumber, wanted: "locked" }], whose);
           else await ask("unlocked");
           return await orderService.placeOrders(...call);
         },

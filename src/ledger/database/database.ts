@@ -26,7 +26,7 @@ import * as retentionMigration from "../../../migrations/0007_retention.ts";
 import * as fireTimesMigration from "../../../migrations/0008_fire_times.ts";
 import * as refusedTriesMigration from "../../../migrations/0009_refused_tries.ts";
 import * as factsAndWordsMigration from "../../../migrations/0010_facts_and_words.ts";
-import * as locksMigration from "../../../migrations/0011_locks.ts";
+import * as requestsMigration from "../../../migrations/0011_requests.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -48,7 +48,7 @@ export const migrations: Record<string, Migration> = {
   "0008_fire_times": fireTimesMigration,
   "0009_refused_tries": refusedTriesMigration,
   "0010_facts_and_words": factsAndWordsMigration,
-  "0011_locks": locksMigration,
+  "0011_requests": requestsMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

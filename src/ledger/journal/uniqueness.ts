@@ -2,9 +2,11 @@ import { Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Uniqueness } from "../../operation/kind.ts";
 import type { Operation } from "../../operation/operation.ts";
+import { nameOf } from "../../operation/requests.ts";
 import { kindIn, kindOf } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { RequestRows } from "../state/requests.ts";
 import type { Row } from "../tables.ts";
 
 /** Why an intent is not taken: what it wants for itself alone is somebody else's, or nobody asks for it any more. */
@@ -13,7 +15,7 @@ export const uniquenessCodes = [
   "order.placed-already",
   "order.in-doubt",
   "enterprise.same-channel-number",
-  "lock.asked-otherwise",
+  "request.changed",
 ] as const;
 
 interface Owner {
@@ -28,8 +30,10 @@ interface Owner {
  */
 export class UniquenessChecks {
   readonly #statements;
+  readonly #requests: RequestRows;
 
   constructor(database: Sqlite) {
+    this.#requests = new RequestRows(database);
     this.#statements = statements.onUse({
       placed: () =>
         database.prepare<[Owner & { number: string }], Owner & Row<"placed_order", "channel_order_id">>(
@@ -57,10 +61,6 @@ export class UniquenessChecks {
           `select namespace, customer_id as id from link where to_at is null and channel_customer_id = +@number
          and not (namespace = +@namespace and customer_id = +@id) limit 1`,
         ),
-      asked: () =>
-        database.prepare<[string, string], Row<"lock_wish", "asset_number">>(
-          "select asset_number from lock_wish where asset_number = +? and from_at = +? and to_at is null",
-        ),
       openEnterprise: () =>
         database.prepare<[Owner & { number: string; operation: string }], Owner>(
           `select customer_namespace as namespace, customer_id as id from operation
@@ -77,12 +77,12 @@ export class UniquenessChecks {
    * Not for what is sent again: what was asked for may have happened.
    */
   requireAsked(operation: Operation): void {
-    const asked = Object.entries(kindOf(operation).asked(operation));
-    const gone = asked.find(([number, at]) => this.#statements.asked.get(number, at) === undefined);
+    const requests = kindOf(operation).requests(operation);
+    const gone = requests.find((request) => !this.#requests.stands(request));
     if (gone === undefined) return;
     throw new Problem({
-      code: "lock.asked-otherwise",
-      message: `the lock ${gone[0]} is not asked for any more as it was when this was planned, so nothing was sent`,
+      code: "request.changed",
+      message: `the ${nameOf(gone)} is not asked for any more as it was when this was planned, so nothing was sent`,
       cure: "nothing needs to be done: the next run looks at what is asked for then",
     });
   }

@@ -1,6 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import { streams as allStreams } from "../../crm/model.ts";
 import { counts, ownerOf, ownerOfQuarantine, waitsForNextRun } from "../../plan/owner.ts";
+import { requestOpen } from "../../report/open.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -31,8 +32,8 @@ interface OpenRow {
 }
 
 /**
- * Every record that is not done, once, whoever claims it, by how it stands and why; among them customers whose locks
- * are asked for and not done, where nothing else of them says that they wait. It looks at what is open through
+ * Every record that is not done, once, whoever claims it, by how it stands and why; among them customers of whom
+ * something is asked for and not done, where nothing else of them says that they wait. It looks at what is open through
  * partial indexes and never at what is finished. What a record with several quarantine rows waits for is the oldest of
  * them.
  */
@@ -54,10 +55,11 @@ const statement = `
     where deferred_code is not null and state <> 'quarantined'
       and (outcome_run = +@run or (+stream in streams and (@sources is null or source in mine)))
     union all
-    select 'deferred', 'customers', 'lock.asked', 'lock.asked', min(from_at),
-      count(*) || ' of its locks asked for and not done; the next run sends what was not refused',
+    select 'deferred', 'customers', '${requestOpen}', '${requestOpen}', min(from_at),
+      count(*) || ' asked for by hand and not done (' || group_concat(distinct of) ||
+        '); the next run sends what was not refused',
       customer_namespace || '/' || customer_id
-    from lock_wish indexed by lock_wish_due
+    from manual_request indexed by manual_request_due
     where to_at is null and due = 1 and 'customers' in streams and (@sources is null or exists (
       select 1 from record r where r.stream = 'customers' and r.namespace = customer_namespace and r.id = customer_id
       and r.source in mine)) and not exists (

@@ -4,6 +4,9 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
+/** How the codes begin of why a customer waits for what a person asked for. */
+export const requestCodes = "request.";
+
 export interface RecordOutcome {
   stream: Stream;
   key: RecordKey;
@@ -29,7 +32,7 @@ export class WorkTables {
 
   /**
    * Customers with something to do, in key order after `after`: pending records, operations whose outcome is open, or
-   * locks that somebody asked for.
+   * what somebody asked for.
    */
   pendingCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
     return this.#statements.pendingCustomers
@@ -131,7 +134,7 @@ function prepareStatements(database: Sqlite) {
          order by customer_namespace, customer_id limit @limit)
        union
        select * from (
-         select distinct customer_namespace, customer_id from lock_wish indexed by lock_wish_due
+         select distinct customer_namespace, customer_id from manual_request indexed by manual_request_due
          where to_at is null and due = 1 and (customer_namespace, customer_id) > (@namespace, @id)
          order by customer_namespace, customer_id limit @limit)
        order by 1, 2 limit @limit`,
@@ -144,7 +147,7 @@ function prepareStatements(database: Sqlite) {
          select customer_namespace, customer_id from operation
            where state in ('sending', 'unknown', 'planned') and customer_id <> ''
          union
-         select customer_namespace, customer_id from lock_wish where to_at is null and due = 1)`,
+         select customer_namespace, customer_id from manual_request where to_at is null and due = 1)`,
       ),
     pendingCustomer: () =>
       database.prepare(

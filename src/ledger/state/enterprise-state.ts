@@ -3,14 +3,26 @@ import { formatKey } from "../../crm/keys.ts";
 import type { LicenseType, RecordKey } from "../../crm/model.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
 import type { Known, StateChange } from "../../operation/state.ts";
+import { standing, subjectOf } from "../../operation/requests.ts";
+import type { NewRequest, RequestName } from "../../operation/requests.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import type { ChangeTables } from "./changes.ts";
 import type { LedgerContext } from "../context.ts";
 import type { KnownTables } from "./known.ts";
 import type { FixedNumbers, WantedNumbers } from "./asset-numbers.ts";
+import { JournalTables } from "../journal/journal-tables.ts";
+import { requestCodes } from "../records/work.ts";
+import type { WorkTables } from "../records/work.ts";
+import { withdrawals } from "./withdrawal.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
 import type { StateRows } from "./registry.ts";
+
+/** Who asks for something by hand, and why. */
+interface Whose {
+  by: string;
+  reason: string;
+}
 
 /** What is known of each enterprise: links, placed orders, asset numbers, assignments, and what the platform showed. */
 export class EnterpriseState {
@@ -19,6 +31,8 @@ export class EnterpriseState {
   readonly #changes: ChangeTables;
   readonly #known: KnownTables;
   readonly #rejections: RejectionTables;
+  readonly #journal: JournalTables;
+  readonly #work: WorkTables;
   /** Correlations that this process has seen confirmed. */
   readonly #confirmed = new Set<string>();
 
@@ -29,6 +43,7 @@ export class EnterpriseState {
       changes: ChangeTables;
       known: KnownTables;
       rejections: RejectionTables;
+      work: WorkTables;
     },
   ) {
     this.#context = context;
@@ -36,6 +51,8 @@ export class EnterpriseState {
     this.#changes = tables.changes;
     this.#known = tables.known;
     this.#rejections = tables.rejections;
+    this.#journal = new JournalTables(context.database);
+    this.#work = tables.work;
   }
 
   async load(customer: RecordKey): Promise<Omit<CustomerInput, "observed">> {
@@ -86,6 +103,56 @@ export class EnterpriseState {
       }
       return at;
     });
+  }
+
+  /** Writes down what a person asks for of a customer, with an audit entry. */
+  async ask(customer: RecordKey, requests: readonly NewRequest[], whose: Whose): Promise<void> {
+    await this.#context.write(() => {
+      const at = this.#context.now;
+      for (const request of requests) this.#changes.apply({ type: "request-made", customer, request }, at);
+      this.#appendRequests("request-made", customer, requests, whose);
+    });
+  }
+
+  /**
+   * Takes back what a person asked for, with an audit entry. Throws a Problem, in the transaction that would write it,
+   * where a call of it may have left or it is done. What is still not as it was asked to be goes on being told of, and
+   * so does what else the customer waits for: the next run says it anew.
+   */
+  async withdraw(customer: RecordKey, names: readonly RequestName[], whose: Whose): Promise<void> {
+    await this.#context.write(() => {
+      const at = this.#context.now;
+      const open = this.#journal.openOf(customer);
+      for (const change of withdrawals(customer, names, { asked: this.#rows.requests.of(customer), open }))
+        this.#changes.apply(change, at);
+      this.#appendRequests("request-withdrawn", customer, names, whose);
+      const left = this.#rows.requests.of(customer);
+      if (left.every((request) => request.answer === null || standing(request) === "done"))
+        this.#work.endDeferral(customer, requestCodes);
+      this.#work.lookAgain(customer);
+    });
+  }
+
+  #appendRequests(
+    kind: "request-made" | "request-withdrawn",
+    customer: RecordKey,
+    requests: readonly RequestName[],
+    { by, reason }: Whose,
+  ): void {
+    for (const subject of new Set(requests.map((request) => subjectOf(customer, request)))) {
+      const own = requests.filter((request) => subjectOf(customer, request) === subject);
+      this.#context.audit.append({
+        at: this.#context.now,
+        kind,
+        subject,
+        body: {
+          customer: formatKey(customer),
+          requests: own.map(({ of, about, wanted }) => ({ of, about, wanted })),
+          by,
+          reason,
+        },
+      });
+    }
   }
 
   /** The customer that an enterprise is linked to. */

@@ -8,11 +8,11 @@ import { CorrelationRows, correlationTables } from "./correlations.ts";
 import { EnterpriseCodeRows, enterpriseCodeTables } from "./enterprise-codes.ts";
 import { LicenceTypeRows, licenceTypeTables } from "./licence-types.ts";
 import { LinkRows, linkTables } from "./links.ts";
-import { LockRows, lockTables } from "./locks.ts";
 import { ObservationRows, observationTables } from "./observations.ts";
 import { PlacedOrderRows, placedOrderTables } from "./placed-orders.ts";
 import { PlatformCustomerRows, platformCustomerTables } from "./platform-customers.ts";
 import { ProtectedMemberRows, protectedMemberTables } from "./protected-members.ts";
+import { RequestRows, requestTables } from "./requests.ts";
 import { SecretRows } from "./secrets.ts";
 import { StaffLinkRows, staffLinkTables } from "./staff-links.ts";
 
@@ -27,7 +27,7 @@ export const stateTables = {
   ...assignmentTables,
   ...protectedMemberTables,
   ...enterpriseCodeTables,
-  ...lockTables,
+  ...requestTables,
   ...observationTables,
   ...licenceTypeTables,
   ...correlationTables,
@@ -45,7 +45,7 @@ export function stateRows(database: Sqlite) {
     assignments: new AssignmentRows(database),
     protectedMembers: new ProtectedMemberRows(database),
     enterpriseCodes: new EnterpriseCodeRows(database),
-    locks: new LockRows(database),
+    requests: new RequestRows(database),
     observations: new ObservationRows(database),
     licenceTypes: new LicenceTypeRows(database),
     correlations: new CorrelationRows(database),
@@ -69,7 +69,7 @@ export function knownFrom(rows: StateRows, customer: RecordKey): Known {
     ...rows.assignments.known(customer),
     ...rows.protectedMembers.known(customer),
     ...rows.enterpriseCodes.known(enterprise),
-    ...rows.locks.known(customer),
+    ...rows.requests.known(customer),
   };
 }
 
@@ -85,7 +85,7 @@ export function writesOf(rows: StateRows): StateWrites {
     ...rows.assignments.writes,
     ...rows.protectedMembers.writes,
     ...rows.enterpriseCodes.writes,
-    ...rows.locks.writes,
+    ...rows.requests.writes,
     ...rows.observations.writes,
     ...rows.licenceTypes.writes,
     ...rows.secrets.writes,

@@ -12,7 +12,7 @@ export const locking: Breaks = {
   },
   "a lock of another customer is disabled": {
     file: "src/app/locks.ts",
-    within: "changesFor",
+    within: "requestsFor",
     find: "$types.get($assetNumber);",
     replace: `$types.get($assetNumber) ?? "normal_recover_usbkey";`,
     test: "run/locks.test.ts",
@@ -20,18 +20,18 @@ export const locking: Breaks = {
       "locks of two customers > a number of the other customer refuses all of them, and nothing is asked for or sent",
   },
   "a lock that the platform refused for good is sent again by every run": {
-    file: "src/operation/state/locks.ts",
+    file: "src/operation/requests.ts",
     within: "isDue",
-    find: "$status === lockStatuses.failed",
-    replace: "$status !== lockStatuses.succeeded",
+    find: '|| $stands === "failed"',
+    replace: '|| $stands !== "done"',
     test: "plan/locks.test.ts",
     title:
       "what was answered is not sent again: done is over, 3 is tried once in an attempt, 2 and 4 wait for a person",
   },
   "a late answer to what was asked for before counts for what is asked for now": {
-    file: "src/operation/state/locks.ts",
-    within: "lockAnswered",
-    find: "&& $lock.wanted === $wanted",
+    file: "src/operation/state/requests.ts",
+    within: "answered",
+    find: "&& $request.wanted === $wanted",
     replace: "",
     test: "plan/locks.test.ts",
     title: "a late answer to what was asked for before says nothing of what is asked for now",
@@ -45,8 +45,8 @@ export const locking: Breaks = {
     title: "what a customer waits for itself is not hidden by a lock that was refused",
   },
   "a lock that was refused ends the waiting of its customer's change": {
-    file: "src/run/asked-attempt.ts",
-    within: "attemptAsked",
+    file: "src/run/requested-attempt.ts",
+    within: "attemptRequested",
     find: "desiredCustomer?.pending !== true",
     replace: "desiredCustomer !== undefined",
     test: "run/locks.test.ts",
@@ -56,14 +56,14 @@ export const locking: Breaks = {
     file: "src/ledger/journal/uniqueness.ts",
     within: "UniquenessChecks.requireAsked",
     find: "if ($gone === undefined) return;",
-    replace: "if ($gone?.length !== 0) return;",
+    replace: 'if ($gone?.of !== "") return;',
     test: "run/withdrawn-locks.test.ts",
     title: "a lock that a person takes back while a run is at work on its customer is not sent by that run",
   },
   "taking one refused lock back ends what is told of another": {
-    file: "src/app/locks.ts",
-    within: "takeBack",
-    always: "answeredBlock",
+    file: "src/ledger/state/enterprise-state.ts",
+    within: "EnterpriseState.withdraw",
+    always: "every",
     test: "cli/lock.test.ts",
     title:
       "locks that a person disables and enables > " +

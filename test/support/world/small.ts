@@ -273,8 +273,9 @@ export function writeWorld(folder: string, { asks, ...streams }: SmallWorld = ba
 }
 
 function askedFor(wanted: string): string {
-  return `insert into lock_wish (asset_number, from_at, customer_namespace, customer_id, wanted, license_type, large_customer, asked_by, reason, due)
-    select wire_number, '2026-10-01T00:00:00.000Z', 'crm', 'C1', '${wanted}', 'normal_recover_usbkey', 0, 'tester', 'a test', 1
+  return `insert into manual_request (of, about, from_at, customer_namespace, customer_id, wanted, details, asked_by, reason, due)
+    select 'lock', wire_number, '2026-10-01T00:00:00.000Z', 'crm', 'C1', '${wanted}',
+      '{"largeCustomer":false,"licenseType":"normal_recover_usbkey"}', 'tester', 'a test', 1
     from asset_number where instance_id = 'A2'`;
 }
 

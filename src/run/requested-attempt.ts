@@ -1,8 +1,10 @@
 import { toInstant } from "../base/clock.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { CustomerState } from "../apply/customer-state.ts";
-import { lockSubject, planLocks } from "../plan/locks.ts";
-import type { LockStage } from "../plan/locks.ts";
+import { requestCodes } from "../ledger/records/work.ts";
+import { subjectOf } from "../operation/requests.ts";
+import { planRequested } from "../plan/requested.ts";
+import type { RequestStage } from "../plan/requested.ts";
 import { StandingRejections } from "../plan/rejections.ts";
 import { advance, newAttempt } from "./attempt-state.ts";
 import { carryOut } from "./carry-out.ts";
@@ -11,10 +13,10 @@ import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } fr
 const nothingRead = { enterprises: undefined, members: undefined, assets: undefined };
 
 /**
- * Carries out what people asked for of a customer's locks, and nothing else of it. What is open is settled first, as
+ * Carries out what people asked for of a customer, and nothing else of it. What is open is settled first, as
  * before every other operation of the customer. What is not done stays asked for: the next run comes back to it.
  */
-export async function attemptAsked(
+export async function attemptRequested(
   deps: ReconcileDependencies,
   customer: RecordKey,
   attempt: CustomerAttempt,
@@ -36,16 +38,21 @@ export async function attemptAsked(
     if (carried.stopped !== undefined) return { kind: "stopped", reason: carried.stopped };
     state = carried.state;
   }
-  const { block } = await planned(deps, knows, new Set([lockSubject(customer)]));
+  const { requests } = await knows.known();
+  const { block } = await planned(deps, knows, new Set(requests.map((request) => subjectOf(customer, request))));
   if (block !== undefined) {
     const { rejected, ...why } = block;
     const outcome = rejected === true ? ("rejected" as const) : ("deferred" as const);
     // A customer with a change of its own goes on waiting for that; the run that sends it says this too.
     if ((await knows.loaded()).desiredCustomer?.pending !== true)
-      await ledger.records.setLesserOutcome(runId, { stream: "customers", key: customer, outcome, ...why }, "lock.");
-  } else if ((await knows.known()).locks.some((lock) => lock.status === null)) {
+      await ledger.records.setLesserOutcome(
+        runId,
+        { stream: "customers", key: customer, outcome, ...why },
+        requestCodes,
+      );
+  } else if (requests.some(({ answer }) => answer === null)) {
     return { kind: "waiting", until: toInstant(clock.now() + settle.timeMs) };
-  } else await ledger.records.endDeferral(customer, "lock.");
+  } else await ledger.records.endDeferral(customer, requestCodes);
   return { kind: "finished", operations: state.done, lacking: false, refused: block?.rejected === true };
 }
 
@@ -53,7 +60,7 @@ async function planned(
   { settings }: ReconcileDependencies,
   knows: CustomerState,
   tried: ReadonlySet<string>,
-): Promise<LockStage> {
+): Promise<RequestStage> {
   const loaded = await knows.loaded();
-  return planLocks(loaded, settings, { rejections: new StandingRejections(loaded.rejections, settings), tried });
+  return planRequested(loaded, settings, { rejections: new StandingRejections(loaded.rejections, settings), tried });
 }

@@ -1,0 +1,148 @@
+import { canonicalJson, parseJson } from "../../base/canonical-json.ts";
+import type { Json } from "../../base/canonical-json.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { isDue, isRequestOf, readRequest } from "../../operation/requests.ts";
+import type { ManualRequest, RequestOf } from "../../operation/requests.ts";
+import type { KnownRequests, RequestChange } from "../../operation/state/requests.ts";
+import { unreadableRow } from "../database/damage.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
+import type { Row } from "../tables.ts";
+import type { Writes } from "./writes.ts";
+
+/** What a person asked for, and what the service answered last. */
+export interface ManualRequestTable {
+  of: string;
+  about: string;
+  from_at: string;
+  to_at: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  wanted: string;
+  details: string;
+  asked_by: string;
+  reason: string;
+  answer: string | null;
+  answered_at: string | null;
+  operation_id: string | null;
+  /** It is still to be sent. */
+  due: number;
+}
+
+export const requestTables = { manual_request: table<ManualRequestTable>() };
+
+/** The columns of a request, as `RequestRow` names them. */
+export const requestColumns = [
+  "of",
+  "about",
+  "wanted",
+  "details",
+  "asked_by",
+  "reason",
+  "from_at",
+  "answer",
+  "answered_at",
+  "operation_id",
+] as const;
+export type RequestRow = Row<"manual_request", (typeof requestColumns)[number]>;
+
+/** A request of a row. Throws a Problem (exit code 65) that names row and column where one is not what was written. */
+export function requestFromRow(row: RequestRow): ManualRequest {
+  const { of, about, reason, from_at: askedAt, operation_id: operationId } = row;
+  const damaged = (column: string, cause?: unknown) => unreadableRow("manual_request", `${of} ${about}`, column, cause);
+  const parsed = (column: "details" | "answer", text: string): Json => {
+    try {
+      return parseJson(text);
+    } catch (error) {
+      throw damaged(column, error);
+    }
+  };
+  if (!isRequestOf(of)) throw damaged("of");
+  const read = readRequest(
+    of,
+    { about, by: row.asked_by, reason, askedAt, operationId },
+    {
+      wanted: row.wanted,
+      details: parsed("details", row.details),
+      answer: row.answer === null ? null : parsed("answer", row.answer),
+    },
+  );
+  if ("misfit" in read) throw damaged(read.misfit);
+  return read.request;
+}
+
+/** What people asked for. Writes inside the writer's transaction; reads on any connection. */
+export class RequestRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  /** What is asked for of a customer, by kind and by what it is of. */
+  of({ namespace, id }: RecordKey): ManualRequest[] {
+    return this.#statements.of.all(namespace, id).map(requestFromRow);
+  }
+
+  known(customer: RecordKey): KnownRequests {
+    return { requests: this.of(customer) };
+  }
+
+  readonly writes: Writes<RequestChange> = {
+    "request-made": ({ customer: { namespace, id }, request }, at) => {
+      const { of, about, wanted, details, by, reason } = request;
+      this.#statements.end.run(at, of, about);
+      this.#statements.make.run(of, about, at, namespace, id, wanted, canonicalJson(details), by, reason);
+    },
+    "request-answered": ({ of, about, wanted, answer, operationId }, at) => {
+      const due = isDue({ of, answer }) ? 1 : 0;
+      this.#statements.answer.run({ answer: canonicalJson(answer), at, operationId, due, of, about, wanted });
+    },
+    "request-withdrawn": ({ customer: { namespace, id }, of, about }, at) => {
+      this.#statements.withdraw.run(at, of, about, namespace, id);
+    },
+  };
+
+  /** Whether it is still asked for as it was at that instant. */
+  stands({ of, about, askedAt }: { of: RequestOf; about: string; askedAt: string }): boolean {
+    return this.#statements.stands.get(of, about, askedAt) !== undefined;
+  }
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    of: () =>
+      database.prepare<[string, string], RequestRow>(
+        `select ${requestColumns.join(", ")} from manual_request
+         where to_at is null and customer_namespace = +? and customer_id = +? order by of, about`,
+      ),
+    stands: () =>
+      database.prepare<[string, string, string], { found: 1 }>(
+        "select 1 as found from manual_request where of = +? and about = +? and from_at = +? and to_at is null",
+      ),
+    end: () =>
+      database.prepare("update manual_request set to_at = ?, due = 0 where of = ? and about = ? and to_at is null"),
+    make: () =>
+      database.prepare(
+        `insert into manual_request (of, about, from_at, customer_namespace, customer_id, wanted, details, asked_by,
+           reason, due)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+         on conflict (of, about, from_at) do update
+           set to_at = null, customer_namespace = excluded.customer_namespace,
+           customer_id = excluded.customer_id, wanted = excluded.wanted, details = excluded.details,
+           asked_by = excluded.asked_by, reason = excluded.reason, answer = null, answered_at = null,
+           operation_id = null, due = 1`,
+      ),
+    answer: () =>
+      database.prepare(
+        `update manual_request set answer = @answer, answered_at = @at, operation_id = @operationId, due = @due
+         where of = @of and about = @about and wanted = @wanted and to_at is null`,
+      ),
+    withdraw: () =>
+      database.prepare(
+        `update manual_request set to_at = ?, due = 0
+         where of = ? and about = ? and customer_namespace = ? and customer_id = ? and to_at is null`,
+      ),
+  });
+}

@@ -1,0 +1,42 @@
+import { exitCodes, Problem } from "../../base/errors.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Operation } from "../../operation/operation.ts";
+import { nameOf, standing, subjectOf } from "../../operation/requests.ts";
+import type { ManualRequest, RequestName } from "../../operation/requests.ts";
+import type { RequestChange } from "../../operation/state/requests.ts";
+
+/**
+ * What taking back what was asked for changes. Throws a Problem where a call of it may have left, or where it was
+ * carried out: then it is undone by asking for the opposite.
+ */
+export function withdrawals(
+  customer: RecordKey,
+  names: readonly RequestName[],
+  { asked, open }: { asked: readonly ManualRequest[]; open: readonly { id: string; operation: Operation }[] },
+): RequestChange[] {
+  return names.map((name) => {
+    const { of, about, wanted } = name;
+    const subject = subjectOf(customer, name);
+    const inDoubt = open.find(({ operation }) => operation.subject === subject);
+    if (inDoubt !== undefined) {
+      throw refused(
+        "request.in-doubt",
+        `the outcome of ${inDoubt.operation.endpoint} on ${subject} (${inDoubt.id}) is open`,
+        "wait until it is settled",
+      );
+    }
+    const request = asked.find((item) => item.of === of && item.about === about && item.wanted === wanted);
+    if (request === undefined || standing(request) === "done") {
+      throw refused(
+        "request.nothing-to-withdraw",
+        `nothing is asked for of the ${nameOf(name)} that is not done`,
+        "`crm-sync explain customer` shows what is; what is done is undone by asking for the opposite",
+      );
+    }
+    return { type: "request-withdrawn", customer, of, about };
+  });
+}
+
+function refused(code: string, message: string, cure: string): Problem {
+  return new Problem({ code, message, cure, exitCode: exitCodes.usage });
+}

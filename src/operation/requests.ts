@@ -1,0 +1,93 @@
+import type { Json } from "../base/canonical-json.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { lockRequest } from "./lock-request.ts";
+import type { Requested, RequestKind } from "./request.ts";
+import { fits } from "./shape.ts";
+
+/** What people can ask for, by the name that stands in the ledger. */
+export const requestKinds = {
+  lock: lockRequest,
+};
+
+export type RequestOf = keyof typeof requestKinds;
+
+type ShapesIn<One> = One extends RequestKind<infer S> ? S : never;
+type RequestShapeMap = { [Of in RequestOf]: ShapesIn<(typeof requestKinds)[Of]> };
+
+/** What a person asked for, of one kind. */
+export type RequestIn<Of extends RequestOf> = { [P in Of]: Requested<P, RequestShapeMap[P]> }[Of];
+/** The same of any kind. */
+export type ManualRequest = RequestIn<RequestOf>;
+
+/** A request when it is made. */
+export type NewRequest = {
+  [Of in RequestOf]: Omit<Requested<Of, RequestShapeMap[Of]>, "askedAt" | "answer" | "operationId">;
+}[RequestOf];
+
+/** Which request is meant. */
+export type RequestName = {
+  [Of in RequestOf]: Pick<Requested<Of, RequestShapeMap[Of]>, "of" | "about" | "wanted">;
+}[RequestOf];
+
+/** What a service answered to a request. */
+export type RequestAnswer = {
+  [Of in RequestOf]: Pick<Requested<Of, RequestShapeMap[Of]>, "of" | "about" | "wanted"> & {
+    answer: RequestShapeMap[Of]["answer"];
+    operationId: string;
+  };
+}[RequestOf];
+
+const registered: { readonly [Of in RequestOf]: RequestKind<RequestShapeMap[Of]> } = requestKinds;
+
+/** All about the kind of a request. */
+export function requestKindOf<Of extends RequestOf>({ of }: { of: Of }): RequestKind<RequestShapeMap[Of]> {
+  return registered[of];
+}
+
+export function isRequestOf(name: string): name is RequestOf {
+  return Object.hasOwn(requestKinds, name);
+}
+
+export const requestsOf = Object.keys(requestKinds).filter(isRequestOf);
+
+/** The requests of one kind. */
+export function only<Of extends RequestOf>(requests: readonly ManualRequest[], of: Of): RequestIn<Of>[] {
+  return requests.filter((request): request is RequestIn<Of> => request.of === of);
+}
+
+/** How it stands: not answered yet (`open`), or as its answer says. */
+export function standing({ of, answer }: Pick<ManualRequest, "of" | "answer">): "open" | "done" | "failed" | "refused" {
+  return answer === null ? "open" : requestKindOf({ of }).verdict(answer);
+}
+
+/** Whether it is still to be sent: it was not answered, or it failed and is tried again. */
+export function isDue(request: Pick<ManualRequest, "of" | "answer">): boolean {
+  const stands = standing(request);
+  return stands === "open" || stands === "failed";
+}
+
+/** The subject of the operations that carry a request out. */
+export function subjectOf(customer: RecordKey, { of, about }: Pick<ManualRequest, "of" | "about">): string {
+  return requestKindOf({ of }).subject(customer, about);
+}
+
+/** What it is of, and how it stands: "lock 8000000001 is locked: ...". */
+export function nameOf({ of, about }: Pick<ManualRequest, "of" | "about">): string {
+  return `${requestKindOf({ of }).noun} ${about}`;
+}
+
+/**
+ * A request from what was stored of it: checked by the schemas of its kind and not changed. Names the column whose form
+ * this version of the program does not know.
+ */
+export function readRequest<Of extends RequestOf>(
+  of: Of,
+  common: Pick<ManualRequest, "about" | "by" | "reason" | "askedAt" | "operationId">,
+  { wanted, details, answer }: Readonly<Record<"wanted" | "details" | "answer", Json>>,
+): { request: RequestIn<Of> } | { misfit: "wanted" | "details" | "answer" } {
+  const { schemas } = requestKindOf({ of });
+  if (!fits(schemas.wanted, wanted)) return { misfit: "wanted" };
+  if (!fits(schemas.details, details)) return { misfit: "details" };
+  if (answer !== null && !fits(schemas.answer, answer)) return { misfit: "answer" };
+  return { request: { of, ...common, wanted, details, answer } };
+}

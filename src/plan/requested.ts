@@ -1,0 +1,63 @@
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Operation } from "../operation/operation.ts";
+import { isDue, nameOf, only, requestKindOf, requestsOf, standing } from "../operation/requests.ts";
+import type { ManualRequest, RequestOf } from "../operation/requests.ts";
+import type { Block } from "./block.ts";
+import type { CustomerInput } from "./input.ts";
+import { planLocks } from "./locks.ts";
+import type { StandingRejections } from "./rejections.ts";
+import type { RequestRule } from "./request-rule.ts";
+
+/** The planning rule of everything that people can ask for. */
+const rules: { readonly [Of in RequestOf]: RequestRule<Of> } = { lock: planLocks };
+
+/** What is sent of what people asked for, and why the rest of it is not. */
+export interface RequestStage {
+  operations: Operation[];
+  block: Block | undefined;
+}
+
+/**
+ * Plans what people asked for. What a service answered for stays as answered: what failed is tried once in each
+ * attempt, what was refused waits for a person.
+ */
+export function planRequested(
+  { customer, known }: Pick<CustomerInput, "customer" | "known">,
+  settings: AssumptionSettings,
+  options: { rejections: Pick<StandingRejections, "of">; tried: ReadonlySet<string> },
+): RequestStage {
+  const stage: RequestStage = { operations: [], block: answeredBlock(known.requests) };
+  const due = known.requests.filter(isDue);
+  for (const planned of requestsOf.flatMap((of) => plannedOf(of, customer, due, settings))) {
+    const block = "code" in planned ? planned : options.rejections.of(planned);
+    if ("code" in planned || block !== undefined) stage.block = block;
+    else if (!options.tried.has(planned.subject)) stage.operations.push(planned);
+  }
+  return stage;
+}
+
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it ties a rule to the requests of its own kind
+function plannedOf<Of extends RequestOf>(
+  of: Of,
+  customer: RecordKey,
+  due: readonly ManualRequest[],
+  settings: AssumptionSettings,
+): (Operation | Block)[] {
+  const own = only(due, of);
+  return own.length === 0 ? [] : rules[of](customer, own, settings);
+}
+
+/** Why something is not as it was asked to be, by what the service answered for it. */
+function answeredBlock(requests: readonly ManualRequest[]): Block | undefined {
+  const not = requests.filter((request) => request.answer !== null && standing(request) !== "done");
+  const worst = not.find((request) => standing(request) === "refused") ?? not[0];
+  if (worst === undefined) return undefined;
+  const { commands, stands } = requestKindOf(worst);
+  const more = not.length === 1 ? "" : ` (and ${not.length - 1} more)`;
+  const said = `the ${nameOf(worst)}${more} ${stands(worst)}`;
+  if (standing(worst) === "failed")
+    return { code: "request.failed", reason: `${said}; the next run tries again`, again: true };
+  const cure = `ask for the right one, and take this back with \`crm-sync ${commands[worst.wanted]} … --withdraw\``;
+  return { code: "request.refused", reason: `${said}; ${cure}`, again: false, rejected: true };
+}
