@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
 import { statusCommand } from "../../src/cli/commands/status.ts";
-import { company, lines, staffLine } from "../support/world/company.ts";
+import { lines } from "../support/world/crm-files.ts";
+import { company, staffRow } from "../support/world/crm.ts";
 import { health, plans, runs, says, telling, told } from "../support/telling.ts";
 
 const jobs =
@@ -82,7 +83,7 @@ it("a run that is stopped takes no age, no alert and no place in status from wha
     if ((w.sandbox.counts().calls["M5"] ?? 0) > 0) stop.abort();
   }, 5);
   onTestFinished(() => clearInterval(watch));
-  writeFileSync(w.path("data/staff.ndjson"), lines(w.staff.map(staffLine)));
+  writeFileSync(w.path("data/staff.ndjson"), lines(w.staff.map(staffRow)));
   const stopped = await says(w, runs("everything"), { signal: stop.signal });
   clearInterval(watch);
   expect(stopped.code).toBe(1);

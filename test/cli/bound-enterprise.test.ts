@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { company } from "../support/world/company.ts";
+import { company } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
 
 const twice = { enterprises: [], orders: [], products: [], staff: [] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { callerOf } from "../sandbox/caller.ts";
-import { canary } from "../support/world/company.ts";
+import { canary } from "../support/world/crm.ts";
 import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
@@ -65,8 +65,8 @@ describe("one edited line of the CRM", () => {
     const [from, to] = w.staff;
     const before = await shown(w, "C1");
     if (from !== undefined && to !== undefined) {
-      to.assets = [...(to.assets ?? []), ...(from.assets ?? [])];
-      from.assets = [];
+      to.holds = [...(to.holds ?? []), ...(from.holds ?? [])];
+      from.holds = [];
     }
     w.write();
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
@@ -84,7 +84,7 @@ describe("one edited line of the CRM", () => {
   it("that takes a privilege away is one M9 and leaves everything else", async () => {
     const w = await synchronised();
     const [person] = w.staff;
-    if (person !== undefined) person.assets = [];
+    if (person !== undefined) person.holds = [];
     w.write();
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
     expect(result.code, result.stdout).toBe(0);
@@ -101,8 +101,8 @@ describe("what cannot be amended yet", () => {
         const [order] = w.orders;
         if (order !== undefined)
           order.products = [
-            { id: "O1-A1-P", asset: "O1-A1", nodes: 9 },
-            { id: "O1-A2-P", asset: "O1-A2" },
+            { id: "O1-A1-P", parent: "O1-A1", nodes: 9 },
+            { id: "O1-A2-P", parent: "O1-A2" },
           ];
       },
       { words: ["order", "O1"], reason: /amendment not enabled: the order's lines changed/u },
@@ -111,7 +111,7 @@ describe("what cannot be amended yet", () => {
       "a removed order line",
       (w) => {
         const [order] = w.orders;
-        if (order !== undefined) order.products = [{ id: "O1-A1-P", asset: "O1-A1" }];
+        if (order !== undefined) order.products = [{ id: "O1-A1-P", parent: "O1-A1" }];
       },
       { words: ["order", "O1"], reason: /amendment not enabled: the order's lines changed/u },
     ],

@@ -1,7 +1,7 @@
 import { rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { worldConfiguration } from "../support/world/company.ts";
+import { worldConfiguration } from "../support/cli.ts";
 import { document, expectDecent, promptRetries, startCli, world } from "../support/cli.ts";
 import { folder as newFolder } from "../support/world/start.ts";
 
@@ -118,7 +118,12 @@ describe("a configuration with mistakes", () => {
       [
         "the same key twice",
         (text) => `${text}zone: UTC\n`,
-        { line: /crm-sync\.yaml:72:1/u, key: "key", found: "", expected: /twice/u },
+        {
+          line: new RegExp(`crm-sync\\.yaml:${worldConfiguration.split("\n").length}:1`, "u"),
+          key: "key",
+          found: "",
+          expected: /twice/u,
+        },
       ],
     ];
 

@@ -8,7 +8,7 @@ import { staffPasswordCommand } from "../../src/cli/commands/staff.ts";
 import type { SettleWords } from "../../src/cli/commands/settle.ts";
 import { quarantineRetryCommand } from "../../src/cli/commands/quarantine.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
-import { company } from "../support/world/company.ts";
+import { company } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { inProcess } from "../support/in-process.ts";
@@ -124,7 +124,7 @@ describe("every decision", () => {
     const job = (name: string, ...shrunk: string[]): Promise<Ended> =>
       within(w, (call) => runCommand(call, name, shrunk, shrunk.length === 0 ? undefined : by));
     expect((await job("everything")).code).toBe(0);
-    for (const person of w.staff.slice(0, 6)) person.assets = [];
+    for (const person of w.staff.slice(0, 6)) person.holds = [];
     w.write();
     appendFileSync(w.path("data/customers.ndjson"), `{"id":"C9"}\n`);
     expect((await job("everything")).code).toBe(4);

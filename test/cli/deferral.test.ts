@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { company, customerLine } from "../support/world/company.ts";
+import { company, customerRow } from "../support/world/crm.ts";
 import { promptRetries, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
@@ -58,7 +58,7 @@ describe("what has to wait for something else is deferred, and comes back by its
   it("everything of a customer that waits in quarantine, until the customer is mended", async () => {
     const w = await world({ records: company(2, 1) });
     const spoiled = w.customers.map((customer) =>
-      customer.id === "C1" ? { ...customerLine(customer), name: undefined } : customerLine(customer),
+      customer.id === "C1" ? { ...customerRow(customer), name: undefined } : customerRow(customer),
     );
     writeFileSync(w.path("data/customers.ndjson"), spoiled.map((line) => `${JSON.stringify(line)}\n`).join(""));
     await runs(w, { code: 3, calls: { E2: 1, E5: 1, E9: 1, M1: 1, M9: 1 } });

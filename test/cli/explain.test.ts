@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
-import { canary, company, customerLine, lines, orderLine, staffLine } from "../support/world/company.ts";
+import { lines } from "../support/world/crm-files.ts";
+import { canary, company, customerRow, orderRow, staffRow } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { inProcess } from "../support/in-process.ts";
@@ -27,25 +28,20 @@ describe("explain", () => {
   it("shows everything of a customer, also what cannot be used, and tells what no reading held from what is in quarantine", async () => {
     const w = await world({ records: company(3, 1) });
     expect((await runs(w)).code).toBe(0);
-    const orders = w.orders.map(orderLine);
-    const broken = { ...orderLine({ id: "O1", customer: "C1", assets: ["O1-A1"] }), products: "none" };
+    const orders = w.orders.map(orderRow);
+    const broken = { ...orderRow({ id: "O1", customer: "C1", assets: ["O1-A1"] }), products: "none" };
     const stranger = { id: "O7", customer: "C7", assets: ["O7-A1"] };
     writeFileSync(
       w.path("data/orders.ndjson"),
-      lines([
-        broken,
-        ...orders.slice(1),
-        orderLine(stranger),
-        { ...orderLine({ ...stranger, id: "O8" }), products: 7 },
-      ]),
+      lines([broken, ...orders.slice(1), orderRow(stranger), { ...orderRow({ ...stranger, id: "O8" }), products: 7 }]),
     );
     // A good person loses the name and the customer; a new one has a customer and no name.
-    const people = w.staff.map(staffLine);
+    const people = w.staff.map(staffRow);
     writeFileSync(
       w.path("data/staff.ndjson"),
       lines([{ id: "S1-1" }, ...people.slice(1), { id: "S1-9", customer: "C1" }]),
     );
-    const customers = w.customers.map(customerLine);
+    const customers = w.customers.map(customerRow);
     writeFileSync(
       w.path("data/customers.ndjson"),
       lines([...customers.slice(0, 2), { ...customers[2], name: undefined }]),
@@ -83,7 +79,7 @@ describe("explain", () => {
       .replace("kind: file", "kind: file\n    namespace: portal")
       .replace("customers.ndjson", "portal.ndjson");
     writeFileSync(w.path("crm-sync.yaml"), settings.replace(/^jobs:/mu, `  portal:\n${portal}jobs:`));
-    writeFileSync(w.path("data/portal.ndjson"), lines([customerLine({ id: "P1", name: "Zqcanary Ötrade / Portal" })]));
+    writeFileSync(w.path("data/portal.ndjson"), lines([customerRow({ id: "P1", name: "Zqcanary Ötrade / Portal" })]));
     expect((await runs(w)).code).toBe(0);
     const [held] = w.rows<{ number: string; staff: string }>(
       "select asset_number as number, staff_id as staff from assignment where staff_id = 'S2-1' and to_at is null",
@@ -104,7 +100,7 @@ describe("explain", () => {
       expect(`${ended.stdout}${ended.stderr}`).not.toMatch(/zqcanary/iu);
     }
     w.customers = w.customers.map((row) => ({ ...row, name: canary.name }));
-    writeFileSync(w.path("data/customers.ndjson"), lines(w.customers.map(customerLine)));
+    writeFileSync(w.path("data/customers.ndjson"), lines(w.customers.map(customerRow)));
     await runs(w);
     const both = await explain(w, "customer", canary.name);
     expect([both.code, both.stderr]).toEqual([64, expect.stringContaining("2 records fit: crm/C1, crm/C2")]);

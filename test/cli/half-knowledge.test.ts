@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { company, lines, staffLine } from "../support/world/company.ts";
-import type { Person } from "../support/world/company.ts";
+import { lines, mappingOf } from "../support/world/crm-files.ts";
+import { company, staffRow } from "../support/world/crm.ts";
+import type { GivenStaff } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
 import { commandsOn } from "../support/commands.ts";
 import type { Does } from "../support/commands.ts";
@@ -15,16 +16,7 @@ const secondSource = `  branch:
       staff:
         files: branch.ndjson
         key: id
-        mapping:
-          id: id
-          customerId: customer
-          userName: login
-          name: name
-          mobile: mobile
-          assets:
-            - each: assets
-              when: { path: instance, present: true }
-              fields: { instanceId: instance }
+        mapping: ${JSON.stringify(mappingOf("staff"))}
 jobs:
   everything: { kind: sync, streams: [customers, orders, staff] }
   hr-only: { kind: sync, streams: [staff], sources: [hr] }
@@ -32,7 +24,7 @@ jobs:
 
 interface TwoSources {
   w: World;
-  branch: Person[];
+  branch: GivenStaff[];
   /** Writes every file as the lists are now. */
   write(): void;
   does: Does;
@@ -52,7 +44,7 @@ async function twoSources(customers: number, people: number): Promise<TwoSources
     environment,
     write() {
       w.write();
-      writeFileSync(w.path("data/branch.ndjson"), lines(made.branch.map(staffLine)));
+      writeFileSync(w.path("data/branch.ndjson"), lines(made.branch.map(staffRow)));
     },
     does: commandsOn(w, environment),
   };
@@ -65,7 +57,7 @@ async function twoSources(customers: number, people: number): Promise<TwoSources
 it("while one of two sources is down, no job, plan, saved plan or resync takes anything away, whichever job read it", async () => {
   const two = await twoSources(2, 2);
   const [first] = two.w.staff;
-  if (first !== undefined) first.assets = [];
+  if (first !== undefined) first.holds = [];
   two.write();
   const saved = two.w.path("plan.ndjson");
   const planned = await two.does("plan", saved);
@@ -96,7 +88,7 @@ it.each([
 ])("a source that %s blocks every job's revokes until it is read, or is configured no longer", async (how, said) => {
   const two = await twoSources(2, 4);
   const [first] = two.w.staff;
-  if (first !== undefined) first.assets = [];
+  if (first !== undefined) first.holds = [];
   if (how === "shrank") two.branch.length = 1;
   two.write();
   if (how === "shrank") expect(await two.does("run", "everything")).toMatchObject({ code: 7, sent: 0 });
@@ -126,23 +118,23 @@ it("a person whose row cannot be used takes nothing from the one who held the as
   const [other] = two.branch;
   if (first === undefined || second === undefined || other === undefined) throw new Error("the world is too small");
   // The asset of the first person moves to somebody whose row lacks a name; at the same time the branch takes one away.
-  const moved = { id: "S9", customer: "C1", login: "zqcanarylogin9", assets: first.assets };
-  first.assets = [];
-  other.assets = [];
+  const moved = { id: "S9", customer: "C1", login: "zqcanarylogin9", holds: first.holds };
+  first.holds = [];
+  other.holds = [];
   two.write();
-  const hr = [...two.w.staff.map(staffLine), moved];
+  const hr = [...two.w.staff.map(staffRow), moved];
   writeFileSync(two.w.path("data/staff.ndjson"), lines(hr));
   expect(await two.does("run", "staff"), "only the branch takes away").toMatchObject({ code: 3, sent: 1 });
 
   // Nobody can tell whose person this is: nothing is taken away where the source has people, and elsewhere it is.
   const third = two.w.staff.find((person) => person.customer === "C2");
-  if (third !== undefined) third.assets = [];
+  if (third !== undefined) third.holds = [];
   const [, last] = two.branch;
-  if (last !== undefined) last.assets = [];
+  if (last !== undefined) last.holds = [];
   two.write();
   writeFileSync(
     two.w.path("data/staff.ndjson"),
-    lines([...two.w.staff.map(staffLine), { login: "zqcanarylogin9", assets: moved.assets }]),
+    lines([...two.w.staff.map(staffRow), { login: "zqcanarylogin9", holds: moved.holds }]),
   );
   const stray = await two.does("run", "staff");
   expect(stray.sent).toBe(1);

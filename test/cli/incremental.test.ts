@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { startService } from "../source/http-service.ts";
-import { company, staffLine } from "../support/world/company.ts";
+import { company, staffRow } from "../support/world/crm.ts";
+import { mappingOf } from "../support/world/crm-files.ts";
 import { world } from "../support/cli.ts";
 import { commandsOn } from "../support/commands.ts";
 
@@ -14,16 +15,7 @@ const staffOver = (origin: string, since: string): string => `  people:
         url: staff
         key: id
         since: { parameter: since, ${since} }
-        mapping:
-          id: id
-          customerId: customer
-          userName: login
-          name: name
-          mobile: mobile
-          assets:
-            - each: assets
-              when: { path: instance, present: true }
-              fields: { instanceId: instance }
+        mapping: ${JSON.stringify(mappingOf("staff"))}
 jobs:
   everything: { kind: sync, streams: [customers, orders, staff] }
 `;
@@ -44,7 +36,7 @@ it.each([
       headers: { date: new Date(time).toUTCString() },
       body: staff
         .filter((person) => query["since"] === undefined || (changed.get(person.id) ?? 0) >= Date.parse(query["since"]))
-        .map((person) => ({ ...staffLine(person), changed: new Date(changed.get(person.id) ?? 0).toISOString() })),
+        .map((person) => ({ ...staffRow(person), changed: new Date(changed.get(person.id) ?? 0).toISOString() })),
     }));
     w.extra = staffOver(service.origin, settings);
     w.write();
@@ -56,10 +48,10 @@ it.each([
     const [first, second, third] = staff;
     if (first === undefined || second === undefined || third === undefined) throw new Error("the company is too small");
     time += 60_000;
-    first.assets = [];
+    first.holds = [];
     changed.set(first.id, time);
     expect(await does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
-    second.assets = [];
+    second.holds = [];
     changed.set(second.id, time);
     expect((await does("plan")).stdout).toContain("1 operation(s) planned");
     expect(await does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
@@ -86,7 +78,7 @@ it("a retry maps the stored raw form with the mapping of now, also where the sou
   const [first, second] = staff;
   if (first === undefined || second === undefined) throw new Error("the company is too small");
   // The first gets a name that M1 does not take, the second has none at all, and one row is no record.
-  const rows = staff.map((person) => ({ ...staffLine(person), full: person.name }));
+  const rows = staff.map((person) => ({ ...staffRow(person), full: person.name }));
   const [one, two, ...others] = rows;
   const sent: unknown[] = [one, { ...two, name: null }, 7, ...others];
   const service = await startService(({ query }) => ({
@@ -111,7 +103,7 @@ it("a retry maps the stored raw form with the mapping of now, also where the sou
   expect(same.stdout).toMatch(/not now, because what came was no whole record/u);
   expect(waiting()).toHaveLength(3);
 
-  w.extra = w.extra.replace("name: name", "name: full");
+  w.extra = w.extra.replace('"name":"name"', '"name":"full"');
   w.write();
   const mended = await does("retry", "all");
   expect(mended.stdout.match(/usable now; the next run takes it up/gu)).toHaveLength(2);

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { company, staffLine } from "../support/world/company.ts";
+import { company, staffRow } from "../support/world/crm.ts";
 import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
@@ -14,7 +14,7 @@ async function synchronised(customers: number, people: number): Promise<World> {
 
 /** The CRM takes all assets from the first `count` people of the list. */
 function takeAway(w: World, count: number): void {
-  for (const person of w.staff.slice(0, count)) person.assets = [];
+  for (const person of w.staff.slice(0, count)) person.holds = [];
   w.write();
 }
 
@@ -84,7 +84,7 @@ describe("more than a limit allows", () => {
     const rejected = await w.run("reject", hold, "--reason", "a mistake in the CRM");
     expect(rejected.code, rejected.stderr).toBe(0);
     w.orders.push({ id: "O2", customer: "C1", assets: ["O2-A1"] });
-    w.staff.at(-1)?.assets?.push({ instance: "O2-A1" });
+    w.staff.at(-1)?.holds?.push("O2-A1");
     w.write();
     const { result, calls } = await w.writes(() => w.run("run", "everything"));
     expect(calls).toEqual({ E5: 1, M9: 1 });
@@ -163,11 +163,11 @@ describe("a source that cannot be believed", () => {
   it("blocks the revokes of a customer that has a record in quarantine, and of no other customer", async () => {
     const w = await synchronised(2, 3);
     const [bad, , , ofOther] = w.staff;
-    w.staff[1] = { ...w.staff[1], assets: [] } as World["staff"][number];
-    if (ofOther !== undefined) ofOther.assets = [];
+    w.staff[1] = { ...w.staff[1], holds: [] } as World["staff"][number];
+    if (ofOther !== undefined) ofOther.holds = [];
     w.write();
     const records = w.staff.map((person) =>
-      person === bad ? { ...staffLine(person), name: "x".repeat(31) } : staffLine(person),
+      person === bad ? { ...staffRow(person), name: "x".repeat(31) } : staffRow(person),
     );
     writeFileSync(w.path("data/staff.ndjson"), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
@@ -188,6 +188,6 @@ describe("a source that cannot be believed", () => {
 function lines(w: World, count: number): string {
   return w.staff
     .slice(0, count)
-    .map((person) => `${JSON.stringify(staffLine(person))}\n`)
+    .map((person) => `${JSON.stringify(staffRow(person))}\n`)
     .join("");
 }

@@ -1,15 +1,18 @@
 import Database from "better-sqlite3";
-import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { assetRow, company } from "../support/world/crm.ts";
 import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { says } from "../support/says.ts";
 
 /** Two customers whose orders brought two re-issuable locks each. */
 async function withLocks(): Promise<{ w: World; locks: Record<string, string[]> }> {
-  const w = await world();
-  w.write();
-  makeReissuable(w);
+  const { orders, ...records } = company(2, 2);
+  const reissuable = orders.map((order) => ({
+    ...order,
+    assets: order.assets.map((asset) => ({ ...assetRow(asset), type: "normal_recover_usbkey" as const })),
+  }));
+  const w = await world({ records: { ...records, orders: reissuable } });
   expect((await w.run("run", "everything")).code).toBe(0);
   const locks: Record<string, string[]> = {};
   const fixed = "select wire_number as number, order_id from asset_number where fixed_at is not null order by 1";
@@ -19,12 +22,6 @@ async function withLocks(): Promise<{ w: World; locks: Record<string, string[]> 
     locks[owner] = [...(locks[owner] ?? []), row.number];
   }
   return { w, locks };
-}
-
-/** After `write`, which writes the configuration anew. */
-function makeReissuable(w: World): void {
-  const config = readFileSync(w.path("crm-sync.yaml"), "utf8");
-  writeFileSync(w.path("crm-sync.yaml"), config.replace("value: cloud_account", "value: normal_recover_usbkey"));
 }
 
 const why = ["--reason", "reported stolen", "--by", "anna.lee"];
@@ -199,7 +196,6 @@ describe("locks that a person disables and enables", () => {
     const [first] = w.customers;
     if (first !== undefined) first.branch = "Moved";
     w.write();
-    makeReissuable(w);
     expect((await says(w, "run", "everything")).code).toBe(3);
     w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
     expect((await says(w, "lock", "C1", "--asset", one, ...why)).code).toBe(3);

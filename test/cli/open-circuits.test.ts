@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { company } from "../support/world/company.ts";
+import { company } from "../support/world/crm.ts";
 import { document, until, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 

@@ -1,6 +1,6 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { company } from "../support/world/company.ts";
+import { company } from "../support/world/crm.ts";
 import { document, documents, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { canary } from "../support/world/company.ts";
+import { canary } from "../support/world/crm.ts";
 import { document, documents, promptRetries, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
 import { reportCommand } from "../../src/cli/commands/report.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
-import { canary } from "../support/world/company.ts";
+import { canary } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
 import { inProcess } from "../support/in-process.ts";
 

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node
 import { createServer } from "node:http";
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { company } from "../support/world/company.ts";
+import { company } from "../support/world/crm.ts";
 import { expectDecent, promptRetries, until, world } from "../support/cli.ts";
 import type { Parsed, Running, World } from "../support/cli.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { company } from "../support/world/company.ts";
+import { company } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
 import { commandsOn } from "../support/commands.ts";
 
@@ -57,7 +57,7 @@ it("what only a plan has read whole is not lost unseen: nothing is taken away fo
   expect((await does("run", "people")).code).toBe(0);
   const orders = w.orders.splice(0);
   const given = w.staff.map((person) => ({ ...person }));
-  for (const person of w.staff) person.assets = [];
+  for (const person of w.staff) person.holds = [];
   w.write();
   const ended = await does("run", "everything");
   expect(ended.stdout).toMatch(/lost 2 of 2 records [^]*nothing is taken away/u);

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { statusCommand } from "../../src/cli/commands/status.ts";
-import { company, lines, staffLine } from "../support/world/company.ts";
+import { lines } from "../support/world/crm-files.ts";
+import { company, staffRow } from "../support/world/crm.ts";
 import type { World } from "../support/cli.ts";
 import { health, runs, says, telling, told } from "../support/telling.ts";
 
@@ -26,7 +27,7 @@ describe("a source that is taken out of the configuration", () => {
     async (place) => {
       const w = await telling({ records: company(2, 1) });
       const agency = withAgency(w, place);
-      writeFileSync(w.path("data/agency.ndjson"), lines(w.staff.slice(0, 1).map(staffLine)));
+      writeFileSync(w.path("data/agency.ndjson"), lines(w.staff.slice(0, 1).map(staffRow)));
       agency.there();
       const claimed = await says(w, runs("everything"));
       expect(claimed.last).toContain("1 record is not done: 1 staff member is in quarantine (claimed-twice)");
@@ -63,7 +64,7 @@ it("a record that one source has given up and another one claims changes hands, 
   writeFileSync(w.path("data/agency.ndjson"), "");
   agency.there();
   expect((await says(w, runs("everything"))).code).toBe(0);
-  const [moved, ...others] = w.staff.map(staffLine);
+  const [moved, ...others] = w.staff.map(staffRow);
   writeFileSync(w.path("data/staff.ndjson"), lines(others));
   w.environment["CRM_SYNC__limits__absenceReads"] = "2";
   w.environment["CRM_SYNC__limits__absenceTime"] = "0s";
@@ -80,7 +81,7 @@ it("a record that one source has given up and another one claims changes hands, 
 
 it("a record that waits in quarantine keeps its age while its bad form changes", async () => {
   const w = await telling({ records: company(2, 1) });
-  const people = w.staff.map(staffLine).map((row, at) => (at === 0 ? { ...row, name: undefined } : row));
+  const people = w.staff.map(staffRow).map((row, at) => (at === 0 ? { ...row, name: undefined } : row));
   for (const remark of ["one", "another"]) {
     writeFileSync(w.path("data/staff.ndjson"), lines(people.map((row) => ({ ...row, remark }))));
     expect((await says(w, runs("everything"))).code).toBe(3);

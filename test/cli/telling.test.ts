@@ -3,7 +3,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { statusCommand } from "../../src/cli/commands/status.ts";
 import { resyncCommand } from "../../src/cli/commands/resync.ts";
-import { company, customerLine, lines, orderLine, staffLine } from "../support/world/company.ts";
+import { lines } from "../support/world/crm-files.ts";
+import { company, customerRow, orderRow, staffRow } from "../support/world/crm.ts";
 import { promptRetries } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 import { health, plans, runs, says, telling, told } from "../support/telling.ts";
@@ -23,7 +24,7 @@ describe("what is not done", () => {
     const good = { customers: w.customers, orders: w.orders };
     w.customers = w.customers.map((row) => (row.id === "C1" ? { ...row, address: null } : row));
     w.write();
-    const people = w.staff.map(staffLine);
+    const people = w.staff.map(staffRow);
     const spoiled = people.map((line) => ("id" in line && line.id === "S3-1" ? { ...line, name: undefined } : line));
     writeFileSync(w.path("data/staff.ndjson"), lines(spoiled));
 
@@ -125,16 +126,16 @@ describe("what is not done", () => {
     const spoil = (rows: readonly object[], id: string): object[] =>
       rows.map((line) => ("id" in line && line.id === id ? { ...line, name: undefined } : line));
     w.write();
-    writeFileSync(w.path("data/customers.ndjson"), lines(spoil(w.customers.map(customerLine), "C1")));
-    writeFileSync(w.path("data/staff.ndjson"), lines(spoil(people.map(staffLine), "S1-1")));
+    writeFileSync(w.path("data/customers.ndjson"), lines(spoil(w.customers.map(customerRow), "C1")));
+    writeFileSync(w.path("data/staff.ndjson"), lines(spoil(people.map(staffRow), "S1-1")));
     const customer = "1 customer is in quarantine (missing)";
     expect((await says(w, runs("everything"))).last).toContain(
       `exit 3: 2 records are not done: ${customer}, 1 staff member is in quarantine (missing);`,
     );
 
     // The first person is as before; the second is to lose what they hold, which waits.
-    const fewer = people.map((row) => (row.id === "S1-2" ? { ...row, assets: [] } : row));
-    writeFileSync(w.path("data/staff.ndjson"), lines(fewer.map(staffLine)));
+    const fewer = people.map((row) => (row.id === "S1-2" ? { ...row, holds: [] } : row));
+    writeFileSync(w.path("data/staff.ndjson"), lines(fewer.map(staffRow)));
     const waits = `exit 3: 2 records are not done: 1 staff member is deferred (customer.blocked by customer.quarantined), ${customer};`;
     expect((await says(w, runs("everything"))).last).toContain(waits);
     expect((await says(w, (call) => resyncCommand(call, { customer: "C1" }))).last).toContain(waits);
@@ -144,7 +145,7 @@ describe("what is not done", () => {
     );
     expect(w.sandbox.counts().calls["M9"]).toBe(4);
 
-    writeFileSync(w.path("data/customers.ndjson"), lines(w.customers.map(customerLine)));
+    writeFileSync(w.path("data/customers.ndjson"), lines(w.customers.map(customerRow)));
     expect((await says(w, runs("everything"))).last).toBe("exit 0: all is well");
     expect(w.sandbox.counts().calls["M9"]).toBe(5);
   });
@@ -199,7 +200,7 @@ describe("what a command that records a run exits with", () => {
     expect((await says(w, runs("everything"))).code).toBe(0);
     expect((await says(w, (call) => resyncCommand(call, { customer: "none" }))).code).toBe(64);
     w.orders = [...w.orders, { id: "O9", customer: "C9", assets: ["O9-A1"] }];
-    writeFileSync(w.path("data/orders.ndjson"), lines(w.orders.map(orderLine)));
+    writeFileSync(w.path("data/orders.ndjson"), lines(w.orders.map(orderRow)));
     expect((await says(w, plans)).last).toContain(
       "exit 3: 1 record is not done: 1 order is deferred (customer.blocked by customer.unknown)",
     );

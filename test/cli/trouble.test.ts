@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { canary, company } from "../support/world/company.ts";
+import { canary, company } from "../support/world/crm.ts";
 import { document, documents, expectDecent, startCli, until, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { company } from "../support/world/company.ts";
+import { company } from "../support/world/crm.ts";
 import { document, world } from "../support/cli.ts";
 
 it("an order that was placed and is gone from the platform is a finding: exit 3 and an alert, as long as it is so", async () => {

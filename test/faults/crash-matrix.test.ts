@@ -22,11 +22,9 @@ import {
   ledgerOf,
   notSentYet,
   platformOf,
-  smallEnvironment,
-  smallPersonal,
-  smallSecrets,
   writeWorld,
 } from "../support/world/small.ts";
+import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
 import type { Change } from "../support/world/small.ts";
 
 /**
@@ -85,7 +83,7 @@ class Cell {
       config: configOf(this.folder),
       sandbox: this.sandbox.url,
       ledger: ledgerOf(this.folder),
-      environment: { ...smallEnvironment, ...this.change.environment, ...environment },
+      environment: { ...sealEnvironment, ...this.change.environment, ...environment },
       ...(environment["KILL_POINT"] === undefined ? {} : { preload }),
     });
     this.output.push(ended.stdout, ended.stderr);
@@ -168,7 +166,7 @@ beforeAll(async () => {
     config: configOf(base),
     sandbox: sandbox.url,
     ledger: ledgerOf(base),
-    environment: smallEnvironment,
+    environment: sealEnvironment,
   });
   await sandbox.close();
   goodRunOf(ended);
@@ -194,8 +192,8 @@ describe.concurrent.each(rows)("killed with SIGKILL while %s,", (name, change, p
             ledger: ledgerOf(cell.folder),
             sandbox: cell.sandbox.url,
             wished: { ...baseWished, ...change.wished },
-            personal: smallPersonal,
-            secrets: smallSecrets,
+            personal,
+            secrets,
             output: cell.output,
           }),
         ).toEqual([]);

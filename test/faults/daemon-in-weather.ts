@@ -14,6 +14,7 @@ import { limitsSettingsSchema, settleSettingsSchema } from "../../src/run/run-se
 import type { RunSummary } from "../../src/run/summary.ts";
 import { findEndpoint, routes } from "../../src/sandbox/endpoints.ts";
 import { Company } from "../simulation/company.ts";
+import { customerRow, staffRow } from "../support/world/crm.ts";
 import { wholeSource } from "../simulation/crm-source.ts";
 import { assumptions } from "../simulation/engine.ts";
 import { SimulatedServices } from "../simulation/services.ts";
@@ -225,23 +226,17 @@ export function fillCompany(company: Company, count: number): void {
   orders.length = 0;
   staff.length = 0;
   for (let n = 1; n <= count; n += 1) {
-    customers.push({ id: `C${n}`, name: `Zqcanary Works ${n}`, branch: "North", address: `Zqcanary Road ${n}` });
-    const id = `O${n}-A1`;
+    const [id, customer] = [`O${n}-A1`, `C${n}`];
+    customers.push(customerRow({ id: customer }));
     orders.push({
       id: `O${n}`,
-      customer: `C${n}`,
+      customer,
       cancelled: false,
       unsellable: false,
-      assets: [{ id, licenseType: "cloud_account", quantity: 1, products: [`${id}-P1`], packages: [] }],
+      assets: [{ id, type: "cloud_account", quantity: 1 }],
+      packages: [],
+      products: [{ id: `${id}-P1`, parent: id }],
     });
-    staff.push({
-      id: `S${n}`,
-      customer: `C${n}`,
-      login: `zqcanary${n}`,
-      name: `Zqcanary Person ${n}`,
-      assets: [id],
-      mobile: "+4917700700700",
-      gone: false,
-    });
+    staff.push({ ...staffRow({ id: `S${n}`, customer, holds: [id] }), gone: false });
   }
 }

@@ -19,15 +19,8 @@ import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, startProgram } from "../support/program.ts";
 import type { Ended, Program } from "../support/program.ts";
 import { sampled, sizes } from "../support/sizes.ts";
-import {
-  baseWished,
-  configOf,
-  ledgerOf,
-  smallEnvironment,
-  smallPersonal,
-  smallSecrets,
-  writeWorld,
-} from "../support/world/small.ts";
+import { baseWished, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
+import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
 
 /**
  * Two programs are started on one ledger at the same moment, each with a door of its own to the platform, so that every
@@ -36,7 +29,7 @@ import {
  */
 const schedule = '{ kind: sync, streams: [customers, orders, staff], schedule: "* * * * *" }';
 const environment = {
-  ...smallEnvironment,
+  ...sealEnvironment,
   CRM_SYNC__serve__port: "0",
   CRM_SYNC__jobs: `{ everything: ${schedule}, again: ${schedule}, customers-and-orders: { enabled: false }, staff: { enabled: false },
     verify: { enabled: false }, monthly-report: { enabled: false } }`,
@@ -252,8 +245,8 @@ async function everythingOnce(race: Race): Promise<void> {
       ledger: ledgerOf(race.path),
       sandbox: race.sandbox.url,
       wished: baseWished,
-      personal: smallPersonal,
-      secrets: smallSecrets,
+      personal,
+      secrets,
       output: race.output,
     }),
   ).toEqual([]);

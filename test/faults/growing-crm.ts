@@ -1,17 +1,14 @@
 import Database from "better-sqlite3";
 import type { Draws } from "../simulation/timeline.ts";
 import type { Wished } from "../support/full-check.ts";
-import { customerRow, orderRow, personRow } from "../support/world/small.ts";
+import { canary } from "../support/world/crm.ts";
+import type { CustomerRow, GivenCustomer, GivenStaff, StaffRow } from "../support/world/crm.ts";
+import { orderOf } from "../support/world/small.ts";
 import type { SmallWorld } from "../support/world/small.ts";
 
 interface Asset {
   id: string;
   type: "cloud_account" | "softkey";
-}
-
-interface Customer {
-  id: string;
-  branch: string;
 }
 
 interface Order {
@@ -20,11 +17,7 @@ interface Order {
   assets: Asset[];
 }
 
-interface Person {
-  id: string;
-  customer: string;
-  holds: string[];
-}
+type Person = GivenStaff & Pick<StaffRow, "holds">;
 
 const branches = ["North", "South", "East", "West"];
 
@@ -35,7 +28,7 @@ const branches = ["North", "South", "East", "West"];
  */
 export class GrowingCrm {
   readonly #draws: Draws;
-  readonly #customers: Customer[] = [];
+  readonly #customers: (GivenCustomer & Pick<CustomerRow, "branch">)[] = [];
   readonly #orders: Order[] = [];
   readonly #staff: Person[] = [];
   #made = 0;
@@ -118,11 +111,11 @@ export class GrowingCrm {
   /** The export as it is now. */
   world(): SmallWorld {
     return {
-      customers: this.#customers.map(({ id, branch }) => customerRow(id, branch)),
+      customers: this.#customers,
       orders: this.#orders.map(({ id, customer, assets }) =>
-        orderRow(id, Object.fromEntries(assets.map((asset) => [asset.id, asset.type])), customer),
+        orderOf(id, Object.fromEntries(assets.map((asset) => [asset.id, asset.type])), customer),
       ),
-      staff: this.#staff.map(({ id, customer, holds }) => personRow(id, holds, customer)),
+      staff: this.#staff,
     };
   }
 
@@ -159,7 +152,7 @@ export class GrowingCrm {
       const wished = [
         ...this.#customers.map(({ id, branch }) => `${id} in ${branch}`),
         ...this.#staff.flatMap(({ id, holds }) =>
-          holds.map((asset) => `P-${asset} with canarylogin${id.toLowerCase()}`),
+          holds.map((asset) => `${asset}-P with ${canary.login}${id.toLowerCase()}`),
         ),
       ];
       return [

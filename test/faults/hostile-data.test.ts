@@ -23,9 +23,10 @@ import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, runProgram, runResultOf } from "../support/program.ts";
 import { startChangingProxy } from "../support/reversing-proxy.ts";
 import { isFull, sampled, sizes } from "../support/sizes.ts";
-import { changes, configOf, ledgerOf, platformOf, smallEnvironment, writeWorld } from "../support/world/small.ts";
+import { changes, configOf, ledgerOf, platformOf, writeWorld } from "../support/world/small.ts";
+import { sealEnvironment } from "../support/world/crm.ts";
 import { customer, hostileClasses, order, person } from "./hostile-classes.ts";
-import { customerMapping } from "./exports.ts";
+import { mappingOf } from "../support/world/crm-files.ts";
 import type { Held, HostileClass, HostileStream, Row } from "./hostile-classes.ts";
 
 /**
@@ -48,7 +49,7 @@ const columns: Record<HostileStream, string[]> = {
 };
 
 const mappings = {
-  customers: customerMapping,
+  customers: mappingOf("customers"),
   orders: {
     id: "id",
     customerId: "customer",
@@ -118,7 +119,7 @@ const options = ({ path, sandbox }: World) => ({
   config: configOf(path),
   sandbox: sandbox.url,
   ledger: ledgerOf(path),
-  environment: { ...smallEnvironment, CRM_SYNC__zone: "UTC" },
+  environment: { ...sealEnvironment, CRM_SYNC__zone: "UTC" },
 });
 
 async function openPlatform(path: string): Promise<Sandbox> {
@@ -149,7 +150,7 @@ function write(path: string, format: Format, stream: HostileStream, records: rea
   });
   const host = stream === "customers" ? {} : { customers: file("customers", "ndjson") };
   const configuration = {
-    ledger: { path: "ledger.db", sealKey: "env:SMALL_WORLD_SEAL_KEY" },
+    ledger: { path: "ledger.db", sealKey: "env:SEAL_KEY" },
     jobs: { everything: { kind: "sync", streams: ["customers", "orders", "staff"] } },
     sources: { crm: { kind: "file", directory: ".", streams: { ...host, [stream]: file(stream, format) } } },
   };

@@ -11,15 +11,8 @@ import { goodRunOf, runResultOf, startProgram } from "../support/program.ts";
 import type { Ended, Program } from "../support/program.ts";
 import { startSandboxProcess } from "../support/sandbox-process.ts";
 import type { SandboxProcess } from "../support/sandbox-process.ts";
-import {
-  configOf,
-  ledgerOf,
-  platformOf,
-  smallEnvironment,
-  smallPersonal,
-  smallSecrets,
-  writeWorld,
-} from "../support/world/small.ts";
+import { configOf, ledgerOf, platformOf, writeWorld } from "../support/world/small.ts";
+import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
 import { GrowingCrm } from "./growing-crm.ts";
 
 const editsPerKill = 10;
@@ -125,7 +118,7 @@ export class KilledWorld {
       sandbox: this.#sandbox.url,
       ledger: ledgerOf(this.#folder),
       environment: {
-        ...smallEnvironment,
+        ...sealEnvironment,
         CRM_SYNC__settle__timeMs: String(this.#settleMs),
         CRM_SYNC__assumptions__poolBatch: "3",
         // What kills hold up adds up, and no limit is meant here.
@@ -255,8 +248,8 @@ export class KilledWorld {
       ledger: ledgerOf(this.#folder),
       sandbox: this.#sandbox.url,
       wished,
-      personal: smallPersonal,
-      secrets: smallSecrets,
+      personal,
+      secrets,
       output: this.#output,
     });
     if (third.writingCalls !== 0 || after.writingCalls !== before.writingCalls)

@@ -33,17 +33,17 @@ import { goodRunOf, runProgram } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
 import { isFull, sampled, sizes } from "../support/sizes.ts";
 import {
+  again,
   base as baseWorld,
   baseWished,
   changes,
   configOf,
   ledgerOf,
   platformOf,
-  smallEnvironment,
-  smallPersonal,
-  smallSecrets,
+  together,
   writeWorld,
 } from "../support/world/small.ts";
+import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
 import type { SmallWorld } from "../support/world/small.ts";
 import { dumpOf, dumpsDiffer, framesOf, imageOf } from "../support/ledger-bytes.ts";
 import type { Dump, Frame } from "../support/ledger-bytes.ts";
@@ -71,7 +71,7 @@ async function run(path: string, url: string): Promise<Ended> {
     config: configOf(path),
     sandbox: url,
     ledger: ledgerOf(path),
-    environment: smallEnvironment,
+    environment: sealEnvironment,
   });
 }
 
@@ -80,8 +80,8 @@ async function fullCheckOf(path: string, sandbox: Sandbox, wished = baseWished):
     ledger: ledgerOf(path),
     sandbox: sandbox.url,
     wished,
-    personal: smallPersonal,
-    secrets: smallSecrets,
+    personal,
+    secrets,
     output: [],
   });
 }
@@ -214,7 +214,7 @@ describe("a ledger that is deleted while serve runs a job on it", () => {
         sandbox: gate.url,
         ledger: ledgerOf(path),
         environment: {
-          ...smallEnvironment,
+          ...sealEnvironment,
           CRM_SYNC__serve__port: "0",
           CRM_SYNC__jobs: `{ everything: ${everything}, customers-and-orders: { enabled: false }, staff: { enabled: false },
             verify: { enabled: false }, monthly-report: { enabled: false } }`,
@@ -428,18 +428,7 @@ function flipped(bytes: Buffer, at: number, bits: number): Buffer {
 
 /** The base of the small world this many times over. */
 function manyTimes(count: number): SmallWorld {
-  const one = (number: number): SmallWorld => {
-    const text = JSON.stringify(baseWorld)
-      .replaceAll(/\b(C|O|P-A|A|S)(\d)\b/gu, `$1$2x${number}`)
-      .replaceAll(/(canaryaccountc|canarylogins|c)(\d)(?=["@])/gu, `$1$2x${number}`);
-    return JSON.parse(text);
-  };
-  const all = Array.from({ length: count }, (_, index) => one(index + 1));
-  return {
-    customers: all.flatMap((item) => item.customers),
-    orders: all.flatMap((item) => item.orders),
-    staff: all.flatMap((item) => item.staff),
-  };
+  return together(...Array.from({ length: count }, (_, index) => again(baseWorld, `x${index + 1}`)));
 }
 
 describe("a flipped bit in a page of the ledger", () => {

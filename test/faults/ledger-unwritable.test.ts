@@ -17,16 +17,8 @@ import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, runProgram } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
 import { isFull } from "../support/sizes.ts";
-import {
-  baseWished,
-  changes,
-  configOf,
-  ledgerOf,
-  smallEnvironment,
-  smallPersonal,
-  smallSecrets,
-  writeWorld,
-} from "../support/world/small.ts";
+import { baseWished, changes, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
+import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
 import type { Change } from "../support/world/small.ts";
 
 /**
@@ -72,7 +64,7 @@ async function inWorld(prepare: (disk: string) => void, work: (world: World) => 
 
 function commandIn(world: World, sandbox: string = world.sandbox.url): Parameters<typeof runInProcess>[0] {
   const { ledger } = world;
-  return { job: "everything", config: configOf(world.folder), sandbox, ledger, environment: smallEnvironment };
+  return { job: "everything", config: configOf(world.folder), sandbox, ledger, environment: sealEnvironment };
 }
 
 async function run(world: World, sandbox?: string): Promise<Ended> {
@@ -107,8 +99,8 @@ async function goesOn(world: World): Promise<void> {
       ledger: world.ledger,
       sandbox: world.sandbox.url,
       wished: { ...baseWished, ...world.change.wished },
-      personal: smallPersonal,
-      secrets: smallSecrets,
+      personal,
+      secrets,
       output: [],
     }),
   ).toEqual([]);
@@ -311,7 +303,7 @@ describe("a migration that is killed in the middle", () => {
     const sandbox = await newSandbox();
     try {
       const command = { job: "everything", config: configOf(path), sandbox: sandbox.url, ledger: ledgerOf(path) };
-      goodRunOf(await runInProcess({ ...command, environment: smallEnvironment }));
+      goodRunOf(await runInProcess({ ...command, environment: sealEnvironment }));
       expect(sandbox.state()).toMatchObject({ enterprises: 1, assignments: 1 });
     } finally {
       await sandbox.close();

@@ -18,11 +18,9 @@ import {
   continueWorld,
   ledgerOf,
   platformOf,
-  smallEnvironment,
-  smallPersonal,
-  smallSecrets,
   writeWorld,
 } from "../support/world/small.ts";
+import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
 import type { Change } from "../support/world/small.ts";
 
 /**
@@ -101,7 +99,7 @@ async function run(
     config: configOf(path),
     sandbox: sandbox.url,
     ledger: ledgerOf(path),
-    environment: { ...smallEnvironment, ...environment },
+    environment: { ...sealEnvironment, ...environment },
   });
 }
 
@@ -138,8 +136,8 @@ async function everythingIsRight(path: string, sandbox: Sandbox, change: Change)
       ledger: ledgerOf(path),
       sandbox: sandbox.url,
       wished: { ...baseWished, ...change.wished },
-      personal: smallPersonal,
-      secrets: smallSecrets,
+      personal,
+      secrets,
       output: [],
     }),
   ).toEqual([]);

@@ -10,7 +10,8 @@ import type { Cell } from "../support/cells.ts";
 import { startGate } from "../support/gate.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, startProgram } from "../support/program.ts";
-import { base, configOf, smallEnvironment, writeWorld } from "../support/world/small.ts";
+import { configOf, writeWorld } from "../support/world/small.ts";
+import { sealEnvironment } from "../support/world/crm.ts";
 import type { SmallWorld } from "../support/world/small.ts";
 
 /**
@@ -29,18 +30,12 @@ afterAll(() => cells.remove());
 
 /** Customers of whom nothing is there yet but themselves, or with their work. */
 function world(whole: boolean): SmallWorld {
-  const [customer, order, person] = [base.customers[0], base.orders[0], base.staff[1]];
   const numbers = Array.from({ length: customers }, (_, index) => index + 1);
   const work = (which: 0 | 1): number[] => (whole ? numbers.filter((n) => n % 2 === which) : []);
   return {
-    customers: numbers.map((n) => ({ ...customer, id: `C${n}`, account: `canaryaccountc${n}` })),
-    orders: work(0).map((n) => ({
-      ...order,
-      id: `O${n}`,
-      customer: `C${n}`,
-      assets: [{ id: `A${n}`, type: "cloud_account", product: `P${n}`, nodes: 3 }],
-    })),
-    staff: work(1).map((n) => ({ ...person, id: `S${n}`, customer: `C${n}`, account: `canarylogins${n}` })),
+    customers: numbers.map((n) => ({ id: `C${n}` })),
+    orders: work(0).map((n) => ({ id: `O${n}`, customer: `C${n}`, assets: [`A${n}`] })),
+    staff: work(1).map((n) => ({ id: `S${n}`, customer: `C${n}` })),
   };
 }
 
@@ -69,7 +64,7 @@ it("a kill with more work than permits leaves at most callsAtOnce of each servic
       config: configOf(folder),
       sandbox: cell.sandbox.url,
       ledger: cell.ledger,
-      environment: { ...smallEnvironment, ...settings },
+      environment: { ...sealEnvironment, ...settings },
     });
     const waiting = (): boolean => cell.calls("E5") < callsAtOnce || cell.calls("M1") < callsAtOnce;
     while (waiting()) await sleep(5);

@@ -9,7 +9,7 @@ import type { Cell } from "../support/cells.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
 import { isFull, sampled, sizes } from "../support/sizes.ts";
-import { changes, writeWorld } from "../support/world/small.ts";
+import { again, base, changes, together, writeWorld } from "../support/world/small.ts";
 import type { Change, SmallWorld } from "../support/world/small.ts";
 import { Certificates, startTlsRoad } from "../support/tls-road.ts";
 import type { RoadFault } from "../support/tls-road.ts";
@@ -131,39 +131,10 @@ function outcomes(cell: Cell, kind: string): string[] {
 
 /** As many customers as asked for; each like the small world's, or with nothing but itself. */
 function companies(count: number, whole: boolean): SmallWorld {
-  const small = changes["M9 grants an asset"]?.world;
-  const [customer] = small?.customers ?? [];
-  const [order] = small?.orders ?? [];
-  if (customer === undefined || order === undefined) throw new Error("the small world is empty");
-  const numbers = Array.from({ length: count }, (_, index) => index + 1);
-  const named = (row: Record<string, unknown>, n: number): Record<string, unknown> =>
-    Object.fromEntries(
-      Object.entries(row).map(([key, value]) => [
-        key,
-        key === "id" || key === "account" ? `${String(value)}x${n}` : key === "customer" ? `C1x${n}` : value,
-      ]),
-    );
-  const assets = z.array(z.record(z.string(), z.unknown())).parse(order["assets"]);
-  return {
-    customers: numbers.map((n) => named(customer, n)),
-    orders: whole
-      ? numbers.map((n) => ({
-          ...named(order, n),
-          assets: assets.map((asset) => ({ ...named(asset, n), product: `${String(asset["product"])}x${n}` })),
-        }))
-      : [],
-    staff: whole
-      ? numbers.flatMap((n) =>
-          (small?.staff ?? []).map((person) => ({
-            ...named(person, n),
-            holds: z
-              .array(z.string())
-              .parse(person["holds"])
-              .map((held) => `${held}x${n}`),
-          })),
-        )
-      : [],
-  };
+  const small = changes["M9 grants an asset"]?.world ?? base;
+  const each = Array.from({ length: count }, (_, index) => again(small, `x${index + 1}`));
+  const { customers, ...work } = together(...each);
+  return { customers, ...(whole ? work : { orders: [], staff: [] }) };
 }
 
 /** Takes the platform away while its k-th call is on; what that call does is done later or never. */

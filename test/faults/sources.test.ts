@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, chmodSync, chownSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,8 +17,9 @@ import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf } from "../support/program.ts";
 import { sampled, sizes } from "../support/sizes.ts";
-import { configOf, ledgerOf, platformOf, smallEnvironment } from "../support/world/small.ts";
-import { copyWorld, filesOf, formats, laterExport, peopleOf, wholeExport, writeExport } from "./exports.ts";
+import { configOf, ledgerOf, platformOf } from "../support/world/small.ts";
+import { sealEnvironment } from "../support/world/crm.ts";
+import { filesOf, formats, laterExport, peopleOf, wholeExport, writeExport } from "./exports.ts";
 import type { Format, HttpShape } from "./exports.ts";
 import { latin1, lines, people, shrank, tables } from "./source-troubles.ts";
 import type { People, Trouble } from "./source-troubles.ts";
@@ -43,7 +44,7 @@ interface World {
 }
 
 function options({ path, sandbox }: World) {
-  return { config: configOf(path), sandbox: sandbox.url, ledger: ledgerOf(path), environment: smallEnvironment };
+  return { config: configOf(path), sandbox: sandbox.url, ledger: ledgerOf(path), environment: sealEnvironment };
 }
 
 /** A run that has to end well. */
@@ -145,7 +146,7 @@ async function inWorld(format: Format, work: (world: World) => Promise<void>): P
   await someAtOnce(async () => {
     cells += 1;
     const path = join(folder.path, `cell-${cells}`);
-    copyWorld(baseOf(format), path);
+    cpSync(baseOf(format), path, { recursive: true });
     const sandbox = await openPlatform(path);
     try {
       await work({ path, sandbox });

@@ -11,15 +11,8 @@ import { runInProcess } from "../support/in-process.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, startProgram } from "../support/program.ts";
 import type { Ended, Program } from "../support/program.ts";
-import {
-  configOf,
-  ledgerOf,
-  platformOf,
-  smallEnvironment,
-  smallPersonal,
-  smallSecrets,
-  writeWorld,
-} from "../support/world/small.ts";
+import { configOf, ledgerOf, platformOf, writeWorld } from "../support/world/small.ts";
+import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
 import { GrowingCrm } from "./growing-crm.ts";
 
 /**
@@ -98,7 +91,7 @@ export class StoppedWorld {
       sandbox: sandbox.url,
       ledger: ledgerOf(this.#folder),
       environment: {
-        ...smallEnvironment,
+        ...sealEnvironment,
         CRM_SYNC__serve__port: "0",
         CRM_SYNC__settle__timeMs: "1000",
         CRM_SYNC__concurrency__customers: String(customersAtOnce),
@@ -175,8 +168,8 @@ export class StoppedWorld {
         ledger: ledgerOf(this.#folder),
         sandbox: sandbox.url,
         wished: this.#crm.wished(),
-        personal: smallPersonal,
-        secrets: smallSecrets,
+        personal,
+        secrets,
         output: this.#output,
       });
       const { effects } = sandbox.counts();

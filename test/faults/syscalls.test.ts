@@ -16,15 +16,8 @@ import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, runProgram, runResultOf } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
 import { sampled, sizes } from "../support/sizes.ts";
-import {
-  baseWished,
-  configOf,
-  ledgerOf,
-  smallEnvironment,
-  smallPersonal,
-  smallSecrets,
-  writeWorld,
-} from "../support/world/small.ts";
+import { baseWished, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
+import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
 
 /**
  * The n-th system call of a kind fails, or the program is killed as it makes it, in a first run that begins with an
@@ -151,7 +144,7 @@ function commandIn(world: World): Parameters<typeof settleNotApplied>[0] {
     config: configOf(world.folder),
     sandbox: world.sandbox.url,
     ledger: world.ledger,
-    environment: smallEnvironment,
+    environment: sealEnvironment,
   };
 }
 
@@ -214,8 +207,8 @@ async function wrongAfter(row: Row, n: number): Promise<string[] | undefined> {
           ledger: world.ledger,
           sandbox: world.sandbox.url,
           wished: baseWished,
-          personal: smallPersonal,
-          secrets: smallSecrets,
+          personal,
+          secrets,
           output: [ended.stdout, ended.stderr, next.stdout, next.stderr],
         })),
       );

@@ -50,7 +50,7 @@ class TokenWorld {
     this.#company = new Company(this.#random);
     fillCompany(this.#company, customers);
     this.#company.orders.length = 0;
-    for (const person of this.#company.staff) person.assets = [];
+    for (const person of this.#company.staff) person.holds = [];
   }
 
   /** Token calls so far. */

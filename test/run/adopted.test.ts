@@ -10,7 +10,8 @@ import { runInProcess } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
 import { runResultOf } from "../support/program.ts";
-import { changes, configOf, ledgerOf, smallEnvironment, writeWorld } from "../support/world/small.ts";
+import { changes, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
+import { sealEnvironment } from "../support/world/crm.ts";
 import type { SmallWorld } from "../support/world/small.ts";
 
 const folder = temporaryFolder();
@@ -33,7 +34,7 @@ async function takenOver() {
       config: configOf(path),
       sandbox: sandbox.url,
       ledger: ledgerOf(path),
-      environment: smallEnvironment,
+      environment: sealEnvironment,
     });
     return { exit: runResultOf(ended).exit, placed: (sandbox.counts().calls["E5"] ?? 0) - before };
   };
@@ -47,7 +48,7 @@ async function takenOver() {
 describe("an enterprise that another program has worked for", () => {
   it("an order that is placed there and whose record was not usable at first is not placed again", async () => {
     const { world, run, first, second, sandbox } = await takenOver();
-    const unusable = { ...second, assets: "none" };
+    const unusable = { ...second, placedAt: "yesterday" };
     expect(await run({ ...world, orders: [first, unusable] })).toMatchObject({ exit: 3, placed: 0 });
     // The person who should hold an asset of the adopted order waits for it: that is not "all is well".
     expect(await run(world)).toEqual({ exit: 3, placed: 0 });

@@ -8,13 +8,14 @@ import { inProcess } from "../support/in-process.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
-import { customerRow, orderRow, smallEnvironment, configOf, writeWorld, base } from "../support/world/small.ts";
+import { orderOf, configOf, writeWorld, base } from "../support/world/small.ts";
+import { sealEnvironment } from "../support/world/crm.ts";
 
 const cells = new Cells();
 const others = {
   ...base,
-  customers: [...base.customers, customerRow("C2", "South")],
-  orders: [...base.orders, orderRow("O2", { B1: "normal_recover_usbkey" }, "C2")],
+  customers: [...base.customers, { id: "C2", branch: "South" }],
+  orders: [...base.orders, orderOf("O2", { B1: "normal_recover_usbkey" }, "C2")],
 };
 
 beforeAll(async () => {
@@ -60,7 +61,7 @@ function forgetReason(cell: Cell, customer: string): void {
 }
 
 async function lock(cell: Cell, customer: string, ...asset: string[]): Promise<Ended> {
-  const environment = { ...smallEnvironment, CRM_SYNC__settle__maxWaitMs: "0" };
+  const environment = { ...sealEnvironment, CRM_SYNC__settle__maxWaitMs: "0" };
   const place = { config: configOf(cell.folder), sandbox: cell.sandbox.url, ledger: cell.ledger, environment };
   return await inProcess(place, (call) => lockCommand(call, "locked", customer, { asset, reason: "stolen", by: "me" }));
 }
@@ -77,7 +78,7 @@ describe("locks of two customers", () => {
 
   it("a customer whose order may have been placed unseen waits for a person with its locks too, and no other does", async () => {
     const environment = { CRM_SYNC__orders__unseen: "ask" };
-    const third = { ...others, orders: [...others.orders, orderRow("O3", { A9: "cloud_account" })] };
+    const third = { ...others, orders: [...others.orders, orderOf("O3", { A9: "cloud_account" })] };
     const change = (folder: string): void => writeWorld(folder, third);
     await cells.within(
       cells.place("base"),
@@ -99,7 +100,13 @@ describe("locks of two customers", () => {
   });
 
   it("a lock that is refused keeps no change of its customer from being sent", async () => {
-    const changed = { ...others, customers: [customerRow("C1", "East"), customerRow("C2", "South")] };
+    const changed = {
+      ...others,
+      customers: [
+        { id: "C1", branch: "East" },
+        { id: "C2", branch: "South" },
+      ],
+    };
     const change = (folder: string): void => writeWorld(folder, changed);
     await cells.within(
       cells.place("base"),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { personRow } from "../support/world/small.ts";
+import { canary } from "../support/world/crm.ts";
 import { TwoCustomers } from "../support/world/two-customers.ts";
 
 /** Two customers whose people are on the platform, and the enterprise of C1. */
@@ -12,8 +12,8 @@ async function atWork(): Promise<{ company: TwoCustomers; enterprise: string }> 
 
 /** A new person of C1, and one of C2. */
 function hires(company: TwoCustomers, ...ids: string[]): void {
-  for (const id of ids) company.world.staff.push(personRow(id, []));
-  company.world.staff.push(personRow("T7", ["B2"], "C2"));
+  for (const id of ids) company.world.staff.push({ id, customer: "C1" });
+  company.world.staff.push({ id: "T7", customer: "C2", holds: ["B2"] });
 }
 
 describe("a person whom M5 shows with another ending than the enterprise code", () => {
@@ -25,7 +25,7 @@ describe("a person whom M5 shows with another ending than the enterprise code", 
       operation: "M5",
       fault: "oddField",
       field: "userName",
-      value: "canarylogins3x77",
+      value: `${canary.login}s3x77`,
       row: 5,
       about: enterprise,
     });
@@ -43,7 +43,7 @@ describe("a person whom M5 shows with another ending than the enterprise code", 
       operation: "M5",
       fault: "oddField",
       field: "userName",
-      value: "canarylogins2x77",
+      value: `${canary.login}s2x77`,
       row: 4,
       about: enterprise,
     });

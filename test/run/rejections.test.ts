@@ -12,14 +12,15 @@ import { putNewLedger } from "../support/new-ledger.ts";
 import { runResultOf } from "../support/program.ts";
 import {
   base,
-  changes,
   configOf,
   ledgerOf,
-  personRow,
   platformOf,
-  smallEnvironment,
+  secondCustomer,
+  secondOrder,
   writeWorld,
 } from "../support/world/small.ts";
+import { sealEnvironment } from "../support/world/crm.ts";
+import type { GivenStaff } from "../support/world/crm.ts";
 import type { SmallWorld } from "../support/world/small.ts";
 
 const folder = temporaryFolder();
@@ -27,12 +28,10 @@ let cells = 0;
 afterAll(() => folder.remove());
 
 /** Two customers: the one of the small world, and one without orders and people. */
-const [, second] = changes["E2 creates an enterprise"]?.world.customers ?? [];
-const twoCustomers: SmallWorld = { ...base, customers: [...base.customers, { ...second }] };
-const secondOrder = changes["E5 places an order"]?.world.orders[1] ?? {};
+const twoCustomers: SmallWorld = { ...base, customers: [...base.customers, secondCustomer] };
 
-function person(id: string, fields: Record<string, unknown> = {}): Record<string, unknown> {
-  return { ...personRow(id, []), ...fields };
+function person(id: string, fields: Partial<GivenStaff> = {}): GivenStaff {
+  return { customer: "C1", ...fields, id };
 }
 
 interface RecordRow {
@@ -113,7 +112,7 @@ class Company {
       config: configOf(this.#path),
       sandbox: this.sandbox.url,
       ledger: ledgerOf(this.#path),
-      environment: { ...smallEnvironment, ...environment },
+      environment: { ...sealEnvironment, ...environment },
     };
   }
 
@@ -156,8 +155,9 @@ const nothing = { exit: 3, adds: true, calls: {} };
 describe("an M1 that is refused for one person's sake", () => {
   it("is split until that one is alone; all others are added and served, and only that record waits for a correction", async () => {
     const ids = Array.from({ length: 13 }, (_, index) => `P${index + 10}`);
-    const people = ids.map((id) => person(id, id === "P15" ? { mobile: "no number 77" } : {}));
-    people[1] = { ...people[1], holds: ["A1"] };
+    const people = ids.map((id) =>
+      person(id, id === "P15" ? { mobile: "no number 77" } : id === "P11" ? { holds: ["A1"] } : {}),
+    );
     const company = await Company.open({ ...twoCustomers, staff: people });
     const first = await company.run();
     expect(first).toMatchObject({ exit: 3, adds: true, calls: { E2: 2, E5: 1, M9: 1 } });
@@ -176,7 +176,7 @@ describe("an M1 that is refused for one person's sake", () => {
     expect(company.open).toHaveLength(1);
     expect(await company.run()).toEqual(nothing);
 
-    company.export({ staff: company.world.staff.map((row) => (row["id"] === "P15" ? person("P15") : row)) });
+    company.export({ staff: company.world.staff.map((row) => (row.id === "P15" ? person("P15") : row)) });
     expect(await company.run()).toMatchObject({ exit: 0, adds: true, calls: { M1: 1 } });
     expect(company.open).toEqual([]);
     expect(company.sandbox.state()).toMatchObject({ addedStaff: 14, assignments: 2 });
@@ -343,9 +343,8 @@ describe("what is not sent because a service gives no turn", () => {
 describe("what is refused of an enterprise", () => {
   it("a change (E4) stops no order and nobody, and is sent again when the record changes", async () => {
     const company = await Company.settled();
-    const [c1 = {}, c2 = {}] = company.world.customers;
     company.export({
-      customers: [{ ...c1, branch: "East" }, c2],
+      customers: [{ id: "C1", branch: "East" }, secondCustomer],
       orders: [...base.orders, secondOrder],
       staff: [...base.staff, person("S3")],
     });
@@ -353,7 +352,7 @@ describe("what is refused of an enterprise", () => {
     expect(await company.run()).toMatchObject({ exit: 3, adds: true, calls: { E4: 1, E5: 1, M1: 1 } });
     expect(company.open).toMatchObject([{ record: "customers C1", outcome: "rejected", code: "rejected.13004" }]);
     expect(await company.run()).toEqual(nothing);
-    company.export({ customers: [{ ...c1, branch: "West" }, c2] });
+    company.export({ customers: [{ id: "C1", branch: "West" }, secondCustomer] });
     expect(await company.run()).toMatchObject({ exit: 0, adds: true, calls: { E4: 1 } });
     expect(company.open).toEqual([]);
   });
@@ -370,18 +369,14 @@ describe("what is refused of an enterprise", () => {
     expect(open[0]).toMatchObject({ record: "customers C1", outcome: "rejected", code: "rejected.13004", pending: 0 });
     expect(new Set(open.slice(1).map((row) => row.code))).toEqual(new Set(["customer.blocked"]));
     expect(await company.run()).toEqual(nothing);
-    const [c1 = {}, c2 = {}] = company.world.customers;
-    company.export({ customers: [{ ...c1, branch: "West" }, c2] });
+    company.export({ customers: [{ id: "C1", branch: "West" }, secondCustomer] });
     expect(await company.run()).toMatchObject({ exit: 0, adds: true, calls: { E2: 1, E5: 1, M1: 1, M9: 1 } });
     expect(company.open).toEqual([]);
   });
 });
 
 describe("an order that was refused (E5)", () => {
-  const changed = {
-    ...secondOrder,
-    assets: (secondOrder["assets"] as object[]).map((asset) => ({ ...asset, nodes: 5 })),
-  };
+  const changed = { ...secondOrder, products: secondOrder.products.map((product) => ({ ...product, nodes: 5 })) };
 
   async function refused(rule: Partial<FaultRule>): Promise<Company> {
     const company = await Company.settled();
@@ -445,9 +440,8 @@ describe("what is lost each time", () => {
     ["a person (M1)", "M1"],
   ])("%s is sent three times in all, over all runs, and then waits for a person", async (_what, endpoint) => {
     const company = await Company.settled();
-    const [c3] = twoCustomers.customers.slice(1);
     company.export({
-      customers: [...twoCustomers.customers, ...(endpoint === "E2" ? [{ ...c3, id: "C3" }] : [])],
+      customers: [...twoCustomers.customers, ...(endpoint === "E2" ? [{ id: "C3" }] : [])],
       orders: [...base.orders, ...(endpoint === "E5" ? [secondOrder] : [])],
       staff: [...base.staff, ...(endpoint === "M1" ? [person("S3")] : [])],
     });

@@ -18,10 +18,11 @@ import {
   continueWorld,
   ledgerOf,
   platformOf,
-  sealKey,
-  smallEnvironment,
+  secondCustomer,
+  secondOrder,
   writeWorld,
 } from "../support/world/small.ts";
+import { canary, sealEnvironment } from "../support/world/crm.ts";
 import type { SmallWorld } from "../support/world/small.ts";
 
 const folder = temporaryFolder();
@@ -53,7 +54,7 @@ class Company {
 
   /** A new export in which the first person holds these assets. */
   holds(...assets: string[]): void {
-    const staff = this.world.staff.map((row) => (row["id"] === "S1" ? { ...row, holds: assets } : row));
+    const staff = this.world.staff.map((row) => (row.id === "S1" ? { ...row, holds: assets } : row));
     this.export({ ...this.world, staff });
   }
 
@@ -80,7 +81,7 @@ class Company {
       config: configOf(this.path),
       sandbox: this.sandbox.url,
       ledger: ledgerOf(this.path),
-      environment: { ...smallEnvironment, ...environment },
+      environment: { ...sealEnvironment, ...environment },
     };
   }
 
@@ -91,7 +92,7 @@ class Company {
       clock: systemClock,
       ids: createIds(() => systemClock.now(), systemRandomness),
       random: systemRandomness,
-      sealSecret: sealKey,
+      sealSecret: canary.seal,
     });
     try {
       return await work(ledger);
@@ -119,7 +120,7 @@ beforeAll(async () => {
       config: configOf(base),
       sandbox: sandbox.url,
       ledger: ledgerOf(base),
-      environment: smallEnvironment,
+      environment: sealEnvironment,
     }),
   );
   await sandbox.close();
@@ -171,23 +172,17 @@ describe("what takes something away", () => {
 
 describe("what would be taken away of a customer that a run waits for", () => {
   const holds = (company: Company, wishes: Readonly<Record<string, string[]>>): void => {
-    const staff = company.world.staff.map((row) => ({ ...row, holds: wishes[String(row["id"])] ?? row["holds"] }));
+    const staff = company.world.staff.map((row) => ({ ...row, holds: wishes[row.id] ?? row.holds ?? [] }));
     company.export({ ...company.world, staff });
   };
 
   /** Two customers, each with one person who holds two assets, and a third asset that nobody holds. */
   async function twoCustomers(): Promise<Company> {
     const company = await Company.open();
-    const [second] = changes["E2 creates an enterprise"]?.world.customers.slice(-1) ?? [];
-    const [order] = company.world.orders;
-    const [person] = company.world.staff;
-    if (second === undefined) throw new Error("the small world lacks a customer");
-    const asset = (id: string) => ({ id, type: "cloud_account", product: `P-${id}`, nodes: 1 });
-    const hers = { ...order, id: "O9", customer: second["id"], assets: ["A7", "A8", "A9"].map(asset) };
     company.export({
-      customers: [...company.world.customers, second],
-      orders: [...company.world.orders, hers],
-      staff: [...company.world.staff, { ...person, id: "S9", customer: second["id"], holds: ["A8", "A9"] }],
+      customers: [...company.world.customers, secondCustomer],
+      orders: [...company.world.orders, { id: "O9", customer: "C2", assets: ["A7", "A8", "A9"] }],
+      staff: [...company.world.staff, { id: "S9", customer: "C2", holds: ["A8", "A9"] }],
     });
     expect((await company.run()).exit).toBe(0);
     expect(company.sandbox.state().assignments).toBe(4);
@@ -201,8 +196,8 @@ describe("what would be taken away of a customer that a run waits for", () => {
 
   it("after it was released is carried out in the same run", async () => {
     const company = await twoCustomers();
-    const [first, second] = company.world.customers;
-    company.export({ ...company.world, customers: [first ?? {}, { ...second, branch: "East" }] });
+    const [first] = company.world.customers;
+    company.export({ ...company.world, customers: first === undefined ? [] : [first, { id: "C2", branch: "East" }] });
     holds(company, { S1: ["A1"], S9: ["A8"] });
     company.sandbox.faults.add({ operation: "E4", fault: "appliedNoReply", times: 1 });
     expect(await company.run(inAll("2"))).toEqual(ended(0, { E4: 2, M9: 2 }));
@@ -232,18 +227,14 @@ describe("an operation that waits for a person", () => {
   it("blocks everything else of its customer, and of no other", async () => {
     const company = await Company.open();
     const ask = { CRM_SYNC__orders__unseen: "ask" };
-    const [order] = changes["E5 places an order"]?.world.orders.slice(-1) ?? [];
-    const [second] = changes["E2 creates an enterprise"]?.world.customers.slice(-1) ?? [];
-    if (order === undefined || second === undefined) throw new Error("the small world lacks an order or a customer");
-    company.export({ ...company.world, orders: [...company.world.orders, order] });
+    company.export({ ...company.world, orders: [...company.world.orders, secondOrder] });
     company.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
     expect(await company.run(ask)).toEqual(ended(5, { E9: 1, E5: 1 }));
     expect(company.column("select state as value from operation where endpoint = 'E5' order by id")).toEqual([
       "done",
       "parked",
     ]);
-    const [first] = company.world.customers;
-    company.export({ ...company.world, customers: [{ ...first, branch: "East" }, second] });
+    company.export({ ...company.world, customers: [{ id: "C1", branch: "East" }, secondCustomer] });
     expect(await company.run(ask)).toEqual(ended(5, { E2: 1 }));
   });
 });
@@ -253,7 +244,7 @@ describe("a change (E4) that may still land", () => {
     const company = await Company.open();
     const [customer] = company.world.customers;
     const branch = (name: string): void =>
-      company.export({ ...company.world, customers: [{ ...customer, branch: name }] });
+      company.export({ ...company.world, customers: [{ ...customer, id: "C1", branch: name }] });
     const patient = { CRM_SYNC__settle__timeMs: "600000" };
     branch("East");
     company.sandbox.faults.add({ operation: "E4", fault: "appliedNoReply", times: 1 });
@@ -291,8 +282,6 @@ describe("a source", () => {
 });
 
 describe("a customer", () => {
-  const [second] = changes["E2 creates an enterprise"]?.world.customers.slice(-1) ?? [];
-
   it("whose enterprise, orders and people are on the platform already gets none of them a second time", async () => {
     const company = await Company.open();
     for (const name of readdirSync(company.path).filter((file) => file.startsWith("ledger.db")))
@@ -311,7 +300,7 @@ describe("a customer", () => {
   it("that cannot be looked at stops no other", async () => {
     const company = await Company.open();
     company.holds("A1");
-    company.export({ ...company.world, customers: [...company.world.customers, { ...second }] });
+    company.export({ ...company.world, customers: [...company.world.customers, secondCustomer] });
     company.sandbox.faults.add({ operation: "M5", fault: "code500" });
     expect(await company.run()).toEqual(ended(7, { E2: 1 }));
     expect(company.column("select deferred_code as value from record where deferred_code is not null")).toEqual([
@@ -321,7 +310,7 @@ describe("a customer", () => {
 
   it("that a run was not asked for is left to the next one, with a reason", async () => {
     const company = await Company.open();
-    company.export({ ...company.world, customers: [...company.world.customers, { ...second }] });
+    company.export({ ...company.world, customers: [...company.world.customers, secondCustomer] });
     const run = runResultOf(await resyncInProcess(company.options(), "C1"));
     expect(run).toMatchObject({ writingCalls: 0, balance: { adds: true } });
     expect(company.column("select deferred_code as value from record where id = 'C2'")).toEqual(["run.scope"]);

@@ -2,8 +2,8 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { canary, company } from "../support/world/company.ts";
-import type { Records } from "../support/world/company.ts";
+import { canary, company } from "../support/world/crm.ts";
+import type { Crm } from "../support/world/crm.ts";
 import { expectDecent, world } from "../support/cli.ts";
 import { folder } from "../support/world/start.ts";
 import type { World } from "../support/cli.ts";
@@ -21,12 +21,12 @@ function unpack(name: string, to: string): void {
 }
 
 /** What the CRM held then. */
-function recordsThen(): Records {
+function recordsThen(): Crm {
   const six = company(6, 1);
   const last = company(7, 8);
   const staff = last.staff.filter((person) => person.customer === "C7");
-  for (const person of staff.slice(0, 6)) person.assets = [];
-  const bad = { id: "O1b-P", asset: "O1b-A1", nodes: -1 };
+  for (const person of staff.slice(0, 6)) person.holds = [];
+  const bad = { id: "O1b-P", parent: "O1b-A1", nodes: -1 };
   return {
     customers: [...six.customers, ...last.customers.slice(6)],
     orders: [

@@ -5,7 +5,8 @@ import { openSandbox } from "../support/world/start.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf } from "../support/program.ts";
-import { base, configOf, ledgerOf, smallEnvironment, writeWorld } from "../support/world/small.ts";
+import { base, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
+import { sealEnvironment } from "../support/world/crm.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
@@ -19,7 +20,7 @@ async function readings(orders: number): Promise<number[]> {
   const rows = Array.from({ length: orders }, (_, index) => ({
     id: `O${index}`,
     customer: "C1",
-    assets: [{ id: `A${index}`, type: "cloud_account", product: `P${index}`, nodes: 1 }],
+    assets: [`A${index}`],
   }));
   const sandbox = await openSandbox();
   const run = async (placed: number): Promise<number> => {
@@ -34,7 +35,7 @@ async function readings(orders: number): Promise<number[]> {
       config: configOf(world),
       sandbox: sandbox.url,
       ledger: ledgerOf(world),
-      environment: { ...smallEnvironment, CRM_SYNC__assumptions__poolBatch: "100" },
+      environment: { ...sealEnvironment, CRM_SYNC__assumptions__poolBatch: "100" },
     });
     goodRunOf(ended);
     const read = known.mock.calls.length;

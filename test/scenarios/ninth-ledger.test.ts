@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterEach, expect, it, vi } from "vitest";
 import { z } from "zod";
-import type { Records } from "../support/world/company.ts";
-import { canary } from "../support/world/company.ts";
+import { canary } from "../support/world/crm.ts";
+import type { Crm } from "../support/world/crm.ts";
 import { folder as newFolder } from "../support/world/start.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
@@ -61,7 +61,7 @@ function beginAt(time: string, goesOn: boolean): void {
 async function keptWorld(): Promise<World> {
   const store = join(newFolder(), "sandbox.db");
   writeFileSync(store, unpacked("sandbox.db"));
-  const records: Records = JSON.parse(readFileSync(join(kept, "records.json"), "utf8"));
+  const records: Crm = JSON.parse(readFileSync(join(kept, "records.json"), "utf8"));
   const w = await world({ records, sandbox: { store }, isNew: true });
   w.extra = `orders: { unseen: ask }
 jobs:

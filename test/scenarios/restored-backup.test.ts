@@ -9,17 +9,8 @@ import { startGate } from "../support/gate.ts";
 import { runInProcess, settleNotApplied } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { goodRunOf, startProgram } from "../support/program.ts";
-import {
-  base,
-  baseWished,
-  changes,
-  configOf,
-  ledgerOf,
-  smallEnvironment,
-  smallPersonal,
-  smallSecrets,
-  writeWorld,
-} from "../support/world/small.ts";
+import { base, baseWished, changes, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
+import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
@@ -63,7 +54,7 @@ it("refuses every older copy of the ledger that is put back after a run that was
   mkdirSync(backups, { recursive: true });
   writeJobs(world, base);
   const sandbox = await newSandbox();
-  const options = { config: configOf(world), sandbox: sandbox.url, ledger, environment: smallEnvironment };
+  const options = { config: configOf(world), sandbox: sandbox.url, ledger, environment: sealEnvironment };
   const run = async (job = "everything") => await runInProcess({ ...options, job });
   const copies: string[] = [];
   const copy = (): void => {
@@ -119,8 +110,8 @@ it("refuses every older copy of the ledger that is put back after a run that was
       ledger,
       sandbox: sandbox.url,
       wished: grownWished,
-      personal: smallPersonal,
-      secrets: smallSecrets,
+      personal,
+      secrets,
       output: [],
     }),
   ).toEqual([]);

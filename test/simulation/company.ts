@@ -1,63 +1,35 @@
 import { streams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
+import { canary, customerRow, orderRow, staffRow } from "../support/world/crm.ts";
+import type { AssetRow, CustomerRow, OrderRow, StaffRow } from "../support/world/crm.ts";
 import type { Draws } from "./timeline.ts";
 
-/** One asset of an order: its licence type, products right under it, and packages with products of their own. */
-export interface CompanyAsset {
-  id: string;
-  licenseType: "cloud_account" | "softkey";
-  quantity: number;
-  products: string[];
-  /** Packages by id, each with its products; the second hangs under the first. */
-  packages: { id: string; parent: string; products: string[] }[];
-}
-
-export interface CompanyOrder {
-  id: string;
-  customer: string;
-  assets: CompanyAsset[];
-  cancelled: boolean;
+export interface CompanyOrder extends Pick<OrderRow, "id" | "customer" | "cancelled" | "products" | "packages"> {
+  assets: Required<AssetRow>[];
   /** It names a product that the order service does not take, until the CRM corrects it. */
   unsellable: boolean;
 }
 
-export interface CompanyCustomer {
-  id: string;
-  name: string;
-  branch: string;
-  address: string | undefined;
-}
-
-export interface CompanyPerson {
-  id: string;
-  customer: string;
-  login: string;
-  name: string;
-  /** Asset instances that this person should hold. */
-  assets: string[];
-  mobile: string;
+export interface CompanyPerson extends StaffRow {
   /** Left the company; may come back. */
   gone: boolean;
 }
 
 /** What a service takes, and what it does not (10004, 13004). */
-const goodMobile = "+4917700700700";
+const goodMobile: string = canary.mobile;
 const badMobile = "+4917700700700177007";
 export const unsellableProduct = "PID-UNKNOWN";
-
-/** What stands for personal data: all of it begins like this, and none of it may be seen outside the private table. */
-export const canary = /zqcanary/iu;
 
 export interface CompanyRecord {
   id: string;
   broken: boolean;
   nameless: boolean;
-  value: object;
+  value: CustomerRow | OrderRow | StaffRow;
 }
 
 /** The CRM of one seed: what it says now, and the edits that people make between the runs. */
 export class Company {
-  readonly customers: CompanyCustomer[] = [];
+  readonly customers: CustomerRow[] = [];
   readonly orders: CompanyOrder[] = [];
   readonly staff: CompanyPerson[] = [];
   /** Records that cannot be read as they are now. */
@@ -88,12 +60,8 @@ export class Company {
 
   #addCustomer(): void {
     const number = this.#next();
-    const customer: CompanyCustomer = {
-      id: `C${number}`,
-      name: `Zqcanary Works ${number}`,
-      branch: "North",
-      address: this.#draws.chance(0.85) ? `Zqcanary Road ${number}` : undefined,
-    };
+    const address = this.#draws.chance(0.85) ? `Zqcanary Road ${number}` : null;
+    const customer = customerRow({ id: `C${number}`, name: `Zqcanary Works ${number}`, branch: "North", address });
     this.customers.push(customer);
     const orders = this.#draws.whole(0, 2);
     for (let index = 0; index < orders; index += 1) this.#addOrder(customer.id);
@@ -103,43 +71,50 @@ export class Company {
 
   #addOrder(customer: string, unsellable = false): void {
     const order = `O${this.#next()}`;
-    const assets = Array.from({ length: this.#draws.whole(1, 3) }, (_, index): CompanyAsset => {
-      const id = `${order}-A${index + 1}`;
-      const asset: CompanyAsset = {
-        id,
-        licenseType: this.#draws.chance(0.7) ? "cloud_account" : "softkey",
-        quantity: this.#draws.chance(0.15) ? 2 : 1,
-        products: Array.from({ length: this.#draws.whole(1, 2) }, (_product, place) => `${id}-P${place + 1}`),
-        packages: [],
-      };
-      if (this.#draws.chance(0.3)) asset.packages.push({ id: `${id}-K1`, parent: id, products: [`${id}-K1-P1`] });
-      if (asset.packages.length > 0 && this.#draws.chance(0.5))
-        asset.packages.push({ id: `${id}-K2`, parent: `${id}-K1`, products: [`${id}-K2-P1`] });
-      return asset;
-    });
-    this.orders.push({ id: order, customer, assets, cancelled: false, unsellable });
+    const made: CompanyOrder = {
+      id: order,
+      customer,
+      assets: [],
+      products: [],
+      packages: [],
+      cancelled: false,
+      unsellable,
+    };
+    for (let left = this.#draws.whole(1, 3); left > 0; left -= 1) this.#addAsset(made);
+    this.orders.push(made);
+  }
+
+  /** An asset with products right under it, and packages with a product each; the second hangs under the first. */
+  #addAsset({ id: order, assets, packages, products }: CompanyOrder): void {
+    const id = `${order}-A${assets.length + 1}`;
+    const type = this.#draws.chance(0.7) ? "cloud_account" : "softkey";
+    assets.push({ id, type, quantity: this.#draws.chance(0.15) ? 2 : 1 });
+    for (let left = this.#draws.whole(1, 2), place = 1; place <= left; place += 1)
+      products.push({ id: `${id}-P${place}`, parent: id });
+    let inside = id;
+    for (const [place, chance] of [0.3, 0.5].entries()) {
+      if (!this.#draws.chance(chance)) return;
+      const parent = inside;
+      inside = `${id}-K${place + 1}`;
+      packages.push({ id: inside, parent });
+      products.push({ id: `${inside}-P1`, parent: inside });
+    }
   }
 
   #addPerson(customer: string, mobile = goodMobile): CompanyPerson {
     const number = this.#next();
-    const person: CompanyPerson = {
-      id: `S${number}`,
-      customer,
-      login: `zqcanary${number}`,
-      name: `Zqcanary Person ${number}`,
-      assets: [],
-      mobile,
-      gone: false,
-    };
+    const login = `zqcanary${number}`;
+    const row = staffRow({ id: `S${number}`, customer, login, name: `${canary.person} ${number}`, mobile });
+    const person: CompanyPerson = { ...row, gone: false };
     this.staff.push(person);
     this.everStaff.add(`${customer} ${person.login}`);
-    for (const free of this.#free(customer)) if (this.#draws.chance(0.4)) person.assets.push(free);
+    for (const free of this.#free(customer)) if (this.#draws.chance(0.4)) person.holds.push(free);
     return person;
   }
 
   /** Instances of a customer's orders that nobody claims, of one number each. */
   #free(customer: string): string[] {
-    const claimed = new Set(this.staff.filter((person) => !person.gone).flatMap((person) => person.assets));
+    const claimed = new Set(this.staff.filter((person) => !person.gone).flatMap((person) => person.holds));
     return this.orders
       .filter((order) => order.customer === customer && !order.cancelled)
       .flatMap((order) => order.assets)
@@ -148,7 +123,7 @@ export class Company {
   }
 
   #take(person: CompanyPerson, instance: string): void {
-    person.assets = person.assets.filter((item) => item !== instance);
+    person.holds = person.holds.filter((item) => item !== instance);
     this.taken.add(`${person.customer} ${person.login} ${instance}`);
   }
 
@@ -198,45 +173,45 @@ export class Company {
         if (person === undefined) return undefined;
         const free = draws.pick(this.#free(person.customer));
         if (free === undefined) return undefined;
-        person.assets.push(free);
+        person.holds.push(free);
         return `${free} given to ${person.id}`;
       }
       case 5: {
-        const instance = person === undefined ? undefined : draws.pick(person.assets);
+        const instance = person === undefined ? undefined : draws.pick(person.holds);
         if (person === undefined || instance === undefined) return undefined;
         this.#take(person, instance);
         return `${instance} taken from ${person.id}`;
       }
       case 6: {
-        const instance = person === undefined ? undefined : draws.pick(person.assets);
+        const instance = person === undefined ? undefined : draws.pick(person.holds);
         if (person === undefined || instance === undefined) return undefined;
         const other = draws.pick(present.filter((item) => item.customer === person.customer && item !== person));
         if (other === undefined) return undefined;
         this.#take(person, instance);
-        other.assets.push(instance);
+        other.holds.push(instance);
         return `${instance} from ${person.id} to ${other.id}`;
       }
       case 7:
         if (person === undefined) return undefined;
-        for (const instance of person.assets) this.taken.add(`${person.customer} ${person.login} ${instance}`);
+        for (const instance of person.holds) this.taken.add(`${person.customer} ${person.login} ${instance}`);
         person.gone = true;
         return `${person.id} gone`;
       case 8: {
         const gone = draws.pick(this.staff.filter((item) => item.gone));
         if (gone === undefined) return undefined;
         const free = new Set(this.#free(gone.customer));
-        gone.assets = gone.assets.filter((instance) => free.has(instance));
+        gone.holds = gone.holds.filter((instance) => free.has(instance));
         gone.gone = false;
         return `${gone.id} back`;
       }
       case 9: {
         const other = draws.pick(this.customers.filter((item) => item.id !== person?.customer));
         if (person === undefined || other === undefined) return undefined;
-        for (const instance of person.assets) this.#take(person, instance);
+        for (const instance of person.holds) this.#take(person, instance);
         person.customer = other.id;
         this.everStaff.add(`${other.id} ${person.login}`);
         const free = draws.pick(this.#free(other.id));
-        if (free !== undefined) person.assets.push(free);
+        if (free !== undefined) person.holds.push(free);
         return `${person.id} moved to ${other.id}`;
       }
       case 10: {
@@ -259,7 +234,7 @@ export class Company {
         if (order === undefined) return undefined;
         order.cancelled = true;
         for (const holder of this.staff)
-          for (const asset of order.assets) if (holder.assets.includes(asset.id)) this.#take(holder, asset.id);
+          for (const asset of order.assets) if (holder.holds.includes(asset.id)) this.#take(holder, asset.id);
         return `${order.id} cancelled`;
       }
       case 13:
@@ -324,11 +299,11 @@ export class Company {
     );
     const unsellable = this.orders.filter((order) => order.unsellable).flatMap((order) => order.assets);
     // Somebody who is gone keeps what was held until that is believed.
-    const gone = this.staff.filter((item) => item.gone).flatMap((item) => [...item.assets, ...lastRead(item.login)]);
+    const gone = this.staff.filter((item) => item.gone).flatMap((item) => [...item.holds, ...lastRead(item.login)]);
     return (
-      (isDoubled && person.assets.length > 0) ||
-      unsellable.some((asset) => person.assets.includes(asset.id)) ||
-      gone.some((asset) => person.assets.includes(asset))
+      (isDoubled && person.holds.length > 0) ||
+      unsellable.some((asset) => person.holds.includes(asset.id)) ||
+      gone.some((asset) => person.holds.includes(asset))
     );
   }
 
@@ -352,12 +327,10 @@ export class Company {
   records(stream: Stream): CompanyRecord[] {
     const rows =
       stream === "customers"
-        ? this.customers.map((customer) => ({ id: customer.id, value: customerRecord(customer) }))
+        ? this.customers.map((customer) => ({ id: customer.id, value: customer }))
         : stream === "orders"
-          ? this.orders.map((order) => ({ id: order.id, value: orderRecord(order) }))
-          : this.staff
-              .filter((person) => !person.gone)
-              .map((person) => ({ id: person.id, value: staffRecord(person) }));
+          ? this.orders.map((order) => ({ id: order.id, value: asExported(order) }))
+          : this.staff.filter((person) => !person.gone).map((person) => ({ id: person.id, value: staffRow(person) }));
     return rows.map((row) => {
       const key = `${stream} ${row.id}`;
       return { ...row, broken: this.broken.has(key), nameless: this.nameless.has(key) };
@@ -365,59 +338,7 @@ export class Company {
   }
 }
 
-function customerRecord(customer: CompanyCustomer): object {
-  return {
-    id: customer.id,
-    name: customer.name,
-    customerType: "company",
-    branchCode: "N1",
-    branchName: customer.branch,
-    address: customer.address,
-    adminName: `Zqcanary Admin ${customer.id}`,
-    adminAccount: "zqcanaryadmin",
-    adminEmail: "zqcanary@example.com",
-    adminMobile: "+4917700700700",
-    purchaserMobile: "+4917700700700",
-  };
-}
-
-function orderRecord(order: CompanyOrder): object {
-  const product = (id: string, parentId: string): object => ({
-    kind: "product",
-    id,
-    parentId,
-    name: `Product ${id}`,
-    gmsPid: order.unsellable ? unsellableProduct : "PID-1",
-    type: "tool",
-    nodes: 3,
-    timeUnit: "YEAR",
-    timeUnitQuantity: 1,
-    term: "1-0-0",
-    features: [],
-  });
-  return {
-    id: order.id,
-    customerId: order.customer,
-    cancelled: order.cancelled,
-    placedAt: "2026-03-01T08:00:00Z",
-    instances: order.assets.flatMap((asset) => [
-      { kind: "asset", id: asset.id, licenseType: asset.licenseType, quantity: asset.quantity },
-      ...asset.products.map((id) => product(id, asset.id)),
-      ...asset.packages.flatMap((item) => [
-        { kind: "package", id: item.id, parentId: item.parent, number: item.id, name: item.id, term: "1-0-0" },
-        ...item.products.map((id) => product(id, item.id)),
-      ]),
-    ]),
-  };
-}
-
-function staffRecord(person: CompanyPerson): object {
-  return {
-    id: person.id,
-    customerId: person.customer,
-    userName: person.login,
-    name: person.name,
-    mobile: person.mobile,
-    assets: person.assets.map((instanceId) => ({ instanceId })),
-  };
+function asExported({ unsellable, products, ...order }: CompanyOrder): OrderRow {
+  const sold = unsellable ? products.map((product) => ({ ...product, pid: unsellableProduct })) : products;
+  return orderRow({ ...order, products: sold });
 }

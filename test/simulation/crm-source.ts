@@ -1,13 +1,20 @@
 import { hashOf } from "../../src/base/canonical-json.ts";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
-import { failed, ok, Problem } from "../../src/base/errors.ts";
-import { recordSchemas, streams } from "../../src/crm/model.ts";
-import type { CanonicalRecord, Stream } from "../../src/crm/model.ts";
+import { Problem } from "../../src/base/errors.ts";
+import { streams } from "../../src/crm/model.ts";
+import type { Stream } from "../../src/crm/model.ts";
 import type { SourceItem } from "../../src/source/reader.ts";
-import type { MapRecord } from "../../src/source/mapping/compile.ts";
+import { compileMapping } from "../../src/source/mapping/compile.ts";
 import type { Source } from "../../src/source/source.ts";
 import type { Company } from "./company.ts";
+import { mappingOf } from "../support/world/crm-files.ts";
 import { Truth } from "./truth.ts";
+
+const maps = {
+  customers: compileMapping("customers", mappingOf("customers")),
+  orders: compileMapping("orders", mappingOf("orders")),
+  staff: compileMapping("staff", mappingOf("staff")),
+};
 
 /**
  * How a reading goes: whole, cut off in the middle, without most of its rows or all of them as after a failed export,
@@ -32,12 +39,12 @@ export function companySource(
     check: () => Promise.resolve(undefined),
     wholeEveryMs: () => undefined,
     close: () => Promise.resolve(),
-    mapping: (stream) => Promise.resolve({ map: mapOf(stream), secretPaths: [], fingerprint: hashOf([stream]) }),
+    mapping: (stream) => Promise.resolve({ map: maps[stream], secretPaths: [], fingerprint: hashOf([stream]) }),
     async *read(stream) {
       const all = company.records(stream).map((row): SourceItem => {
-        const { customerId, ...rest } = asJson(row.value);
-        const value = { ...rest, ...(customerId === undefined || row.nameless ? {} : { customerId }) };
-        const raw = row.broken ? { ...value, name: null, instances: 0 } : value;
+        const { customer, ...rest } = asJson(row.value);
+        const value = { ...rest, ...(customer === undefined || row.nameless ? {} : { customer }) };
+        const raw = row.broken ? { ...value, name: null, assets: 0 } : value;
         return { raw: { place: `${stream}/${row.id}`, key: row.id, value: raw } };
       });
       const how = truth.begin(stream, mood(stream), all.length);
@@ -68,32 +75,4 @@ export function wholeSource(company: Company): Source {
 
 function asJson(value: object): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([key, member]): [string, Json | undefined] => [key, member]));
-}
-
-function mapOf(stream: Stream): MapRecord {
-  return (raw) => {
-    const parsed = parse(stream, raw);
-    if (parsed !== undefined) return ok(parsed);
-    return failed({
-      ...(typeof raw["id"] === "string" ? { id: raw["id"] } : {}),
-      ...(typeof raw["customerId"] === "string" ? { customerId: raw["customerId"] } : {}),
-      field: "name",
-      code: "missing",
-      message: "the record is broken",
-      expected: "a whole record",
-    });
-  };
-}
-
-function parse(stream: Stream, raw: JsonObject): CanonicalRecord | undefined {
-  if (stream === "customers") {
-    const { data } = recordSchemas.customers.safeParse(raw);
-    return data === undefined ? undefined : { stream, record: data };
-  }
-  if (stream === "orders") {
-    const { data } = recordSchemas.orders.safeParse(raw);
-    return data === undefined ? undefined : { stream, record: data };
-  }
-  const { data } = recordSchemas.staff.safeParse(raw);
-  return data === undefined ? undefined : { stream, record: data };
 }

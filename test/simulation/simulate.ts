@@ -13,7 +13,8 @@ import type { RunSummary } from "../../src/run/summary.ts";
 import { rowOf } from "../../src/sandbox/identifiers.ts";
 import type { Source } from "../../src/source/source.ts";
 import { LedgerView } from "../support/ledger-view.ts";
-import { canary, Company } from "./company.ts";
+import { privateText } from "../support/world/crm.ts";
+import { Company } from "./company.ts";
 import { companySource, readingMoods } from "./crm-source.ts";
 import type { ReadingMood } from "./crm-source.ts";
 import { Engine, jobs, ProgramDied } from "./engine.ts";
@@ -325,7 +326,7 @@ class Simulation {
   #isKeptFor(id: string): boolean {
     const { staff } = this.#company;
     const person = staff.find((item) => item.id === id);
-    const holders = (person?.assets ?? []).map((asset) => this.#undone.holderOf(person?.customer ?? "", asset));
+    const holders = (person?.holds ?? []).map((asset) => this.#undone.holderOf(person?.customer ?? "", asset));
     return staff.some((item) => item.id !== id && holders.includes(item.login) && this.#needsRefused("staff", item.id));
   }
 
@@ -540,7 +541,7 @@ class Simulation {
       },
       log: (line) => {
         this.#note(line.trim());
-        if (canary.test(line)) this.#wrong.push(`the log holds something private: ${line}`);
+        if (privateText.test(line)) this.#wrong.push(`the log holds something private: ${line}`);
       },
     });
   }

@@ -66,10 +66,7 @@ export class Undonenesses {
         ({ login, instance }) =>
           !this.#company.staff.some(
             (person) =>
-              !person.gone &&
-              person.customer === customer &&
-              person.login === login &&
-              person.assets.includes(instance),
+              !person.gone && person.customer === customer && person.login === login && person.holds.includes(instance),
           ),
       );
   }
@@ -125,15 +122,15 @@ export class Undonenesses {
     return !this.#company.broken.has(`staff ${id}`) || this.#truth.lastCustomer("staff", id) !== customer;
   }
 
-  #ofPerson({ customer, login, assets }: { customer: string; login: string; assets: string[] }): string | undefined {
+  #ofPerson({ customer, login, holds }: { customer: string; login: string; holds: string[] }): string | undefined {
     const enterprise = this.#statements.enterprise.get(customer)?.id ?? -1;
     if (this.#statements.member.get(enterprise, login) === undefined) return "the person is not there";
     const held = this.#statements.held
       .all(login)
       .filter((row) => row.customer === customer)
       .map((row) => row.instance);
-    const lacks = assets.filter((item) => !held.includes(item));
-    const extra = held.filter((item) => !assets.includes(item));
+    const lacks = holds.filter((item) => !held.includes(item));
+    const extra = held.filter((item) => !holds.includes(item));
     if (lacks.length > 0) return `${lacks.join()} is not held`;
     return extra.length > 0 ? `${extra.join()} is still held` : undefined;
   }

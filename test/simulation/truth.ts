@@ -83,11 +83,11 @@ export class Truth {
     this.#present = new Set(people.map((person) => `${person.customer} ${person.login}`));
     this.#presentIds = new Set(people.map((person) => person.login));
     this.#wanted = new Set(
-      people.flatMap((person) => person.assets.map((asset) => `${person.customer} ${person.login} ${asset}`)),
+      people.flatMap((person) => person.holds.map((asset) => `${person.customer} ${person.login} ${asset}`)),
     );
-    for (const { id, customer, login, assets } of people)
+    for (const { id, customer, login, holds } of people)
       if (!this.#company.broken.has(`staff ${id}`))
-        this.#lastForms.set(login, new Set(assets.map((asset) => `${customer} ${asset}`)));
+        this.#lastForms.set(login, new Set(holds.map((asset) => `${customer} ${asset}`)));
     for (const { login, gone } of this.#company.staff) {
       if (!gone) this.#missed.delete(login);
       else if (this.counts) {

@@ -8,15 +8,8 @@ import type { Wished } from "./full-check.ts";
 import { runInProcess } from "./in-process.ts";
 import { temporaryFolder } from "./northwind.ts";
 import type { Ended } from "./program.ts";
-import {
-  baseWished,
-  configOf,
-  ledgerOf,
-  platformOf,
-  smallEnvironment,
-  smallPersonal,
-  smallSecrets,
-} from "./world/small.ts";
+import { baseWished, configOf, ledgerOf, platformOf } from "./world/small.ts";
+import { personal, sealEnvironment, secrets } from "./world/crm.ts";
 
 /** Reads are repeated at once, so that a cell takes no longer than its fault. */
 const quick = {
@@ -49,7 +42,7 @@ export class Cell {
       config: configOf(this.folder),
       sandbox: options.url ?? this.sandbox.url,
       ledger: this.ledger,
-      environment: { ...smallEnvironment, ...quick, ...this.environment, ...options.environment },
+      environment: { ...sealEnvironment, ...quick, ...this.environment, ...options.environment },
     });
   }
 
@@ -69,8 +62,8 @@ export class Cell {
       ledger: this.ledger,
       sandbox: this.sandbox.url,
       wished: { ...baseWished, ...wished },
-      personal: smallPersonal,
-      secrets: smallSecrets,
+      personal,
+      secrets,
       output: [],
     });
   }

@@ -4,7 +4,7 @@ import { quarantineRetryCommand } from "../../src/cli/commands/quarantine.ts";
 import { statusCommand } from "../../src/cli/commands/status.ts";
 import { resyncCommand } from "../../src/cli/commands/resync.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
-import { canary } from "./world/company.ts";
+import { sealEnvironment } from "./world/crm.ts";
 import type { World } from "./cli.ts";
 import { inProcess } from "./in-process.ts";
 import type { Ended } from "./program.ts";
@@ -18,7 +18,7 @@ export type Does = (...words: string[]) => Promise<Ended & { calls: Record<strin
 /** Commands on a world; `sent` counts M9. The environment is read at each command. */
 export function commandsOn(w: World, environment: Record<string, string>): Does {
   Object.assign(environment, {
-    SEAL_KEY: canary.seal,
+    ...sealEnvironment,
     CRM_SYNC__settle__timeMs: "200",
     CRM_SYNC__settle__readings: "2",
   });

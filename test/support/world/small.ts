@@ -1,20 +1,20 @@
-import type { WritingEndpoint } from "../../../src/contract/endpoints.ts";
-import { changeFile } from "./start.ts";
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
+import type { WritingEndpoint } from "../../../src/contract/endpoints.ts";
+import { streams } from "../../../src/crm/model.ts";
+import type { LicenseType } from "../../../src/crm/model.ts";
 import type { Wished } from "../full-check.ts";
+import { canary } from "./crm.ts";
+import type { Crm, GivenCustomer, GivenOrder, GivenStaff, OrderRow } from "./crm.ts";
+import { fileSource, filesOf, writeFiles } from "./crm-files.ts";
+import { changeFile } from "./start.ts";
 
 /**
  * One customer with an order of two assets and two members of staff, of whom the first holds the first asset: small,
  * and whole.
  */
 
-type Row = Record<string, unknown>;
-
-export interface SmallWorld {
-  customers: Row[];
-  orders: Row[];
-  staff: Row[];
+export interface SmallWorld extends Crm {
   /** Somebody asked for the lock of the asset A2 to be switched: it stands in the ledger before the run. */
   asks?: "locked" | "unlocked";
 }
@@ -22,7 +22,7 @@ export interface SmallWorld {
 const configuration = `
 ledger:
   path: ledger.db
-  sealKey: env:SMALL_WORLD_SEAL_KEY
+  sealKey: env:SEAL_KEY
 assumptions:
   poolBatch: 1
 settle:
@@ -31,126 +31,52 @@ settle:
 jobs:
   everything: { kind: sync, streams: [customers, orders, staff] }
 sources:
-  small:
-    kind: file
-    directory: .
-    streams:
-      customers:
-        files: customers.ndjson
-        key: id
-        mapping:
-          id: id
-          name: name
-          customerType: { value: company }
-          branchCode: { value: B1 }
-          branchName: branch
-          address: address
-          adminName: contact
-          adminAccount: account
-          adminEmail: email
-          adminMobile: mobile
-          purchaserMobile: mobile
-      orders:
-        files: orders.ndjson
-        key: id
-        mapping:
-          id: id
-          customerId: customer
-          instances:
-            - kind: asset
-              each: assets
-              fields: { id: id, licenseType: type }
-            - kind: product
-              each: assets
-              fields:
-                id: product
-                parentId: id
-                name: { value: Planner }
-                gmsPid: { value: PLAN-1 }
-                type: { value: tool }
-                nodes: nodes
-                timeUnit: { value: YEAR }
-                timeUnitQuantity: { value: 1 }
-                term: { value: 1-0-0 }
-                passwords: password
-      staff:
-        files: staff.ndjson
-        key: id
-        mapping:
-          id: id
-          customerId: customer
-          userName: account
-          name: name
-          mobile: mobile
-          assets:
-            - each: holds
-              fields: { instanceId: "." }
+  small: ${JSON.stringify(fileSource(".", streams))}
 `;
 
-export const sealKey = "a sealing key of at least thirty-two characters";
-
-/** A customer as the CRM exports it. */
-export function customerRow(id: string, branch: string): Row {
-  return {
-    id,
-    name: `Canary Company ${id}`,
-    branch,
-    address: `Canary Street ${id}`,
-    contact: `Canary Contact ${id}`,
-    account: `canaryaccount${id.toLowerCase()}`,
-    email: `${id.toLowerCase()}@canary.example.com`,
-    mobile: "+4915112345678",
-  };
-}
-
-/** An order of assets with their licence types, each with one product. */
-export function orderRow(id: string, assets: Readonly<Record<string, string>>, customer = "C1"): Row {
+/** An order of assets with their licence types, each with one product that has a password. */
+export function orderOf(
+  id: string,
+  assets: Readonly<Record<string, LicenseType>>,
+  customer = "C1",
+): GivenOrder & Pick<OrderRow, "assets" | "products"> {
+  const named = Object.entries(assets).map(([asset, type]) => ({ id: asset, type }));
+  const passwords = [`${canary.licence}-${id}`];
   return {
     id,
     customer,
-    assets: Object.entries(assets).map(([asset, type]) => ({
-      id: asset,
-      type,
-      product: `P-${asset}`,
-      nodes: 3,
-      password: [`canary-licence-${id}`],
-    })),
+    assets: named,
+    products: named.map((asset) => ({ id: `${asset.id}-P`, parent: asset.id, passwords })),
   };
 }
+
 /** Two licence types make two order records in one E5 call. */
-const secondOrder = orderRow("O2", { A3: "cloud_account", A4: "softkey" });
+export const secondOrder = orderOf("O2", { A3: "cloud_account", A4: "softkey" });
 
-/** A person who is to hold assets. */
-export function personRow(id: string, holds: readonly string[], customer = "C1"): Row {
-  return {
-    id,
-    customer,
-    account: `canarylogin${id.toLowerCase()}`,
-    name: `Canary Person ${id}`,
-    mobile: "+4915187654321",
-    holds,
-  };
-}
-
-/** Everything that is private in any of the worlds made here. */
-export const smallPersonal = [
-  "Canary Company",
-  "Canary Street",
-  "Canary Contact",
-  "canaryaccount",
-  "@canary.example.com",
-  "+4915112345678",
-  "canarylogin",
-  "Canary Person",
-  "+4915187654321",
+const [first, second]: [GivenStaff, GivenStaff] = [
+  { id: "S1", customer: "C1", holds: ["A1"] },
+  { id: "S2", customer: "C1" },
 ];
-export const smallSecrets = ["canary-licence-", sealKey];
 
 export const base: SmallWorld = {
-  customers: [customerRow("C1", "North")],
-  orders: [orderRow("O1", { A1: "cloud_account", A2: "normal_recover_usbkey" })],
-  staff: [personRow("S1", ["A1"]), personRow("S2", [])],
+  customers: [{ id: "C1", branch: "North" }],
+  orders: [orderOf("O1", { A1: "cloud_account", A2: "normal_recover_usbkey" })],
+  staff: [first, second],
 };
+
+/** The same company once more: `C1` is `C1x` where the suffix is "x", and so is each of its ids. */
+export function again(world: SmallWorld, suffix: string): SmallWorld {
+  return JSON.parse(JSON.stringify(world).replaceAll(/"([COAS]\d+)(-P)?"/gu, `"$1${suffix}$2"`));
+}
+
+/** Companies as one. */
+export function together(...worlds: readonly SmallWorld[]): SmallWorld {
+  return {
+    customers: worlds.flatMap((world) => world.customers),
+    orders: worlds.flatMap((world) => world.orders),
+    staff: worlds.flatMap((world) => world.staff),
+  };
+}
 
 export const baseWished: Wished = { enterprises: 1, orders: 1, products: 2, addedStaff: 2, assignments: 1 };
 
@@ -173,24 +99,27 @@ export interface Change {
   repeatable?: boolean;
 }
 
+/** A second customer, with nothing but itself. */
+export const secondCustomer: GivenCustomer = { id: "C2", branch: "South" };
+
 export const changes: Record<string, Change> = {
   "E1 binds a new customer": {
     endpoint: "E1",
     kind: "bind-enterprise",
-    world: { ...base, customers: [...base.customers, customerRow("C2", "South")] },
+    world: { ...base, customers: [...base.customers, secondCustomer] },
     wished: { enterprises: 2 },
     environment: { CRM_SYNC__assumptions__enterpriseCreation: "E1" },
   },
   "E2 creates an enterprise": {
     endpoint: "E2",
     kind: "create-enterprise",
-    world: { ...base, customers: [...base.customers, customerRow("C2", "South")] },
+    world: { ...base, customers: [...base.customers, secondCustomer] },
     wished: { enterprises: 2 },
   },
   "E4 changes a branch": {
     endpoint: "E4",
     kind: "update-enterprise",
-    world: { ...base, customers: [customerRow("C1", "East")] },
+    world: { ...base, customers: [{ id: "C1", branch: "East" }] },
     wished: {},
     repeatable: true,
   },
@@ -224,26 +153,32 @@ export const changes: Record<string, Change> = {
   "M1 adds a member of staff": {
     endpoint: "M1",
     kind: "add-staff",
-    world: { ...base, staff: [...base.staff, personRow("S3", [])] },
+    world: { ...base, staff: [...base.staff, { id: "S3", customer: "C1" }] },
     wished: { addedStaff: 3 },
   },
   "M9 grants an asset": {
     endpoint: "M9",
     kind: "grant-assets",
-    world: { ...base, staff: [personRow("S1", ["A1", "A2"]), personRow("S2", [])] },
+    world: { ...base, staff: [{ ...first, holds: ["A1", "A2"] }, second] },
     wished: { assignments: 2 },
   },
   "M9 revokes an asset": {
     endpoint: "M9",
     kind: "revoke-assets",
-    world: { ...base, staff: [personRow("S1", []), personRow("S2", [])] },
+    world: { ...base, staff: [{ ...first, holds: [] }, second] },
     wished: { assignments: 0 },
     judged: true,
   },
   "M9 takes an asset from one person for another": {
     endpoint: "M9",
     kind: "revoke-assets",
-    world: { ...base, staff: [personRow("S1", []), personRow("S2", ["A1"])] },
+    world: {
+      ...base,
+      staff: [
+        { ...first, holds: [] },
+        { ...second, holds: ["A1"] },
+      ],
+    },
     wished: {},
     calls: 2,
     judged: true,
@@ -251,7 +186,13 @@ export const changes: Record<string, Change> = {
   "M9 gives an asset of one person to another": {
     endpoint: "M9",
     kind: "grant-assets",
-    world: { ...base, staff: [personRow("S1", []), personRow("S2", ["A1"])] },
+    world: {
+      ...base,
+      staff: [
+        { ...first, holds: [] },
+        { ...second, holds: ["A1"] },
+      ],
+    },
     wished: {},
     calls: 2,
     judged: true,
@@ -261,15 +202,10 @@ export const changes: Record<string, Change> = {
 /** Writing operations of the contracts that the program does not send yet. */
 export const notSentYet = ["M2", "M3", "M4", "M10"];
 
-export const smallEnvironment = { SMALL_WORLD_SEAL_KEY: sealKey };
-
 /** Writes a world's configuration and export into a folder. */
-export function writeWorld(folder: string, { asks, ...streams }: SmallWorld = base): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(configOf(folder), configuration);
+export function writeWorld(folder: string, { asks, ...crm }: SmallWorld = base): void {
+  writeFiles(folder, { "crm-sync.yaml": configuration, ...filesOf("ndjson", crm) });
   if (asks !== undefined) changeFile(ledgerOf(folder), askedFor(asks));
-  for (const [stream, rows] of Object.entries(streams))
-    writeFileSync(join(folder, `${stream}.ndjson`), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
 }
 
 function askedFor(wanted: string): string {

@@ -10,7 +10,8 @@ import { runCommand } from "../../../src/cli/commands/run.ts";
 import { runResultOf } from "../program.ts";
 import type { Ended } from "../program.ts";
 import { putNewLedger } from "../new-ledger.ts";
-import { base, configOf, ledgerOf, smallEnvironment, writeWorld } from "./small.ts";
+import { base, configOf, ledgerOf, writeWorld } from "./small.ts";
+import { sealEnvironment } from "./crm.ts";
 import type { SmallWorld } from "./small.ts";
 import { changeFile, folder, openSandbox, rowsOf } from "./start.ts";
 
@@ -26,9 +27,8 @@ export function twoCustomers(): SmallWorld {
     texts
       .replaceAll('"C1"', '"C2"')
       .replaceAll("O1", "O9")
-      .replaceAll(/\b(P-)?A([12])\b/g, "$1B$2")
-      .replaceAll(/S([12])\b/g, "T$1")
-      .replaceAll(/canarylogins([12])/g, "canarylogint$1"),
+      .replaceAll(/\bA([12])\b/g, "B$1")
+      .replaceAll(/\bS([12])\b/g, "T$1"),
   ) as SmallWorld;
   return {
     customers: [...base.customers, ...second.customers],
@@ -98,7 +98,7 @@ export class TwoCustomers {
       config,
       sandbox: this.sandbox.url,
       ledger: ledgerOf(this.path),
-      environment: { ...smallEnvironment, ...this.environment },
+      environment: { ...sealEnvironment, ...this.environment },
       json,
     };
     const ended = await inProcess(options, command);
