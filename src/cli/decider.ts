@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import { usage } from "../base/errors.ts";
+import { personalIn } from "./reason.ts";
 
 const longest = 100;
 
@@ -15,6 +16,9 @@ export function deciderOf(by: string | undefined): string {
       `--by takes a name of at most ${longest} printable characters`,
       "say who decides, such as --by anna.lee",
     );
+  const held = by === undefined ? undefined : personalIn(name);
+  if (held !== undefined)
+    throw usage(`--by holds ${held.what}; ${held.means}`, "say who decides, such as --by anna.lee");
   return name;
 }
 

@@ -3,6 +3,7 @@ import { CsvError, parse } from "csv-parse/sync";
 import { z } from "zod";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import type { PersonsVerdict } from "../apply/decide.ts";
+import { personalIn } from "./reason.ts";
 
 /** One decision as a line of a file gives it, or what is wrong with that line. `place` is FILE:LINE. */
 export type DecisionLine =
@@ -28,6 +29,7 @@ export function readDecisions(path: string, defaultReason: string | undefined): 
     const place = `${path}:${info.lines}`;
     const [id = "", decision = "", reason = ""] = record.map((text) => text.trim());
     const why = reason === "" ? (defaultReason?.trim() ?? "") : reason;
+    const held = personalIn(why);
     const wrong =
       record.length > columns.length
         ? problemAt(place, "the line has more than three fields", 'put a reason that holds a comma in "quotes"')
@@ -41,7 +43,9 @@ export function readDecisions(path: string, defaultReason: string | undefined): 
                   "a decision needs a reason; it is kept in the audit record",
                   "fill the column, or add --reason TEXT for all",
                 )
-              : undefined;
+              : held !== undefined
+                ? problemAt(place, `the reason holds ${held.what}; ${held.means}`, held.cure)
+                : undefined;
     if (wrong !== undefined) return { place, problem: wrong };
     return { place, id, verdict: decision === "applied" ? "applied" : "not-applied", reason: why };
   });

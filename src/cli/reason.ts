@@ -1,8 +1,33 @@
 import { usage } from "../base/errors.ts";
+import { limits } from "../contract/limits.ts";
+import { personalDataIn } from "../crm/personal-data.ts";
 
-/** Why a person decides so; without it nothing is decided. */
+/**
+ * Why a person decides so; without it nothing is decided. It stands in the audit record for good, so it may hold
+ * nothing personal: that stands in the one table that can be erased.
+ */
 export function requireReason(reason: string | undefined): string {
   const text = reason?.trim() ?? "";
-  if (text !== "") return text;
-  throw usage("a decision needs a reason; it is kept in the audit record", "add --reason TEXT");
+  if (text === "") throw usage("a decision needs a reason; it is kept in the audit record", "add --reason TEXT");
+  const held = personalIn(text);
+  if (held !== undefined) throw usage(`--reason holds ${held.what}; ${held.means}`, held.cure);
+  return text;
+}
+
+/** What is wrong with words that are to stand in the audit record; undefined where nothing is. */
+export function personalIn(words: string): { what: string; means: string; cure: string } | undefined {
+  const data = personalDataIn(words, isAssetNumber);
+  if (data === undefined) return undefined;
+  return {
+    what: `what looks like ${data}`,
+    means: "it would stand in the audit record, which nobody can erase, so it is refused",
+    cure:
+      "name people by their role, such as the service desk, and records by their ids, such as crm/10248; " +
+      "a long number that is no phone number is taken with # before it",
+  };
+}
+
+/** As E9 hands them out. */
+function isAssetNumber(digits: string): boolean {
+  return digits.length === limits.assetDigits && limits.assetFirstDigits.some((digit) => digits.startsWith(digit));
 }

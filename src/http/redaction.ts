@@ -1,5 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
+import { emailAddress, internationalNumber } from "../crm/personal-data.ts";
 
 /** What stands in place of a value that must not be seen. */
 const redacted = "[redacted]";
@@ -50,13 +51,10 @@ const largestText = 2_000;
 const mostSearched = 8_192;
 /** Characters of a private value that are looked for. */
 const mostCompared = 300;
-const email = /[^\s@<>"',;:]+@[^\s@<>"',;:]+/gu;
 const bearer = /\bBearer\s+[^\s"'<>]+/giu;
 /** Runs of digits that could be a mobile number, also with separators. */
 const mobile = /\+?\d(?:[\s\-().]?\d){8,14}(?!\d)/gu;
 
-/** An international number inside a sentence; asset numbers and ids never begin with a plus. */
-const international = /\+\d(?:[\s\-()./]?\d){6,14}(?!\d)/gu;
 const phoneLike = /^\+?[\d\s\-()./]{6,}$/u;
 /** Letters of scripts that put no spaces between words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
@@ -80,7 +78,10 @@ function scrubber(privateValues: Iterable<string>): Scrubber {
   return (whole) => {
     const text = whole.slice(0, mostSearched);
     let clean = known === undefined ? text : text.replace(known, redacted);
-    clean = clean.replace(bearer, `Bearer ${redacted}`).replace(email, redacted).replace(international, redacted);
+    clean = clean
+      .replace(bearer, `Bearer ${redacted}`)
+      .replace(emailAddress, redacted)
+      .replace(internationalNumber, redacted);
     // The end of what was searched may hold the first half of a private value.
     const most = whole.length > mostSearched ? Math.max(0, clean.length - mostSearched / 2) : clean.length;
     return most > largestText || most < clean.length ? `${clean.slice(0, Math.min(most, largestText))}…` : clean;

@@ -70,6 +70,11 @@ describe("many operations that wait for a person", () => {
     expect(two.stdout).toContain("2 of 2");
     const strange = await settle(w, [c ?? ""], { notApplied: true, reason: "x", by: "an\u0007na" });
     expect([strange.code, strange.stderr]).toEqual([64, expect.stringContaining("printable")]);
+    for (const words of [{ reason: "asked bjork@example.com" }, { reason: "x", by: "bjork@example.com" }]) {
+      const personal = await settle(w, [c ?? ""], { notApplied: true, ...words });
+      expect([personal.code, personal.stderr]).toEqual([64, expect.stringContaining("an e-mail address")]);
+      expect(personal.stderr).not.toContain("example.com");
+    }
 
     const ofRun = await settle(w, [], { allOf: first, applied: true, reason: "seen there" }, true);
     expect(JSON.parse(ofRun.stdout)).toMatchObject({ operation: c, state: "done" });
@@ -79,6 +84,7 @@ describe("many operations that wait for a person", () => {
       `${d},not-applied,"not there, says the desk"`,
       `${e},perhaps,x`,
       `op_none,applied,x`,
+      `${d},applied,"the desk, 13800138000"`,
     ];
     writeFileSync(
       w.path("decided.csv"),
@@ -87,10 +93,11 @@ describe("many operations that wait for a person", () => {
     const decided = { decisions: w.path("decided.csv"), reason: "asked the desk", by: "Björk Ødegård" };
     const file = await settle(w, [], decided);
     expect(file.code).toBe(64);
-    expect(file.stdout).toContain("2 of 5");
+    expect(file.stdout).toContain("2 of 6");
     expect(file.stderr).toMatch(/decided\.csv:3: .*neither applied nor not-applied/u);
     expect(file.stderr).toMatch(/decided\.csv:4: .*op_none/u);
-    expect(file.stderr).toMatch(/decided\.csv:7: .*more than three fields/u);
+    expect(file.stderr).toMatch(/decided\.csv:5: the reason holds what looks like a phone number/u);
+    expect(file.stderr).toMatch(/decided\.csv:8: .*more than three fields/u);
     expect(w.rows("select state from operation where id in (?, ?, ?)", d, e, f)).toEqual(
       expect.arrayContaining([{ state: "dropped" }, { state: "parked" }, { state: "done" }]),
     );

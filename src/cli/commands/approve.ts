@@ -16,7 +16,7 @@ export const register: Register = (program, carryOut) => {
       .command(name)
       .description(text)
       .argument("<id>", "the hold")
-      .option("--reason <text>", "why; kept in the audit record")
+      .option("--reason <text>", "why; kept in the audit record, so without phone numbers and e-mail addresses")
       .option(...byWhom)
       .addHelpText("after", example(`crm-sync ${name} h-1a2b3c4d --reason "asked the customer"`))
       .action((id, options) => carryOut((invocation) => holdCommand(invocation, verdict, id, options)));
