@@ -13,6 +13,8 @@ import type { DesiredInstance } from "../../src/operation/desired.ts";
 import type { PrivateMarker } from "../../src/operation/references.ts";
 import { markerKey } from "../../src/operation/references.ts";
 import { planOrders } from "../../src/plan/orders.ts";
+import { prepare } from "../../src/plan/prepared.ts";
+import { StandingRejections } from "../../src/plan/rejections.ts";
 
 /**
  * T5: what one order costs in this process, from its canonical form to the bytes of E5 and their hash, in microseconds.
@@ -147,9 +149,11 @@ function customerWith(instances: DesiredInstance[]): CustomerInput {
 }
 
 function build(input: CustomerInput): string {
-  const [decision] = planOrders({ ...input, orders: input.orders.map(withTree) }, settings);
-  const payload: JsonObject | undefined = decision?.operation?.payload;
-  if (payload === undefined) throw new Error(`the order is blocked: ${decision?.block?.reason}`);
+  const prepared = prepare({ ...input, orders: input.orders.map(withTree) }, settings);
+  const { meant, blocks } = planOrders(prepared, settings);
+  const [operation] = new StandingRejections([], settings).operations(meant).operations;
+  const payload: JsonObject | undefined = operation?.payload;
+  if (payload === undefined) throw new Error(`the order is blocked: ${blocks[0]?.[1].reason}`);
   const bindings = bindingsFrom(payloadFactsOf(input.known), settings, {
     privateValue: (value) => privateValues.get(markerKey(value)),
     initialPassword: () => undefined,

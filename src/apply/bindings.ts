@@ -7,7 +7,7 @@ import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "../plan/bind.ts";
 import type { PayloadFacts } from "../operation/payload-facts.ts";
 import type { PrivateMarker } from "../operation/references.ts";
-import { selectPlatformCustomer } from "../plan/orders.ts";
+import { selectPlatformCustomer } from "../plan/platform-customer.ts";
 
 /** Namespace, order, instance and unit, as a reference to an asset number names them. */
 const unitName = z.tuple([z.string(), z.string(), z.string(), z.int()]);

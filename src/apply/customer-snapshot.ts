@@ -10,11 +10,11 @@ import { settleTimeLeft } from "./settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LoadedCustomer, Observed } from "../plan/input.ts";
 import type { Link } from "../operation/state/link.ts";
-import { customerNumbers } from "../plan/order-records.ts";
+import { customerNumbers } from "../plan/customer-numbers.ts";
 import type { Operation } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
-import { selectPlatformCustomer } from "../plan/orders.ts";
-import { needsOf } from "../plan/plan.ts";
+import { selectPlatformCustomer } from "../plan/platform-customer.ts";
+import { needsOf } from "../plan/needs.ts";
 
 /** E2 makes a default and an industry customer. */
 const customersOfE2 = 2;

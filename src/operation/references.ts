@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
 
 /** What a plan cannot know yet. `of` says which one: a licence type, a staff subject, an asset instance. */
 export const references = {
@@ -41,6 +43,20 @@ export function isPrivateMarker(value: Json | undefined): value is PrivateMarker
     typeof value["version"] === "number" &&
     typeof value["commitment"] === "string"
   );
+}
+
+/** The reference to the number of one unit of an asset instance. */
+export function assetNumberReference(
+  order: RecordKey,
+  instanceId: string,
+  unit: number,
+): z.infer<typeof references.assetNumber> {
+  return { $ref: "assetNumber", of: JSON.stringify([order.namespace, order.id, instanceId, unit]) };
+}
+
+/** The reference to the member that a staff record is. */
+export function staffReference(staff: RecordKey): z.infer<typeof references.memberGlobalId> {
+  return { $ref: "memberGlobalId", of: formatKey(staff) };
 }
 
 /** Which endpoint makes a reference known, as a plan prints it: "(known after E3)". */

@@ -9,3 +9,16 @@ export interface Block {
   /** A service refused it: the record is rejected, not deferred. */
   rejected?: true;
 }
+
+/** A record by its formatted key, and why something of it is not done. */
+export type BlockedRecord = readonly [key: string, block: Block];
+
+/** The first block of each record, but never one that is not looked at again in place of one that is. */
+export function firstBlocks(blocked: Iterable<BlockedRecord>): Map<string, Block> {
+  const blocks = new Map<string, Block>();
+  for (const [key, block] of blocked) {
+    const earlier = blocks.get(key);
+    if (earlier === undefined || (block.again && !earlier.again)) blocks.set(key, block);
+  }
+  return blocks;
+}

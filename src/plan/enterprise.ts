@@ -1,32 +1,34 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { StateChange, Known } from "../operation/state.ts";
-import type { Link } from "../operation/state/link.ts";
-import type { CustomerInput } from "./input.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
-import { customerNumbers } from "./order-records.ts";
+import type { MeantOperation } from "../operation/operation.ts";
+import type { Known, StateChange } from "../operation/state.ts";
+import type { Link } from "../operation/state/link.ts";
 import type { ShownEnterprise } from "../platform/snapshot.ts";
-import type { Operation } from "../operation/operation.ts";
-import { operation } from "../operation/new-operation.ts";
 import type { Block } from "./block.ts";
+import type { Observed } from "./input.ts";
+import type { Prepared } from "./prepared.ts";
 
-/**
- * What the enterprise stage comes to: operations, state changes, or why the customer has to wait. A `note`
- * concerns the customer's own record and stops nothing.
- */
-export type EnterpriseStage =
-  | { kind: "ready"; operations: Operation[]; changes: StateChange[]; note?: Block | undefined }
-  | { kind: "blocked"; block: Block };
+/** What the enterprise stage looks at. */
+type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {
+  known: Pick<Known, "link" | "linkUnusable" | "acknowledged">;
+  observed: Pick<Observed, "enterprises" | "ambiguous">;
+};
+
+/** What the enterprise stage comes to: operations, state changes, or why the customer has to wait. */
+export interface EnterpriseStage {
+  meant: MeantOperation[];
+  changes: StateChange[];
+  /** Why the customer and all that is under it have to wait. */
+  block?: Block | undefined;
+  /** What concerns the customer's own record and stops nothing. */
+  note?: Block | undefined;
+}
 
 /** The fields that E2 and E4 carry, as commitments: what is compared with what the platform acknowledged last. */
 export function acknowledgedFields(body: DesiredCustomer): NonNullable<Known["acknowledged"]> {
   return { name: body.name.commitment, branchName: body.branchName, address: body.address?.commitment ?? null };
-}
-
-/** Whether the enterprise has to be looked up before it can be planned. */
-export function needsLookUp(input: Omit<CustomerInput, "observed">): boolean {
-  return input.known.link === undefined && input.desiredCustomer?.state === "current";
 }
 
 /**
@@ -34,11 +36,11 @@ export function needsLookUp(input: Omit<CustomerInput, "observed">): boolean {
  * number is adopted, more than one blocks. An adopted one gets an E4, because nothing reads its branch and address
  * back.
  */
-export function planEnterprise(input: CustomerInput, settings: AssumptionSettings): EnterpriseStage {
-  const body = usableBody(input);
-  if ("kind" in body) return body;
-  const { link } = input.known;
-  return link === undefined ? planUnlinked(input, body, settings) : planLinked(input, body, link, settings);
+export function planEnterprise(given: Given, settings: AssumptionSettings): EnterpriseStage {
+  const body = usableBody(given);
+  if ("block" in body) return body;
+  const { link } = given.known;
+  return link === undefined ? planUnlinked(given, body, settings) : planLinked(given, body, link, settings);
 }
 
 /** The customer's own record, or why it cannot be worked on. */
@@ -46,7 +48,9 @@ function usableBody({
   desiredCustomer,
   customerInQuarantine,
   known,
-}: CustomerInput): DesiredCustomer | EnterpriseStage {
+}: Pick<Given, "desiredCustomer" | "customerInQuarantine" | "known">):
+  | DesiredCustomer
+  | (EnterpriseStage & { block: Block }) {
   if (desiredCustomer === undefined) {
     if (customerInQuarantine === true)
       return blocked("customer.quarantined", "the customer's record was read and waits in quarantine", true);
@@ -62,16 +66,16 @@ function usableBody({
 }
 
 /** Adopts the one enterprise that E3 shows, or makes one where it shows none. */
-function planUnlinked(input: CustomerInput, body: DesiredCustomer, settings: AssumptionSettings): EnterpriseStage {
+function planUnlinked(given: Given, body: DesiredCustomer, settings: AssumptionSettings): EnterpriseStage {
   const [missing] = missingAssumptions(settings, settings.enterpriseCreation === "E1" ? "E1" : "E3");
   if (missing !== undefined) {
     const choices = missing.choices.join(" or ");
     const reason = `the setting assumptions.${missing.key} (${missing.row}) has no value: ${choices}`;
     return blocked("assumption.missing", reason, true);
   }
-  const { channelCustomerId } = customerNumbers(input.customer, body.channelCustomerId, settings);
-  const found = input.observed.enterprises;
-  if (input.observed.ambiguous !== undefined) return blocked("enterprise.ambiguous", input.observed.ambiguous, true);
+  const { channelCustomerId } = given.numbers;
+  const { enterprises: found, ambiguous } = given.observed;
+  if (ambiguous !== undefined) return blocked("enterprise.ambiguous", ambiguous, true);
   if (found === undefined)
     return blocked("customer.not-looked-up", "the platform was not asked for the customer yet", true);
   if (found.length > 1) {
@@ -83,8 +87,8 @@ function planUnlinked(input: CustomerInput, body: DesiredCustomer, settings: Ass
     );
   }
   const [only] = found;
-  if (only !== undefined) return adoption(input, body, only, settings);
-  if (input.known.linkUnusable === true) {
+  if (only !== undefined) return adoption(given, body, only, settings);
+  if (given.known.linkUnusable === true) {
     return blocked(
       "enterprise.not-shown",
       "the platform has answered for this customer's enterprise with no usable id, and E3 does not " +
@@ -95,28 +99,26 @@ function planUnlinked(input: CustomerInput, body: DesiredCustomer, settings: Ass
   }
   if (settings.enterpriseCreation === "E1" && body.purchaserMobile === undefined)
     return blocked("customer.incomplete", "E1 needs the purchaser's mobile number, and the CRM gives none", true);
-  return { kind: "ready", operations: creation(input, body, settings), changes: [] };
+  return { meant: [creation(given, body, settings)], changes: [] };
 }
 
 function adoption(
-  input: CustomerInput,
+  given: Given,
   body: DesiredCustomer,
   { enterpriseGlobalId, customers }: ShownEnterprise,
   settings: AssumptionSettings,
 ): EnterpriseStage {
-  const { customer } = input;
   const link: Link = {
     enterpriseGlobalId,
     channelCode: customers[0]?.channelCode ?? settings.channelCode ?? "",
-    channelCustomerId: customerNumbers(customer, body.channelCustomerId, settings).channelCustomerId,
+    channelCustomerId: given.numbers.channelCustomerId,
     origin: "adopted",
     examined: false,
   };
   return {
-    kind: "ready",
-    operations: [update(input, body, settings, adoptedReason)],
+    meant: [update(given, body, settings, adoptedReason)],
     changes: [
-      { type: "linked", customer, link },
+      { type: "linked", customer: given.customer, link },
       { type: "platform-customers", enterpriseGlobalId, customers },
     ],
   };
@@ -125,21 +127,15 @@ function adoption(
 const adoptedReason = "adopted: nothing reads its branch and address back";
 
 /** Changes the enterprise where the CRM says otherwise than what the platform acknowledged last. */
-function planLinked(
-  input: CustomerInput,
-  body: DesiredCustomer,
-  link: Link,
-  settings: AssumptionSettings,
-): EnterpriseStage {
-  const { channelCustomerId } = customerNumbers(input.customer, body.channelCustomerId, settings);
-  const before = input.known.acknowledged;
+function planLinked(given: Given, body: DesiredCustomer, link: Link, settings: AssumptionSettings): EnterpriseStage {
+  const before = given.known.acknowledged;
   const changed = changedFields(before, acknowledgedFields(body), settings);
-  const note = otherNumber(link, channelCustomerId);
+  const note = given.renumbered;
   if (link.origin === "bound" && settings.boundEnterpriseUpdate === "never")
-    return { kind: "ready", operations: [], changes: [], note: note ?? boundNote(changed) };
-  if (changed.length === 0) return { kind: "ready", operations: [], changes: [], note };
+    return { meant: [], changes: [], note: note ?? boundNote(changed) };
+  if (changed.length === 0) return { meant: [], changes: [], note };
   const reason = before === undefined ? adoptedReason : `changed in the CRM: ${changed.join(", ")}`;
-  return { kind: "ready", operations: [update(input, body, settings, reason)], changes: [], note };
+  return { meant: [update(given, body, settings, reason)], changes: [], note };
 }
 
 /**
@@ -158,20 +154,8 @@ function boundNote(changed: readonly string[]): Block | undefined {
   };
 }
 
-/** Why orders wait where the customer's channel number is no longer the one under which its enterprise is linked. */
-export function otherNumber(link: Pick<Link, "channelCustomerId">, channelCustomerId: string): Block | undefined {
-  if (link.channelCustomerId === channelCustomerId) return undefined;
-  return {
-    code: "amendment.not-enabled",
-    reason:
-      `amendment not enabled: the channel customer number is now ${channelCustomerId}, and the ` +
-      `enterprise is linked under ${link.channelCustomerId}`,
-    again: false,
-  };
-}
-
-function blocked(code: string, reason: string, again: boolean): EnterpriseStage {
-  return { kind: "blocked", block: { code, reason, again } };
+function blocked(code: string, reason: string, again: boolean): EnterpriseStage & { block: Block } {
+  return { meant: [], changes: [], block: { code, reason, again } };
 }
 
 function changedFields(
@@ -188,63 +172,50 @@ function changedFields(
   return changed;
 }
 
-function update(input: CustomerInput, body: DesiredCustomer, settings: AssumptionSettings, reason: string): Operation {
-  const { crmCustomerId } = customerNumbers(input.customer, body.channelCustomerId, settings);
+function update(
+  given: Given,
+  body: DesiredCustomer,
+  settings: AssumptionSettings,
+  reason: string,
+): MeantOperation<"update-enterprise"> {
+  const { customer, numbers, known } = given;
   const address = body.address ?? (settings.emptyAddress === "empty" ? "" : undefined);
-  return operation("update-enterprise", {
-    customer: input.customer,
-    subject: `customer:${formatKey(input.customer)}`,
-    records: [{ stream: "customers", ...input.customer }],
+  return {
+    kind: "update-enterprise",
+    customer,
+    subject: `customer:${formatKey(customer)}`,
+    records: [{ stream: "customers", ...customer }],
     target: {},
-    payload: { crmCustomerId, customerName: body.name, branchName: body.branchName, address },
+    payload: { crmCustomerId: numbers.crmCustomerId, customerName: body.name, branchName: body.branchName, address },
     reason,
-    before: input.known.acknowledged ?? null,
+    before: known.acknowledged ?? null,
     after: acknowledgedFields(body),
-  });
+  };
 }
 
-function creation(input: CustomerInput, body: DesiredCustomer, settings: AssumptionSettings): Operation[] {
-  const { customer } = input;
-  const common = {
+function creation({ customer, numbers }: Given, body: DesiredCustomer, settings: AssumptionSettings): MeantOperation {
+  const { channelCustomerId, crmCustomerId } = numbers;
+  const shared: Omit<MeantOperation<"create-enterprise">, "kind" | "payload" | "reason"> = {
+    customer,
     subject: `customer:${formatKey(customer)}`,
-    records: [{ stream: "customers" as const, ...customer }],
-    ...customerNumbers(customer, body.channelCustomerId, settings),
-  };
-  const shared = {
-    customer: input.customer,
-    subject: common.subject,
-    records: common.records,
-    target: { channelCustomerId: common.channelCustomerId },
+    records: [{ stream: "customers", ...customer }],
+    target: { channelCustomerId },
     before: null,
     after: acknowledgedFields(body),
   };
+  const reason = "the platform does not know the customer yet";
   if (settings.enterpriseCreation === "E1") {
     const payload = {
       channelCode: settings.channelCode ?? "",
-      channelCustomerId: common.channelCustomerId,
+      channelCustomerId,
       customerName: body.name,
       branchName: body.branchName,
       enterpriseName: body.enterpriseName ?? body.name,
       passwordMobile: body.purchaserMobile,
     };
     // E1 carries no address: what is acknowledged by it leaves the address to an E4.
-    const after = { ...acknowledgedFields(body), address: null };
-    return [
-      operation("bind-enterprise", {
-        ...shared,
-        after,
-        payload,
-        reason: "the platform does not know the customer yet",
-      }),
-    ];
+    return { kind: "bind-enterprise", ...shared, after: { ...shared.after, address: null }, payload, reason };
   }
-  const payload = {
-    crmCustomerId: common.crmCustomerId,
-    customerName: body.name,
-    branchName: body.branchName,
-    address: body.address,
-  };
-  return [
-    operation("create-enterprise", { ...shared, payload, reason: "the platform does not know the customer yet" }),
-  ];
+  const payload = { crmCustomerId, customerName: body.name, branchName: body.branchName, address: body.address };
+  return { kind: "create-enterprise", ...shared, payload, reason };
 }

@@ -1,13 +1,13 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import { fillTemplate } from "../contract/template.ts";
 import type { TimeWidth } from "../contract/time-codec.ts";
 import { encodeTime } from "../contract/time-codec.ts";
 import type { PayloadUse } from "../contract/assumptions/missing.ts";
 import type { Asset, LicenseType, Package, Product, RecordKey } from "../crm/model.ts";
-import { formatKey } from "../crm/keys.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
 import type { AssetRecord, MerchandiseRecord, OrderRecord, ProductRecord } from "../operation/order-payload.ts";
+import { assetNumberReference } from "../operation/references.ts";
 import type { PrivateMarker } from "../operation/references.ts";
+import type { CustomerNumbers } from "./customer-numbers.ts";
 
 /** The tree of an order whose licence passwords stand as markers. */
 export type PlannedProduct = Product<PrivateMarker>;
@@ -51,15 +51,6 @@ export class PayloadBuild {
 }
 
 const endlessTrial = "it is a trial without an end";
-
-/** The reference to the number of one unit of an asset instance. */
-export function assetNumberReference(
-  order: RecordKey,
-  instanceId: string,
-  unit: number,
-): { $ref: "assetNumber"; of: string } {
-  return { $ref: "assetNumber", of: JSON.stringify([order.namespace, order.id, instanceId, unit]) };
-}
 
 function featureRecord(
   build: PayloadBuild,
@@ -208,19 +199,6 @@ function assetRecord(build: PayloadBuild, order: RecordKey, asset: PlannedAsset)
   return record;
 }
 
-/** The CRM and channel numbers of a customer, made by the configured templates (A8). */
-export function customerNumbers(
-  customer: RecordKey,
-  override: string | undefined,
-  settings: AssumptionSettings,
-): { crmCustomerId: string; channelCustomerId: string } {
-  const values = { id: customer.id, namespace: customer.namespace };
-  return {
-    crmCustomerId: fillTemplate(settings.crmCustomerIdTemplate, values),
-    channelCustomerId: override ?? fillTemplate(settings.channelCustomerIdTemplate, values),
-  };
-}
-
 /** Fields of a customer that E5 requires and E2 does not: a customer may exist and not be orderable yet. */
 export const orderableFields = [
   "address",
@@ -237,33 +215,33 @@ export const orderableFields = [
  */
 export function newBuyRecords(
   build: PayloadBuild,
-  input: { order: RecordKey; customer: RecordKey; body: DesiredCustomer; assets: readonly PlannedAsset[] },
+  input: { order: RecordKey; numbers: CustomerNumbers; body: DesiredCustomer; assets: readonly PlannedAsset[] },
 ): { licenseType: LicenseType; sequence: number; record: OrderRecord }[] {
   const { settings } = build;
+  const { numbers, body } = input;
   const groups = new Map<LicenseType, PlannedAsset[]>();
   for (const asset of input.assets) {
     const group = groups.get(asset.licenseType) ?? [];
     group.push(asset);
     groups.set(asset.licenseType, group);
   }
-  const numbers = customerNumbers(input.customer, input.body.channelCustomerId, settings);
   return [...groups.keys()].sort().map((licenseType, index) => {
     const sequence = settings.sequenceBase + index;
     const record: OrderRecord = {
       sequence,
       customerId: { $ref: "customerId", of: licenseType },
       crmCustomerId: numbers.crmCustomerId,
-      customerName: input.body.name,
+      customerName: body.name,
       channelCustomerId: numbers.channelCustomerId,
-      adminName: input.body.adminName,
-      adminAccount: input.body.adminAccount,
-      adminEmail: input.body.adminEmail,
-      adminCellNumber: input.body.adminMobile,
-      passwordMobile: input.body.purchaserMobile,
-      address: input.body.address,
-      customerType: input.body.customerType,
-      branchCode: input.body.branchCode,
-      branchName: input.body.branchName,
+      adminName: body.adminName,
+      adminAccount: body.adminAccount,
+      adminEmail: body.adminEmail,
+      adminCellNumber: body.adminMobile,
+      passwordMobile: body.purchaserMobile,
+      address: body.address,
+      customerType: body.customerType,
+      branchCode: body.branchCode,
+      branchName: body.branchName,
       enterpriseGlobalId: { $ref: "enterpriseGlobalId" },
       licenseType,
       orderType: "new_buy",
@@ -271,9 +249,4 @@ export function newBuyRecords(
     };
     return { licenseType, sequence, record };
   });
-}
-
-/** How a record key is written in a reference of a payload. */
-export function staffReference(staff: RecordKey): { $ref: "memberGlobalId"; of: string } {
-  return { $ref: "memberGlobalId", of: formatKey(staff) };
 }

@@ -1,25 +1,30 @@
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
-import { missingAssumptions } from "../contract/assumptions/missing.ts";
-import { selectCustomer } from "../contract/selection.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
-import { instancesFault } from "./validate.ts";
-import type { Block } from "./block.ts";
-import { otherNumber } from "./enterprise.ts";
-import type { CustomerInput } from "./input.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
+import type { MeantOperation } from "../operation/operation.ts";
 import type { Known } from "../operation/state.ts";
-import { customerNumbers, newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
-import type { Operation } from "../operation/operation.ts";
-import { operation } from "../operation/new-operation.ts";
+import type { Block, BlockedRecord } from "./block.ts";
+import type { Observed } from "./input.ts";
+import { newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
+import { selectionBlock } from "./platform-customer.ts";
+import type { Prepared } from "./prepared.ts";
+import { instancesFault } from "./validate.ts";
 
-/** What became of one pending order in the plan. */
-export interface OrderDecision {
-  key: RecordKey;
-  operation: Operation | undefined;
-  block: Block | undefined;
+/** What the orders stage looks at. */
+type Given = Pick<Prepared, "customer" | "desiredCustomer" | "orders" | "numbers" | "renumbered"> & {
+  known: Pick<Known, "link" | "placedOrders" | "platformCustomers">;
+  observed: Pick<Observed, "unclearOrders">;
+};
+
+type Placement = MeantOperation<"place-order">;
+
+/** What the orders stage comes to. An order that is neither placed nor blocked leaves nothing to do. */
+export interface OrderStage {
+  meant: Placement[];
+  blocks: BlockedRecord[];
 }
 
 const amendment = (what: string): Block => ({
@@ -32,23 +37,28 @@ const amendment = (what: string): Block => ({
  * Decides each pending order of a customer: place it (E5), leave it, or say why it waits. An order whose record waits
  * in quarantine is not decided at all: nothing of it is sent, and its last good form stands for nothing.
  */
-export function planOrders(input: CustomerInput, settings: AssumptionSettings): OrderDecision[] {
+export function planOrders(given: Given, settings: AssumptionSettings): OrderStage {
   const owners = new Map<string, string>();
-  for (const [key, placed] of input.known.placedOrders) owners.set(placed.channelOrderId, key);
-  return input.orders
-    .filter((order) => order.state !== "quarantined")
-    .map((order) => {
-      const decided = decide(input, order, settings);
-      if (decided === "nothing-to-do") return { key: order.key, operation: undefined, block: undefined };
-      if (!("endpoint" in decided)) return { key: order.key, operation: undefined, block: decided };
-      const channelOrderId = channelOrderIdOf(order, settings);
-      const owner = owners.get(channelOrderId);
-      if (owner !== undefined) {
-        return { key: order.key, operation: undefined, block: sameChannelNumber(channelOrderId, owner) };
-      }
-      owners.set(channelOrderId, formatKey(order.key));
-      return { key: order.key, operation: decided, block: undefined };
-    });
+  for (const [key, placed] of given.known.placedOrders) owners.set(placed.channelOrderId, key);
+  const stage: OrderStage = { meant: [], blocks: [] };
+  for (const order of given.orders) {
+    if (order.state === "quarantined") continue;
+    const key = formatKey(order.key);
+    const decided = decide(given, order, settings);
+    if (decided === "nothing-to-do") continue;
+    if (!("kind" in decided)) {
+      stage.blocks.push([key, decided]);
+      continue;
+    }
+    const { channelOrderId } = decided.payload;
+    const owner = owners.get(channelOrderId);
+    if (owner !== undefined) stage.blocks.push([key, sameChannelNumber(channelOrderId, owner)]);
+    else {
+      owners.set(channelOrderId, key);
+      stage.meant.push(decided);
+    }
+  }
+  return stage;
 }
 
 /** The channel order number of an order: the CRM's own, or the one the template makes (A16). */
@@ -65,14 +75,10 @@ function sameChannelNumber(channelOrderId: string, owner: string): Block {
   };
 }
 
-function decide(
-  input: CustomerInput,
-  order: OrderWithTree,
-  settings: AssumptionSettings,
-): Operation | Block | "nothing-to-do" {
-  const placed = input.known.placedOrders.get(formatKey(order.key));
+function decide(given: Given, order: OrderWithTree, settings: AssumptionSettings): Placement | Block | "nothing-to-do" {
+  const placed = given.known.placedOrders.get(formatKey(order.key));
   if (placed !== undefined) {
-    if (formatKey(placed.customer) !== formatKey(input.customer)) {
+    if (formatKey(placed.customer) !== formatKey(given.customer)) {
       return amendment(`the order moved here in the CRM and stays placed for ${formatKey(placed.customer)}`);
     }
     if (order.state === "absent") return amendment("the order is gone from the CRM and stays placed");
@@ -83,10 +89,10 @@ function decide(
     }
     return "nothing-to-do";
   }
-  const unclear = input.observed.unclearOrders?.get(formatKey(order.key));
+  const unclear = given.observed.unclearOrders?.get(formatKey(order.key));
   if (unclear !== undefined) return unclear;
   if (order.state === "absent" || order.body.cancelled) return "nothing-to-do";
-  return placement(input, order, settings);
+  return placement(given, order, settings);
 }
 
 /** What of an order the platform is told: no price, and no date of the CRM. */
@@ -99,26 +105,23 @@ function asOrdered({ channelOrderId, instances }: DesiredOrder): string {
   });
 }
 
-function placement(input: CustomerInput, order: OrderWithTree, settings: AssumptionSettings): Operation | Block {
-  const customer = input.desiredCustomer;
-  if (customer === undefined)
+function placement(given: Given, order: OrderWithTree, settings: AssumptionSettings): Placement | Block {
+  const { customer, desiredCustomer } = given;
+  if (desiredCustomer === undefined)
     return { code: "customer.unknown", reason: "the CRM has not given the order's customer yet", again: true };
-  const { link } = input.known;
-  if (link !== undefined) {
-    const numbers = customerNumbers(input.customer, customer.body.channelCustomerId, settings);
-    const other = otherNumber(link, numbers.channelCustomerId);
-    if (other !== undefined) return { ...other, again: true };
-  }
-  const made = orderRecords(input, customer.body, order, settings);
+  if (given.renumbered !== undefined) return { ...given.renumbered, again: true };
+  const channelOrderId = channelOrderIdOf(order, settings);
+  const made = orderRecords(given, desiredCustomer.body, order, settings);
   if ("code" in made) return made;
-  return operation("place-order", {
-    customer: input.customer,
+  return {
+    kind: "place-order",
+    customer,
     subject: `order:${formatKey(order.key)}`,
     records: [{ stream: "orders", ...order.key }],
     target: {},
     payload: {
       channelCode: settings.channelCode ?? "",
-      channelOrderId: channelOrderIdOf(order, settings),
+      channelOrderId,
       syncMode: settings.syncMode,
       orderList: made.map((record) => record.record),
     },
@@ -134,12 +137,12 @@ function placement(input: CustomerInput, order: OrderWithTree, settings: Assumpt
         given: asset.assetNumbers,
       })),
     },
-  });
+  };
 }
 
 /** The order records of a purchase, or why they cannot be made as they have to be. */
 function orderRecords(
-  input: CustomerInput,
+  { numbers, known }: Given,
   body: DesiredCustomer,
   order: OrderWithTree,
   settings: AssumptionSettings,
@@ -156,7 +159,7 @@ function orderRecords(
   const [fault] = faults;
   if (fault !== undefined) return { code: `order.${fault.code}`, reason: fault.message, again: false };
   const build = new PayloadBuild(settings);
-  const records = newBuyRecords(build, { order: order.key, customer: input.customer, body, assets });
+  const records = newBuyRecords(build, { order: order.key, numbers, body, assets });
   const [missing] = missingAssumptions(settings, "E5", build.uses);
   if (missing !== undefined) {
     return {
@@ -173,43 +176,5 @@ function orderRecords(
     return { code: "order.not-sendable", reason, again: true };
   }
   const types = records.map((record) => record.licenseType);
-  return selectionBlock(input.known, types, settings) ?? records;
-}
-
-/**
- * Blocks an order whose customers on the platform are known and do not give exactly one hit for a licence type (A12).
- */
-function selectionBlock(
-  known: Known,
-  types: readonly Parameters<typeof selectCustomer>[1][],
-  settings: AssumptionSettings,
-): Block | undefined {
-  if (known.link === undefined || known.platformCustomers.length === 0) return undefined;
-  for (const licenseType of types) {
-    const selected = selectPlatformCustomer(known, licenseType, settings);
-    if ("code" in selected) return selected;
-  }
-  return undefined;
-}
-
-/** The platform customer that takes orders of a licence type, or why there is not exactly one (A12). */
-export function selectPlatformCustomer(
-  known: Pick<Known, "platformCustomers" | "link">,
-  licenseType: Parameters<typeof selectCustomer>[1],
-  settings: AssumptionSettings,
-): { customerId: string } | Block {
-  const enterpriseGlobalId = known.link?.enterpriseGlobalId ?? "";
-  const selected = selectCustomer(
-    known.platformCustomers.map((item) => ({ ...item, enterpriseGlobalId, enterpriseName: null })),
-    licenseType,
-    settings,
-  );
-  if (selected.ok) return { customerId: selected.value.customerId };
-  return {
-    code: "enterprise.no-single-customer",
-    reason:
-      `${selected.error.hits} ${selected.error.selector} customers of the enterprise fit the licence ` +
-      `type ${licenseType}; exactly one must (A12)`,
-    again: true,
-  };
+  return selectionBlock(known, types, settings) ?? records;
 }

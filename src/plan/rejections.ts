@@ -3,10 +3,11 @@ import type { Json } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { operation } from "../operation/new-operation.ts";
+import type { MeantOperation, Operation } from "../operation/operation.ts";
 import { kindOf, kinds } from "../operation/registry.ts";
-import type { Block } from "./block.ts";
+import type { Block, BlockedRecord } from "./block.ts";
 import type { Rejection } from "./input.ts";
-import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
 
 const fingerprints = new WeakMap<AssumptionSettings, string>();
@@ -55,6 +56,19 @@ export class StandingRejections {
     );
   }
 
+  /** The operations that are meant, without those that were refused before: the records of such a one wait. */
+  operations(meant: readonly MeantOperation[]): { operations: Operation[]; refused: BlockedRecord[] } {
+    const operations: Operation[] = [];
+    const refused: BlockedRecord[] = [];
+    for (const { kind, ...fields } of meant) {
+      const made = operation(kind, fields);
+      const block = this.of(made);
+      if (block === undefined) operations.push(made);
+      else refused.push(...made.records.map((record): BlockedRecord => [formatKey(record), block]));
+    }
+    return { operations, refused };
+  }
+
   /** Why an operation is not planned again. */
   of(operation: Operation): Block | undefined {
     const found = this.#byHash.get(`${operation.kind} ${operation.hash}`);
@@ -62,9 +76,9 @@ export class StandingRejections {
   }
 
   /** What became of a person's part of an M1: refused alone, or together with others of one operation. */
-  person(hash: string): { alone: Block } | { together: string } | undefined {
+  person(hash: string): { alone?: Block; together?: string } {
     const found = this.#byHash.get(`add-staff ${hash}`);
-    if (found === undefined) return undefined;
+    if (found === undefined) return {};
     return found.shared ? { together: found.operationId } : { alone: rejectionBlock(found) };
   }
 }

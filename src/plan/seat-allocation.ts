@@ -1,9 +1,13 @@
 import { formatKey } from "../crm/keys.ts";
-import type { Block } from "./block.ts";
-import type { CustomerInput } from "./input.ts";
-import { assetNumberReference } from "./order-records.ts";
 import type { Operation } from "../operation/operation.ts";
+import { assetNumberReference } from "../operation/references.ts";
 import { kindOf } from "../operation/registry.ts";
+import type { Known } from "../operation/state.ts";
+import type { BlockedRecord } from "./block.ts";
+import type { CustomerInput } from "./input.ts";
+
+/** What seats are allocated by. */
+type Given = Pick<CustomerInput, "staff"> & { known: Pick<Known, "assignments" | "numbers" | "placedOrders"> };
 
 /** An asset a staff member should hold: a number, or the number of an instance's unit that becomes known later. */
 export interface Claimed {
@@ -16,7 +20,7 @@ export interface Claimed {
 export interface Allocation {
   /** By staff key. */
   claims: ReadonlyMap<string, Claimed[]>;
-  blocks: Map<string, Block>;
+  blocks: BlockedRecord[];
   /** Staff with a claim on an asset that is in no placed order yet: what they hold stays until it is. */
   waiting: ReadonlySet<string>;
 }
@@ -29,40 +33,31 @@ interface Entry {
   byNumber: boolean;
 }
 
-/** Keeps the first block of a record, but never one that is not looked at again in place of one that is. */
-export function block(blocks: Map<string, Block>, key: string, found: Block): void {
-  const earlier = blocks.get(key);
-  if (earlier === undefined || (found.again && !earlier.again)) blocks.set(key, found);
-}
-
 /**
  * Which number each claim means. Claims of a number go first, since nothing else satisfies them; claims of an instance
  * take what is left: the number that the person holds already, else the first free one. What a quarantined record holds
  * is nobody else's. In one piece: the passes share what is taken already.
  */
-export function allocate(input: CustomerInput, orderOperations: readonly Operation[]): Allocation {
-  const units = unitsOf(input, orderOperations);
-  const blocks = new Map<string, Block>();
+export function allocate(given: Given, orderOperations: readonly Operation[]): Allocation {
+  const units = unitsOf(given, orderOperations);
+  const blocks: BlockedRecord[] = [];
   const waiting = new Set<string>();
-  const entries = entriesOf(input, units, (key, name) => {
+  const entries = entriesOf(given, units, (key, name) => {
     waiting.add(key);
-    block(blocks, key, {
-      code: "asset.not-ordered",
-      reason: `${name} is in no placed order of this customer yet`,
-      again: true,
-    });
+    const reason = `${name} is in no placed order of this customer yet`;
+    blocks.push([key, { code: "asset.not-ordered", reason, again: true }]);
   });
 
   const taken = new Map<string, string>();
   const quarantined = new Set(
-    input.staff.filter((staff) => staff.state === "quarantined").map((staff) => formatKey(staff.key)),
+    given.staff.filter((staff) => staff.state === "quarantined").map((staff) => formatKey(staff.key)),
   );
-  for (const item of input.known.assignments) {
+  for (const item of given.known.assignments) {
     if (quarantined.has(formatKey(item.staff))) taken.set(item.assetNumber, formatKey(item.staff));
   }
   const holderOf = (claim: Claimed): string | undefined =>
     taken.get(claim.token) ?? (claim.number === undefined ? undefined : taken.get(claim.number));
-  const held = new Map(input.known.assignments.map((item) => [item.assetNumber, formatKey(item.staff)]));
+  const held = new Map(given.known.assignments.map((item) => [item.assetNumber, formatKey(item.staff)]));
   const claims = new Map<string, Claimed[]>();
   const take = (entry: Entry, claim: Claimed): void => {
     taken.set(claim.token, entry.key);
@@ -89,14 +84,11 @@ export function allocate(input: CustomerInput, orderOperations: readonly Operati
       const holders = entry.candidates.map(holderOf);
       if (isNamedByItself(entry, claims)) continue;
       const other = holders.find((holder) => holder !== entry.key);
-      block(blocks, entry.key, {
-        code: "asset.claimed-twice",
-        reason:
-          other === undefined
-            ? `${entry.name} is claimed more often by this person than it has numbers`
-            : `${entry.name} is claimed by ${other} too, and an asset number has one holder`,
-        again: true,
-      });
+      const reason =
+        other === undefined
+          ? `${entry.name} is claimed more often by this person than it has numbers`
+          : `${entry.name} is claimed by ${other} too, and an asset number has one holder`;
+      blocks.push([entry.key, { code: "asset.claimed-twice", reason, again: true }]);
     }
   }
   return { claims, blocks, waiting };
@@ -112,12 +104,12 @@ function isNamedByItself(entry: Entry, claims: ReadonlyMap<string, Claimed[]>): 
 }
 
 function entriesOf(
-  input: CustomerInput,
+  { staff: people }: Given,
   units: ReadonlyMap<string, Claimed[]>,
   notOrdered: (key: string, name: string) => void,
 ): Entry[] {
   const entries: Entry[] = [];
-  for (const staff of input.staff) {
+  for (const staff of people) {
     if (staff.state !== "current") continue;
     const key = formatKey(staff.key);
     const named = new Set<string>();
@@ -143,30 +135,31 @@ function entriesOf(
  * The units of each asset instance, by namespace and instance id: those of placed orders and those that this plan
  * places.
  */
-function unitsOf(input: CustomerInput, orderOperations: readonly Operation[]): Map<string, Claimed[]> {
-  const units = new Map<string, Claimed[]>();
+function unitsOf(given: Given, orderOperations: readonly Operation[]): ReadonlyMap<string, Claimed[]> {
   const planned = new Set(orderOperations.map((item) => item.subject));
-  const seen = new Set<string>();
-  for (const fixed of input.known.numbers) {
-    const order = { namespace: fixed.namespace, id: fixed.orderId };
+  const fixed = given.known.numbers.flatMap((item) => {
+    const order = { namespace: item.namespace, id: item.orderId };
     const key = formatKey(order);
-    if (!input.known.placedOrders.has(key) && !planned.has(`order:${key}`)) continue;
-    const payload = assetNumberReference(order, fixed.instanceId, fixed.unit);
+    const isOrdered = given.known.placedOrders.has(key) || planned.has(`order:${key}`);
+    return isOrdered ? [{ ...item, order }] : [];
+  });
+  const unfixed = orderOperations.flatMap((item) =>
+    item.records.slice(0, 1).flatMap((order) =>
+      kindOf(item)
+        .assets(item)
+        .flatMap(({ id: instanceId, quantity }) =>
+          Array.from({ length: quantity }, (_, unit) => ({ order, instanceId, unit, number: undefined })),
+        ),
+    ),
+  );
+  const units = new Map<string, Claimed[]>();
+  const seen = new Set<string>();
+  for (const { order, instanceId, unit, number } of [...fixed, ...unfixed]) {
+    const payload = assetNumberReference(order, instanceId, unit);
     const token = payload.of;
+    if (seen.has(token)) continue;
     seen.add(token);
-    push(units, JSON.stringify([fixed.namespace, fixed.instanceId]), { token, number: fixed.number, payload });
-  }
-  for (const item of orderOperations) {
-    const [record] = item.records;
-    if (record === undefined) continue;
-    for (const asset of kindOf(item).assets(item)) {
-      for (let unit = 0; unit < asset.quantity; unit += 1) {
-        const payload = assetNumberReference(record, asset.id, unit);
-        const token = payload.of;
-        if (seen.has(token)) continue;
-        push(units, JSON.stringify([record.namespace, asset.id]), { token, number: undefined, payload });
-      }
-    }
+    push(units, JSON.stringify([order.namespace, instanceId]), { token, number, payload });
   }
   return units;
 }

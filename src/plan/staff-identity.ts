@@ -5,7 +5,8 @@ import type { PrivateMarker } from "../operation/references.ts";
 import { markerKey } from "../operation/references.ts";
 import type { ObservedMember } from "../platform/snapshot.ts";
 import type { Block } from "./block.ts";
-import type { CustomerInput } from "./input.ts";
+import type { CustomerInput, Observed } from "./input.ts";
+import type { Known } from "../operation/state.ts";
 
 /** Who a staff record is on the platform, or becomes in this plan. */
 export type Membership =
@@ -13,34 +14,101 @@ export type Membership =
   | { kind: "to-add" }
   | { kind: "blocked"; block: Block };
 
+/** What tells who a person is. */
+interface Given extends Pick<CustomerInput, "staff" | "privateValues"> {
+  known: Pick<Known, "link" | "staffLinks" | "protectedMembers" | "enterpriseCode">;
+  observed: Pick<Observed, "members">;
+}
+
 /** The members that M5 shows, and how often the CRM gives each account name. */
-export interface Members {
+interface Members {
   shown: readonly ObservedMember[];
   names: ReadonlyMap<string, number>;
 }
 
-export function clear(input: CustomerInput, value: PrivateMarker): string | undefined {
-  return input.privateValues.get(markerKey(value));
+/**
+ * Who each staff record is on the platform: by its link, else by its account name, bare or with the enterprise code
+ * (A28); two hits block.
+ */
+export function membershipsOf(given: Given, settings: AssumptionSettings): Map<string, Membership> {
+  const { link: enterprise, staffLinks } = given.known;
+  const shown = (given.observed.members ?? []).filter((member) => !member.deleted);
+  const unread = enterprise !== undefined && given.observed.members === undefined;
+  const members: Members = { shown, names: accountNames(given) };
+  const memberships = new Map<string, Membership>();
+  const unlinked = new Map<string, Membership>();
+  for (const staff of given.staff) {
+    const key = formatKey(staff.key);
+    const link = staffLinks.get(key);
+    if (link !== undefined) {
+      const { memberGlobalId } = link;
+      const isShown = unread || shown.some((member) => member.globalId === memberGlobalId);
+      memberships.set(key, isShown ? { kind: "member", memberGlobalId, origin: "linked" } : notShown);
+    } else if (staff.state === "current" && unread) {
+      memberships.set(key, blocked("staff.not-read", "the staff list was not read"));
+    } else if (staff.state === "current") {
+      unlinked.set(key, identify(given, staff, members, settings));
+    }
+  }
+  const fits = new Map<string, number>();
+  for (const found of unlinked.values())
+    if (found.kind === "member") fits.set(found.memberGlobalId, (fits.get(found.memberGlobalId) ?? 0) + 1);
+  for (const [key, found] of unlinked) memberships.set(key, onlyOne(found, fits) ?? found);
+  return memberships;
 }
 
-export function blocked(code: string, reason: string, again = true): Membership {
+function accountNames(given: Given): ReadonlyMap<string, number> {
+  const names = new Map<string, number>();
+  for (const staff of given.staff) {
+    if (staff.state !== "current") continue;
+    const name = clear(given, staff.body.userName) ?? "";
+    names.set(name, (names.get(name) ?? 0) + 1);
+  }
+  return names;
+}
+
+function clear(given: Pick<Given, "privateValues">, value: PrivateMarker): string | undefined {
+  return given.privateValues.get(markerKey(value));
+}
+
+function blocked(code: string, reason: string, again = true): Membership {
   return { kind: "blocked", block: { code, reason, again } };
 }
 
+const notShown = blocked(
+  "staff.not-shown",
+  "the platform no longer shows this staff member; check whether somebody deleted the account",
+);
+
+/** Blocks a staff record whose account name, bare or with a code, leads to the same member as another record's. */
+function onlyOne(found: Membership, fits: ReadonlyMap<string, number>): Membership | undefined {
+  if (found.kind !== "member") return undefined;
+  const hits = fits.get(found.memberGlobalId) ?? 0;
+  if (hits <= 1) return undefined;
+  return {
+    kind: "blocked",
+    block: {
+      code: "staff.ambiguous",
+      reason: `${hits} staff records fit the same staff member on the platform; one must be chosen by hand`,
+      again: true,
+    },
+  };
+}
+
 /** Finds one unlinked staff record among the members, by its account name, bare or with the enterprise code (A28). */
-export function identify(
-  input: CustomerInput,
+function identify(
+  given: Given,
   staff: Desired<DesiredStaff>,
   members: Members,
   settings: AssumptionSettings,
 ): Membership {
-  const userName = clear(input, staff.body.userName);
+  const userName = clear(given, staff.body.userName);
   if (userName === undefined) return blocked("staff.erased", "the person's private values were erased", false);
   if ((members.names.get(userName) ?? 0) > 1) {
     return blocked("staff.same-account", "two staff records of this customer have the same account name");
   }
-  const name = clear(input, staff.body.name);
-  const code = input.known.enterpriseCode;
+  const name = clear(given, staff.body.name);
+  const code = given.known.enterpriseCode;
   const hits = members.shown.filter((member) => {
     if (member.userName === userName) return true;
     if (!member.userName.startsWith(userName)) return false;
@@ -55,15 +123,15 @@ export function identify(
       `${hits.length} staff members on the platform fit the account name; one must be chosen by hand`,
     );
   }
-  if (hit !== undefined) return adoptable(input, hit);
+  if (hit !== undefined) return adoptable(given, hit);
   const stranger = members.shown.some(
-    (member) => member.name === name && member.userName.startsWith(userName) && isNobodys(input, member, members.names),
+    (member) => member.name === name && member.userName.startsWith(userName) && isNobodys(given, member, members.names),
   );
   return stranger ? { kind: "blocked", block: otherEnding } : { kind: "to-add" };
 }
 
 /** Whether the member with a person's account name may be that person. */
-function adoptable({ known }: CustomerInput, hit: ObservedMember): Membership {
+function adoptable({ known }: Pick<Given, "known">, hit: ObservedMember): Membership {
   if (known.protectedMembers.has(hit.globalId)) {
     return blocked(
       "staff.protected",
@@ -98,8 +166,12 @@ const otherEnding: Block = {
  * Whether a member is neither linked to a staff record, nor made with the enterprise, nor the account of another record
  * of this customer.
  */
-function isNobodys(input: CustomerInput, member: ObservedMember, names: ReadonlyMap<string, number>): boolean {
-  const { staffLinks, protectedMembers, enterpriseCode } = input.known;
+function isNobodys(
+  { known }: Pick<Given, "known">,
+  member: ObservedMember,
+  names: ReadonlyMap<string, number>,
+): boolean {
+  const { staffLinks, protectedMembers, enterpriseCode } = known;
   if (protectedMembers.has(member.globalId)) return false;
   if ([...staffLinks.values()].some((link) => link.memberGlobalId === member.globalId)) return false;
   if (names.has(member.userName)) return false;

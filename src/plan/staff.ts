@@ -2,82 +2,71 @@ import { limits } from "../contract/limits.ts";
 import { wireLong } from "../contract/member-center.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Known, StateChange } from "../operation/state.ts";
 import type { StaffLink, StaffProfile } from "../operation/state/staff-links.ts";
-import type { StateChange } from "../operation/state.ts";
-import type { Block } from "./block.ts";
-import type { CustomerInput } from "./input.ts";
+import type { Block, BlockedRecord } from "./block.ts";
+import type { Observed } from "./input.ts";
+import type { Prepared } from "./prepared.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import type { AddedPerson } from "../operation/add-staff.ts";
-import type { Operation } from "../operation/operation.ts";
-import { operation } from "../operation/new-operation.ts";
-import { blocked, clear, identify } from "./staff-identity.ts";
-import type { Members, Membership } from "./staff-identity.ts";
+import type { MeantOperation } from "../operation/operation.ts";
+import { membershipsOf } from "./staff-identity.ts";
+import type { Membership } from "./staff-identity.ts";
 import { personHash } from "./rejections.ts";
 import type { StandingRejections } from "./rejections.ts";
 
+/** What the staff stage looks at. */
+type Given = Pick<Prepared, "customer" | "staff" | "privateValues"> & {
+  known: Pick<Known, "link" | "staffLinks" | "protectedMembers" | "enterpriseCode">;
+  observed: Pick<Observed, "members">;
+};
+
 export interface StaffStage {
   memberships: ReadonlyMap<string, Membership>;
-  operations: Operation[];
+  meant: MeantOperation<"add-staff">[];
   changes: StateChange[];
+  /** Why somebody is nobody on the platform yet. */
+  blocks: BlockedRecord[];
   /** Blocks that concern a record without stopping its assets, such as a changed name. */
   notes: ReadonlyMap<string, Block>;
 }
 
 /**
- * Finds each staff record on the platform: by its link, else by its account name, bare or with the enterprise code
- * (A28); two hits block. Whoever is not there is added, at most 100 in one M1.
+ * Finds each staff record on the platform, adopts who is there and adds who is not, at most 100 in one M1. Says in
+ * `memberships` who each of them is.
  */
 export function planStaff(
-  input: CustomerInput,
+  given: Given,
   settings: AssumptionSettings,
-  options: { canSeal: boolean; rejections: StandingRejections },
+  { canSeal, rejections }: { canSeal: boolean; rejections: Pick<StandingRejections, "person"> },
 ): StaffStage {
-  const stage = { memberships: new Map<string, Membership>(), notes: new Map<string, Block>() };
-  const enterpriseGlobalId = input.known.link?.enterpriseGlobalId;
-  const shown = (input.observed.members ?? []).filter((member) => !member.deleted);
-  const unread = enterpriseGlobalId !== undefined && input.observed.members === undefined;
-  const members: Members = { shown, names: accountNames(input) };
-  const unlinked: Found[] = [];
-  for (const staff of input.staff) {
+  const { customer } = given;
+  const memberships = membershipsOf(given, settings);
+  const changes: StateChange[] = [];
+  const notes = new Map<string, Block>();
+  const toAdd: Candidate[] = [];
+  for (const staff of given.staff) {
     const key = formatKey(staff.key);
-    const link = input.known.staffLinks.get(key);
-    if (link !== undefined) {
-      const isShown = unread || shown.some((member) => member.globalId === link.memberGlobalId);
-      stage.memberships.set(key, isShown ? linkedMember(link) : notShown);
-      const note = changeNote(link, staff);
-      if (note !== undefined) stage.notes.set(key, note);
-    } else if (staff.state === "current" && unread) {
-      stage.memberships.set(key, blocked("staff.not-read", "the staff list was not read"));
-    } else if (staff.state === "current") {
-      unlinked.push({ staff, found: identify(input, staff, members, settings) });
-    }
+    const link = given.known.staffLinks.get(key);
+    const note = link === undefined ? undefined : changeNote(link, staff);
+    if (note !== undefined) notes.set(key, note);
+    const membership = memberships.get(key);
+    if (membership?.kind === "member") changes.push(...adoption(given, staff, membership));
+    if (membership?.kind !== "to-add") continue;
+    const entry = newStaff(staff, settings);
+    const { alone, together } = rejections.person(personHash(customer, staff.key, entry));
+    const block = passwordBlock(staff, settings, canSeal) ?? alone;
+    if (block !== undefined) memberships.set(key, { kind: "blocked", block });
+    else toAdd.push({ staff, entry, together });
   }
-  return { ...stage, ...planUnlinked(input, settings, options, unlinked, stage.memberships) };
+  return { memberships, meant: additions(customer, toAdd), changes, blocks: blocksOf(memberships), notes };
 }
 
-/** A staff record that no link leads to the platform, and whom its account name leads to. */
-interface Found {
-  staff: Desired<DesiredStaff>;
-  found: Membership;
-}
-
-function accountNames(input: CustomerInput): ReadonlyMap<string, number> {
-  const names = new Map<string, number>();
-  for (const staff of input.staff) {
-    if (staff.state !== "current") continue;
-    const name = clear(input, staff.body.userName) ?? "";
-    names.set(name, (names.get(name) ?? 0) + 1);
-  }
-  return names;
-}
-
-const notShown = blocked(
-  "staff.not-shown",
-  "the platform no longer shows this staff member; check whether somebody deleted the account",
-);
-
-function linkedMember({ memberGlobalId }: StaffLink): Membership {
-  return { kind: "member", memberGlobalId, origin: "linked" };
+function blocksOf(memberships: StaffStage["memberships"]): BlockedRecord[] {
+  return [...memberships].flatMap(([key, membership]): BlockedRecord[] =>
+    membership.kind === "blocked" ? [[key, membership.block]] : [],
+  );
 }
 
 function changeNote(link: StaffLink, staff: Desired<DesiredStaff>): Block | undefined {
@@ -90,76 +79,15 @@ function changeNote(link: StaffLink, staff: Desired<DesiredStaff>): Block | unde
   };
 }
 
-/** Adopts who is there and adds who is not; says in `memberships` who each of them is. */
-function planUnlinked(
-  input: CustomerInput,
-  settings: AssumptionSettings,
-  options: { canSeal: boolean; rejections: StandingRejections },
-  unlinked: readonly Found[],
-  memberships: Map<string, Membership>,
-): Pick<StaffStage, "operations" | "changes"> {
-  const changes: StateChange[] = [];
-  const fits = new Map<string, number>();
-  for (const { found } of unlinked) {
-    if (found.kind === "member") fits.set(found.memberGlobalId, (fits.get(found.memberGlobalId) ?? 0) + 1);
-  }
-  const toAdd: Candidate[] = [];
-  for (const { staff, found } of unlinked) {
-    let membership = onlyOne(found, fits) ?? passwordLacking(found, staff, settings, options.canSeal) ?? found;
-    if (membership.kind === "to-add") {
-      const entry = newStaff(staff, settings);
-      const refused = options.rejections.person(personHash(input.customer, staff.key, entry));
-      if (refused !== undefined && "alone" in refused) membership = { kind: "blocked", block: refused.alone };
-      else toAdd.push({ staff, entry, together: refused?.together });
-    }
-    memberships.set(formatKey(staff.key), membership);
-    const adopted = adoption(input, staff, membership);
-    if (adopted !== undefined) changes.push(adopted);
-  }
-  return { operations: additions(input, toAdd), changes };
-}
-
 function adoption(
-  { customer, known }: CustomerInput,
+  { customer, known }: Given,
   staff: Desired<DesiredStaff>,
-  membership: Membership,
-): StateChange | undefined {
-  if (membership.kind !== "member" || known.link === undefined) return undefined;
-  return {
-    type: "staff-linked",
-    staff: staff.key,
-    customer,
-    enterpriseGlobalId: known.link.enterpriseGlobalId,
-    memberGlobalId: membership.memberGlobalId,
-    origin: "adopted",
-    profile: profileOf(staff.body),
-  };
-}
-
-/** Blocks a staff record whose account name, bare or with a code, leads to the same member as another record's. */
-function onlyOne(found: Membership, fits: ReadonlyMap<string, number>): Membership | undefined {
-  if (found.kind !== "member") return undefined;
-  const hits = fits.get(found.memberGlobalId) ?? 0;
-  if (hits <= 1) return undefined;
-  return {
-    kind: "blocked",
-    block: {
-      code: "staff.ambiguous",
-      reason: `${hits} staff records fit the same staff member on the platform; one must be chosen by hand`,
-      again: true,
-    },
-  };
-}
-
-function passwordLacking(
-  found: Membership,
-  staff: Desired<DesiredStaff>,
-  settings: AssumptionSettings,
-  canSeal: boolean,
-): Membership | undefined {
-  if (found.kind !== "to-add") return undefined;
-  const block = passwordBlock(staff, settings, canSeal);
-  return block === undefined ? undefined : { kind: "blocked", block };
+  { memberGlobalId, origin }: Extract<Membership, { kind: "member" }>,
+): StateChange[] {
+  if (origin === "linked" || known.link === undefined) return [];
+  const { enterpriseGlobalId } = known.link;
+  const profile = profileOf(staff.body);
+  return [{ type: "staff-linked", staff: staff.key, customer, enterpriseGlobalId, memberGlobalId, origin, profile }];
 }
 
 function passwordBlock(
@@ -191,19 +119,18 @@ interface Candidate {
   together: string | undefined;
 }
 
-function additions(input: CustomerInput, toAdd: readonly Candidate[]): Operation[] {
-  return batches(toAdd).map((batch) =>
-    operation("add-staff", {
-      customer: input.customer,
-      subject: `staff-of:${formatKey(input.customer)}`,
-      records: batch.map(({ staff }) => ({ stream: "staff", ...staff.key })),
-      target: { enterpriseGlobalId: { $ref: "enterpriseGlobalId" } },
-      payload: { userList: batch.map(({ entry }) => entry) },
-      reason: `${batch.length} staff ${batch.length === 1 ? "member is" : "members are"} not on the platform yet`,
-      before: null,
-      after: batch.map(({ staff }) => ({ staff: formatKey(staff.key), ...profileOf(staff.body) })),
-    }),
-  );
+function additions(customer: RecordKey, toAdd: readonly Candidate[]): StaffStage["meant"] {
+  return batches(toAdd).map((batch) => ({
+    kind: "add-staff",
+    customer,
+    subject: `staff-of:${formatKey(customer)}`,
+    records: batch.map(({ staff }) => ({ stream: "staff", ...staff.key })),
+    target: { enterpriseGlobalId: { $ref: "enterpriseGlobalId" } },
+    payload: { userList: batch.map(({ entry }) => entry) },
+    reason: `${batch.length} staff ${batch.length === 1 ? "member is" : "members are"} not on the platform yet`,
+    before: null,
+    after: batch.map(({ staff }) => ({ staff: formatKey(staff.key), ...profileOf(staff.body) })),
+  }));
 }
 
 /**

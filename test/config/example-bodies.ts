@@ -10,6 +10,7 @@ import type { Known } from "../../src/operation/state.ts";
 import type { PrivateMarker } from "../../src/operation/references.ts";
 import { markerKey } from "../../src/operation/references.ts";
 import { planOrders } from "../../src/plan/orders.ts";
+import { prepare } from "../../src/plan/prepared.ts";
 import { createBatchSchema } from "../../src/sandbox/order-bodies.ts";
 import { checkAsset } from "../../src/sandbox/order-tree.ts";
 
@@ -43,7 +44,7 @@ export function ordersOf(
     const values = new Map<string, Json>();
     const key = customerKeyOf("orders", order);
     const customer = customers.get(formatKey(key));
-    const [decision] = planOrders(
+    const input = prepare(
       {
         customer: key,
         desiredCustomer: customer === undefined ? undefined : desired(customer, hideCustomer(customer, values)),
@@ -58,11 +59,13 @@ export function ordersOf(
       },
       settings,
     );
-    if (decision?.operation === undefined) {
-      waiting.push(`${formatKey(order)} ${decision?.block?.code ?? "nothing to do"}`);
+    const { meant, blocks } = planOrders(input, settings);
+    const [placement] = meant;
+    if (placement === undefined) {
+      waiting.push(`${formatKey(order)} ${blocks[0]?.[1].code ?? "nothing to do"}`);
       continue;
     }
-    const bound = bind(decision.operation.payload, {
+    const bound = bind(placement.payload, {
       reference: (reference) => ("of" in reference ? `${reference.$ref} of ${reference.of}` : reference.$ref),
       privateValue: (marker) => values.get(markerKey(marker)),
       initialPassword: () => undefined,

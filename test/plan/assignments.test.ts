@@ -2,7 +2,7 @@ import { kindOf } from "../../src/operation/registry.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block } from "../../src/plan/block.ts";
-import { needsOf } from "../../src/plan/plan.ts";
+import { needsOf } from "../../src/plan/needs.ts";
 import { asset, product } from "../crm/instances.ts";
 import {
   assignment,

@@ -5,7 +5,7 @@ import type { CustomerInput } from "../../src/plan/input.ts";
 import { withTree } from "../../src/operation/desired.ts";
 import { compareOperations } from "../../src/operation/operation.ts";
 import { stages } from "../../src/operation/shape.ts";
-import { fingerprintOf } from "../../src/plan/plan.ts";
+import { fingerprintOf } from "../../src/plan/fingerprint.ts";
 import { asset, bundle, product } from "../crm/instances.ts";
 import {
   assignment,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { needsOf } from "../../src/plan/plan.ts";
+import { needsOf } from "../../src/plan/needs.ts";
 import {
   lines,
   member,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
 import { formatKey } from "../../src/crm/keys.ts";
-import { fingerprintOf } from "../../src/plan/plan.ts";
+import { fingerprintOf } from "../../src/plan/fingerprint.ts";
 import type { RunRequest } from "../../src/run/request.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";

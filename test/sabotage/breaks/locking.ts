@@ -37,8 +37,8 @@ export const locking: Breaks = {
     title: "a late answer to what was asked for before says nothing of what is asked for now",
   },
   "a lock that was refused hides what its customer waits for": {
-    file: "src/plan/plan.ts",
-    within: "planCustomer",
+    file: "src/plan/records.ts",
+    within: "recordsOf",
     find: "&& !$waits",
     replace: "",
     test: "plan/locks.test.ts",

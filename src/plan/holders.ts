@@ -1,0 +1,15 @@
+import type { ObservedAsset } from "../platform/snapshot.ts";
+import type { Block } from "./block.ts";
+
+/** Holders by asset number as M6 shows them, `null` for nobody; undefined where it was not read. */
+export type Holders = ReadonlyMap<string, string | null> | undefined;
+
+export function holdersOf(assets: readonly ObservedAsset[] | undefined): Holders {
+  return assets === undefined ? undefined : new Map(assets.map((asset) => [asset.assetNum, asset.holder]));
+}
+
+export const holdersNotRead: Block = {
+  code: "staff.not-read",
+  reason: "who holds which asset number was not read",
+  again: true,
+};

@@ -1,0 +1,30 @@
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import type { Link } from "../operation/state/link.ts";
+import type { Block } from "./block.ts";
+import { customerNumbers } from "./customer-numbers.ts";
+import type { CustomerNumbers } from "./customer-numbers.ts";
+import type { CustomerInput } from "./input.ts";
+
+/** Everything one customer is planned from, with what more than one stage needs of it made once. */
+export interface Prepared extends CustomerInput {
+  numbers: CustomerNumbers;
+  /** The channel customer number is no longer the one under which the enterprise is linked. */
+  renumbered: Block | undefined;
+}
+
+/** What the stages are planned from. */
+export function prepare(input: CustomerInput, settings: AssumptionSettings): Prepared {
+  const numbers = customerNumbers(input.customer, input.desiredCustomer?.body.channelCustomerId, settings);
+  return { ...input, numbers, renumbered: otherNumber(input.known.link, numbers) };
+}
+
+function otherNumber(link: Link | undefined, { channelCustomerId }: CustomerNumbers): Block | undefined {
+  if (link === undefined || link.channelCustomerId === channelCustomerId) return undefined;
+  return {
+    code: "amendment.not-enabled",
+    reason:
+      `amendment not enabled: the channel customer number is now ${channelCustomerId}, and the ` +
+      `enterprise is linked under ${link.channelCustomerId}`,
+    again: false,
+  };
+}

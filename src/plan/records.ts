@@ -1,0 +1,111 @@
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { Operation } from "../operation/operation.ts";
+import type { Block } from "./block.ts";
+import type { CustomerInput } from "./input.ts";
+import type { PeoplePlan } from "./people.ts";
+
+/** What becomes of one record in a plan: its operations are planned, or it waits for a reason. */
+export interface PlannedRecord {
+  stream: Stream;
+  key: RecordKey;
+  outcome: "planned" | "deferred" | "rejected";
+  code?: string;
+  reason?: string;
+  again?: boolean;
+}
+
+type Given = Pick<CustomerInput, "customer" | "desiredCustomer" | "orders" | "staff" | "known">;
+
+/** The stages after the enterprise: orders that are placed, why others are not, and what is done for people. */
+export interface Planned {
+  placements: readonly Operation[];
+  orderBlocks: ReadonlyMap<string, Block>;
+  people: PeoplePlan;
+}
+
+/** What the customer's own record waits for, although nothing under it does. */
+interface OwnBlocks {
+  /** The service refused to have the enterprise changed. */
+  refused: Block | undefined;
+  note: Block | undefined;
+  /** Why something that people asked for is not done. */
+  asked: Block | undefined;
+}
+
+/** What becomes of each record of a customer that does not wait. */
+export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, planned: Planned): PlannedRecord[] {
+  const { customer } = given;
+  const { operations, blocks } = planned.people;
+  const records: PlannedRecord[] = [];
+  if (given.desiredCustomer?.pending === true) records.push(recordOf("customers", customer, refused ?? note));
+  for (const { key, state } of given.orders)
+    if (state !== "quarantined") records.push(recordOf("orders", key, planned.orderBlocks.get(formatKey(key))));
+  const here = new Set(given.staff.map((staff) => formatKey(staff.key)));
+  // A person who belongs elsewhere now: the customer itself keeps what is still to be taken away here in mind.
+  for (const [key, block] of blocks) if (!here.has(key)) records.push(recordOf("customers", customer, block));
+  const served = new Set(operations.flatMap((operation) => operation.records.map(formatKey)));
+  for (const { key, state, pending } of given.staff) {
+    if (state === "quarantined") continue;
+    const block = blocks.get(formatKey(key));
+    if (pending || served.has(formatKey(key)) || block?.again === true) records.push(recordOf("staff", key, block));
+  }
+  // What the customer itself waits for comes first: it is looked at again, which a request that was refused is not.
+  const waits =
+    refused !== undefined || records.some(({ stream, outcome }) => stream === "customers" && outcome !== "planned");
+  if (asked !== undefined && !waits) records.push(recordOf("customers", customer, asked));
+  return records;
+}
+
+function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): PlannedRecord {
+  if (block === undefined) return { stream, key, outcome: "planned" };
+  const { code, reason, again, rejected } = block;
+  return { stream, key, outcome: rejected === true ? "rejected" : "deferred", code, reason, again };
+}
+
+/**
+ * What waits for its customer. What is as the CRM wants it waits for nothing, nor does what is gone and was never on
+ * the platform. `planned` is what would be done if the customer did not wait; undefined where it has no enterprise.
+ */
+export function recordsWaiting(given: Given, own: Block, planned: Planned | undefined): PlannedRecord[] {
+  const { customer, desiredCustomer } = given;
+  const { placedOrders, staffLinks } = given.known;
+  const theirs: Block = { code: "customer.blocked", reason: `waits for the customer: ${own.reason}`, again: true };
+  const records: PlannedRecord[] = [];
+  if (desiredCustomer?.pending === true && desiredCustomer.state !== "quarantined")
+    records.push(recordOf("customers", customer, own));
+  const busyOrders = planned === undefined ? undefined : ordersOf(planned);
+  for (const { key, pending, state, body } of given.orders) {
+    if (!pending || state === "quarantined") continue;
+    const name = formatKey(key);
+    const unwanted = (state === "absent" || body.cancelled) && !placedOrders.has(name);
+    const idle = busyOrders !== undefined && !busyOrders.has(name);
+    records.push(recordOf("orders", key, unwanted || idle ? undefined : theirs));
+  }
+  const busyPeople = planned === undefined ? undefined : peopleOf(given, planned.people);
+  for (const { key, pending, state } of given.staff) {
+    if (!pending || state === "quarantined") continue;
+    const name = formatKey(key);
+    const unwanted = state === "absent" && !staffLinks.has(name);
+    const idle = busyPeople !== undefined && !busyPeople.has(name);
+    records.push(recordOf("staff", key, unwanted || idle ? undefined : theirs));
+  }
+  return records;
+}
+
+/** Orders for which something would be done or said. */
+function ordersOf({ placements, orderBlocks }: Planned): ReadonlySet<string> {
+  return new Set([...orderBlocks.keys(), ...placements.flatMap((operation) => operation.records.map(formatKey))]);
+}
+
+/** People for whom something would be done, recorded or said. */
+function peopleOf({ known }: Given, { operations, changes, blocks }: PeoplePlan): ReadonlySet<string> {
+  const holdersOf = (assetNumber: string): string[] =>
+    known.assignments.filter((item) => item.assetNumber === assetNumber).map((item) => formatKey(item.staff));
+  return new Set([
+    ...blocks.keys(),
+    ...operations.flatMap((operation) => operation.records.map(formatKey)),
+    ...changes.flatMap((change) => ("staff" in change ? [formatKey(change.staff)] : [])),
+    ...changes.flatMap((change) => (change.type === "asset-revoked" ? holdersOf(change.assetNumber) : [])),
+  ]);
+}

@@ -1,0 +1,121 @@
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { MeantOperation } from "../operation/operation.ts";
+import type { Known, StateChange } from "../operation/state.ts";
+import type { Assignment } from "../operation/state/assignments.ts";
+import type { Block, BlockedRecord } from "./block.ts";
+import { holdersNotRead } from "./holders.ts";
+import type { Holders } from "./holders.ts";
+import type { Observed } from "./input.ts";
+import type { Prepared } from "./prepared.ts";
+import type { Allocation } from "./seat-allocation.ts";
+
+/** What the revokes stage looks at. */
+type Given = Pick<Prepared, "customer" | "staff" | "quarantinedInScope" | "sourceWithStrayRecord"> & {
+  known: Pick<Known, "assignments">;
+  observed: Pick<Observed, "members">;
+};
+
+export interface RevokeStage {
+  meant: MeantOperation<"revoke-assets">[];
+  changes: StateChange[];
+  blocks: BlockedRecord[];
+}
+
+/**
+ * Plans what is taken away: what a person holds by our doing and should no longer hold (M9). Only what we granted or
+ * adopted is ever revoked. `revokesBlocked` says why nothing may be taken away now.
+ */
+export function planRevokes(
+  given: Given,
+  allocation: Pick<Allocation, "claims" | "waiting">,
+  holders: Holders,
+  revokesBlocked: Block | undefined,
+): RevokeStage {
+  const stage: RevokeStage = { meant: [], changes: [], blocks: [] };
+  const states = new Map(given.staff.map((staff) => [formatKey(staff.key), staff.state]));
+  const byMember = new Map<string, Leaving>();
+  for (const item of given.known.assignments) {
+    const key = formatKey(item.staff);
+    if (states.get(key) === "quarantined" || allocation.waiting.has(key)) continue;
+    if ((allocation.claims.get(key) ?? []).some((claim) => claim.number === item.assetNumber)) continue;
+    const sight = sightOf(given, holders, item);
+    if (typeof sight === "object") stage.blocks.push([key, sight]);
+    else if (sight === "gone") {
+      stage.changes.push({ type: "asset-revoked", assetNumber: item.assetNumber, operationId: null });
+    } else {
+      const who = JSON.stringify([key, item.memberGlobalId]);
+      const entry = byMember.get(who) ?? { staff: item.staff, memberGlobalId: item.memberGlobalId, numbers: [] };
+      entry.numbers.push(item.assetNumber);
+      byMember.set(who, entry);
+    }
+  }
+  const stopped = revokesBlocked ?? quarantineBlock(given);
+  for (const entry of byMember.values()) {
+    if (stopped === undefined) stage.meant.push(revoke(given.customer, entry));
+    else stage.blocks.push([formatKey(entry.staff), stopped]);
+  }
+  return stage;
+}
+
+function quarantineBlock(given: Given): Block | undefined {
+  const { quarantinedInScope: own, sourceWithStrayRecord: stray } = given;
+  if (own > 0) {
+    return {
+      code: "revokes.blocked",
+      reason:
+        `${own} record(s) of this customer wait in quarantine, so nothing is taken away: \`crm-sync ` +
+        `explain customer ${formatKey(given.customer)}\` lists them`,
+      again: true,
+    };
+  }
+  if (stray === undefined) return undefined;
+  return {
+    code: "revokes.blocked",
+    reason:
+      `a person of the source ${stray.source} waits in quarantine, and whose customer it is cannot be ` +
+      `told, so nothing is taken away where ${stray.source} has people: \`crm-sync quarantine show ` +
+      `${stray.row}\``,
+    again: true,
+  };
+}
+
+/** What one member loses, who is named as it was granted to, not by the person's link: that may lead elsewhere. */
+interface Leaving {
+  staff: RecordKey;
+  memberGlobalId: string;
+  numbers: string[];
+}
+
+function revoke(customer: RecordKey, { staff, memberGlobalId, numbers }: Leaving): MeantOperation<"revoke-assets"> {
+  return {
+    kind: "revoke-assets",
+    customer,
+    subject: `staff:${formatKey(staff)}`,
+    records: [{ stream: "staff", ...staff }],
+    target: { memberGlobalId },
+    payload: { deleteAssets: numbers, addAssets: [] },
+    reason: `the CRM no longer gives this person ${numbers.length} asset${numbers.length === 1 ? "" : "s"}`,
+    before: Object.fromEntries(numbers.map((number) => [number, memberGlobalId])),
+    after: null,
+  };
+}
+
+/** Whether an assignment of ours is still there. It counts as gone only where neither M6 nor M5 shows it (A34). */
+function sightOf({ observed }: Given, holders: Holders, item: Assignment): "held" | "gone" | Block {
+  const { members } = observed;
+  if (holders === undefined || members === undefined) return holdersNotRead;
+  if (holders.get(item.assetNumber) === item.memberGlobalId) return "held";
+  const shown = members.some(
+    (member) =>
+      member.globalId === item.memberGlobalId && !member.deleted && member.assetNums.includes(item.assetNumber),
+  );
+  if (!shown) return "gone";
+  return {
+    code: "asset.readings-disagree",
+    reason:
+      `M5 shows that this person holds the asset number ${item.assetNumber}, and M6 does not; nothing ` +
+      "is taken away on that",
+    again: true,
+  };
+}
