@@ -60,6 +60,25 @@ export const locking: Breaks = {
     test: "run/withdrawn-locks.test.ts",
     title: "a lock that a person takes back while a run is at work on its customer is not sent by that run",
   },
+  "a lock whose call may have left is taken back": {
+    file: "src/ledger/state/withdrawal.ts",
+    within: "withdrawals",
+    never: "inDoubt",
+    test: "ledger/requests.test.ts",
+    title:
+      "what a person takes back > " +
+      "is refused whole from its intent until its outcome is known, and where it is done, and changes nothing then",
+  },
+  "a lock that is done is taken back": {
+    file: "src/ledger/state/withdrawal.ts",
+    within: "withdrawals",
+    find: '|| standing($request) === "done"',
+    replace: "",
+    test: "ledger/requests.test.ts",
+    title:
+      "what a person takes back > " +
+      "is refused whole from its intent until its outcome is known, and where it is done, and changes nothing then",
+  },
   "taking one refused lock back ends what is told of another": {
     file: "src/ledger/state/enterprise-state.ts",
     within: "EnterpriseState.withdraw",

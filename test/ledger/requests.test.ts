@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { NewRequest, RequestName } from "../../src/operation/requests.ts";
+import { operation } from "../../src/operation/new-operation.ts";
+import { subjectOf } from "../../src/operation/requests.ts";
+import { key } from "../support/world/records.ts";
+import { changeFile, openLedger, rowsOf } from "../support/world/start.ts";
+import { intend } from "./opened.ts";
+
+const [ours, theirs] = [key("1"), key("2")];
+const whose = { by: "tester", reason: "lost" };
+
+function lock(about: string): NewRequest {
+  const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
+  return { of: "lock", about, wanted: "locked", details, ...whose };
+}
+
+function named(about: string, wanted: "locked" | "unlocked" = "locked"): RequestName {
+  return { of: "lock", about, wanted };
+}
+
+/** Has E6 on its way for what is asked for of the first customer. */
+async function send(ledger: Ledger): Promise<string> {
+  const { requests } = await ledger.state.known(ours);
+  const planned = operation("lock-assets", {
+    customer: ours,
+    subject: subjectOf(ours, lock("")),
+    records: [{ stream: "customers", ...ours }],
+    target: {},
+    payload: { assetNums: requests.map(({ about }) => about), operatorIdentity: "licence desk" },
+    reason: "a test",
+    before: Object.fromEntries(requests.map(({ about, askedAt }) => [about, askedAt])),
+    after: requests.map(({ about: assetNum, details }) => ({ assetNum, ...details })),
+  });
+  return await intend(ledger, planned, { assetNums: requests.map(({ about }) => about) });
+}
+
+describe("what a person takes back", () => {
+  it("is refused whole from its intent until its outcome is known, and where it is done, and changes nothing then", async () => {
+    const { ledger, path } = await openLedger();
+    await ledger.state.ask(ours, [lock("A"), lock("B")], whose);
+    await ledger.state.ask(theirs, [lock("C")], whose);
+    const id = await send(ledger);
+    const standing = () => rowsOf(path, "select * from manual_request order by about");
+    const before = standing();
+    const inDoubt = { code: "request.in-doubt", message: expect.stringContaining(id) };
+    for (const state of ["unknown", "parked"] as const) {
+      await expect(ledger.state.withdraw(ours, [named("A")], whose)).rejects.toMatchObject(inDoubt);
+      await ledger.journal.conclude(id, { state, changes: [], audit: { kind: state, body: {} } });
+    }
+    await expect(ledger.state.withdraw(ours, [named("A")], whose)).rejects.toMatchObject(inDoubt);
+    expect(standing()).toEqual(before);
+
+    const answered = (about: string, status: 1 | 4) =>
+      ({ type: "request-answered", of: "lock", about, wanted: "locked", answer: { status }, operationId: id }) as const;
+    await ledger.journal.conclude(id, {
+      state: "done",
+      changes: [answered("A", 1), answered("B", 4)],
+      audit: { kind: "lock-assets", body: {} },
+    });
+    const done = standing();
+    const nothing = { code: "request.nothing-to-withdraw", exitCode: 64 };
+    for (const names of [[named("B"), named("A")], [named("B", "unlocked")], [named("C")]])
+      await expect(ledger.state.withdraw(ours, names, whose)).rejects.toMatchObject(nothing);
+    expect(standing()).toEqual(done);
+    await ledger.state.withdraw(ours, [named("B")], whose);
+    await ledger.state.withdraw(theirs, [named("C")], whose);
+    expect((await ledger.state.known(ours)).requests).toMatchObject([{ about: "A", answer: { status: 1 } }]);
+    expect((await ledger.state.known(theirs)).requests).toEqual([]);
+    const taken = rowsOf(path, "select subject from audit where kind = 'request-withdrawn' order by sequence");
+    expect(taken).toEqual([{ subject: "locks:crm/1" }, { subject: "locks:crm/2" }]);
+    ledger.close();
+  });
+
+  it("is told as damage where a column of it is not what was written", async () => {
+    const { ledger, path } = await openLedger();
+    await ledger.state.ask(ours, [lock("A")], whose);
+    changeFile(path, "update manual_request set details = '{}'");
+    await expect(ledger.state.known(ours)).rejects.toMatchObject({ code: "ledger.damaged", exitCode: 65 });
+    ledger.close();
+  });
+});
