@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { breaches, circles, importsOf, mutualImports } from "./architecture/rules.ts";
 import { functionsOf, tooLong } from "./architecture/lengths.ts";
+import { expectedNamers, namersOf, requestNames } from "./architecture/own-files.ts";
 import type { LongFiles, SourceFile } from "./architecture/rules.ts";
 
 const project = join(import.meta.dirname, "..");
@@ -45,6 +46,12 @@ describe("the rooms of the program", () => {
 
   it("have lines within 120 columns, and functions within 60 lines or with a reason", () => {
     expect(tooLong(files)).toEqual([]);
+  });
+
+  it.each(requestNames)("name what a person can ask for in its own files and in four lists alone: %s", (of) => {
+    expect(namersOf(files, of).toSorted()).toEqual(expectedNamers(of).toSorted());
+    const leak = { path: "src/report/a.ts", text: `const asked = known.locks;` };
+    expect(namersOf([...files, leak], of)).toContain(leak.path);
   });
 
   it("give a reason only for files that are there and long", () => {
