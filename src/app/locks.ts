@@ -6,9 +6,8 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { NewRequest, RequestIn } from "../operation/requests.ts";
-import type { Application } from "./application.ts";
 import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";
-import type { Asking, RequestResult } from "./requests.ts";
+import type { Asking, RequestDesk, RequestResult } from "./requests.ts";
 
 /** So many locks at most in one call. */
 const mostLocks = 100;
@@ -27,7 +26,7 @@ export interface LockRequest {
 }
 
 /** What would be sent, were it asked for now. Writes nothing, and sends nothing. */
-export async function previewLocks(application: Application, request: LockRequest): Promise<Operation[]> {
+export async function previewLocks(application: RequestDesk, request: LockRequest): Promise<Operation[]> {
   const asking = askingOf(request);
   if (request.withdraw) return await previewWithdrawal(application, asking);
   return await previewRequests(application, asking.customer, await requestsFor(application, request, asking));
@@ -35,7 +34,7 @@ export async function previewLocks(application: Application, request: LockReques
 
 /** Asks for locks of a customer, or takes that back, as `askFor` and `takeBack` have it. */
 export async function askForLocks(
-  application: Application,
+  application: RequestDesk,
   request: LockRequest,
   shown: { signal: AbortSignal; show: (result: RequestResult) => Promise<void> },
 ): Promise<ExitCode> {
@@ -55,7 +54,7 @@ function askingOf({ customer, numbers, wanted, by, reason }: LockRequest): Askin
 
 /** Throws a Problem where one of them cannot be asked for; nothing is kept then. */
 async function requestsFor(
-  application: Application,
+  application: RequestDesk,
   { customer, wanted, largeCustomer, by, reason }: LockRequest,
   { names }: Asking,
 ): Promise<NewRequest[]> {

@@ -17,6 +17,11 @@ import { runSync } from "../run/run.ts";
 import type { RunSummary } from "../run/summary.ts";
 import type { Application } from "./application.ts";
 import { underRunLock } from "./run-lock.ts";
+import type { LockPlace } from "./run-lock.ts";
+
+/** What of the application is needed for what people ask for. */
+export type RequestDesk = Pick<Application, "clock" | "runDependencies" | "notifyDependencies" | "runHeader"> &
+  LockPlace & { config: Pick<Application["config"], "limits" | "assumptions"> };
 
 /** What a person asks for of one customer, or takes back, all of one kind; and whose word it is. */
 export interface Asking {
@@ -43,7 +48,7 @@ interface Shown {
 
 /** What would be sent, were this asked for now. Writes nothing, and sends nothing. */
 export async function previewRequests(
-  application: Application,
+  application: RequestDesk,
   customer: RecordKey,
   requests: readonly NewRequest[],
 ): Promise<Operation[]> {
@@ -54,7 +59,7 @@ export async function previewRequests(
 
 /** What would be sent, were this taken back now. Writes nothing, and sends nothing. */
 export async function previewWithdrawal(
-  application: Application,
+  application: RequestDesk,
   { customer, names }: Pick<Asking, "customer" | "names">,
 ): Promise<Operation[]> {
   const open = await (await application.ledger()).journal.openOf(customer);
@@ -64,7 +69,7 @@ export async function previewWithdrawal(
 }
 
 async function preview(
-  application: Application,
+  application: RequestDesk,
   customer: RecordKey,
   changesOf: (loaded: Pick<CustomerInput, "known">) => Parameters<typeof applyChanges>[1],
 ): Promise<Operation[]> {
@@ -77,7 +82,7 @@ async function preview(
 }
 
 /** Takes back what was asked for and is not done, with an audit entry. Nothing is sent. */
-export async function takeBack(application: Application, asking: Asking, { show }: Shown): Promise<ExitCode> {
+export async function takeBack(application: RequestDesk, asking: Asking, { show }: Shown): Promise<ExitCode> {
   const ledger = await application.ledger();
   await requireCustomer(ledger, asking.customer);
   await ledger.state.withdraw(asking.customer, asking.names, asking);
@@ -90,7 +95,7 @@ export async function takeBack(application: Application, asking: Asking, { show 
  * Where another run is on, or an outcome of the customer is open, it stays asked for: a run carries it out later.
  */
 export async function askFor(
-  application: Application,
+  application: RequestDesk,
   asking: Asking,
   requests: readonly NewRequest[],
   { signal, show }: Shown,

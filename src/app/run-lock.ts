@@ -1,11 +1,14 @@
 import type { Application } from "./application.ts";
 
+/** What of the application the run lock needs. */
+export type LockPlace = Pick<Application, "ledger" | "requirePlatform">;
+
 /**
  * Holds the run lock while `work` runs. Another run that is on ends this at once with exit code 75. `done` answers,
  * under the lock, where another program did the work in the meantime.
  */
 export async function underRunLock<T>(
-  application: Application,
+  application: LockPlace,
   work: () => Promise<T>,
   done: () => Promise<T | undefined> = async () => undefined,
 ): Promise<T> {

@@ -43,11 +43,14 @@ export class Company {
   /** Rows that cannot be read and do not say either which customer they belong to. */
   readonly nameless = new Set<string>();
   readonly #draws: Draws;
+  readonly #hasLocks: boolean;
   readonly #forms = new Map<string, { form: string | undefined; revision: number }>();
   #made = 0;
 
-  constructor(draws: Draws) {
+  /** `hasLocks`: what is not bound to an account is a physical lock. */
+  constructor(draws: Draws, hasLocks = false) {
     this.#draws = draws;
+    this.#hasLocks = hasLocks;
     const customers = draws.whole(1, 3);
     for (let index = 0; index < customers; index += 1) this.#addCustomer();
     this.#noteChanges();
@@ -87,7 +90,8 @@ export class Company {
   /** An asset with products right under it, and packages with a product each; the second hangs under the first. */
   #addAsset({ id: order, assets, packages, products }: CompanyOrder): void {
     const id = `${order}-A${assets.length + 1}`;
-    const type = this.#draws.chance(0.7) ? "cloud_account" : "softkey";
+    const other = this.#hasLocks ? "normal_recover_usbkey" : "softkey";
+    const type = this.#draws.chance(this.#hasLocks ? 0.4 : 0.7) ? "cloud_account" : other;
     assets.push({ id, type, quantity: this.#draws.chance(0.15) ? 2 : 1 });
     for (let left = this.#draws.whole(1, 2), place = 1; place <= left; place += 1)
       products.push({ id: `${id}-P${place}`, parent: id });

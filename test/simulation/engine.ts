@@ -10,6 +10,7 @@ import type { AssumptionSettings } from "../../src/contract/assumption-settings.
 import { streams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
+import type { RequestDesk } from "../../src/app/requests.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
@@ -268,14 +269,27 @@ export class Engine {
 
   /** Tells people, into the log, what a run that has ended changed. */
   async tell(summary: RunSummary): Promise<void> {
+    await this.wait(tellPeople(this.#notify, summary));
+  }
+
+  /** What people need who ask for locks. */
+  lockDesk(limits: RunRequest["limits"]): RequestDesk {
+    const { ledger, clock } = this;
+    return {
+      clock,
+      config: { limits, assumptions },
+      ledger: () => Promise.resolve(ledger),
+      requirePlatform: () => Promise.resolve(),
+      runDependencies: () => Promise.resolve(this.#deps),
+      notifyDependencies: () => Promise.resolve(this.#notify),
+      runHeader: () => ({}),
+    };
+  }
+
+  get #notify(): Parameters<typeof tellPeople>[0] {
     const { ledger, clock, logger } = this;
     const settings = { kind: "log" } as const;
-    await this.wait(
-      tellPeople(
-        { ledger, clock, logger, store: ledger.schedule, settings, instance: "simulation", secret: () => "" },
-        summary,
-      ),
-    );
+    return { ledger, clock, logger, store: ledger.schedule, settings, instance: "simulation", secret: () => "" };
   }
 
   /** A job has the sources of its streams. */

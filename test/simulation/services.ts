@@ -20,6 +20,8 @@ import type { Draws, Timeline } from "./timeline.ts";
 
 /** How long a caller waits for an answer, in virtual milliseconds. */
 export const callTimeoutMs = 1_000;
+/** How long a request is on its way at most. */
+const mostDelayMs = 20;
 /** Effects land at most this long after the request has left: below the settle time, as the operator has to see to. */
 export const latestEffectMs = 2_500;
 
@@ -81,6 +83,8 @@ export class SimulatedServices {
   refuses: (operation: EndpointId, call: Call) => Answer | undefined = () => undefined;
   /** Told of every call that was refused, where the program hears of it. */
   onRefused: (operation: EndpointId, call: Call, code: string) => void = () => {};
+  /** Told of every other answer that the program hears as it was given. */
+  onAnswered: (operation: EndpointId, answer: Answer) => void = () => {};
   readonly #timeline: Timeline;
   readonly #draws: Draws;
   readonly #services: ReturnType<typeof createServices>;
@@ -174,7 +178,7 @@ export class SimulatedServices {
         signal.addEventListener("abort", stop, { once: true });
         stopListening = () => signal.removeEventListener("abort", stop);
       }
-      this.#timeline.after(this.#draws.whole(0, 20), () => {
+      this.#timeline.after(this.#draws.whole(0, mostDelayMs), () => {
         void this.#serve(request, fail, hears).then((answer) => {
           if (answer === undefined) return;
           timeOut();
@@ -222,7 +226,10 @@ export class SimulatedServices {
     };
     if (fault === undefined) {
       const said = answer();
-      if (typeof said.code === "string" && hears()) this.onRefused(operation, call, said.code);
+      if (hears()) {
+        if (typeof said.code === "string") this.onRefused(operation, call, said.code);
+        else this.onAnswered(operation, said);
+      }
       return onWire(replyOf(said, this.#errorStatus));
     }
     if (fault.fault === "refused") {
@@ -231,6 +238,8 @@ export class SimulatedServices {
     }
     if (fault.fault === "slow") await this.#timeline.sleep(fault.delayMs);
     const truth = appliesCall(fault) ? answer() : undefined;
+    if (fault.fault === "slow" && truth?.code === 0 && fault.delayMs < callTimeoutMs - mostDelayMs && hears())
+      this.onAnswered(operation, truth);
     switch (fault.fault) {
       case "resetBefore":
       case "appliedNoReply":

@@ -21,6 +21,8 @@ import { Engine, jobs, ProgramDied } from "./engine.ts";
 import type { Configuration } from "./engine.ts";
 import { judge } from "./judge.ts";
 import { askForRefused, decideAll } from "./person.ts";
+import { LockPeople, textOf } from "./locks.ts";
+import type { LockWish } from "./locks.ts";
 import { Refusals } from "./refusals.ts";
 import { Backup } from "./restore.ts";
 import { latestEffectMs, SimulatedServices } from "./services.ts";
@@ -131,6 +133,8 @@ class Simulation {
   readonly #refusals: Refusals;
   readonly #undone: Undonenesses;
   readonly #backup: Backup;
+  /** In some seeds: all others draw what they drew before there were any. */
+  readonly #locks: LockPeople | undefined;
   readonly #takenUnmeant: string[] = [];
   readonly #silent: string[] = [];
   /** How the streams are read that are not read whole. */
@@ -149,7 +153,8 @@ class Simulation {
     this.#story = story ? [] : undefined;
     const draws = new Draws(seed);
     this.#draws = draws;
-    this.#company = new Company(draws);
+    const hasLocks = seed % 5 === 4;
+    this.#company = new Company(draws, hasLocks);
     const readings = draws.whole(2, 3);
     this.#services = new SimulatedServices(this.#timeline, draws, { shortM6: readings >= 3 });
     this.#configuration = {
@@ -173,7 +178,11 @@ class Simulation {
     );
     this.#undone = new Undonenesses(this.#company, this.#truth, this.#services);
     this.#backup = new Backup(this.#path);
-    this.#services.refuses = (operation, call) => this.#refusals.answer(operation, call);
+    const wrong = (what: string): void => void this.#wrong.push(what);
+    this.#locks = hasLocks ? new LockPeople(seed, this.#services, wrong) : undefined;
+    this.#services.refuses = (operation, call) =>
+      this.#refusals.answer(operation, call) ?? this.#locks?.answer(operation, call);
+    this.#services.onAnswered = (operation, answer) => this.#locks?.heard(operation, answer);
     this.#services.onRefused = (operation, call, code) => this.#refusals.heard(operation, call, code);
     this.#services.onLeave = (operation, call) => {
       this.#refusals.leaves(operation, call);
@@ -187,18 +196,20 @@ class Simulation {
     this.#somethingIsThere();
     this.#note(`configuration ${JSON.stringify(this.#configuration)}`);
     await this.#troubledTimes();
+    await this.#lockTimes();
     await this.#lastingTimes();
     await this.#quietTimes();
     const settled = this.#settledOperations();
     const verdict = judge(this.#company, this.#services, this.#path);
+    const locks = this.#locks?.judge(this.#kills);
     return {
       seed: this.#seed,
       kills: this.#kills,
       faults: this.#services.faultCount,
       settled,
       runs: this.#runs,
-      twice: verdict.twice,
-      lost: verdict.lost,
+      twice: [...verdict.twice, ...(locks?.twice ?? [])],
+      lost: [...verdict.lost, ...(locks?.lost ?? [])],
       takenUnmeant: this.#takenUnmeant,
       silent: this.#silent,
       wrong: [...this.#wrong, ...verdict.wrong],
@@ -267,6 +278,8 @@ class Simulation {
       if (draws.chance(0.15)) await this.#onePlan();
       await this.#oneRun({ diesAt, jumpsAt, stopsAt, copiedAt });
       this.#noteCalls();
+      if (this.#locks !== undefined && draws.chance(0.7))
+        await this.#askForLocks(this.#locks.wish(), draws.chance(0.4) ? draws.whole(1, 60) : undefined);
       if (draws.chance(0.3)) await this.#ask();
       if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 8_000));
       if (draws.chance(0.2)) await this.#timeline.pass(draws.whole(0, 14 * hour));
@@ -284,6 +297,46 @@ class Simulation {
       this.#noteCalls();
     }
     this.#services.faultRate = 0;
+  }
+
+  /** People have locks switched again and again, with faults, kills, and runs in between. */
+  async #lockTimes(): Promise<void> {
+    const people = this.#locks;
+    if (people === undefined) return;
+    const draws = this.#draws;
+    await this.#oneRun(nothingHappens, "everything");
+    for (let round = draws.whole(3, 7); round > 0; round -= 1) {
+      this.#services.faultRate = draws.pick([0, 0.15, 0.3, 0.6]) ?? 0.3;
+      await this.#askForLocks(people.wish(), draws.chance(0.5) ? draws.whole(1, 40) : undefined);
+      const diesAt = draws.chance(0.5) ? draws.whole(1, 60) : Number.POSITIVE_INFINITY;
+      if (draws.chance(0.4)) await this.#oneRun({ ...nothingHappens, diesAt }, "everything");
+      if (draws.chance(0.3)) await this.#timeline.pass(draws.whole(0, 8_000));
+    }
+    this.#services.faultRate = 0;
+  }
+
+  /** Somebody has locks switched; the program may be killed meanwhile, and then they ask once more. */
+  async #askForLocks(wish: LockWish | undefined, diesAt?: number): Promise<boolean> {
+    const people = this.#locks;
+    if (people === undefined || wish === undefined) return false;
+    // What is taken back may have been sent, and lands before anybody takes it back.
+    if (wish.withdraw) await this.#timeline.pass(latestEffectMs);
+    const fate = diesAt === undefined ? nothingHappens : { ...nothingHappens, diesAt };
+    const engine = await this.#program(fate, new AbortController());
+    try {
+      const said = await people.ask(engine, engine.lockDesk(this.#configuration.limits), wish, false);
+      this.#note(`${textOf(wish)}: ${said}`);
+    } catch (error) {
+      if (!(error instanceof ProgramDied)) throw error;
+      this.#kills += 1;
+      this.#note(`${textOf(wish)}: killed at step ${engine.life.steps}`);
+      this.#watchPermits();
+      const next = await this.#program(nothingHappens, new AbortController());
+      const said = await people.ask(next, next.lockDesk(this.#configuration.limits), wish, true);
+      this.#note(`${textOf(wish)}, once more: ${said}`);
+    }
+    this.#noteCalls();
+    return true;
   }
 
   /** Somebody puts an older copy of the ledger in its place; the program says so, and the newest is put back. */
@@ -336,6 +389,7 @@ class Simulation {
    */
   async #quietTimes(): Promise<void> {
     this.#company.mend();
+    this.#locks?.mend();
     await this.#timeline.pass(60_000);
     this.#note("faults have stopped");
     await this.#believeWhatIsGone();
@@ -345,7 +399,8 @@ class Simulation {
       const summary = await this.#oneRound();
       const writes = this.#services.writingCalls - before;
       await this.#timeline.pass(this.#configuration.settle.timeMs);
-      const decided = (await this.#ask()) > 0;
+      const asked = await this.#askForLocks(this.#locks?.again());
+      const decided = (await this.#ask()) > 0 || asked;
       const waits = summary?.open.some((group) => group.cause === "settle-time") === true;
       waited ||= decided || (run < 3 && (waits || (summary?.openOperations ?? 0) + (summary?.held.length ?? 0) > 0));
       const isOpen = (summary?.openOperations ?? 0) > 0 && run < mostQuietRuns;
@@ -494,8 +549,9 @@ class Simulation {
       undisturbed,
       truth: this.#truth,
       company: this.#company,
-      undone: this.#undone.all(),
+      undone: [...this.#undone.all(), ...(this.#locks?.undone() ?? [])],
       stillHeldAt: (customer) => this.#undone.stillHeldAt(customer),
+      isAskedAt: (customer) => this.#locks?.mayBeTold(customer) === true,
     });
     for (const text of silent) {
       this.#note(`silent: ${text}`);

@@ -150,6 +150,8 @@ export async function judgeTelling(options: {
   undone: readonly Undone[];
   /** Whether anything is to be taken away at a customer, from whomever. */
   stillHeldAt: (customer: string) => boolean;
+  /** Whether nobody knows that everything that people asked for at a customer is done. */
+  isAskedAt: (customer: string) => boolean;
 }): Promise<string[]> {
   const { engine, summary, streams, truth, company } = options;
   const { ledger } = engine;
@@ -205,7 +207,8 @@ export async function judgeTelling(options: {
           options.undone.some((item) => item.stream === group.stream && item.id === id) ||
           // The customer answers for what somebody holds there who is no person of it any more, wherever they went
           // since.
-          (group.stream === "customers" && group.code === "revokes.blocked" && options.stillHeldAt(id));
+          (group.stream === "customers" && group.code === "revokes.blocked" && options.stillHeldAt(id)) ||
+          (group.stream === "customers" && options.isAskedAt(id));
         if (!isOpen && !company.broken.has(`${group.stream} ${id}`) && isThere(company, group.stream, id))
           silent.push(`${group.stream} ${id} is done and told of: ${group.code}`);
       }
