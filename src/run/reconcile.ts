@@ -22,6 +22,7 @@ import {
 } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
 import { deferredOf, plannedIn } from "./record-outcomes.ts";
+import { endRequested } from "./requested-attempt.ts";
 
 /**
  * The unit of work: makes one customer's enterprise, orders, staff and privileges agree with the CRM, stage by stage,
@@ -225,6 +226,7 @@ class CustomerAttemptRun {
     if (usedHold !== undefined) await ledger.approvals.decide(usedHold, "used", "carried out");
     else if (hold === undefined) await lapseNeedlessHold(ledger, plan, this.#planning.observed);
     await ledger.records.setOutcomes(runId, [...outcomes.all.values()], [], hold);
+    await endRequested(ledger, this.#customer, await this.#knows.known());
     return { kind: "finished", operations: done, lacking, refused };
   }
 

@@ -2,7 +2,8 @@ import { toInstant } from "../base/clock.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { CustomerState } from "../apply/customer-state.ts";
 import { requestCodes } from "../ledger/records/work.ts";
-import { subjectOf } from "../operation/requests.ts";
+import { standing, subjectOf } from "../operation/requests.ts";
+import type { Known } from "../operation/state.ts";
 import { planRequested } from "../plan/requested.ts";
 import type { RequestStage } from "../plan/requested.ts";
 import { StandingRejections } from "../plan/rejections.ts";
@@ -54,6 +55,16 @@ export async function attemptRequested(
     return { kind: "waiting", until: toInstant(clock.now() + settle.timeMs) };
   } else await ledger.records.endDeferral(customer, requestCodes);
   return { kind: "finished", operations: state.done, lacking: false, refused: block?.rejected === true };
+}
+
+/** Where everything that people asked for is done, however that was found out, it is told of no more. */
+export async function endRequested(
+  { records }: ReconcileDependencies["ledger"],
+  customer: RecordKey,
+  { requests }: Pick<Known, "requests">,
+): Promise<void> {
+  if (requests.length > 0 && requests.every((request) => standing(request) === "done"))
+    await records.endLesserOutcome(customer, requestCodes);
 }
 
 async function planned(

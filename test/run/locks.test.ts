@@ -143,4 +143,18 @@ describe("locks of two customers", () => {
       expect(cell.sandbox.counts().writingCalls).toBe(before);
     });
   });
+
+  it("a lock that was refused, asked for again and done without an answer, is told of no more by the run that finds it done", async () => {
+    await cells.within(cells.place("base"), {}, async (cell) => {
+      const number = numberOf(cell, "A2");
+      cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
+      expect((await lock(cell, "C1", number)).code).toBe(3);
+      expect((await cell.run()).code, "it waits for a person").toBe(3);
+      const lost = cell.sandbox.faults.add({ operation: "E6", fault: "appliedNoReply" });
+      expect((await lock(cell, "C1", number)).code).toBe(5);
+      cell.sandbox.faults.clear(lost);
+      goodRunOf(await cell.run());
+      expect((await lock(cell, "C2", numberOf(cell, "B1"))).code, "the other customer waits for nothing").toBe(0);
+    });
+  });
 });

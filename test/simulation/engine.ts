@@ -273,7 +273,7 @@ export class Engine {
   }
 
   /** What people need who ask for locks. */
-  lockDesk(limits: RunRequest["limits"]): RequestDesk {
+  requestDesk(limits: RunRequest["limits"]): RequestDesk {
     const { ledger, clock } = this;
     return {
       clock,

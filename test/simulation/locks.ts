@@ -90,8 +90,8 @@ export class LockPeople {
   }
 
   /**
-   * Has a program carry a wish out. Throws ProgramDied where it dies on the way: then somebody asks once more, `repeated`,
-   * and what they ask for may be known already.
+   * Has a program carry a wish out. Throws ProgramDied where it dies on the way: then somebody asks once more,
+   * `repeated`, and what they ask for may be known already.
    */
   async ask(engine: Engine, desk: RequestDesk, wish: LockWish, repeated: boolean): Promise<string> {
     const { customer, numbers, wanted, withdraw } = wish;
@@ -115,7 +115,7 @@ export class LockPeople {
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       code = error.code;
-      if (!(withdraw && repeated && code === "lock.nothing-to-withdraw")) return code;
+      if (!(withdraw && repeated && code === "request.nothing-to-withdraw")) return code;
     }
     for (const number of numbers) {
       const stays = before.get(number) === true ? "locked" : "unlocked";

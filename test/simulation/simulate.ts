@@ -324,7 +324,7 @@ class Simulation {
     const fate = diesAt === undefined ? nothingHappens : { ...nothingHappens, diesAt };
     const engine = await this.#program(fate, new AbortController());
     try {
-      const said = await people.ask(engine, engine.lockDesk(this.#configuration.limits), wish, false);
+      const said = await people.ask(engine, engine.requestDesk(this.#configuration.limits), wish, false);
       this.#note(`${textOf(wish)}: ${said}`);
     } catch (error) {
       if (!(error instanceof ProgramDied)) throw error;
@@ -332,7 +332,7 @@ class Simulation {
       this.#note(`${textOf(wish)}: killed at step ${engine.life.steps}`);
       this.#watchPermits();
       const next = await this.#program(nothingHappens, new AbortController());
-      const said = await people.ask(next, next.lockDesk(this.#configuration.limits), wish, true);
+      const said = await people.ask(next, next.requestDesk(this.#configuration.limits), wish, true);
       this.#note(`${textOf(wish)}, once more: ${said}`);
     }
     this.#noteCalls();

@@ -23,6 +23,7 @@ const remembered = {
   "a run ends with 0 although a record is not done": [1],
   "what a service keeps from being sent is told of nowhere": [1],
   "an older ledger that was put back is used": [37],
+  "a lock that was refused and is done at last is told of for ever": [309],
   "something is taken away while a list that could want it kept was read half": [50],
 };
 

@@ -196,6 +196,11 @@ export class Records {
     return this.#context.read(() => this.#work.pendingCount());
   }
 
+  /** What the customer was told of for a reason that begins so is done; what it waits for otherwise stays. */
+  async endLesserOutcome(customer: RecordKey, prefix: string): Promise<void> {
+    await this.#context.write(() => this.#work.endDeferral(customer, prefix));
+  }
+
   async endDeferral(customer: RecordKey, prefix: string): Promise<void> {
     await this.#context.write(() => {
       this.#work.endDeferral(customer, prefix);

@@ -97,4 +97,13 @@ export const locking: Breaks = {
       "locks that a person disables and enables > " +
       "hide no rejection of their customer's own change, whatever becomes of them",
   },
+  "a refused lock that was asked for again and is found done is told of for ever": {
+    file: "src/run/requested-attempt.ts",
+    within: "endRequested",
+    skips: "endLesserOutcome",
+    test: "run/locks.test.ts",
+    title:
+      "locks of two customers > a lock that was refused, asked for again and done without an answer, " +
+      "is told of no more by the run that finds it done",
+  },
 };
