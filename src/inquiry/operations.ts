@@ -5,8 +5,7 @@ import type { RecordKey } from "../crm/model.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { attempt } from "../ledger/journal/journal-row.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
-import { namedKind } from "../operation/registry.ts";
-import { lookForStored } from "../operation/stored-operation.ts";
+import { lookForStored, whenUnknownStored } from "../operation/stored-operation.ts";
 import type { EvidenceFacts, OperationFacts } from "../report/facts.ts";
 import { privateBody, spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -102,6 +101,7 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     .orderBy("record_id")
     .execute();
   const unbound = { target: stored<JsonObject>(row.target), payload: stored<JsonObject>(row.payload) };
+  const around = { before: storedOrNull(row.before), after: storedOrNull(row.after) };
   const context = stored<JsonObject>(row.context);
   const served = records.map((item) => ({ stream: item.stream, namespace: item.namespace, id: item.record_id }));
   return {
@@ -119,9 +119,8 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     ...unbound,
     context,
     lookFor: lookForStored(row.kind, { ...unbound, context, records: served }) ?? null,
-    whenUnknown: namedKind(row.kind)?.whenUnknown ?? null,
-    before: storedOrNull(row.before),
-    after: storedOrNull(row.after),
+    whenUnknown: whenUnknownStored(row.kind, { ...unbound, ...around, context }) ?? null,
+    ...around,
     takesAway: row.takes_away,
     hash: row.hash,
     wireHash: row.wire_hash,

@@ -1,6 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
-import type { JournalEntry, LookFor } from "./kind.ts";
+import type { JournalEntry, KindFacts, LookFor } from "./kind.ts";
 import type { Operation } from "./operation.ts";
 import { isKind, kindOf } from "./registry.ts";
 import type { OperationKind, ShapeMap } from "./registry.ts";
@@ -33,7 +33,7 @@ export function readOperation<K extends OperationKind>(
   if (!fits(schemas.before, before)) return { misfit: "before" };
   if (!fits(schemas.after, after)) return { misfit: "after" };
   const operation = { ...common, kind, target, payload, before, after };
-  if (isJsonObject(context) && Object.keys(context).length === 0) return { stored: { operation, context: undefined } };
+  if (isNone(context)) return { stored: { operation, context: undefined } };
   if (!fits(schemas.context, context)) return { misfit: "context" };
   return { stored: { operation, context } };
 }
@@ -43,6 +43,21 @@ interface Kept {
   payload: Json;
   context: Json;
   records: RecordReference[];
+}
+
+/** What a run does about a stored operation of unknown outcome; undefined for one that is not understood. */
+export function whenUnknownStored(kind: string, columns: Columns): KindFacts["whenUnknown"] | undefined {
+  if (!isKind(kind)) return undefined;
+  const { schemas, whenUnknown } = kindOf({ kind });
+  const { target, payload, before, after, context } = columns;
+  const own = fits(schemas.target, target) && fits(schemas.payload, payload);
+  if (!own || !fits(schemas.before, before) || !fits(schemas.after, after)) return undefined;
+  return isNone(context) || fits(schemas.context, context) ? whenUnknown : undefined;
+}
+
+/** There is no context before the intent was recorded. */
+function isNone(context: Json): boolean {
+  return isJsonObject(context) && Object.keys(context).length === 0;
 }
 
 /** What a person needs to find out whether an operation was carried out; undefined for one that is not understood. */

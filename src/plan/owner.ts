@@ -25,6 +25,7 @@ const owners: Record<string, Owner> = {
   "enterprise.no-single-customer": "configuration",
   "no-sealing-key": "configuration",
   "operation.open": "platform",
+  "operation.unknown-form": "program",
   "order.": "crm",
   "order.assets-ambiguous": "platform",
   "order.not-observable": "configuration",

@@ -27,6 +27,8 @@ const byCode: Record<string, string> = {
   "enterprise.no-single-customer":
     "set assumptions.customerSelection so that exactly one customer of the enterprise fits (A12)",
   "operation.open": "crm-sync settle list shows the operation that has to be settled first",
+  "operation.unknown-form":
+    "start the version of this program that wrote the operation, or restore the ledger from a backup; then run again",
   "order.": "correct the order's lines in the CRM; the next run takes it up",
   "order.same-channel-number": "give one of the two orders another channel order number",
   "payload.": "check the mapping and the settings of this field, then crm-sync resync",
@@ -82,15 +84,18 @@ const whenUnknown: Record<NonNullable<OperationFacts["whenUnknown"]>, string> = 
   lost: "records that what it brought is lost",
 };
 
+const notKnown = "start the version of this program that made it: this one does not know it";
+
 export function nextForOperation(
   row: Pick<OperationFacts, "id" | "state" | "settleAfter" | "holdId" | "whenUnknown">,
 ): string {
   switch (row.state) {
     case "parked":
+      if (row.whenUnknown === null) return notKnown;
       return `look on the platform, then crm-sync settle ${row.id} --applied|--not-applied --reason TEXT`;
     case "sending":
     case "unknown":
-      if (row.whenUnknown === null) return "start the version of this program that made it: this one does not know it";
+      if (row.whenUnknown === null) return notKnown;
       return row.settleAfter === null
         ? `nothing: the next run ${whenUnknown[row.whenUnknown]}`
         : `nothing: a run ${whenUnknown[row.whenUnknown]}, not before ${row.settleAfter}`;

@@ -30,11 +30,13 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
     alerts.push({
       key: `unknown:${row.id}`,
       kind: "unknown",
-      summary: `${row.operation.endpoint} on ${row.operation.subject} is ${row.state}`,
+      summary: row.misfit?.message ?? `${row.operation.endpoint} on ${row.operation.subject} is ${row.state}`,
       cure:
-        row.state === "parked"
-          ? `crm-sync settle ${row.id} --applied|--not-applied --reason TEXT`
-          : "the next run settles it; `crm-sync settle list` shows what is known",
+        row.misfit !== undefined
+          ? row.misfit.cure
+          : row.state === "parked"
+            ? `crm-sync settle ${row.id} --applied|--not-applied --reason TEXT`
+            : "the next run settles it; `crm-sync settle list` shows what is known",
     });
   }
   for (const { service, since, reason } of await ledger.schedule.openCircuits()) {
@@ -72,7 +74,7 @@ function asTold(records: readonly Alert[], told: ReadonlyMap<string, Alert>): Al
 async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): Promise<Alert[]> {
   const alerts: Alert[] = [];
   for (const group of (await ledger.records.open()).filter((item) => item.counts)) {
-    if (group.cause === "operation.open" && told.has("unknown")) continue;
+    if (group.cause.startsWith("operation.") && told.has("unknown")) continue;
     if (group.cause.startsWith("service.") && (told.has("service-down") || told.has("breaker"))) continue;
     const kind = group.standing === "quarantined" ? "quarantine" : group.standing;
     alerts.push({

@@ -85,8 +85,10 @@ export async function planRun(
     }
     await save(run);
     summary.open = await ledger.records.open(scopeOf(deps, request));
-    const inDoubt = (await ledger.journal.open()).length > 0;
-    summary.exitCode = exitCodeOf(summary, { stopped: request.signal?.aborted === true, inDoubt });
+    const open = await ledger.journal.open();
+    const inDoubt = open.length > 0;
+    const notUnderstood = open.some((row) => row.misfit !== undefined);
+    summary.exitCode = exitCodeOf(summary, { stopped: request.signal?.aborted === true, inDoubt, notUnderstood });
   } catch (error) {
     if (ledger.broken !== undefined) throw error;
     failure = { error };
@@ -103,11 +105,15 @@ export async function planRun(
 }
 
 /** The worst thing that is true when the plan ends; what it would change comes last. */
-function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boolean; inDoubt: boolean }): ExitCode {
+function exitCodeOf(
+  summary: PlanSummary,
+  { stopped, inDoubt, notUnderstood }: { stopped: boolean; inDoubt: boolean; notUnderstood: boolean },
+): ExitCode {
   const down = summary.sources.some(
     (tally) => tally.problem !== undefined || tally.shrunk !== undefined || !tally.complete,
   );
   if (stopped) return exitCodes.other;
+  if (notUnderstood) return exitCodes.ledgerRefused;
   if (inDoubt) return exitCodes.unknown;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
   // Where something is planned, what people asked for is among it.
@@ -124,6 +130,7 @@ async function planOne(
 ): Promise<Planned> {
   try {
     const [first] = await deps.ledger.journal.openOf(customer);
+    if (first?.misfit !== undefined) return { customer, reason: first.misfit.message };
     if (first !== undefined) {
       const { endpoint, subject } = first.operation;
       return { customer, reason: `waits for the outcome of ${endpoint} on ${subject} (${first.id})` };

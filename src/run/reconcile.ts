@@ -112,6 +112,10 @@ class CustomerAttemptRun {
     const { ledger, settling } = this.#deps;
     const { runId, signal } = this.#attempt;
     for (const row of await ledger.journal.openOf(this.#customer)) {
+      if (row.misfit !== undefined) {
+        await this.deferAll(row.misfit.code, row.misfit.message);
+        return { kind: "stopped", reason: "parked" };
+      }
       const settled = await settling.settle(row, { runId, signal, knows: this.#knows });
       if (["done", "dropped", "rejected"].includes(settled.kind)) continue;
       const { endpoint, subject } = row.operation;

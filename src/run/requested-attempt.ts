@@ -26,6 +26,7 @@ export async function attemptRequested(
   const { runId, signal } = attempt;
   const knows = new CustomerState(deps, customer);
   for (const row of await ledger.journal.openOf(customer)) {
+    if (row.misfit !== undefined) return { kind: "stopped", reason: "parked" };
     const settled = await settling.settle(row, { runId, signal, knows });
     if (settled.kind === "waiting") return { kind: "waiting", until: settled.until };
     if (settled.kind === "parked") return { kind: "stopped", reason: "parked" };

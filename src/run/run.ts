@@ -101,7 +101,8 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     unknownRecord,
     cutOff: interrupted,
   };
-  summary.exitCode = exitCodeOf(summary, failure ?? unknownRecord);
+  const misfit = open.find((row) => row.misfit !== undefined)?.misfit;
+  summary.exitCode = exitCodeOf(summary, misfit ?? failure ?? unknownRecord);
   await ledger.runs.finish(run, {
     state,
     exitCode: summary.exitCode,

@@ -82,7 +82,9 @@ export class SyncRun {
    */
   async markInterrupted(): Promise<void> {
     for (const row of await this.#deps.ledger.journal.open()) {
-      if (row.operation.customer.id === "")
+      if (row.misfit !== undefined)
+        this.#deps.logger.error({ operation: row.id, reason: row.misfit.message }, "operation not understood");
+      else if (row.operation.customer.id === "")
         await this.#settling.settle(row, { runId: null, signal: this.#request.signal });
       else if (row.state === "sending") await this.#settling.foundSending(row);
     }

@@ -6,14 +6,14 @@ import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
-import { attempt, journalRow, operationColumns, operationHead } from "./journal-row.ts";
+import { attempt, journalRow, openRow, operationColumns, operationHead, plannedRow } from "./journal-row.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
-import type { AttemptRow, JournalRow, OperationRow } from "./journal-row.ts";
+import type { AttemptRow, JournalRow, OpenRow, OperationRow, PlannedRow } from "./journal-row.ts";
 import type { OperationState } from "./tables.ts";
 import { statements } from "../database/statements.ts";
 
 export { journalEntry, refusedYetShown } from "./journal-row.ts";
-export type { JournalRow } from "./journal-row.ts";
+export type { JournalRow, OpenRow, PlannedRow } from "./journal-row.ts";
 
 type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash"> & {
   operation: ReturnType<typeof operationHead>;
@@ -293,16 +293,16 @@ export class JournalTables {
     return row === undefined ? undefined : journalRow(row);
   }
 
-  open(): JournalRow[] {
-    return this.#statements.open.all().map(journalRow);
+  open(): OpenRow[] {
+    return this.#statements.open.all().map(openRow);
   }
 
-  openOf(customer: RecordKey): JournalRow[] {
-    return this.#statements.openOf.all(customer.namespace, customer.id).map(journalRow);
+  openOf(customer: RecordKey): OpenRow[] {
+    return this.#statements.openOf.all(customer.namespace, customer.id).map(openRow);
   }
 
-  plannedOf(customer: RecordKey): JournalRow[] {
-    return this.#statements.plannedOf.all(customer.namespace, customer.id).map(journalRow);
+  plannedOf(customer: RecordKey): PlannedRow[] {
+    return this.#statements.plannedOf.all(customer.namespace, customer.id).map(plannedRow);
   }
 
   /** Operations that were planned or held and never begun give way to a new plan. Nothing was sent for them. */

@@ -13,7 +13,7 @@ import { contradictionIn } from "../database/damage.ts";
 import { ClockNoteTables } from "./clock-notes.ts";
 import { JournalTables, refusedYetShown } from "./journal-tables.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
-import type { JournalRow } from "./journal-tables.ts";
+import type { JournalRow, OpenRow, PlannedRow } from "./journal-tables.ts";
 import type { OperationState } from "./tables.ts";
 import type { PrivateValues, SealedValues } from "../private/private-values.ts";
 import type { NewRejections, RejectionTables } from "./rejections.ts";
@@ -234,15 +234,15 @@ export class Journal {
   }
 
   /** All operations that are sending, unknown or parked, oldest first. */
-  async open(): Promise<JournalRow[]> {
+  async open(): Promise<OpenRow[]> {
     return this.#context.read(() => this.#journal.open());
   }
 
-  async openOf(customer: RecordKey): Promise<JournalRow[]> {
+  async openOf(customer: RecordKey): Promise<OpenRow[]> {
     return this.#context.read(() => this.#journal.openOf(customer));
   }
 
-  async plannedOf(customer: RecordKey): Promise<JournalRow[]> {
+  async plannedOf(customer: RecordKey): Promise<PlannedRow[]> {
     return this.#context.read(() => this.#journal.plannedOf(customer));
   }
 

@@ -8,6 +8,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { RequestRows } from "../state/requests.ts";
 import type { Row } from "../tables.ts";
+import { claimedNumber } from "./claim-columns.ts";
 
 /** Why an intent is not taken: what it wants for itself alone is somebody else's, or nobody asks for it any more. */
 export const uniquenessCodes = [
@@ -49,7 +50,7 @@ export class UniquenessChecks {
        join operation_record r on r.operation_id = o.id
        where o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")}
          and o.id <> +@operation
-         and json_extract(o.payload, '$.channelOrderId') = +@number
+         and ${claimedNumber("order", "o")} = +@number
        union all
        select r.namespace, r.record_id, o.id from operation_record r cross join operation o on o.id = r.operation_id
        where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
@@ -66,7 +67,7 @@ export class UniquenessChecks {
           `select customer_namespace as namespace, customer_id as id from operation
        where state in ('sending', 'unknown', 'parked') and ${kindIn("kind", (kind) => kind.claims === "enterprise")}
          and id <> +@operation
-         and json_extract(target, '$.channelCustomerId') = +@number
+         and ${claimedNumber("enterprise", undefined)} = +@number
          and not (customer_namespace = +@namespace and customer_id = +@id) limit 1`,
         ),
     });

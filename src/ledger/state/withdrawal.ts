@@ -5,6 +5,8 @@ import { nameOf, standing, subjectOf } from "../../operation/requests.ts";
 import type { ManualRequest, RequestName } from "../../operation/requests.ts";
 import type { RequestChange } from "../../operation/state/requests.ts";
 
+type OpenOne = { id: string; operation: Pick<Operation, "endpoint" | "subject"> };
+
 /**
  * What taking back what was asked for changes. Throws a Problem where a call of it may have left, or where it was
  * carried out: then it is undone by asking for the opposite.
@@ -12,7 +14,7 @@ import type { RequestChange } from "../../operation/state/requests.ts";
 export function withdrawals(
   customer: RecordKey,
   names: readonly RequestName[],
-  { asked, open }: { asked: readonly ManualRequest[]; open: readonly { id: string; operation: Operation }[] },
+  { asked, open }: { asked: readonly ManualRequest[]; open: readonly OpenOne[] },
 ): RequestChange[] {
   return names.map((name) => {
     const { of, about, wanted } = name;

@@ -13,7 +13,7 @@ export const keeping: Breaks = {
   },
   "private values that nobody can read count as none": {
     file: "src/ledger/private/private-tables.ts",
-    within: "PrivateTables.values",
+    within: "PrivateTables.ofCustomer",
     find: "stored<JsonObject>($body, `private_value ${ref}`)",
     replace: "(() => { try { return JSON.parse($body); } catch { return {}; } })()",
     test: "ledger/private.test.ts",

@@ -333,4 +333,22 @@ export const settling: Breaks = {
     title:
       "an order that a person calls not applied > is refused where the platform shows it: it would be placed twice",
   },
+  "a run that met an operation it does not understand ends as if its outcome were only open": {
+    file: "src/run/summary.ts",
+    within: "exitCodeOf",
+    find: "$failure.exitCode === exitCodes.ledgerRefused",
+    replace: "$failure.exitCode === exitCodes.usage",
+    test: "run/unreadable-operation.test.ts",
+    title:
+      "an open operation of a form that this version does not know > keeps its own customer from being sent anything, and no other one (grant-assets, before)",
+  },
+  "what an operation that nobody understands claims for itself is not looked at": {
+    file: "src/ledger/journal/claim-columns.ts",
+    within: "isClaimReadable",
+    find: `return isJsonObject($value) && typeof $value[$field] === "string";`,
+    replace: "return true;",
+    test: "run/unreadable-operation.test.ts",
+    title:
+      "an open operation of a form that this version does not know > refuses every run where more than its customer depends on it (place-order, payload {})",
+  },
 };

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { TwoCustomers } from "../support/world/two-customers.ts";
+import { orderOf } from "../support/world/small.ts";
+
+/** Two customers that agree with the CRM; then each gets another order, and an operation is open and damaged. */
+async function damaged(
+  kind: string,
+  column: string,
+  text: string,
+): Promise<{ both: TwoCustomers; id: string; written: string }> {
+  const both = await TwoCustomers.start();
+  await both.runBoth();
+  both.world.orders.push(orderOf("O2", { A7: "cloud_account" }, "C1"), orderOf("O8", { B7: "cloud_account" }, "C2"));
+  const [row] = both.rows<{ id: string; written: string }>(
+    `select id, ${column} as written from operation where kind = ? and customer_id in ('C1', '') limit 1`,
+    kind,
+  );
+  const { id, written } = row ?? { id: "", written: "" };
+  both.change(`update operation set state = 'unknown', ${column} = '${text}' where id = '${id}'`);
+  return { both, id, written };
+}
+
+describe("an open operation of a form that this version does not know", () => {
+  it.each([
+    ["grant-assets", "before", "[1]"],
+    ["add-staff", "payload", '{"staff":7}'],
+    ["place-order", "context", '{"platformCustomers":7}'],
+    ["place-order", "payload", '{"channelOrderId":"O1"}'],
+  ])("keeps its own customer from being sent anything, and no other one (%s, %s)", async (kind, column, text) => {
+    const { both, id, written } = await damaged(kind, column, text);
+    const { exit: planned, text: plan } = await both.plan();
+    expect({ planned, plan }).toEqual({ planned: 65, plan: expect.stringContaining(`(column ${column})`) });
+    const runs = [await both.run("deals"), await both.run("people"), await both.run("deals")];
+    expect(runs.map(({ exit, calls }) => ({ exit, calls }))).toEqual([
+      { exit: 65, calls: { E5: 1 } },
+      { exit: 65, calls: {} },
+      { exit: 65, calls: {} },
+    ]);
+    const placed = "select order_id as id from placed_order where order_id in ('O2', 'O8')";
+    expect(both.rows(placed)).toEqual([{ id: "O8" }]);
+    expect(both.waiting()).toMatchObject({
+      O2: expect.stringMatching(
+        `^operation.unknown-form: the ledger holds operation ${id} .* in a form that this version does not know ` +
+          `\\(column ${column}\\): its outcome stays open, and nothing is sent for crm/C1$`,
+      ),
+    });
+    const [alert] = both.rows<{ body: string }>("select body from alert where key = ?", `unknown:${id}`);
+    expect(alert?.body).toContain("nothing is sent for crm/C1");
+    expect(alert?.body).toContain("start the version of this program that wrote it, or restore the ledger");
+
+    both.change(`update operation set state = 'done', ${column} = '${written}' where id = '${id}'`);
+    expect(await both.run("deals")).toMatchObject({ exit: 0, calls: { E5: 1 } });
+    expect(both.rows(placed)).toEqual([{ id: "O2" }, { id: "O8" }]);
+  });
+
+  it.each([
+    ["place-order", "payload", "{}"],
+    ["take-asset-numbers", "payload", '{"size":"many"}'],
+    ["grant-assets", "before", "{"],
+  ])("refuses every run where more than its customer depends on it (%s, %s %s)", async (kind, column, text) => {
+    const { both, id } = await damaged(kind, column, text);
+    await expect(both.run("deals")).rejects.toThrow(`column ${column} of operation ${id} cannot be read`);
+  });
+});
