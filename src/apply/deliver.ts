@@ -1,25 +1,17 @@
-import type { JsonObject } from "../base/canonical-json.ts";
-import { sha256 } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
-import { wireText } from "../contract/wire-body.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { uniquenessCodes } from "../ledger/journal/uniqueness.ts";
-import { bind } from "../plan/bind.ts";
-import type { Bound } from "../plan/bind.ts";
+import type { PlannedAsset } from "../operation/asset-numbers.ts";
 import type { Operation } from "../operation/operation.ts";
-import { bindingsFrom } from "./bindings.ts";
-import type { Prepared } from "../operation/kind.ts";
 import { kindOf } from "../operation/registry.ts";
-import type { Shapes } from "../operation/shape.ts";
-import type { PayloadFacts } from "../operation/payload-facts.ts";
 import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import { generatePassword } from "./password.ts";
-import type { PlannedAsset } from "../operation/asset-numbers.ts";
 import { park, recordOutcome } from "./outcome.ts";
 import type { Delivery, Existing } from "./outcome.ts";
+import { makeReady } from "./ready.ts";
+import type { Ready } from "./ready.ts";
 import { scrubbed, textsOf } from "./scrubbed.ts";
 import { sendOnce } from "./sending.ts";
 
@@ -69,7 +61,9 @@ export async function deliver(
   const { existing, state = new CustomerState(deps, operation.customer) } = options;
   const assets = kindOf(operation).assets(operation);
   if (assets.length > 0 && existing === undefined) {
-    const block = await fixNumbers(pool, operation, assets, state, options.signal);
+    const [order] = operation.records;
+    if (order === undefined) return { kind: "blocked", code: "order.unnamed", reason: "the operation names no order" };
+    const block = await pool.fix(order, assets, options.signal, (numbers) => state.fixed(numbers));
     if (options.signal?.aborted === true) return { kind: "stopped" };
     if (block !== undefined) return { kind: "blocked", ...block };
   }
@@ -84,70 +78,6 @@ export async function deliver(
     if (!(error instanceof Problem) || !uniquenessCodes.some((code) => code === error.code)) throw error;
     return { kind: "blocked", code: error.code, reason: `${error.message}; ${error.cure}` };
   }
-}
-
-/** What is done for nobody refers to nothing. */
-const nobodysFacts: PayloadFacts = {
-  link: undefined,
-  platformCustomers: [],
-  enterpriseCode: undefined,
-  numberOf: () => undefined,
-  memberOf: () => undefined,
-};
-
-/** A bound payload with its call, before its permit. */
-interface Ready {
-  prepared: Prepared<Shapes>;
-  wire: Extract<Bound, { ok: true }>["wire"];
-  body: string;
-  wireHash: string;
-  toSeal: SealedPassword[];
-}
-
-/** Why a payload cannot be sent now; `again`: why it cannot be sent again. */
-interface NotReady {
-  kind: "blocked";
-  code: string;
-  reason: string;
-  again?: string;
-}
-
-/** Binds the payload and checks it against the contract. */
-async function makeReady(
-  deps: ApplyDependencies,
-  operation: Operation,
-  state: CustomerState,
-  { existing, shownBefore = [] }: DeliverOptions,
-): Promise<Ready | NotReady> {
-  const { ledger, settings } = deps;
-  const facts = kindOf(operation).isOfCustomer ? await state.payloadFacts() : nobodysFacts;
-  const passwords = await initialPasswords(deps, operation);
-  const bindings = bindingsFrom(facts, settings, {
-    privateValue: (marker) => ledger.private.valueOf(marker),
-    initialPassword: (staff) => passwords.values.get(staff),
-  });
-  const bound = bind(operation.payload, bindings);
-  const target = bind(operation.target, bindings);
-  if (!bound.ok || !target.ok) {
-    const missing = [...(bound.ok ? [] : bound.missing), ...(target.ok ? [] : target.missing)];
-    const names = [...new Set(missing.map((item) => ("$ref" in item ? item.$ref : `${item.$private} ${item.field}`)))];
-    const reason = `not known yet or erased: ${names.join(", ")}`;
-    const again = "the payload cannot be made again: a private value was erased";
-    return { kind: "blocked", code: "payload.incomplete", reason, again };
-  }
-  const { wire } = bound;
-  const body = wireText(wire);
-  const wireHash = sha256(JSON.stringify([operation.endpoint, target.wire, body]));
-  if (existing !== undefined && existing.wireHash !== wireHash) {
-    const reason = "the payload made now differs from the one of the intent, so nothing was sent";
-    return { kind: "blocked", code: "payload.differs", reason };
-  }
-  const known = (): ReturnType<CustomerState["known"]> => state.known();
-  const call = { operation, wire, target: target.wire, facts, settings, shownBefore, known };
-  const prepared = kindOf(operation).prepare(call);
-  return "code" in prepared
-    ? { kind: "blocked", ...prepared }
-    : { prepared, wire, body, wireHash, toSeal: passwords.toSeal };
 }
 
 /** Permit, intent, first byte, outcome. */
@@ -185,48 +115,4 @@ async function send(
       return signal?.aborted === true ? { kind: "stopped" } : { kind: "not-sent", id, reason: outcome.reason };
     },
   );
-}
-
-async function fixNumbers(
-  pool: AssetNumbers,
-  operation: Operation,
-  assets: readonly PlannedAsset[],
-  state: CustomerState,
-  signal: AbortSignal | undefined,
-): Promise<Unready | undefined> {
-  const [order] = operation.records;
-  if (order === undefined) return { code: "order.unnamed", reason: "the operation names no order" };
-  return await pool.fix(order, assets, signal, (numbers) => state.fixed(numbers));
-}
-
-/** A password that is sealed in the transaction of the intent that needs it first. */
-interface SealedPassword {
-  ref: string;
-  version: number;
-  salt: string;
-  values: JsonObject;
-}
-
-async function initialPasswords(
-  deps: ApplyDependencies,
-  operation: Operation,
-): Promise<{ values: Map<string, string>; toSeal: SealedPassword[] }> {
-  const values = new Map<string, string>();
-  const toSeal: SealedPassword[] = [];
-  if (deps.settings.passwordSource !== "generate") return { values, toSeal };
-  for (const staff of kindOf(operation).newAccounts(operation)) {
-    const key = formatKey(staff);
-    const ref = `initial-password/${key}`;
-    const kept = await deps.ledger.private.latestSealed(ref);
-    const password = kept.values?.["password"];
-    // One that the service may have refused for its length is not sent again: the length is a setting.
-    if (typeof password === "string" && password.length === deps.settings.generatedPasswordLength) {
-      values.set(key, password);
-      continue;
-    }
-    const generated = generatePassword(deps.settings.generatedPasswordLength, deps.random);
-    values.set(key, generated);
-    toSeal.push({ ref, version: kept.nextVersion, salt: deps.random.hex(16), values: { password: generated } });
-  }
-  return { values, toSeal };
 }

@@ -154,7 +154,7 @@ export const sending: Breaks = {
     title: "a read is tried again > after code 500, with a new nonce each time",
   },
   "the payload of an order sent again is not compared with its intent": {
-    file: "src/apply/deliver.ts",
+    file: "src/apply/ready.ts",
     within: "makeReady",
     find: "$existing.wireHash !== $wireHash",
     replace: "$existing.wireHash === null",
@@ -229,7 +229,7 @@ export const sending: Breaks = {
     title: "whatever is to be sent once the run was stopped is not sent, and leaves no trace in the journal",
   },
   "a password made for somebody is made anew when M1 is sent again": {
-    file: "src/apply/deliver.ts",
+    file: "src/apply/initial-passwords.ts",
     within: "initialPasswords",
     find: `const $password = $kept.values?.["password"];`,
     replace: "const $password = undefined;",

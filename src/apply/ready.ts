@@ -1,0 +1,79 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import { sha256 } from "../base/canonical-json.ts";
+import { wireText } from "../contract/wire-body.ts";
+import type { Prepared } from "../operation/kind.ts";
+import type { Operation } from "../operation/operation.ts";
+import type { PayloadFacts } from "../operation/payload-facts.ts";
+import { kindOf } from "../operation/registry.ts";
+import type { Shapes } from "../operation/shape.ts";
+import { bind } from "../plan/bind.ts";
+import { bindingsFrom } from "./bindings.ts";
+import type { CustomerState } from "./customer-state.ts";
+import type { ApplyDependencies } from "./dependencies.ts";
+import { initialPasswords } from "./initial-passwords.ts";
+import type { SealedPassword } from "./initial-passwords.ts";
+import type { Existing } from "./outcome.ts";
+
+/** What is done for nobody refers to nothing. */
+const nobodysFacts: PayloadFacts = {
+  link: undefined,
+  platformCustomers: [],
+  enterpriseCode: undefined,
+  numberOf: () => undefined,
+  memberOf: () => undefined,
+};
+
+/** A bound payload with its call, before its permit. */
+export interface Ready {
+  prepared: Prepared<Shapes>;
+  wire: JsonObject;
+  body: string;
+  wireHash: string;
+  toSeal: SealedPassword[];
+}
+
+/** Why a payload cannot be sent now; `again`: why it cannot be sent again. */
+export interface NotReady {
+  kind: "blocked";
+  code: string;
+  reason: string;
+  again?: string;
+}
+
+/** Binds the payload and checks it against the contract. */
+export async function makeReady(
+  deps: ApplyDependencies,
+  operation: Operation,
+  state: CustomerState,
+  { existing, shownBefore = [] }: { existing?: Existing | undefined; shownBefore?: readonly string[] | undefined },
+): Promise<Ready | NotReady> {
+  const { ledger, settings } = deps;
+  const facts = kindOf(operation).isOfCustomer ? await state.payloadFacts() : nobodysFacts;
+  const passwords = await initialPasswords(deps, operation);
+  const bindings = bindingsFrom(facts, settings, {
+    privateValue: (marker) => ledger.private.valueOf(marker),
+    initialPassword: (staff) => passwords.values.get(staff),
+  });
+  const bound = bind(operation.payload, bindings);
+  const target = bind(operation.target, bindings);
+  if (!bound.ok || !target.ok) {
+    const missing = [...(bound.ok ? [] : bound.missing), ...(target.ok ? [] : target.missing)];
+    const names = [...new Set(missing.map((item) => ("$ref" in item ? item.$ref : `${item.$private} ${item.field}`)))];
+    const reason = `not known yet or erased: ${names.join(", ")}`;
+    const again = "the payload cannot be made again: a private value was erased";
+    return { kind: "blocked", code: "payload.incomplete", reason, again };
+  }
+  const { wire } = bound;
+  const body = wireText(wire);
+  const wireHash = sha256(JSON.stringify([operation.endpoint, target.wire, body]));
+  if (existing !== undefined && existing.wireHash !== wireHash) {
+    const reason = "the payload made now differs from the one of the intent, so nothing was sent";
+    return { kind: "blocked", code: "payload.differs", reason };
+  }
+  const known = (): ReturnType<CustomerState["known"]> => state.known();
+  const call = { operation, wire, target: target.wire, facts, settings, shownBefore, known };
+  const prepared = kindOf(operation).prepare(call);
+  return "code" in prepared
+    ? { kind: "blocked", ...prepared }
+    : { prepared, wire, body, wireHash, toSeal: passwords.toSeal };
+}
