@@ -14,10 +14,12 @@ export type RequestOf = keyof typeof requestKinds;
 type ShapesIn<One> = One extends RequestKind<infer S> ? S : never;
 type RequestShapeMap = { [Of in RequestOf]: ShapesIn<(typeof requestKinds)[Of]> };
 
-/** What a person asked for, of one kind. */
-export type RequestIn<Of extends RequestOf> = { [P in Of]: Requested<P, RequestShapeMap[P]> }[Of];
-/** The same of any kind. */
-export type ManualRequest = RequestIn<RequestOf>;
+type Asked<Of extends RequestOf> = { [P in Of]: Requested<P, RequestShapeMap[P]> }[Of];
+
+/** What a person asked for, of any kind. */
+export type ManualRequest = Asked<RequestOf>;
+/** The same of one kind. */
+export type RequestIn<Of extends RequestOf> = Extract<ManualRequest, { of: Of }>;
 
 /** A request when it is made. */
 export type NewRequest = {
@@ -84,10 +86,20 @@ export function readRequest<Of extends RequestOf>(
   of: Of,
   common: Pick<ManualRequest, "about" | "by" | "reason" | "askedAt" | "operationId">,
   { wanted, details, answer }: Readonly<Record<"wanted" | "details" | "answer", Json>>,
-): { request: RequestIn<Of> } | { misfit: "wanted" | "details" | "answer" } {
+): { request: Asked<Of> } | { misfit: "wanted" | "details" | "answer" } {
   const { schemas } = requestKindOf({ of });
   if (!fits(schemas.wanted, wanted)) return { misfit: "wanted" };
   if (!fits(schemas.details, details)) return { misfit: "details" };
   if (answer !== null && !fits(schemas.answer, answer)) return { misfit: "answer" };
   return { request: { of, ...common, wanted, details, answer } };
+}
+
+/** A request with an answer to it. What does not have the form of an answer to this kind is none. */
+export function withAnswer(
+  request: ManualRequest,
+  { answer, operationId }: Pick<RequestAnswer, "answer" | "operationId">,
+): ManualRequest {
+  const { of, wanted, details } = request;
+  const read = readRequest(of, { ...request, operationId }, { wanted, details, answer });
+  return "misfit" in read ? request : read.request;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { NewRequest, RequestName } from "../../src/operation/requests.ts";
 import { operation } from "../../src/operation/new-operation.ts";
-import { subjectOf } from "../../src/operation/requests.ts";
+import { only, subjectOf } from "../../src/operation/requests.ts";
 import { key } from "../support/world/records.ts";
 import { changeFile, openLedger, rowsOf } from "../support/world/start.ts";
 import { intend } from "./opened.ts";
@@ -21,7 +21,7 @@ function named(about: string, wanted: "locked" | "unlocked" = "locked"): Request
 
 /** Has E6 on its way for what is asked for of the first customer. */
 async function send(ledger: Ledger): Promise<string> {
-  const { requests } = await ledger.state.known(ours);
+  const requests = only((await ledger.state.known(ours)).requests, "lock");
   const planned = operation("lock-assets", {
     customer: ours,
     subject: subjectOf(ours, lock("")),

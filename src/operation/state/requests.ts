@@ -1,4 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
+import { withAnswer } from "../requests.ts";
 import type { ManualRequest, NewRequest, RequestAnswer } from "../requests.ts";
 import { oneByOne } from "./part.ts";
 import type { ChangeContext } from "./part.ts";
@@ -43,6 +44,5 @@ function isAbout(one: Pick<ManualRequest, "of" | "about">, other: Pick<ManualReq
 
 /** An answer to what was asked for before says nothing of what is asked for now. */
 function answered(request: ManualRequest, change: Extract<RequestChange, { type: "request-answered" }>): ManualRequest {
-  const { wanted, answer, operationId } = change;
-  return isAbout(request, change) && request.wanted === wanted ? { ...request, answer, operationId } : request;
+  return isAbout(request, change) && request.wanted === change.wanted ? withAnswer(request, change) : request;
 }

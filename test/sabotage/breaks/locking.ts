@@ -31,7 +31,7 @@ export const locking: Breaks = {
   "a late answer to what was asked for before counts for what is asked for now": {
     file: "src/operation/state/requests.ts",
     within: "answered",
-    find: "&& $request.wanted === $wanted",
+    find: "&& $request.wanted === $change.wanted",
     replace: "",
     test: "plan/locks.test.ts",
     title: "a late answer to what was asked for before says nothing of what is asked for now",
