@@ -5,7 +5,7 @@ import { maybeThere, notShown, shownInPart } from "../plan/adoption.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Link } from "../operation/state/link.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshot } from "../platform/snapshot.ts";
 import type { Block } from "../plan/block.ts";
 import type { LoadedCustomer } from "../plan/input.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
@@ -47,24 +47,24 @@ interface Examination {
  */
 export class OrderAdoption {
   readonly #deps: Pick<ApplyDependencies, "ledger" | "settings">;
-  readonly #reader: SnapshotReader;
+  readonly #snapshot: Snapshot;
   #examination: Examination | undefined;
 
-  constructor(deps: Pick<ApplyDependencies, "ledger" | "settings">, reader: SnapshotReader) {
+  constructor(deps: Pick<ApplyDependencies, "ledger" | "settings">, snapshot: Snapshot) {
     this.#deps = deps;
-    this.#reader = reader;
+    this.#snapshot = snapshot;
   }
 
-  async seek(knows: CustomerState, signal?: AbortSignal): Promise<Sought> {
+  async seek(knows: CustomerState): Promise<Sought> {
     const loaded = await knows.loaded();
     const { link } = loaded.known;
     const orders = loaded.orders.filter((order) => isOpen(order, loaded));
     if (link === undefined || link.origin === "created" || orders.length === 0)
       return { adopted: [], unclear: new Map() };
-    if (!link.examined) await this.#examine(knows, link, signal);
+    if (!link.examined) await this.#examine(knows, link);
     let found = await this.#compare(loaded, orders);
     if (found.partial.size > 0 && this.#examination === undefined) {
-      await this.#examine(knows, link, signal);
+      await this.#examine(knows, link);
       found = await this.#compare(loaded, orders);
     }
     if (found.adopted.length > 0) {
@@ -84,16 +84,16 @@ export class OrderAdoption {
    * Reads everything that the enterprise shows, once in an attempt, and keeps it; it counts as examined only where no
    * asset is ambiguous.
    */
-  async #examine(knows: CustomerState, link: Link, signal: AbortSignal | undefined): Promise<void> {
+  async #examine(knows: CustomerState, link: Link): Promise<void> {
     if (this.#examination !== undefined) return;
     const { customer } = knows;
     const { enterpriseGlobalId } = link;
     const shown: Examination["shown"] = new Map();
     const bareAssets: string[] = [];
     const types = new Set<string>();
-    const assets = await this.#reader.allAssets(customer, enterpriseGlobalId, signal);
-    for (const asset of assets.values()) {
-      const { products, bare } = await this.#reader.contents(customer, enterpriseGlobalId, asset, signal);
+    let assets = 0;
+    for await (const { asset, products, bare } of this.#snapshot.contents(enterpriseGlobalId)) {
+      assets += 1;
       if (bare) bareAssets.push(asset.assetNum);
       for (const product of products) {
         if (product.licenseType !== null) types.add(product.licenseType);
@@ -111,7 +111,7 @@ export class OrderAdoption {
       }
     }
     // Read again, and not only when it was adopted: an order is placed for one of its customers.
-    const enterprises = await this.#reader.enterprises(customer, link.channelCustomerId, signal);
+    const enterprises = await this.#snapshot.enterprises(link.channelCustomerId);
     const customers = enterprises.find((item) => item.enterpriseGlobalId === enterpriseGlobalId)?.customers ?? [];
     this.#examination = { shown, bareAssets, types };
     // All orders are kept: one may come into the CRM, or out of quarantine, when the enterprise is not read any more.
@@ -132,7 +132,7 @@ export class OrderAdoption {
     await knows.record(changes, {
       kind: "examined",
       subject: `customer:${formatKey(customer)}`,
-      body: { enterpriseGlobalId, assets: assets.size, adopted: [] },
+      body: { enterpriseGlobalId, assets, adopted: [] },
     });
   }
 

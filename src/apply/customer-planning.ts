@@ -48,8 +48,9 @@ export class CustomerPlanning {
     this.#deps = deps;
     this.#knows = knows;
     this.#options = options;
-    this.#snapshot = new CustomerSnapshot(deps, options);
-    this.#adoption = new OrderAdoption(deps, deps.reader);
+    const snapshot = deps.reader.of(knows.customer, options.signal);
+    this.#snapshot = new CustomerSnapshot(deps, snapshot, options);
+    this.#adoption = new OrderAdoption(deps, snapshot);
   }
 
   get observed(): Observed {
@@ -65,7 +66,7 @@ export class CustomerPlanning {
   async plan(tried: ReadonlySet<string> = new Set()): Promise<Planning> {
     const awaited = await this.#snapshot.read(this.#knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
-    const sought = await this.#adoption.seek(this.#knows, this.#options.signal);
+    const sought = await this.#adoption.seek(this.#knows);
     if (sought.adopted.length > 0) return { kind: "recorded", changes: sought.adopted };
     this.#snapshot.unclear(sought.unclear);
     const plan = await this.#planNow(tried);

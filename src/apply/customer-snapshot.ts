@@ -1,10 +1,9 @@
 import { toInstant } from "../base/clock.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshot } from "../platform/snapshot.ts";
 import { correlationFor } from "../operation/enterprise.ts";
 import { settleTimeLeft } from "./settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -44,9 +43,7 @@ export interface CustomersAwaited {
   reason: string;
 }
 
-type SnapshotDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle"> & {
-  reader: SnapshotReader;
-};
+type SnapshotDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle">;
 
 /**
  * What was read from the platform for one customer in this attempt: everything once for each need, and again after a
@@ -54,12 +51,14 @@ type SnapshotDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clo
  */
 export class CustomerSnapshot {
   readonly #deps: SnapshotDependencies;
-  readonly #options: { thorough: boolean; signal: AbortSignal | undefined };
+  readonly #snapshot: Snapshot;
+  readonly #options: { thorough: boolean };
   #observed: Observed = { enterprises: undefined, members: undefined, assets: undefined };
   #customersRead = false;
 
-  constructor(deps: SnapshotDependencies, options: { thorough: boolean; signal: AbortSignal | undefined }) {
+  constructor(deps: SnapshotDependencies, snapshot: Snapshot, options: { thorough: boolean }) {
     this.#deps = deps;
+    this.#snapshot = snapshot;
     this.#options = options;
   }
 
@@ -78,22 +77,21 @@ export class CustomerSnapshot {
     const { link } = loaded.known;
     if (needs.enterprises) await this.#lookUp(loaded);
     const awaited = link !== undefined && knows.keeps ? await this.#readCustomers(knows, link) : undefined;
-    if (needs.staff && link !== undefined) await this.#readStaff(knows.customer, link);
+    if (needs.staff && link !== undefined) await this.#readStaff(link);
     return awaited;
   }
 
   async #lookUp({ customer, desiredCustomer }: LoadedCustomer): Promise<void> {
-    const { reader, settings } = this.#deps;
+    const { settings } = this.#deps;
     const { enterprises, ambiguous } = this.#observed;
     if (settings.channelCode === undefined || enterprises !== undefined || ambiguous !== undefined) return;
     const { channelCustomerId } = customerNumbers(customer, desiredCustomer?.body.channelCustomerId, settings);
-    Object.assign(this.#observed, await reader.lookUp(customer, channelCustomerId, this.#options.signal));
+    Object.assign(this.#observed, await this.#snapshot.lookUp(channelCustomerId));
   }
 
-  async #readStaff(customer: RecordKey, { enterpriseGlobalId }: Link): Promise<void> {
-    const { reader } = this.#deps;
-    this.#observed.members ??= await reader.members(customer, enterpriseGlobalId, this.#options.signal);
-    this.#observed.assets ??= await reader.assets(customer, enterpriseGlobalId, this.#options.signal);
+  async #readStaff({ enterpriseGlobalId }: Link): Promise<void> {
+    this.#observed.members = await this.#snapshot.members(enterpriseGlobalId);
+    this.#observed.assets = await this.#snapshot.assets(enterpriseGlobalId);
   }
 
   /** Keeps which orders may be on the platform already, and why they wait. */
@@ -104,6 +102,7 @@ export class CustomerSnapshot {
   /** Forgets what operations of which some did something have made old. */
   forget(operations: readonly Operation[]): void {
     const outdated = new Set(operations.flatMap((operation) => kindOf(operation).outdates));
+    this.#snapshot.forget(outdated);
     if (outdated.has("enterprises")) {
       this.#observed.enterprises = undefined;
       this.#observed.ambiguous = undefined;
@@ -118,11 +117,11 @@ export class CustomerSnapshot {
    * confirms the correlation (A8).
    */
   async #readCustomers(knows: CustomerState, link: Link): Promise<CustomersAwaited | undefined> {
-    const { reader, ledger, settings } = this.#deps;
+    const { ledger, settings } = this.#deps;
     const { enterpriseGlobalId, channelCustomerId, origin } = link;
     if (this.#customersRead || !customersLacking(await knows.loaded(), settings)) return undefined;
     this.#customersRead = true;
-    const found = await reader.enterprises(knows.customer, channelCustomerId, this.#options.signal);
+    const found = await this.#snapshot.enterprises(channelCustomerId);
     const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
     if (ours !== undefined) {
       await knows.record([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);

@@ -24,7 +24,10 @@ export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "know
   };
 }
 
-/** Reads what proves an operation. Rejects where the platform gave nothing: a failed reading never finds nothing. */
+/**
+ * Reads what proves an operation, anew each time: what was read while the call could still land says nothing of what
+ * landed meanwhile. Rejects where the platform gave nothing: a failed reading never finds nothing.
+ */
 export async function readEvidence(
   deps: Dependencies,
   reader: SnapshotReader,
@@ -34,7 +37,11 @@ export async function readEvidence(
 ): Promise<Evidence> {
   const { operation } = row;
   try {
-    return await kindOf(operation).read(journalEntry(row), reader, settleFacts(deps, knows), signal);
+    return await kindOf(operation).read(
+      journalEntry(row),
+      reader.of(operation.customer, signal),
+      settleFacts(deps, knows),
+    );
   } catch (error) {
     if (!(error instanceof AmbiguousReading)) throw error;
     return {

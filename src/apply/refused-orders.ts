@@ -109,7 +109,7 @@ async function shownOf(
     placedNumbers: async () => placedNumbers(await knows.known()),
     isShown: (licenseType: string) => isShown(deps, licenseType),
   };
-  return await kindOf(row.operation).shownAfterRefusal(journalEntry(row), deps.reader, facts, signal);
+  return await kindOf(row.operation).shownAfterRefusal(journalEntry(row), deps.reader.of(customer, signal), facts);
 }
 
 /** Asset numbers fixed to the placed orders of a customer. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { addStaffRequestSchema } from "../contract/member-center.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshot } from "../platform/snapshot.ts";
 import { notSendable, plainKind } from "./kind.ts";
 import type { Bound, Effect, Evidence, JournalEntry, Kind, NotSendable, Prepared, SettleFacts } from "./kind.ts";
 import { memberDesk, some, withinEnterprise } from "./look-for.ts";
@@ -70,7 +70,7 @@ export const addStaff: Kind<AddStaffShapes> = {
   outdates: ["members"],
   undone: { how: "approximate", by: "M4", difference: "the person comes back as another member" },
   prepare,
-  read: (entry, reader, facts, signal) => readStaff(facts, reader, entry, signal),
+  read: (entry, snapshot, facts) => readStaff(facts, snapshot, entry),
   countAsApplied: (_, evidence) => ({
     code: "settle.nobody-to-link",
     why:
@@ -206,9 +206,8 @@ function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffM
  */
 async function readStaff(
   facts: SettleFacts,
-  reader: SnapshotReader,
+  snapshot: Snapshot,
   entry: JournalEntry<AddStaffShapes>,
-  signal: AbortSignal | undefined,
 ): Promise<Evidence> {
   const { context } = entry;
   const people = clearNames(facts, entry);
@@ -222,7 +221,7 @@ async function readStaff(
   const known = await facts.known();
   const linked = [...known.staffLinks.values()].map((link) => link.memberGlobalId);
   const before = new Set([...context.shownBefore, ...linked, ...known.protectedMembers]);
-  const rows = (await reader.members(customer, context.enterpriseGlobalId, signal)).filter(
+  const rows = (await snapshot.members(context.enterpriseGlobalId)).filter(
     (member) => !member.deleted && !before.has(member.globalId),
   );
   const knownCode = known.enterpriseCode;

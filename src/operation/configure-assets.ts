@@ -2,7 +2,7 @@ import { z } from "zod";
 import { configureAssetsRequestSchema } from "../contract/member-center.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshot } from "../platform/snapshot.ts";
 import { notSendable, plainKind } from "./kind.ts";
 import type { Effect, Evidence, JournalEntry, Kind } from "./kind.ts";
 import { memberDesk, some, withinEnterprise } from "./look-for.ts";
@@ -60,15 +60,11 @@ function assetsSet(
 }
 
 /** M6 says who holds what; taken away is only what M5 does not show with the member either (A34). */
-async function readAssets(
-  entry: JournalEntry<AssetShapes>,
-  reader: SnapshotReader,
-  signal: AbortSignal | undefined,
-): Promise<Evidence> {
+async function readAssets(entry: JournalEntry<AssetShapes>, snapshot: Snapshot): Promise<Evidence> {
   const { context } = entry;
   const { customer } = entry.operation;
-  const members = await reader.members(customer, context.enterpriseGlobalId, signal);
-  const assets = await reader.assets(customer, context.enterpriseGlobalId, signal);
+  const members = await snapshot.members(context.enterpriseGlobalId);
+  const assets = await snapshot.assets(context.enterpriseGlobalId);
   const holder = new Map(assets.map((asset) => [asset.assetNum, asset.holder]));
   const member = members.find((item) => item.globalId === context.memberGlobalId && !item.deleted);
   const granted = context.addAssets.filter((number) => holder.get(number) === context.memberGlobalId);
@@ -123,7 +119,7 @@ export const configureAssets = {
       }),
     };
   },
-  read: (entry, reader, _, signal) => readAssets(entry, reader, signal),
+  read: (entry, snapshot) => readAssets(entry, snapshot),
   countAsApplied(entry) {
     const { context } = entry;
     const { addAssets: granted, deleteAssets: revoked } = context;

@@ -4,7 +4,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshot } from "../platform/snapshot.ts";
 import type {
   Bound,
   CountedAsApplied,
@@ -115,13 +115,12 @@ export function enterpriseMade(
 /** E3 shows the enterprise under the customer's channel number; it proves E1 and E2 alike. */
 async function readEnterprise(
   entry: JournalEntry<EnterpriseShapes>,
-  reader: SnapshotReader,
+  snapshot: Snapshot,
   origin: "created" | "bound",
-  signal: AbortSignal | undefined,
 ): Promise<Evidence> {
   const { context } = entry;
   const { customer } = entry.operation;
-  const found = await reader.enterprises(customer, context.channelCustomerId, signal, context.channelCodes);
+  const found = await snapshot.enterprises(context.channelCustomerId, context.channelCodes);
   const [only] = found;
   const detail = { call: "E3", enterprises: found.map((item) => item.enterpriseGlobalId) };
   if (only === undefined) return { kind: "not-found", detail };
@@ -134,7 +133,7 @@ async function readEnterprise(
   }
   // E2 makes members together with the enterprise; whoever is in one that E1 bound was there before or came by
   // somebody's hand.
-  const members = origin === "created" ? await reader.members(customer, only.enterpriseGlobalId, signal) : [];
+  const members = origin === "created" ? await snapshot.members(only.enterpriseGlobalId) : [];
   const effect = enterpriseMade(customer, context, {
     enterpriseGlobalId: only.enterpriseGlobalId,
     channelCode: only.customers[0]?.channelCode ?? "",
@@ -181,7 +180,7 @@ export function enterpriseKind<S extends EnterpriseShapes>(
     stage: "enterprise",
     isSentSparingly: true,
     cureOfPart: "leave one enterprise under the customer's channel number on the platform, then settle it as --applied",
-    read: (entry, reader, _, signal) => readEnterprise(entry, reader, origin, signal),
+    read: (entry, snapshot) => readEnterprise(entry, snapshot, origin),
     notFound,
     countAsApplied,
     claims: "enterprise",

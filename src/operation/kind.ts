@@ -4,7 +4,7 @@ import type { EndpointId, WritingEndpoint } from "../contract/endpoints.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { WriteCall, WriteOutcome } from "../platform/call.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshot, SnapshotList } from "../platform/snapshot.ts";
 import type { PlannedAsset } from "./asset-numbers.ts";
 import { fieldLines } from "./plan-lines.ts";
 import type { PrivateMarker } from "./references.ts";
@@ -171,7 +171,7 @@ export interface KindFacts {
   /** What `uniqueness` is about, for the query that looks for another operation of it. */
   readonly claims: Uniqueness["what"] | undefined;
   /** Of what was read of the enterprise before, what an operation of it makes old. */
-  readonly outdates: readonly ("enterprises" | "members" | "assets")[];
+  readonly outdates: readonly SnapshotList[];
   readonly undone: Undone;
   /** Settings that stand in its payload: where one changes, it is another operation, and no other is tried anew. */
   readonly settingsInPayload: readonly (keyof AssumptionSettings)[];
@@ -183,12 +183,7 @@ export interface Kind<S extends Shapes> extends KindFacts {
   /** Checks a bound payload against the contract and makes its call, its context, and what its success means. */
   readonly prepare: (bound: Bound<S>) => Prepared<S> | NotSendable;
   /** Reads what proves an operation. Rejects where the platform gave nothing: a failed reading never finds nothing. */
-  readonly read: (
-    entry: JournalEntry<S>,
-    reader: SnapshotReader,
-    facts: SettleFacts,
-    signal?: AbortSignal,
-  ) => Promise<Evidence>;
+  readonly read: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
   readonly notFound: (entry: JournalEntry<S>, facts: SettleFacts) => Promise<WhenNotFound>;
   readonly countAsApplied: (
     entry: JournalEntry<S>,
@@ -200,9 +195,8 @@ export interface Kind<S extends Shapes> extends KindFacts {
    */
   readonly shownAfterRefusal: (
     entry: JournalEntry<S>,
-    reader: SnapshotReader,
+    snapshot: Snapshot,
     facts: RefusalFacts,
-    signal?: AbortSignal,
   ) => Promise<string | undefined>;
   /** What is recorded where what it brought is lost with its answer. */
   readonly lost: (payload: S["payload"]) => Lost;

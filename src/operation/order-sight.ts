@@ -1,5 +1,4 @@
-import type { RecordKey } from "../crm/model.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshot } from "../platform/snapshot.ts";
 import type { OrderContext } from "./order-context.ts";
 
 /**
@@ -22,24 +21,15 @@ export function isWhole(record: OrderSight["records"][number]): boolean {
 }
 
 /** Looks for an order by its own asset numbers: (M6 ∪ E8), then M7 of each, by channelOrderId and crmProductId. */
-export async function sightOrder(
-  reader: SnapshotReader,
-  customer: RecordKey,
-  context: OrderContext,
-  signal?: AbortSignal,
-): Promise<OrderSight> {
-  const assets = await reader.allAssets(customer, context.enterpriseGlobalId, signal);
+export async function sightOrder(snapshot: Snapshot, context: OrderContext): Promise<OrderSight> {
   const sight: OrderSight = { records: [], licenceOrders: new Map(), shown: [], bare: [], repeated: [] };
   for (const record of context.records) {
     const seen = new Set<string>();
     const licenceOrders = new Set<string>();
     let numbersSeen = 0;
-    for (const number of record.numbers) {
-      const asset = assets.get(number);
-      if (asset === undefined) continue;
-      sight.shown.push(number);
-      const { products, bare } = await reader.contents(customer, context.enterpriseGlobalId, asset, signal);
-      if (bare) sight.bare.push(number);
+    for await (const { asset, products, bare } of snapshot.contents(context.enterpriseGlobalId, record.numbers)) {
+      sight.shown.push(asset.assetNum);
+      if (bare) sight.bare.push(asset.assetNum);
       const ours = products.filter(
         (product) =>
           product.channelOrderId === context.channelOrderId &&

@@ -2,7 +2,7 @@ import type { RecordKey } from "../crm/model.ts";
 import { batchOrderRequestSchema } from "../contract/order-record.ts";
 import { matchBySequence } from "../contract/order-service.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshot } from "../platform/snapshot.ts";
 import { notSendable, plainKind } from "./kind.ts";
 import type { Effect, Evidence, JournalEntry, Kind, SettleFacts, WhenNotFound } from "./kind.ts";
 import { orderDesk, some, withinEnterprise } from "./look-for.ts";
@@ -58,7 +58,7 @@ export const placeOrder: Kind<OrderShapes> = {
       },
     };
   },
-  read: (entry, reader, _, signal) => readOrder(reader, entry, signal),
+  read: (entry, snapshot) => readOrder(snapshot, entry),
   notFound,
   shownAfterRefusal: shownOfRefusedOrder,
   countAsApplied(entry, evidence) {
@@ -154,13 +154,9 @@ function orderPlaced(
   };
 }
 
-async function readOrder(
-  reader: SnapshotReader,
-  entry: JournalEntry<OrderShapes>,
-  signal: AbortSignal | undefined,
-): Promise<Evidence> {
+async function readOrder(snapshot: Snapshot, entry: JournalEntry<OrderShapes>): Promise<Evidence> {
   const { context } = entry;
-  const sight = await sightOrder(reader, entry.operation.customer, context, signal);
+  const sight = await sightOrder(snapshot, context);
   const detail = {
     call: "(M6 ∪ E8) → M7",
     channelOrderId: context.channelOrderId,

@@ -1,4 +1,4 @@
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { Snapshot } from "../platform/snapshot.ts";
 import type { JournalEntry, RefusalFacts } from "./kind.ts";
 import type { OrderShapes } from "./order-payload.ts";
 
@@ -8,13 +8,11 @@ import type { OrderShapes } from "./order-payload.ts";
  */
 export async function shownOfRefusedOrder(
   { operation, context }: JournalEntry<OrderShapes>,
-  reader: SnapshotReader,
+  snapshot: Snapshot,
   facts: RefusalFacts,
-  signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  const { customer } = operation;
   const channelNumbers = new Set([context.channelOrderId, facts.channelOrderId]);
-  const assets = await reader.allAssets(customer, context.enterpriseGlobalId, signal);
+  const assets = await snapshot.allAssets(context.enterpriseGlobalId);
   // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and
   // nobody else's.
   const given = new Set(operation.after.assets.flatMap((asset) => asset.given));
@@ -23,10 +21,10 @@ export async function shownOfRefusedOrder(
     if (assets.has(number) && !given.has(number)) return `the platform shows its asset number ${number}`;
   // Somebody may have placed it by hand since, under other numbers. What stands under the numbers of our other orders
   // is theirs.
+  const strange = new Set(assets.keys());
   const others = await facts.placedNumbers();
-  for (const number of others) if (!own.has(number)) assets.delete(number);
-  for (const asset of assets.values()) {
-    const { products } = await reader.contents(customer, context.enterpriseGlobalId, asset, signal);
+  for (const number of others) if (!own.has(number)) strange.delete(number);
+  for await (const { asset, products } of snapshot.contents(context.enterpriseGlobalId, strange)) {
     const found = products.find(
       (product) => product.channelOrderId !== null && channelNumbers.has(product.channelOrderId),
     );

@@ -50,16 +50,16 @@ export interface AssetReading {
   bare: boolean;
 }
 
+/** The lists of a snapshot: what E3, M5, and M6 with E8 show. */
+export type SnapshotList = "enterprises" | "members" | "assets";
+
 /**
  * An answer that has the contract's form and cannot be believed: it proves neither that something is there nor that it
  * is not.
  */
 export class AmbiguousReading extends Problem {}
 
-/**
- * Readings of the platform for one customer. Every one of them rejects where the platform gave nothing: a failed read
- * is never "none".
- */
+/** Makes snapshots. */
 export class SnapshotReader {
   readonly #platform: Platform;
   readonly #settings: AssumptionSettings;
@@ -69,23 +69,62 @@ export class SnapshotReader {
     this.#settings = settings;
   }
 
+  /** A snapshot for one customer, of which nothing is read yet. */
+  of(customer: RecordKey, signal?: AbortSignal): Snapshot {
+    return new Snapshot(this.#platform, this.#settings, { customer: formatKey(customer), signal });
+  }
+}
+
+/** Everything that the platform can show of an enterprise. `contents` are read as they are asked for. */
+export interface EnterpriseReading {
+  enterprises: ShownEnterprise[];
+  members: ObservedMember[];
+  /** M6 ∪ E8 row by row. */
+  rows: ObservedAsset[];
+  contents: AsyncIterable<AssetReading>;
+}
+
+/**
+ * What the platform shows to one customer: each list is read when it is needed first, and once until it is forgotten.
+ * Every reading rejects where the platform gave nothing: a failed one is never "none", and is made again when it is
+ * needed again.
+ */
+export class Snapshot {
+  readonly #platform: Platform;
+  readonly #settings: AssumptionSettings;
+  readonly #call: { customer: string; signal: AbortSignal | undefined };
+  readonly #enterprises = new Map<string, ShownEnterprise[]>();
+  readonly #members = new Map<string, ObservedMember[]>();
+  readonly #assets = new Map<string, ObservedAsset[]>();
+  readonly #assetRows = new Map<string, ObservedAsset[]>();
+
+  constructor(
+    platform: Platform,
+    settings: AssumptionSettings,
+    call: { customer: string; signal: AbortSignal | undefined },
+  ) {
+    this.#platform = platform;
+    this.#settings = settings;
+    this.#call = call;
+  }
+
   /**
    * E3 over all configured channel codes, and those that were configured when `alsoUnder` was written: the enterprises
    * under a channel customer number, each with its customers. Throws an AmbiguousReading where one row is not exactly
    * what was asked for, and where null or no data came and the settings do not say that this means none (A13).
    */
-  async enterprises(
-    customer: RecordKey,
-    channelCustomerId: string,
-    signal?: AbortSignal,
-    alsoUnder: readonly string[] = [],
-  ): Promise<ShownEnterprise[]> {
+  async enterprises(channelCustomerId: string, alsoUnder: readonly string[] = []): Promise<ShownEnterprise[]> {
+    const channelCodes = new Set([...channelCodesOf(this.#settings), ...alsoUnder]);
+    return await once(this.#enterprises, JSON.stringify([channelCustomerId, ...channelCodes]), () =>
+      this.#findEnterprises(channelCustomerId, channelCodes),
+    );
+  }
+
+  async #findEnterprises(channelCustomerId: string, channelCodes: ReadonlySet<string>): Promise<ShownEnterprise[]> {
     const found = new Map<string, Map<string, PlatformCustomer>>();
-    for (const channelCode of new Set([...channelCodesOf(this.#settings), ...alsoUnder])) {
-      const rows = await this.#platform.orderService.findCustomers(channelCode, channelCustomerId, "N", {
-        customer: formatKey(customer),
-        signal,
-      });
+    for (const channelCode of channelCodes) {
+      const { orderService } = this.#platform;
+      const rows = await orderService.findCustomers(channelCode, channelCustomerId, "N", this.#call);
       if (rows === null && this.#settings.nullEnterprises === "ambiguous") throw saysNothing(channelCustomerId);
       for (const row of rows ?? []) {
         if (row.channelCustomerId !== channelCustomerId || row.channelCode !== channelCode)
@@ -107,13 +146,9 @@ export class SnapshotReader {
   }
 
   /** E3 before an enterprise is planned: what it shows, or why its answer proves nothing. */
-  async lookUp(
-    customer: RecordKey,
-    channelCustomerId: string,
-    signal?: AbortSignal,
-  ): Promise<{ enterprises: ShownEnterprise[] | undefined; ambiguous?: string }> {
+  async lookUp(channelCustomerId: string): Promise<{ enterprises: ShownEnterprise[] | undefined; ambiguous?: string }> {
     try {
-      return { enterprises: await this.enterprises(customer, channelCustomerId, signal) };
+      return { enterprises: await this.enterprises(channelCustomerId) };
     } catch (error) {
       if (!(error instanceof AmbiguousReading)) throw error;
       return { enterprises: undefined, ambiguous: `${error.message}; ${error.cure}` };
@@ -121,79 +156,100 @@ export class SnapshotReader {
   }
 
   /** M5, all pages. */
-  async members(customer: RecordKey, enterpriseGlobalId: string, signal?: AbortSignal): Promise<ObservedMember[]> {
-    const list = await this.#platform.memberCenter.listStaff(enterpriseGlobalId, {
-      customer: formatKey(customer),
-      signal,
+  async members(enterpriseGlobalId: string): Promise<ObservedMember[]> {
+    return await once(this.#members, enterpriseGlobalId, async () => {
+      const list = await this.#platform.memberCenter.listStaff(enterpriseGlobalId, this.#call);
+      return list.rows.map((row) => ({
+        globalId: row.globalId,
+        userName: row.userName,
+        name: row.name ?? "",
+        deleted: row.deleted,
+        assetNums: row.assetNums,
+      }));
     });
-    return list.rows.map((row) => ({
-      globalId: row.globalId,
-      userName: row.userName,
-      name: row.name ?? "",
-      deleted: row.deleted,
-      assetNums: row.assetNums,
-    }));
   }
 
   /** M6. */
-  async assets(customer: RecordKey, enterpriseGlobalId: string, signal?: AbortSignal): Promise<ObservedAsset[]> {
-    const rows = await this.#platform.memberCenter.listAssetNumbers(enterpriseGlobalId, {
-      customer: formatKey(customer),
-      signal,
+  async assets(enterpriseGlobalId: string): Promise<ObservedAsset[]> {
+    return await once(this.#assets, enterpriseGlobalId, async () => {
+      const rows = await this.#platform.memberCenter.listAssetNumbers(enterpriseGlobalId, this.#call);
+      return rows.map((row) => ({
+        assetNum: row.assetNum,
+        assetId: row.assetId,
+        holder: row.cloudAccountGlobalId,
+        borrowed: row.borrowedFlag,
+      }));
     });
-    return rows.map((row) => ({
-      assetNum: row.assetNum,
-      assetId: row.assetId,
-      holder: row.cloudAccountGlobalId,
-      borrowed: row.borrowedFlag,
-    }));
   }
 
   /** M6 ∪ E8: every asset that the platform can show, by number. */
-  async allAssets(
-    customer: RecordKey,
-    enterpriseGlobalId: string,
-    signal?: AbortSignal,
-  ): Promise<Map<string, ObservedAsset>> {
-    return byNumber(await this.assetRows(customer, enterpriseGlobalId, signal));
+  async allAssets(enterpriseGlobalId: string): Promise<ReadonlyMap<string, ObservedAsset>> {
+    return byNumber(await this.assetRows(enterpriseGlobalId));
   }
 
   /** M6 ∪ E8 row by row: those of M6, then those of E8 whose number M6 does not show. */
-  async assetRows(customer: RecordKey, enterpriseGlobalId: string, signal?: AbortSignal): Promise<ObservedAsset[]> {
-    const rows = await this.assets(customer, enterpriseGlobalId, signal);
-    const inM6 = new Set(rows.map((asset) => asset.assetNum));
-    const virtual = await this.#platform.orderService.listVirtualAssets(enterpriseGlobalId, {
-      customer: formatKey(customer),
-      signal,
+  async assetRows(enterpriseGlobalId: string): Promise<ObservedAsset[]> {
+    return await once(this.#assetRows, enterpriseGlobalId, async () => {
+      const rows = [...(await this.assets(enterpriseGlobalId))];
+      const inM6 = new Set(rows.map((asset) => asset.assetNum));
+      const virtual = await this.#platform.orderService.listVirtualAssets(enterpriseGlobalId, this.#call);
+      for (const asset of virtual) {
+        if (asset.assetNum === null || asset.assetNum === undefined || inM6.has(asset.assetNum)) continue;
+        rows.push({
+          assetNum: asset.assetNum,
+          assetId: asset.id,
+          holder: asset.assignStatus?.assignMemberId ?? null,
+          borrowed: asset.borrowedUsbKey ?? false,
+        });
+      }
+      return rows;
     });
-    for (const asset of virtual) {
-      if (asset.assetNum === null || asset.assetNum === undefined || inM6.has(asset.assetNum)) continue;
-      rows.push({
-        assetNum: asset.assetNum,
-        assetId: asset.id,
-        holder: asset.assignStatus?.assignMemberId ?? null,
-        borrowed: asset.borrowedUsbKey ?? false,
-      });
-    }
-    return rows;
   }
 
-  /** M7 of one asset. */
-  async contents(
-    customer: RecordKey,
-    enterpriseGlobalId: string,
-    asset: ObservedAsset,
-    signal?: AbortSignal,
-  ): Promise<AssetReading> {
-    const contents = await this.#platform.memberCenter.listAssetContents(asset.assetId, {
-      enterpriseGlobalId,
-      customer: formatKey(customer),
-      signal,
-    });
-    const { products, packages } = flatten(contents);
-    const bare = this.#settings.emptyAssets === "ambiguous" && products.length === 0 && packages.length === 0;
-    return { asset, products, packages, bare };
+  /** M7 of each of these assets that the platform shows (M6 ∪ E8), one after the other; without numbers of all. */
+  async *contents(enterpriseGlobalId: string, numbers?: Iterable<string>): AsyncGenerator<AssetReading, void, void> {
+    const assets = await this.allAssets(enterpriseGlobalId);
+    for (const number of numbers ?? assets.keys()) {
+      const asset = assets.get(number);
+      if (asset === undefined) continue;
+      const call = { enterpriseGlobalId, ...this.#call };
+      const { products, packages } = flatten(await this.#platform.memberCenter.listAssetContents(asset.assetId, call));
+      const bare = this.#settings.emptyAssets === "ambiguous" && products.length === 0 && packages.length === 0;
+      yield { asset, products, packages, bare };
+    }
   }
+
+  /** Everything of an enterprise: E3, M5, M6 ∪ E8, and M7 of each asset. */
+  async everything({
+    enterpriseGlobalId,
+    channelCustomerId,
+  }: {
+    enterpriseGlobalId: string;
+    channelCustomerId: string;
+  }): Promise<EnterpriseReading> {
+    return {
+      enterprises: await this.enterprises(channelCustomerId),
+      members: await this.members(enterpriseGlobalId),
+      rows: await this.assetRows(enterpriseGlobalId),
+      contents: this.contents(enterpriseGlobalId),
+    };
+  }
+
+  /** What a call has made old is read again when it is needed next. */
+  forget(lists: ReadonlySet<SnapshotList>): void {
+    if (lists.has("enterprises")) this.#enterprises.clear();
+    if (lists.has("members")) this.#members.clear();
+    if (lists.has("assets")) this.#assets.clear();
+    if (lists.has("assets")) this.#assetRows.clear();
+  }
+}
+
+async function once<Value>(kept: Map<string, Value>, key: string, read: () => Promise<Value>): Promise<Value> {
+  const before = kept.get(key);
+  if (before !== undefined) return before;
+  const value = await read();
+  kept.set(key, value);
+  return value;
 }
 
 function saysNothing(channelCustomerId: string): AmbiguousReading {
@@ -229,7 +285,7 @@ function quoted(text: string): string {
 }
 
 /** Assets by number; of a number that is shown twice the same row is taken in whatever order they come. */
-export function byNumber(rows: readonly ObservedAsset[]): Map<string, ObservedAsset> {
+function byNumber(rows: readonly ObservedAsset[]): Map<string, ObservedAsset> {
   const ordered = rows.toSorted((left, right) => (left.assetId < right.assetId ? 1 : -1));
   return new Map(ordered.map((asset) => [asset.assetNum, asset]));
 }

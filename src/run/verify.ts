@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { byNumber } from "../platform/snapshot.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { ProductInstance } from "../contract/asset-contents.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -14,9 +13,9 @@ export interface Verified {
 }
 
 /**
- * Reads everything the platform shows of one customer (E3, M5, M6 ∪ E8, M7 of every asset) and keeps it as
- * observations. Makes no writing call. Rejects where one of the readings failed: then nothing is kept, and what was
- * seen before stands with its age. In one piece: one row for each kind of what is shown.
+ * Reads everything that the platform shows of one customer and keeps it as observations, without a writing call.
+ * Rejects where one of the readings failed: then nothing is kept, and what was seen before stands with its age.
+ * In one piece: one row for each kind of what is shown.
  */
 export async function verifyCustomer(
   ledger: Ledger,
@@ -26,11 +25,7 @@ export async function verifyCustomer(
 ): Promise<Verified> {
   const { link } = await ledger.state.known(customer);
   if (link === undefined) return { assets: 0, products: 0, members: 0 };
-  const gid = link.enterpriseGlobalId;
-  const enterprises = await reader.enterprises(customer, link.channelCustomerId, signal);
-  const members = await reader.members(customer, gid, signal);
-  const rows = await reader.assetRows(customer, gid, signal);
-  const assets = byNumber(rows);
+  const { enterprises, members, rows, contents } = await reader.of(customer, signal).everything(link);
   const changes: StateChange[] = [];
   const seen = new Map<string, Set<string>>([
     ["enterprise", new Set()],
@@ -51,25 +46,26 @@ export async function verifyCustomer(
   }
   for (const member of members)
     observe("member", member.globalId, { deleted: member.deleted, assetNums: [...member.assetNums].sort() });
+  let assets = 0;
   let products = 0;
   const types = new Set<string>();
   for (const [assetNum, times] of shownTwice(rows.map((row) => row.assetNum)))
     observe("twice", `asset ${assetNum}`, { assetNum, times });
-  for (const asset of assets.values()) {
+  for await (const { asset, products: held, packages } of contents) {
+    assets += 1;
     observe("asset", asset.assetNum, { assetId: asset.assetId, holder: asset.holder, borrowed: asset.borrowed });
-    const contents = await reader.contents(customer, gid, asset, signal);
-    const ids = contents.products.flatMap(({ crmProductId }) => crmProductId ?? []);
+    const ids = held.flatMap(({ crmProductId }) => crmProductId ?? []);
     for (const [crmProductId, times] of shownTwice(ids)) {
       const { assetNum } = asset;
       observe("twice", `product ${assetNum}/${crmProductId}`, { assetNum, crmProductId, times });
     }
     // Of a product that is shown twice the same row is kept in whatever order they come.
-    for (const product of contents.products.toSorted((left, right) => (left.id < right.id ? 1 : -1))) {
+    for (const product of held.toSorted((left, right) => (left.id < right.id ? 1 : -1))) {
       products += 1;
       if (product.licenseType !== null) types.add(product.licenseType);
       observe("product", `${asset.assetNum}/${product.crmProductId ?? product.id}`, productBody(product));
     }
-    for (const item of contents.packages) {
+    for (const item of packages) {
       observe("package", `${asset.assetNum}/${item.merchandiseNum ?? item.id}`, {
         merchandiseNum: item.merchandiseNum,
         merchandiseName: item.merchandiseName,
@@ -83,7 +79,7 @@ export async function verifyCustomer(
   changes.push({ type: "licence-types-shown", types: [...types] });
   changes.push({ type: "observation-read", customer, complete: true });
   await ledger.state.record(customer, changes);
-  return { assets: assets.size, products, members: members.length };
+  return { assets, products, members: members.length };
 }
 
 /** What stands in a list more than once, and how often. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decide } from "../../src/apply/decide.ts";
 import type { Decision, PersonsVerdict } from "../../src/apply/decide.ts";
-import { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 
@@ -268,26 +267,29 @@ describe("a decision that cannot be taken", () => {
   it("gives way to a run that sent it again while the person was deciding", async () => {
     const { world, id } = await unknownOrder(untouched, false);
     world.clock.pass(settleMs * 2);
-    class SlowObserver extends SnapshotReader {
-      override async allAssets(
-        ...parameters: Parameters<SnapshotReader["allAssets"]>
-      ): ReturnType<SnapshotReader["allAssets"]> {
-        const seen = await super.allAssets(...parameters);
-        const { operation, wireHash, context } = await world.row(id);
-        await world.ledger.journal.intend({
-          operation,
-          id,
-          runId: null,
-          wireHash: wireHash ?? "",
-          nonce: "n",
-          context: context ?? {},
-        });
-        world.clock.pass(settleMs + 1);
-        return seen;
-      }
-    }
-    const slow = new SlowObserver(world.deps.platform, world.settings);
-    await expect(decide(world.deps, slow, id, "not-applied", { reason: "gone", by: "tester" })).rejects.toMatchObject({
+    const { memberCenter } = world.deps.platform;
+    const slow = world.with({
+      memberCenter: {
+        ...memberCenter,
+        listAssetNumbers: async (...parameters) => {
+          const seen = await memberCenter.listAssetNumbers(...parameters);
+          const { operation, wireHash, context } = await world.row(id);
+          await world.ledger.journal.intend({
+            operation,
+            id,
+            runId: null,
+            wireHash: wireHash ?? "",
+            nonce: "n",
+            context: context ?? {},
+          });
+          world.clock.pass(settleMs + 1);
+          return seen;
+        },
+      },
+    });
+    await expect(
+      decide(slow.deps, slow.reader, id, "not-applied", { reason: "gone", by: "tester" }),
+    ).rejects.toMatchObject({
       code: "journal.moved-on",
     });
     expect((await world.row(id)).state).toBe("sending");

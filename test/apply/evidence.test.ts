@@ -270,7 +270,7 @@ describe("an enterprise that E1 bound without an answer", () => {
     await world.take("customers", customerRecord("C1"));
     world.sandbox.faults.add({ operation: "E1", ...lost });
     const id = await world.carryOutUnknown("bind-enterprise");
-    const [found] = await world.reader.enterprises(customer, "C1");
+    const [found] = await world.reader.of(customer).enterprises("C1");
     const byHand = { userList: [{ userName: "CANARYuserS1", name: "CANARY person S1", password: "Password-1" }] };
     await world.deps.platform.memberCenter.addStaff(found?.enterpriseGlobalId ?? "", byHand, {
       nonce: "a".repeat(32),

@@ -361,7 +361,7 @@ describe("staff whose answer was lost (M1)", () => {
     const known = await world.ledger.state.known(customer);
     expect(known.staffLinks.size).toBe(3);
     expect(known.enterpriseCode).toBe("E00001");
-    const members = await world.reader.members(customer, known.link?.enterpriseGlobalId ?? "");
+    const members = await world.reader.of(customer).members(known.link?.enterpriseGlobalId ?? "");
     for (const link of known.staffLinks.values()) {
       expect(members.find((member) => member.globalId === link.memberGlobalId)?.name).toBe(
         `CANARY person ${link.key.id}`,
@@ -588,7 +588,7 @@ describe("what is proven and contradicts the ledger", () => {
     await world.take("customers", customerRecord("C1"));
     world.sandbox.faults.add({ operation: "E2", ...lost });
     const id = await world.carryOutUnknown("create-enterprise");
-    const [found] = await world.reader.enterprises(customer, "C1");
+    const [found] = await world.reader.of(customer).enterprises("C1");
     const link = { channelCode: "crm", channelCustomerId: "X", origin: "adopted" as const, examined: true };
     await world.ledger.state.record(customer, [
       {

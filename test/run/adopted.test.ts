@@ -73,7 +73,7 @@ describe("two orders of the CRM under the channel number of one that is placed t
       .sqlite()
       .exec("delete from placed_order; delete from licence_order; update link set origin = 'adopted', examined = 0");
     await world.take("orders", { ...orderRecord("O2", "C1"), channelOrderId: "N1" });
-    await new OrderAdoption(world.deps, world.reader).seek(new CustomerState(world.deps, customer));
+    await new OrderAdoption(world.deps, world.reader.of(customer)).seek(new CustomerState(world.deps, customer));
     expect([...(await world.ledger.state.known(customer)).placedOrders.keys()]).toEqual(["crm/O1"]);
     expect(await world.plan()).toEqual([]);
   });

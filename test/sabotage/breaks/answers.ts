@@ -484,7 +484,7 @@ export const answers: Breaks = {
   },
   "a row of E3 for another number is taken for the one that was asked for": {
     file: "src/platform/snapshot.ts",
-    within: "SnapshotReader.enterprises",
+    within: "Snapshot.#findEnterprises",
     find: "$row.channelCustomerId !== $channelCustomerId || $row.channelCode !== $channelCode",
     replace: "$row.channelCustomerId === undefined",
     test: "run/odd-answers.test.ts",
@@ -492,7 +492,7 @@ export const answers: Breaks = {
   },
   "null in E3 means that there is none": {
     file: "src/platform/snapshot.ts",
-    within: "SnapshotReader.enterprises",
+    within: "Snapshot.#findEnterprises",
     find: `if ($rows === null && this.#settings.nullEnterprises === "ambiguous")`,
     replace: `if ($rows === null && this.#settings.nullEnterprises !== "none" && channelCustomerId === "")`,
     test: "run/odd-answers.test.ts",
@@ -519,7 +519,7 @@ export const answers: Breaks = {
   },
   "an asset without anything in it proves that an order is not there": {
     file: "src/platform/snapshot.ts",
-    within: "SnapshotReader.contents",
+    within: "Snapshot.contents",
     find: `this.#settings.emptyAssets === "ambiguous" && $products`,
     replace: `this.#settings.emptyAssets !== "ambiguous" && $products`,
     test: "run/taken-over.test.ts",

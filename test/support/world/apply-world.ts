@@ -154,11 +154,11 @@ export class ApplyWorld {
       const { link } = loaded.known;
       const observed =
         link === undefined
-          ? { enterprises: await this.reader.enterprises(customer, "C1"), members: undefined, assets: undefined }
+          ? { enterprises: await this.reader.of(customer).enterprises("C1"), members: undefined, assets: undefined }
           : {
               enterprises: undefined,
-              members: await this.reader.members(customer, link.enterpriseGlobalId),
-              assets: await this.reader.assets(customer, link.enterpriseGlobalId),
+              members: await this.reader.of(customer).members(link.enterpriseGlobalId),
+              assets: await this.reader.of(customer).assets(link.enterpriseGlobalId),
             };
       const plan = planCustomer(
         { ...loaded, observed },
@@ -180,7 +180,7 @@ export class ApplyWorld {
   /** `answerMs`: how long the program waits for an answer to this one. */
   async deliver(operation: Operation, answerMs?: number): Promise<Delivery> {
     const { link } = await this.ledger.state.known(customer);
-    const members = link === undefined ? [] : await this.reader.members(customer, link.enterpriseGlobalId);
+    const members = link === undefined ? [] : await this.reader.of(customer).members(link.enterpriseGlobalId);
     const deps = answerMs === undefined ? this.deps : { ...this.deps, platform: this.#impatient(answerMs) };
     return await deliver(deps, this.pool, operation, {
       runId: "run",
@@ -222,7 +222,7 @@ export class ApplyWorld {
 
   /** E3, as a run does after E2. */
   async lookUp(): Promise<string> {
-    const [found] = await this.reader.enterprises(customer, "C1");
+    const [found] = await this.reader.of(customer).enterprises("C1");
     if (found === undefined) throw new Error("E3 shows no enterprise");
     await this.ledger.state.record(customer, [{ type: "platform-customers", ...found }]);
     await this.ledger.state.confirmCorrelation(correlationOf(this.settings));
