@@ -107,6 +107,11 @@ describe("locks that a person disables and enables", () => {
     const status = (await w.run("status")).stdout;
     expect(status).toContain("the next run tries again");
     expect(status).toContain("--withdraw");
+    const next = (await w.run("explain", "customer", "C2")).stdout;
+    expect(next).toContain("take back this one: the command that asked for it, with --withdraw");
+    expect((await w.run("explain", "customer", "C1")).stdout).toContain(
+      "nothing: the next run looks at it again by itself",
+    );
 
     const again = await w.writes(() => w.run("run", "everything"));
     expect([again.result.code, again.calls]).toEqual([3, { E6: 1 }]);

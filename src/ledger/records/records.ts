@@ -208,11 +208,6 @@ export class Records {
     });
   }
 
-  /** The next run looks again at a customer that waits or was rejected, and says anew why. */
-  async lookAgain(customer: RecordKey): Promise<void> {
-    await this.#context.write(() => this.#work.lookAgain(customer));
-  }
-
   /**
    * Records why a customer waits, where it does not wait or was not rejected for a reason that begins otherwise: that
    * one stays, and the next run looks at the customer again.
