@@ -1,4 +1,5 @@
 import { refusedPersonReason } from "../apply/refusal.ts";
+import { GrowingMap } from "../base/growing-map.ts";
 import type { RefusedPerson } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
@@ -19,9 +20,9 @@ export interface AttemptState {
   /** The journal's ids of operations that stood in it as planned before, by hash. */
   readonly plannedIds: ReadonlyMap<string, string>;
   /** Everything that was planned in this attempt, by hash. */
-  readonly announced: ReadonlyMap<string, Operation>;
+  readonly announced: GrowingMap<string, Operation>;
   /** What was sent, or put off, by hash: it is not looked at again. */
-  readonly delivered: ReadonlySet<string>;
+  readonly delivered: GrowingMap<string, true>;
   /** Refused for one of several people: the next plan of this attempt sends them in parts. */
   readonly inParts: readonly Operation[];
   /** What it came to so far for each record. */
@@ -38,8 +39,8 @@ export interface AttemptState {
 
 export const newAttempt: AttemptState = {
   plannedIds: new Map(),
-  announced: new Map(),
-  delivered: new Set(),
+  announced: GrowingMap.empty(),
+  delivered: GrowingMap.empty(),
   inParts: [],
   outcomes: noOutcomes,
   done: 0,
@@ -74,9 +75,8 @@ export function advance(state: AttemptState, event: AttemptEvent): AttemptState 
     case "stored":
       return { ...state, plannedIds: event.ids };
     case "planned": {
-      const announced = new Map(state.announced);
-      for (const operation of event.operations)
-        if (!announced.has(operation.hash)) announced.set(operation.hash, operation);
+      const isNew = ({ hash }: Operation): boolean => !state.announced.has(hash);
+      const announced = state.announced.with(event.operations.filter(isNew).map((item) => [item.hash, item] as const));
       return { ...state, announced, inParts: [], outcomes: noted(outcomes, event.records) };
     }
     case "hold-used":
@@ -116,9 +116,7 @@ export function leftIn(state: AttemptState): Operation[] {
 }
 
 function delivered(state: AttemptState, ...operations: readonly Operation[]): AttemptState {
-  const all = new Set(state.delivered);
-  for (const { hash } of operations) all.add(hash);
-  return { ...state, delivered: all };
+  return { ...state, delivered: state.delivered.with(operations.map(({ hash }) => [hash, true] as const)) };
 }
 
 function doneWith(state: AttemptState, event: Extract<AttemptEvent, { type: "done" }>): AttemptState {

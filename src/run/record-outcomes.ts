@@ -1,3 +1,4 @@
+import { GrowingMap } from "../base/growing-map.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { RecordOutcome } from "../ledger/records/work.ts";
@@ -30,12 +31,12 @@ export function deferredOf(
 
 /** What an attempt at one customer came to for each record. */
 export interface RecordOutcomes {
-  readonly all: ReadonlyMap<string, RecordOutcome>;
+  readonly all: GrowingMap<string, RecordOutcome>;
   /** Records of which a later plan of the attempt, which still holds their operation, says nothing more. */
-  readonly final: ReadonlySet<string>;
+  readonly final: GrowingMap<string, true>;
 }
 
-export const noOutcomes: RecordOutcomes = { all: new Map(), final: new Set() };
+export const noOutcomes: RecordOutcomes = { all: GrowingMap.empty(), final: GrowingMap.empty() };
 
 function nameOf(stream: Stream, key: RecordKey): string {
   return `${stream} ${formatKey(key)}`;
@@ -43,15 +44,10 @@ function nameOf(stream: Stream, key: RecordKey): string {
 
 /** What an attempt came to (`final`) stands; what was only planned, or refused, the next plan may say otherwise. */
 export function noted(before: RecordOutcomes, outcomes: readonly RecordOutcome[], final = false): RecordOutcomes {
-  const all = new Map(before.all);
-  const settled = new Set(before.final);
-  for (const outcome of outcomes) {
-    const name = nameOf(outcome.stream, outcome.key);
-    if (!final && settled.has(name)) continue;
-    if (final) settled.add(name);
-    all.set(name, outcome);
-  }
-  return { all, final: settled };
+  const named = outcomes.map((outcome) => [nameOf(outcome.stream, outcome.key), outcome] as const);
+  if (final)
+    return { all: before.all.with(named), final: before.final.with(named.map(([name]) => [name, true] as const)) };
+  return { all: before.all.with(named.filter(([name]) => !before.final.has(name))), final: before.final };
 }
 
 /** Records whose operations were planned. */

@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { advance, leftIn, newAttempt } from "../../src/run/attempt-state.ts";
+import type { AttemptState } from "../../src/run/attempt-state.ts";
 import { deferredUnsent, noOutcomes, noted } from "../../src/run/record-outcomes.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import { operation } from "../../src/operation/new-operation.ts";
@@ -40,4 +42,46 @@ it("what a service keeps from being sent is deferred once for each record, and c
   expect(all.get("customers crm/C1")).toEqual({ stream: "customers", key: customer, ...deferred });
   expect(all.get("staff crm/S999")).toEqual({ stream: "staff", key: key("S999"), ...deferred });
   expect(await growth(2500, (many) => void deferredOf(many))).toBeLessThan(notQuadratic);
+});
+
+/** An attempt in which so many operations were planned, and were put off or carried out one by one. */
+function attempted(many: number): AttemptState {
+  const operations = Array.from({ length: many }, (_, index) => grant(`S${index}`));
+  const records = operations.flatMap(({ records: own }) =>
+    own.map(({ stream, ...id }) => ({ stream, key: id, outcome: "planned" as const })),
+  );
+  const planned = advance(newAttempt, { type: "planned", operations, records });
+  return operations.reduce((state, item, index) => {
+    if (index % 2 === 0) return advance(state, { type: "done", operation: item, refused: [] });
+    return advance(state, { type: "put-off", operation: item, why: { ...why, again: true } });
+  }, planned);
+}
+
+it("an operation that is put off or carried out costs the same however many the attempt has", async () => {
+  const state = attempted(1000);
+  expect({ done: state.done, left: leftIn(state).length, delivered: state.delivered.size }).toEqual({
+    done: 500,
+    left: 0,
+    delivered: 1000,
+  });
+  const outcomes = [...state.outcomes.all.values()].map(({ outcome }) => outcome);
+  expect(outcomes).toEqual(Array.from({ length: 1000 }, (_, index) => (index % 2 === 0 ? "planned" : "deferred")));
+
+  expect(await growth(2000, (many) => void attempted(many))).toBeLessThan(notQuadratic);
+});
+
+it("what an attempt came to before stays as it was, whatever follows it", () => {
+  const operations = ["S1", "S2"].map(grant);
+  const [one, two] = operations;
+  if (one === undefined || two === undefined) throw new Error("two operations");
+  const planned = advance(newAttempt, { type: "planned", operations, records: [] });
+  const putOff = (state: AttemptState, item: Operation): AttemptState =>
+    advance(state, { type: "put-off", operation: item, why: { ...why, again: true } });
+  const [first, second] = [putOff(planned, one), putOff(planned, two)];
+  putOff(first, two);
+  expect(leftIn(planned)).toEqual(operations);
+  expect(leftIn(first)).toEqual([two]);
+  expect(leftIn(second)).toEqual([one]);
+  expect([...planned.outcomes.all]).toEqual([]);
+  expect([...first.outcomes.all.keys()]).toEqual(["customers crm/C1"]);
 });
