@@ -7,6 +7,7 @@ import { refusedUnlessThere } from "../contract/refusals.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, refusedYetShown } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
+import type { AttemptFacts } from "../report/facts.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
 import { kindOf } from "../operation/registry.ts";
@@ -111,7 +112,7 @@ export class Settling {
     if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);
     if (kind.whenUnknown === "send-again") {
       if (row.state === "parked") return stillParked(row);
-      return await this.#sendAgain(open, "sets a state: the same value is sent again");
+      return await this.#setAgain(open);
     }
     // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
     const refusal = refusedUnlessThere(row.outcomeCode, operation.endpoint) ? row.outcomeCode : null;
@@ -309,6 +310,22 @@ export class Settling {
     return { kind: "dropped", id: row.id };
   }
 
+  /**
+   * What sets a state is sent again with the same value, as often as its answer is lost (A3). Where answers come that
+   * never are about it, each kind has its own bound.
+   */
+  async #setAgain(open: Open): Promise<Settled> {
+    const { id, operation } = open.row;
+    const odd = (await this.#deps.ledger.journal.attempts(id)).filter(isOddAnswer);
+    if (odd.length < kindOf(operation).mostOddAnswers)
+      return await this.#sendAgain(open, "sets a state: the same value is sent again");
+    const said = odd.at(-1)?.detail ?? "";
+    const reason =
+      `it was answered ${odd.length} times with what does not say what became of it (${said}); ` +
+      "it is not sent again before a person has decided";
+    return await this.#park(open, reason, { answered: odd.length });
+  }
+
   async #sendAgain({ row, runId, signal, knows }: Open, why: string): Promise<Settled> {
     this.#deps.logger.info({ ...named(row), why }, "sent again");
     const delivery: Delivery = await deliver(this.#deps, this.#pool, row.operation, {
@@ -338,6 +355,11 @@ export class Settling {
         return { kind: "unreadable", id: row.id, reason: delivery.reason };
     }
   }
+}
+
+/** A success by its status and without the code of an error, which does not say what became of what was sent. */
+function isOddAnswer({ outcome, httpStatus, code }: AttemptFacts): boolean {
+  return outcome === "unknown" && httpStatus === 200 && code === null;
 }
 
 function stillParked(row: JournalRow): Settled {

@@ -159,6 +159,11 @@ export interface KindFacts {
   /** It must not be done twice: sent three times at most without a known outcome, then a person decides. */
   readonly isSentSparingly: boolean;
   /**
+   * After so many successes whose data does not say what became of it a person decides; until then what sets a state is
+   * sent again with the same value.
+   */
+  readonly mostOddAnswers: number;
+  /**
    * A call that was refused may have done something all the same: nothing of it is sent again before the platform was
    * read (A16).
    */
@@ -238,6 +243,7 @@ export const plainKind = {
   whenUnknown: "read",
   isOfCustomer: true,
   isSentSparingly: false,
+  mostOddAnswers: Number.POSITIVE_INFINITY,
   mayHoldAfterRefusal: false,
   notFound: () => Promise.resolve({ kind: "drop" }),
   lost: () => ({ verdict: "lost", audit: { kind: "lost", body: {} }, message: "operation lost" }),

@@ -43,6 +43,7 @@ export function switchLocks(
     schemas,
     stage: "requests",
     whenUnknown: "send-again",
+    mostOddAnswers: 3,
     cureOfPart: undefined,
     outdates: [],
     prepare({ operation, wire }) {

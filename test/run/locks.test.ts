@@ -4,7 +4,7 @@ import { z } from "zod";
 import { lockCommand } from "../../src/cli/commands/lock.ts";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
-import { inProcess } from "../support/in-process.ts";
+import { inProcess, settleNotApplied } from "../support/in-process.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
@@ -60,10 +60,13 @@ function forgetReason(cell: Cell, customer: string): void {
   ledger.close();
 }
 
-async function lock(cell: Cell, customer: string, ...asset: string[]): Promise<Ended> {
+const lock = (cell: Cell, customer: string, ...asset: string[]) => switched("locked", cell, customer, asset);
+const unlock = (cell: Cell, customer: string, ...asset: string[]) => switched("unlocked", cell, customer, asset);
+
+async function switched(wanted: "locked" | "unlocked", cell: Cell, customer: string, asset: string[]): Promise<Ended> {
   const environment = { ...sealEnvironment, CRM_SYNC__settle__maxWaitMs: "0" };
   const place = { config: configOf(cell.folder), sandbox: cell.sandbox.url, ledger: cell.ledger, environment };
-  return await inProcess(place, (call) => lockCommand(call, "locked", customer, { asset, reason: "stolen", by: "me" }));
+  return await inProcess(place, (call) => lockCommand(call, wanted, customer, { asset, reason: "stolen", by: "me" }));
 }
 
 describe("locks of two customers", () => {
@@ -155,6 +158,26 @@ describe("locks of two customers", () => {
       cell.sandbox.faults.clear(lost);
       goodRunOf(await cell.run());
       expect((await lock(cell, "C2", numberOf(cell, "B1"))).code, "the other customer waits for nothing").toBe(0);
+    });
+  });
+
+  it("answers that are always about other locks end after three sendings: a person decides, and no other customer waits", async () => {
+    await cells.within(cells.place("base"), { CRM_SYNC__settle__maxWaitMs: "0" }, async (cell) => {
+      const number = numberOf(cell, "A2");
+      const odd = cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "assetNum", value: "9" });
+      expect((await lock(cell, "C1", number)).code).toBe(5);
+      for (let run = 0; run < 4; run += 1) expect((await cell.run()).code).toBe(5);
+      expect(cell.calls("E6")).toBe(3);
+      expect((await unlock(cell, "C2", numberOf(cell, "B1"))).code, "the other customer waits for nothing").toBe(0);
+      const { open } = JSON.parse((await lock(cell, "C1", number)).stdout);
+      expect(open).toMatchObject([{ endpoint: "E6", state: "parked" }]);
+      cell.sandbox.faults.clear(odd);
+      const place = { config: configOf(cell.folder), sandbox: cell.sandbox.url, ledger: cell.ledger };
+      const decided = await settleNotApplied({ ...place, environment: sealEnvironment }, open[0].id);
+      expect(decided.code, decided.stderr).toBe(0);
+      goodRunOf(await cell.run());
+      expect(wishes(cell).map((row) => row.customer_id)).toEqual(["C1", "C2"]);
+      expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([4, 1]);
     });
   });
 });

@@ -106,4 +106,13 @@ export const locking: Breaks = {
       "locks of two customers > a lock that was refused, asked for again and done without an answer, " +
       "is told of no more by the run that finds it done",
   },
+  "answers that are always about other locks are an occasion to send them again": {
+    file: "src/apply/settle.ts",
+    within: "Settling.#setAgain",
+    always: "mostOddAnswers",
+    test: "run/locks.test.ts",
+    title:
+      "locks of two customers > answers that are always about other locks end after three sendings: a person decides, " +
+      "and no other customer waits",
+  },
 };
