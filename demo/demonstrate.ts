@@ -4,7 +4,7 @@ import type { ExitCode } from "../src/base/errors.ts";
 import { exitCodes } from "../src/base/errors.ts";
 import { streams } from "../src/crm/model.ts";
 import type { QuarantineFacts } from "../src/report/facts.ts";
-import type { AgreementCount } from "../src/report/reconciliation.ts";
+import type { AgreementCount } from "../src/report/reconciliation/rows.ts";
 import { runSync } from "../src/run/run.ts";
 import type { RunSummary } from "../src/run/summary.ts";
 import { runVerify } from "../src/run/verify-run.ts";

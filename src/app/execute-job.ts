@@ -1,7 +1,7 @@
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodeOf, exitCodes } from "../base/errors.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
-import type { FoundDifference } from "../report/reconciliation.ts";
+import type { FoundDifference } from "../report/reconciliation/rows.ts";
 import type { BoundJob } from "../run/job.ts";
 import type { RunDependencies, RunRequest } from "../run/request.ts";
 import { thinHistory } from "../run/retention.ts";

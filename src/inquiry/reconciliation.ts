@@ -12,21 +12,20 @@ import type { LicenceOrderTable } from "../ledger/state/placed-orders.ts";
 import type { DesiredOrder, DesiredStaff } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import { sentItems } from "../operation/sent-order.ts";
-import { compareCustomer } from "../report/compare-customer.ts";
-import { AgreementTally, findingsOf } from "../report/reconciliation.ts";
+import { compareCustomer } from "../report/reconciliation/compare-customer.ts";
+import { AgreementTally, findingsOf } from "../report/reconciliation/rows.ts";
+import type { AgreementCount, FoundDifference } from "../report/reconciliation/rows.ts";
 import type {
-  AgreementCount,
   AssignmentCase,
   Comparison,
   CrmStanding,
   CustomerCase,
-  FoundDifference,
   OrderCase,
   PlacedCase,
   ReconciliationView,
   ShownItem,
   StaffCase,
-} from "../report/reconciliation.ts";
+} from "../report/reconciliation/case.ts";
 import { asOf } from "./audit.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { shownProducts } from "./shown-products.ts";

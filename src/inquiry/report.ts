@@ -2,7 +2,7 @@ import { renderReport, requireFormat } from "../report/document.ts";
 import type { ReportHeader, ReportRequest, ReportRow, ReportShape } from "../report/document.ts";
 import { exceptionRow, exceptionsShape } from "../report/exceptions.ts";
 import { orderRow, ordersShape } from "../report/orders.ts";
-import { inPeriod, reconciliationRow, reconciliationShape } from "../report/reconciliation.ts";
+import { inPeriod, reconciliationRow, reconciliationShape } from "../report/reconciliation/rows.ts";
 import { asOf, auditHead } from "./audit.ts";
 import { exceptions } from "./exceptions.ts";
 import { orderEvents } from "./orders.ts";

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { isReference } from "./references.ts";
-import type { SentItem } from "../report/reconciliation.ts";
+import type { SentItem } from "../report/reconciliation/case.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 
 /** What an E5 carried, flat: each product and each package under each of its asset numbers. */

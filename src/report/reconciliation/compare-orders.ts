@@ -1,7 +1,7 @@
-import { canonicalJson } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import type { NumberedItem } from "../crm/order-items.ts";
-import { notRead, waitNote, whyNot } from "./reconciliation.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import type { NumberedItem } from "../../crm/order-items.ts";
+import { notRead, waitNote, whyNot } from "./case.ts";
 import type {
   Agreement,
   Comparison,
@@ -11,7 +11,7 @@ import type {
   ReconciliationView,
   SentItem,
   ShownItem,
-} from "./reconciliation.ts";
+} from "./case.ts";
 
 /** The three sides of one product or package under one asset number. */
 interface Sides {

@@ -1,6 +1,6 @@
-import { formatKey } from "../crm/keys.ts";
+import { formatKey } from "../../crm/keys.ts";
 import { orderRows } from "./compare-orders.ts";
-import { notRead, waitNote, whyNot } from "./reconciliation.ts";
+import { notRead, waitNote, whyNot } from "./case.ts";
 import type {
   AssignmentCase,
   Comparison,
@@ -9,7 +9,7 @@ import type {
   ReconciliationView,
   ShownItem,
   StaffCase,
-} from "./reconciliation.ts";
+} from "./case.ts";
 
 /** Compares everything of one customer, in a fixed order. */
 export function compareCustomer(item: CustomerCase, view: ReconciliationView): Comparison[] {
