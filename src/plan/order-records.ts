@@ -119,12 +119,7 @@ export function productRecord(build: PayloadBuild, product: PlannedProduct, pare
     srcLicenseOrderId: product.srcLicenseOrderId,
     productFeatures: product.features.map((feature) => featureRecord(build, product.id, feature)),
   };
-  if (product.limitStart !== undefined) {
-    record.limitStartDate = build.time(product.id, "limitStart", "product-limit", product.limitStart, "long");
-  }
-  if (product.limitEnd !== undefined) {
-    record.limitEndDate = build.time(product.id, "limitEnd", "product-limit", product.limitEnd, "long");
-  }
+  Object.assign(record, limitDates(build, product, "product-limit"));
   if (product.passwords !== undefined) record.passwords = product.passwords;
   return record;
 }
@@ -145,6 +140,18 @@ export function merchandiseRecord(build: PayloadBuild, item: PlannedPackage, par
     children:
       item.children.length === 0 ? null : item.children.map((child) => merchandiseRecord(build, child, item.id)),
     licenseOrderProductList: item.products.map((product) => productRecord(build, product, item.id)),
+  };
+}
+
+/** When something begins and ends, as far as the CRM says so. */
+function limitDates(
+  build: PayloadBuild,
+  { id, limitStart, limitEnd }: PlannedProduct | PlannedAsset,
+  use: PayloadUse,
+): Pick<ProductRecord & AssetRecord, "limitStartDate" | "limitEndDate"> {
+  return {
+    ...(limitStart === undefined ? {} : { limitStartDate: build.time(id, "limitStart", use, limitStart, "long") }),
+    ...(limitEnd === undefined ? {} : { limitEndDate: build.time(id, "limitEnd", use, limitEnd, "long") }),
   };
 }
 
@@ -185,12 +192,7 @@ function assetRecord(build: PayloadBuild, order: RecordKey, asset: PlannedAsset)
       extendValue: extension.value,
     }));
   }
-  if (asset.limitStart !== undefined) {
-    record.limitStartDate = build.time(asset.id, "limitStart", "asset-limit", asset.limitStart, "long");
-  }
-  if (asset.limitEnd !== undefined) {
-    record.limitEndDate = build.time(asset.id, "limitEnd", "asset-limit", asset.limitEnd, "long");
-  }
+  Object.assign(record, limitDates(build, asset, "asset-limit"));
   if (asset.borrowedUsbKey !== undefined) record.borrowedUsbKey = asset.borrowedUsbKey;
   if (asset.transferredAssetNumber !== undefined) record.transferedAssetNum = asset.transferredAssetNumber;
   if (asset.packages.length > 0) {

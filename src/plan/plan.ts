@@ -11,7 +11,7 @@ import { planOrders } from "./orders.ts";
 import { planPeople } from "./people.ts";
 import { prepare } from "./prepared.ts";
 import { recordsOf, recordsWaiting } from "./records.ts";
-import type { Planned, PlannedRecord } from "./records.ts";
+import type { Planned, RecordOutcome } from "./records.ts";
 import { planRequested } from "./requested.ts";
 import { StandingRejections } from "./rejections.ts";
 
@@ -19,7 +19,7 @@ import { StandingRejections } from "./rejections.ts";
 export interface CustomerPlan {
   customer: RecordKey;
   operations: Operation[];
-  records: PlannedRecord[];
+  records: RecordOutcome[];
   /**
    * What reading the platform changes in what is known, without an operation: adoptions, and assignments found gone.
    */

@@ -5,13 +5,19 @@ import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
 import type { PeoplePlan } from "./people.ts";
 
-/** What becomes of one record in a plan: its operations are planned, or it waits for a reason. */
-export interface PlannedRecord {
+/** What becomes of one record: its operations are planned, or it waits for a reason. */
+export interface RecordOutcome {
   stream: Stream;
   key: RecordKey;
+  /**
+   * A `rejected` record was refused by a service: it waits until the record, the settings or a person changed
+   * something.
+   */
   outcome: "planned" | "deferred" | "rejected";
+  /** For a deferral or a rejection: a dotted code and the reason in words. */
   code?: string;
   reason?: string;
+  /** Whether a deferred record is looked at again in each run (true), or only when it changes. */
   again?: boolean;
 }
 
@@ -34,10 +40,10 @@ interface OwnBlocks {
 }
 
 /** What becomes of each record of a customer that does not wait. */
-export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, planned: Planned): PlannedRecord[] {
+export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, planned: Planned): RecordOutcome[] {
   const { customer } = given;
   const { operations, blocks } = planned.people;
-  const records: PlannedRecord[] = [];
+  const records: RecordOutcome[] = [];
   if (given.desiredCustomer?.pending === true) records.push(recordOf("customers", customer, refused ?? note));
   for (const { key, state } of given.orders)
     if (state !== "quarantined") records.push(recordOf("orders", key, planned.orderBlocks.get(formatKey(key))));
@@ -57,7 +63,7 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
   return records;
 }
 
-function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): PlannedRecord {
+function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): RecordOutcome {
   if (block === undefined) return { stream, key, outcome: "planned" };
   const { code, reason, again, rejected } = block;
   return { stream, key, outcome: rejected === true ? "rejected" : "deferred", code, reason, again };
@@ -67,11 +73,11 @@ function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): Pla
  * What waits for its customer. What is as the CRM wants it waits for nothing, nor does what is gone and was never on
  * the platform. `planned` is what would be done if the customer did not wait; undefined where it has no enterprise.
  */
-export function recordsWaiting(given: Given, own: Block, planned: Planned | undefined): PlannedRecord[] {
+export function recordsWaiting(given: Given, own: Block, planned: Planned | undefined): RecordOutcome[] {
   const { customer, desiredCustomer } = given;
   const { placedOrders, staffLinks } = given.known;
   const theirs: Block = { code: "customer.blocked", reason: `waits for the customer: ${own.reason}`, again: true };
-  const records: PlannedRecord[] = [];
+  const records: RecordOutcome[] = [];
   if (desiredCustomer?.pending === true && desiredCustomer.state !== "quarantined")
     records.push(recordOf("customers", customer, own));
   const busyOrders = planned === undefined ? undefined : ordersOf(planned);

@@ -30,18 +30,15 @@ export interface StreamTally {
   problem: Problem | undefined;
 }
 
+/** What a tally counts, and of which stream. */
+export function countsOf(tally: StreamTally): Omit<StreamTally, "complete" | "shrunk" | "problem"> {
+  const { source, stream, extracted, unchanged, changed, quarantined, absent } = tally;
+  return { source, stream, extracted, unchanged, changed, quarantined, absent };
+}
+
 /** Says in the log how reading one stream ended: what was found, or why it was not read or not believed. */
 export function logTally(logger: Logger, run: string, tally: StreamTally): void {
-  const fields = {
-    run,
-    source: tally.source,
-    stream: tally.stream,
-    extracted: tally.extracted,
-    unchanged: tally.unchanged,
-    changed: tally.changed,
-    quarantined: tally.quarantined,
-    absent: tally.absent,
-  };
+  const fields = { run, ...countsOf(tally) };
   if (tally.problem !== undefined) {
     const { code, message, cure } = tally.problem;
     logger.error({ ...fields, code, reason: message, cure }, "source not read");

@@ -1,7 +1,7 @@
 import { GrowingMap } from "../base/growing-map.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { RecordOutcome } from "../ledger/records/work.ts";
+import type { RecordOutcome } from "../plan/records.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";

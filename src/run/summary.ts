@@ -5,6 +5,7 @@ import type { RunState } from "../ledger/runs/tables.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import type { Balance } from "./balance.ts";
+import { countsOf } from "./ingest.ts";
 import type { StreamTally } from "./ingest.ts";
 
 /** What a sync run came to. */
@@ -57,13 +58,7 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
 export function summaryJson(summary: RunSummary): Json {
   return {
     sources: summary.sources.map((tally) => ({
-      source: tally.source,
-      stream: tally.stream,
-      extracted: tally.extracted,
-      unchanged: tally.unchanged,
-      changed: tally.changed,
-      quarantined: tally.quarantined,
-      absent: tally.absent,
+      ...countsOf(tally),
       complete: tally.complete,
       shrunk: tally.shrunk ?? null,
       problem: tally.problem?.message ?? null,

@@ -11,7 +11,8 @@ import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
 import { SourceReadTables } from "./source-reads.ts";
 import type { ConfiguredStream, SourceReadRow } from "./source-reads.ts";
-import type { RecordOutcome, WorkTables } from "./work.ts";
+import type { RecordOutcome } from "../../plan/records.ts";
+import type { WorkTables } from "./work.ts";
 
 interface IngestResult {
   changed: number;

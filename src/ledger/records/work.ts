@@ -1,26 +1,12 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { waitsForNextRun } from "../../plan/owner.ts";
+import type { RecordOutcome } from "../../plan/records.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
 /** How the codes begin of why a customer waits for what a person asked for. */
 export const requestCodes = "request.";
-
-export interface RecordOutcome {
-  stream: Stream;
-  key: RecordKey;
-  /**
-   * A `rejected` record was refused by a service: it waits until the record, the settings or a person changed
-   * something.
-   */
-  outcome: "planned" | "deferred" | "rejected";
-  /** For a deferral or a rejection: a dotted code and the reason in words. */
-  code?: string;
-  reason?: string;
-  /** Whether a deferred record is looked at again in each run (true), or only when it changes. */
-  again?: boolean;
-}
 
 /** Reads and marks what has to be worked on. Reads run on any connection; writes inside the writer's transaction. */
 export class WorkTables {
