@@ -22,6 +22,7 @@ import {
 } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
 import { deferredOf, plannedIn } from "./record-outcomes.ts";
+import { settleOpen } from "./settle-open.ts";
 import { endRequested } from "./requested-attempt.ts";
 
 /**
@@ -83,8 +84,11 @@ class CustomerAttemptRun {
   }
 
   async run(): Promise<CustomerAttemptResult> {
-    const open = await this.#settleOpen();
-    if (open !== undefined) return open;
+    const open = await settleOpen(this.#deps, this.#knows, this.#attempt);
+    if (open !== undefined) {
+      await this.deferAll(open.code, open.reason);
+      return open.end;
+    }
     await this.#takeStored();
     for (let round = 0; round < mostRounds; round += 1) {
       if (this.#attempt.signal?.aborted === true) return await this.#stop("aborted");
@@ -106,27 +110,6 @@ class CustomerAttemptRun {
     }
     await this.deferAll("customer.restless", restless);
     return { kind: "stopped", reason: "unreadable" };
-  }
-
-  async #settleOpen(): Promise<CustomerAttemptResult | undefined> {
-    const { ledger, settling } = this.#deps;
-    const { runId, signal } = this.#attempt;
-    for (const row of await ledger.journal.openOf(this.#customer)) {
-      if (row.misfit !== undefined) {
-        await this.deferAll(row.misfit.code, row.misfit.message);
-        return { kind: "stopped", reason: "parked" };
-      }
-      const settled = await settling.settle(row, { runId, signal, knows: this.#knows });
-      if (["done", "dropped", "rejected"].includes(settled.kind)) continue;
-      const { endpoint, subject } = row.operation;
-      await this.deferAll(
-        "operation.open",
-        `waits for the outcome of ${endpoint} on ${subject} (${row.id}) to be settled`,
-      );
-      if (settled.kind === "waiting") return { kind: "waiting", until: settled.until };
-      return { kind: "stopped", reason: settled.kind === "parked" ? "parked" : "unreadable" };
-    }
-    return undefined;
   }
 
   /** Operations that stand in the journal as planned go on where they were judged, and are planned anew elsewhere. */

@@ -10,6 +10,7 @@ import { StandingRejections } from "../plan/rejections.ts";
 import { advance, newAttempt } from "./attempt-state.ts";
 import { carryOut } from "./carry-out.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./customer-attempt.ts";
+import { settleOpen } from "./settle-open.ts";
 
 const nothingRead = { enterprises: undefined, members: undefined, assets: undefined };
 
@@ -22,16 +23,10 @@ export async function attemptRequested(
   customer: RecordKey,
   attempt: CustomerAttempt,
 ): Promise<CustomerAttemptResult> {
-  const { ledger, settling, clock, settle } = deps;
-  const { runId, signal } = attempt;
+  const { ledger, clock, settle } = deps;
   const knows = new CustomerState(deps, customer);
-  for (const row of await ledger.journal.openOf(customer)) {
-    if (row.misfit !== undefined) return { kind: "stopped", reason: "parked" };
-    const settled = await settling.settle(row, { runId, signal, knows });
-    if (settled.kind === "waiting") return { kind: "waiting", until: settled.until };
-    if (settled.kind === "parked") return { kind: "stopped", reason: "parked" };
-    if (settled.kind === "unreadable") return { kind: "stopped", reason: "unreadable" };
-  }
+  const open = await settleOpen(deps, knows, attempt);
+  if (open !== undefined) return open.end;
   let state = newAttempt;
   for (const operation of (await planned(deps, knows, new Set())).operations) {
     deps.tally.planned(operation);
@@ -48,7 +43,7 @@ export async function attemptRequested(
     // A customer with a change of its own goes on waiting for that; the run that sends it says this too.
     if ((await knows.loaded()).desiredCustomer?.pending !== true)
       await ledger.records.setLesserOutcome(
-        runId,
+        attempt.runId,
         { stream: "customers", key: customer, outcome, ...why },
         requestCodes,
       );

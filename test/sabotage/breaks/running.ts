@@ -27,8 +27,8 @@ export const running: Breaks = {
     title: "a person who decides on a hold while a run is on > is heard: approved right before openHold",
   },
   "an operation that waits for a person does not block its customer": {
-    file: "src/run/reconcile.ts",
-    within: "CustomerAttemptRun.#settleOpen",
+    file: "src/run/settle-open.ts",
+    within: "settleOpen",
     find: `if (["done", "dropped", "rejected"].includes($settled.kind)) continue;`,
     replace: `if (["done", "dropped", "rejected", "parked"].includes($settled.kind)) continue;`,
     test: "run/sync-run.test.ts",
@@ -37,8 +37,7 @@ export const running: Breaks = {
   "what is in doubt is not settled before a customer is planned": {
     file: "src/run/reconcile.ts",
     within: "CustomerAttemptRun.run",
-    find: "if (open !== undefined) return open;",
-    replace: "",
+    never: "open",
     test: "run/sync-run.test.ts",
     title: "an operation that waits for a person > blocks everything else of its customer, and of no other",
   },

@@ -1,0 +1,33 @@
+import type { CustomerState } from "../apply/customer-state.ts";
+import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./customer-attempt.ts";
+
+/** Something of a customer that stays open: why its records wait, and how the attempt ends. */
+export interface LeftOpen {
+  code: string;
+  reason: string;
+  end: Extract<CustomerAttemptResult, { kind: "waiting" | "stopped" }>;
+}
+
+/** Settles what is open of a customer. While something stays open, nothing else of the customer is done. */
+export async function settleOpen(
+  { ledger, settling }: Pick<ReconcileDependencies, "ledger" | "settling">,
+  knows: CustomerState,
+  { runId, signal }: Pick<CustomerAttempt, "runId" | "signal">,
+): Promise<LeftOpen | undefined> {
+  for (const row of await ledger.journal.openOf(knows.customer)) {
+    if (row.misfit !== undefined) {
+      const { code, message: reason } = row.misfit;
+      return { code, reason, end: { kind: "stopped", reason: "parked" } };
+    }
+    const settled = await settling.settle(row, { runId, signal, knows });
+    if (["done", "dropped", "rejected"].includes(settled.kind)) continue;
+    const { endpoint, subject } = row.operation;
+    const reason = `waits for the outcome of ${endpoint} on ${subject} (${row.id}) to be settled`;
+    const end: LeftOpen["end"] =
+      settled.kind === "waiting"
+        ? { kind: "waiting", until: settled.until }
+        : { kind: "stopped", reason: settled.kind === "parked" ? "parked" : "unreadable" };
+    return { code: "operation.open", reason, end };
+  }
+  return undefined;
+}
