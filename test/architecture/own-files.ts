@@ -20,7 +20,7 @@ const registries = [
 export const ownFiles: Readonly<Record<RequestOf, Own>> = {
   lock: {
     words:
-      /(?<!that |the )\b[Ll]ocks\b|[lL]ock-?(?:[aA]ssets|[rR]equest)|[a-z]Locks\b|["'](?:un)?lock(?:ed)?["'.]|\block_|(?:^ +|\{ )lock(?:: |,$)|[lL]ockStatus|operatorIdentity|"E[67]"|physical lock|(?<!database)\/lock(?:s|-text)?\.ts"/mu,
+      /(?<!that |the )\b[Ll]ocks\b|[lL]ock-?(?:[aA]ssets|[rR]equest)|[a-z]Locks\b|["'](?:un)?lock(?:ed)?["'.]|\block_|(?:^ +|\{ )lock(?:: |,$)|[lL]ockStatus|operatorIdentity|"E[67]"|physical lock|(?<!database)\/locks?\.ts"/mu,
     files: [
       "src/operation/lock-request.ts",
       "src/operation/switch-locks.ts",
@@ -29,7 +29,6 @@ export const ownFiles: Readonly<Record<RequestOf, Own>> = {
       "src/plan/locks.ts",
       "src/app/locks.ts",
       "src/cli/commands/lock.ts",
-      "src/cli/lock-text.ts",
     ],
   },
 };

@@ -47,7 +47,11 @@ describe("locks that a person disables and enables", () => {
     const done = await w.run("--json", "lock", "C1", "--asset", first, second, ...why);
     expect([done.code, document(done)]).toMatchObject([
       0,
-      { customer: "crm/C1", open: [], locks: [first, second].map((asset) => ({ asset, wanted: "locked", status: 1 })) },
+      {
+        customer: "crm/C1",
+        open: [],
+        requests: [first, second].map((about) => ({ of: "lock", about, wanted: "locked", answer: { status: 1 } })),
+      },
     ]);
     expect(lockedIn(w)).toBe(2);
     expect(said(w, "request-made")).toMatchObject([
@@ -136,7 +140,7 @@ describe("locks that a person disables and enables", () => {
     expect(listed).not.toContain("by reading");
     w.sandbox.faults.clear();
     const hasty = await w.run("unlock", "C1", "--asset", first, ...why);
-    expect([hasty.code, hasty.stdout]).toEqual([3, expect.stringContaining("is asked for (unlocked)")]);
+    expect([hasty.code, hasty.stdout]).toEqual([3, expect.stringContaining("is to be unlocked, not answered yet")]);
     expect(w.rows("select exit_code from run where job = 'unlock'"), "and is kept so").toEqual([{ exit_code: 3 }]);
     w.environment = patient;
     const opposite = await w.run("unlock", "C1", "--asset", first, ...why);

@@ -1,5 +1,5 @@
 import type { ExitCode } from "../../base/errors.ts";
-import { ok, withApplication } from "../command.ts";
+import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
@@ -51,7 +51,6 @@ export async function lockCommand(
   customer: string,
   words: LockWords,
 ): Promise<ExitCode> {
-  const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const request: LockRequest = {
       customer: parseKey(customer, application.config.namespace),
@@ -63,19 +62,15 @@ export async function lockCommand(
       by: deciderOf(words.by),
     };
     const { askForLocks, previewLocks } = await import("../../app/locks.ts");
-    const { previewJson, previewLines, resultJson, resultLines } = await import("../lock-text.ts");
-    if (words.dryRun === true) {
-      const operations = await previewLocks(application, request);
-      if (options.json) output.json(previewJson(request.customer, operations));
-      else for (const line of operations.flatMap(previewLines)) output.line(line);
-      return ok;
-    }
-    return await askForLocks(application, request, {
-      signal,
-      show: async (result) => {
-        if (options.json) output.json(resultJson(result));
-        else for (const line of resultLines(result, request)) output.line(line);
-      },
+    const { carryOutRequest } = await import("../manual-request.ts");
+    return await carryOutRequest(invocation, {
+      customer: request.customer,
+      of: "lock",
+      about: request.numbers,
+      withdraw: request.withdraw,
+      dryRun: words.dryRun === true,
+      preview: async () => await previewLocks(application, request),
+      ask: async (shown) => await askForLocks(application, request, shown),
     });
   });
 }

@@ -1,0 +1,88 @@
+import type { RequestResult } from "../app/requests.ts";
+import type { ExitCode } from "../base/errors.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Operation } from "../operation/operation.ts";
+import { kindOf } from "../operation/registry.ts";
+import { nameOf, requestKindOf, standing } from "../operation/requests.ts";
+import type { ManualRequest } from "../operation/requests.ts";
+import { printable } from "../report/text.ts";
+import { ok } from "./command.ts";
+import type { Invocation } from "./command.ts";
+
+/** What a command that asks for something is told, and how it asks. */
+interface Asked {
+  customer: RecordKey;
+  /** What it is asked of. */
+  of: ManualRequest["of"];
+  about: readonly string[];
+  withdraw: boolean;
+  dryRun: boolean;
+  preview: () => Promise<Operation[]>;
+  ask: (shown: { signal: AbortSignal; show: (result: RequestResult) => Promise<void> }) => Promise<ExitCode>;
+}
+
+/** Asks, or shows what would be sent, and prints what it came to. */
+export async function carryOutRequest({ output, options, signal }: Invocation, asked: Asked): Promise<ExitCode> {
+  if (asked.dryRun) {
+    const operations = await asked.preview();
+    if (options.json) output.json(previewJson(asked.customer, operations));
+    else for (const line of operations.flatMap(previewLines)) output.line(line);
+    return ok;
+  }
+  return await asked.ask({
+    signal,
+    show: async (result) => {
+      if (options.json) output.json(resultJson(result));
+      else for (const line of resultLines(result, asked)) output.line(line);
+    },
+  });
+}
+
+function previewJson(customer: RecordKey, operations: readonly Operation[]): JsonObject {
+  return {
+    customer: formatKey(customer),
+    operations: operations.map(({ kind, endpoint, subject, reason, payload }) => {
+      return { kind, endpoint, subject, reason, payload };
+    }),
+  };
+}
+
+function previewLines(operation: Operation): string[] {
+  const lines = kindOf(operation)
+    .planLines(operation.payload)
+    .map((line) => `    ${line}`);
+  return [`${operation.endpoint} ${operation.subject}: ${operation.reason}`, ...lines].map(printable);
+}
+
+/** How everything stands that is asked for of the customer. */
+function resultJson({ customer, run, requests, open }: RequestResult): JsonObject {
+  return {
+    customer: formatKey(customer),
+    run: run ?? null,
+    requests: requests.map((request) => ({
+      of: request.of,
+      about: request.about,
+      wanted: request.wanted,
+      standing: standing(request),
+      answer: request.answer,
+      by: request.by,
+      reason: request.reason,
+      askedAt: request.askedAt,
+      operation: request.operationId,
+    })),
+    open,
+  };
+}
+
+function resultLines({ requests, open }: RequestResult, { of, about, withdraw }: Asked): string[] {
+  if (withdraw) return [printable(`taken back: ${about.join(", ")}; nothing was sent`)];
+  const lines = requests
+    .filter((request) => request.of === of && about.includes(request.about))
+    .map((request) => `${nameOf(request)} ${requestKindOf(request).stands(request)}`);
+  const waits = open.map(
+    (row) => `waits for the outcome of ${row.endpoint} on ${row.subject} (${row.id}), which is ${row.state}`,
+  );
+  return [...lines, ...waits].map(printable);
+}
