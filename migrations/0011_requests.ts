@@ -14,6 +14,8 @@ const statements = [
   `create index manual_request_of_customer on manual_request (customer_namespace, customer_id) where to_at is null`,
   `create index manual_request_due on manual_request (customer_namespace, customer_id)
     where to_at is null and due = 1`,
+  // By its end, so that what became too old is found without a look at what is younger.
+  "create index manual_request_ended on manual_request (to_at) where to_at is not null",
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {

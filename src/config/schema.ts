@@ -58,7 +58,10 @@ const retentionSettings = z
       ),
     observationDays: days
       .default(400)
-      .describe("Days that observations are kept which the platform has shown otherwise since; null: for ever."),
+      .describe(
+        "Days that observations are kept which the platform has shown otherwise since, and what people asked for and " +
+          "took back; null: for ever.",
+      ),
     runDays: days.default(null).meta({
       description: "Days that reads of sources and the settings and summaries of runs are kept; null: for ever.",
       examples: [800],

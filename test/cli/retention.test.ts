@@ -42,6 +42,13 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
     insert into observation (customer_namespace, customer_id, kind, subject, from_at, to_at, seen_at, body, body_hash)
       select customer_namespace, customer_id, kind, subject, '2023-01-01T00:00:00.000Z', '${old}', '${old}',
         json_set(body, '$.licenseType', 'softkey'), '' from observation where to_at is null;
+    insert into manual_request (of, about, from_at, to_at, customer_namespace, customer_id, wanted, details, asked_by,
+        reason, due)
+      select 'lock', about, from_at, to_at, 'crm', 'C1', 'locked',
+        '{"licenseType":"normal_recover_usbkey","largeCustomer":false}', 'anna.lee', 'lost', 0
+      from (select 'L1' as about, '2023-01-01T00:00:00.000Z' as from_at, '${old}' as to_at
+        union all select 'L1', '${old}', null union all select 'L2', '${old}', '${old}'
+        union all select 'L3', '${old}', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
     update run set started_at = '2024-01-01' || substr(started_at, 11);
     update source_read set started_at = '${old}';
     insert into source_read (run_id, source, stream, started_at, finished_at, complete, whole, problem)
@@ -52,6 +59,7 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
       "select ref, version from private_value where ref like 'raw:%' or ref like 'quarantine/%' order by ref, version",
     ),
     old: w.rows("select count(*) as count from observation where to_at is not null"),
+    ended: w.rows("select about from manual_request where to_at is not null order by about"),
     runs: w.rows("select count(*) as count from run where header = '{}'"),
     reads: w.rows(
       "select source, stream, count(*) as count, sum(complete = 0) as incomplete from source_read group by 1, 2 order by 1, 2",
@@ -66,6 +74,7 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
     w.rows("select id, kind, state, payload, wire_hash from operation order by id"),
     w.rows("select * from attempt order by operation_id, number"),
     w.rows("select * from placed_order order by order_id"),
+    w.rows("select * from manual_request where to_at is null"),
     w.rows("select id, job, state, exit_code, balance from run order by id limit 5"),
     w.rows("select id, code, message from quarantine order by id"),
   ];
@@ -91,6 +100,7 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
   const reported = await shown();
   expect(kept()).toMatchObject({
     old: [{ count: expect.toSatisfy((count: number) => count > 0) }],
+    ended: [{ about: "L1" }, { about: "L2" }, { about: "L3" }],
     runs: [{ count: 0 }],
   });
 
@@ -106,6 +116,7 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
   expect(kept()).toEqual({
     raw: [...openForm.map(({ raw_ref }) => ({ ref: raw_ref, version: 1 })), ...newest],
     old: [{ count: 0 }],
+    ended: [{ about: "L3" }],
     // The last run of each job stays as it was.
     runs: [{ count: 3 }],
     reads: [

@@ -11,16 +11,17 @@ export interface RetentionSettings {
 }
 
 /**
- * What was thinned: raw forms of records and of what was in quarantine, observations, reads of sources, particulars of
- * runs.
+ * What was thinned: raw forms of records and of what was in quarantine, observations, what people asked for and took
+ * back, reads of sources, particulars of runs.
  */
-export const historyKinds = ["rawForms", "quarantineForms", "observations", "reads", "runs"] as const;
+export const historyKinds = ["rawForms", "quarantineForms", "observations", "requests", "reads", "runs"] as const;
 export type HistoryKind = (typeof historyKinds)[number];
 
 export const daysOf: Readonly<Record<HistoryKind, keyof RetentionSettings>> = {
   rawForms: "rawRecordDays",
   quarantineForms: "rawRecordDays",
   observations: "observationDays",
+  requests: "observationDays",
   reads: "runDays",
   runs: "runDays",
 };
@@ -66,6 +67,7 @@ export class RetentionTables {
       rawForms: () => rawForms(database),
       quarantineForms: () => quarantineForms(database),
       observations: () => observations(database),
+      requests: () => requests(database),
       reads: () => reads(database),
       runs: () => runs(database),
     });
@@ -159,6 +161,28 @@ function observations(database: Sqlite): Sweep {
       keepType.run(...place);
       return drop.run(...place).changes;
     },
+  };
+}
+
+/**
+ * What people asked for and took back, or asked for otherwise since. What was sent for it stays in the journal, and who
+ * asked in the audit record.
+ */
+function requests(database: Sqlite): Sweep {
+  const key = "to_at, of, about, from_at";
+  const page = database
+    .prepare<unknown[], [string, string, string, string]>(
+      `select ${key} from manual_request
+       where to_at is not null and (${key}) > (?, ?, ?, ?) and to_at <= ? order by ${key} limit ?`,
+    )
+    .raw();
+  const drop = database.prepare(
+    "delete from manual_request where of = +? and about = +? and from_at = +? and to_at is not null",
+  );
+  return {
+    start: ["", "", "", ""],
+    page: (after, until, size) => page.all(...after, until, size),
+    drop: ([, ...place]) => drop.run(...place).changes,
   };
 }
 

@@ -102,7 +102,7 @@ export class Runs {
     until: Readonly<Partial<Record<keyof RetentionSettings, string>>>,
     stop: () => boolean,
   ): Promise<JsonObject> {
-    const thinned = { rawForms: 0, quarantineForms: 0, observations: 0, reads: 0, runs: 0 };
+    const thinned = { rawForms: 0, quarantineForms: 0, observations: 0, requests: 0, reads: 0, runs: 0 };
     let batches = 0;
     for (const kind of historyKinds) {
       const limit = until[daysOf[kind]];

@@ -136,6 +136,14 @@ export const keeping: Breaks = {
     test: "cli/retention.test.ts",
     title: "history that is older than it is kept goes, and nothing that a promise or a report needs; it is said once",
   },
+  "what somebody asks for now is thinned with what was taken back": {
+    file: "src/ledger/runs/retention.ts",
+    within: "requests",
+    find: "and from_at = +? and to_at is not null",
+    replace: "and from_at <> +?",
+    test: "cli/retention.test.ts",
+    title: "history that is older than it is kept goes, and nothing that a promise or a report needs; it is said once",
+  },
   "the ledger's file is opened and closed by hand": {
     file: "src/ledger/database/database.ts",
     within: "openDatabase",
