@@ -1,6 +1,6 @@
 import type { LicenseType } from "./vocabulary.ts";
 
-/** Limits that the contracts state. What they leave open is a setting (`settings.ts`). */
+/** Limits that the contracts state. What they leave open is a row of `assumptions`. */
 export const limits = {
   /** Staff in one M1 call. */
   staffPerCall: 100,
