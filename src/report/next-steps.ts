@@ -36,7 +36,7 @@ const byCode: Record<string, string> = {
   "rejected.":
     "do what the reason names; it is tried once more when the record or a setting changes, " +
     "or with crm-sync resync --customer (orders: --order)",
-  "request.failed": itself,
+  "request.": itself,
   "request.refused": "ask for the right one, and take back this one: the command that asked for it, with --withdraw",
   "revokes.blocked": "solve what is named; the next run looks at it again by itself",
   "revokes.rejected": "nothing: a person decided that these assets stay; change the CRM where that is wrong",
