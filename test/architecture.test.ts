@@ -48,6 +48,16 @@ describe("the rooms of the program", () => {
     expect(tooLong(files)).toEqual([]);
   });
 
+  it.each([
+    { maker: "operation", usedBy: ["src/apply/pool.ts", "src/plan/rejections.ts"] },
+    { maker: "withTree", usedBy: ["src/ledger/state/known.ts"] },
+    { maker: "planCustomer", usedBy: ["src/apply/customer-planning.ts"] },
+  ])("make operations, trees and plans of a customer in one place each: $maker", ({ maker, usedBy }) => {
+    const taken = new RegExp(`^import \\{[^}]*\\b${maker}\\b[^}]*\\} from`, "mu");
+    const users = files.filter(({ path, text }) => path.startsWith("src/") && taken.test(text));
+    expect(users.map(({ path }) => path).toSorted()).toEqual(usedBy);
+  });
+
   it.each(requestNames)("name what a person can ask for in its own files and in four lists alone: %s", (of) => {
     expect(namersOf(files, of).toSorted()).toEqual(expectedNamers(of).toSorted());
     const leak = { path: "src/report/a.ts", text: `const asked = known.locks;` };

@@ -1,8 +1,7 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { operation } from "../operation/new-operation.ts";
-import type { Operation } from "../operation/operation.ts";
+import type { MeantOperation } from "../operation/operation.ts";
 import { subjectOf } from "../operation/requests.ts";
 import type { RequestIn } from "../operation/requests.ts";
 import type { Block } from "./block.ts";
@@ -21,8 +20,7 @@ function change(
   locks: readonly [RequestIn<"lock">, ...RequestIn<"lock">[]],
   wanted: RequestIn<"lock">["wanted"],
   settings: AssumptionSettings,
-): Operation | Block {
-  const kind = wanted === "locked" ? "lock-assets" : "unlock-assets";
+): MeantOperation | Block {
   const [missing] = missingAssumptions(settings, wanted === "locked" ? "E6" : "E7");
   const { operatorIdentity } = settings;
   if (missing !== undefined || operatorIdentity === undefined) {
@@ -32,7 +30,8 @@ function change(
   }
   const by = [...new Set(locks.map((lock) => lock.by))].join(", ");
   const count = `${locks.length} lock${locks.length === 1 ? "" : "s"}`;
-  return operation(kind, {
+  return {
+    kind: wanted === "locked" ? "lock-assets" : "unlock-assets",
     customer,
     subject: subjectOf(customer, locks[0]),
     records: [{ stream: "customers", ...customer }],
@@ -41,5 +40,5 @@ function change(
     reason: `${by} asked to have ${count} ${wanted === "locked" ? "disabled" : "enabled"}`,
     before: Object.fromEntries(locks.map((lock) => [lock.about, lock.askedAt])),
     after: locks.map(({ about: assetNum, details }) => ({ assetNum, ...details })),
-  });
+  };
 }

@@ -62,7 +62,7 @@ export class StandingRejections {
     const refused: BlockedRecord[] = [];
     for (const { kind, ...fields } of meant) {
       const made = operation(kind, fields);
-      const block = this.of(made);
+      const block = this.#of(made);
       if (block === undefined) operations.push(made);
       else refused.push(...made.records.map((record): BlockedRecord => [formatKey(record), block]));
     }
@@ -70,7 +70,7 @@ export class StandingRejections {
   }
 
   /** Why an operation is not planned again. */
-  of(operation: Operation): Block | undefined {
+  #of(operation: Operation): Block | undefined {
     const found = this.#byHash.get(`${operation.kind} ${operation.hash}`);
     return found === undefined || found.shared ? undefined : rejectionBlock(found);
   }

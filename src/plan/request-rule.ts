@@ -1,6 +1,6 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../operation/operation.ts";
+import type { MeantOperation } from "../operation/operation.ts";
 import type { RequestIn, RequestOf } from "../operation/requests.ts";
 import type { Block } from "./block.ts";
 
@@ -9,4 +9,4 @@ export type RequestRule<Of extends RequestOf> = (
   customer: RecordKey,
   due: readonly RequestIn<Of>[],
   settings: AssumptionSettings,
-) => (Operation | Block)[];
+) => (MeantOperation | Block)[];

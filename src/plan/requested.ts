@@ -1,6 +1,6 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../operation/operation.ts";
+import type { MeantOperation, Operation } from "../operation/operation.ts";
 import { isDue, nameOf, only, requestKindOf, requestsOf, standing } from "../operation/requests.ts";
 import type { ManualRequest, RequestOf } from "../operation/requests.ts";
 import type { Block } from "./block.ts";
@@ -25,14 +25,18 @@ export interface RequestStage {
 export function planRequested(
   { customer, known }: Pick<CustomerInput, "customer" | "known">,
   settings: AssumptionSettings,
-  options: { rejections: Pick<StandingRejections, "of">; tried: ReadonlySet<string> },
+  options: { rejections: Pick<StandingRejections, "operations">; tried: ReadonlySet<string> },
 ): RequestStage {
   const stage: RequestStage = { operations: [], block: answeredBlock(known.requests) };
   const due = known.requests.filter(isDue);
   for (const planned of requestsOf.flatMap((of) => plannedOf(of, customer, due, settings))) {
-    const block = "code" in planned ? planned : options.rejections.of(planned);
-    if ("code" in planned || block !== undefined) stage.block = block;
-    else if (!options.tried.has(planned.subject)) stage.operations.push(planned);
+    if ("code" in planned) {
+      stage.block = planned;
+      continue;
+    }
+    const { operations, refused } = options.rejections.operations([planned]);
+    for (const [, block] of refused) stage.block = block;
+    if (!options.tried.has(planned.subject)) stage.operations.push(...operations);
   }
   return stage;
 }
@@ -43,7 +47,7 @@ function plannedOf<Of extends RequestOf>(
   customer: RecordKey,
   due: readonly ManualRequest[],
   settings: AssumptionSettings,
-): (Operation | Block)[] {
+): (MeantOperation | Block)[] {
   const own = only(due, of);
   return own.length === 0 ? [] : rules[of](customer, own, settings);
 }

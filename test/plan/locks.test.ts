@@ -4,10 +4,11 @@ import type { Known, StateChange } from "../../src/operation/state.ts";
 import type { RequestIn } from "../../src/operation/requests.ts";
 import { planRequested } from "../../src/plan/requested.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
+import { StandingRejections } from "../../src/plan/rejections.ts";
 import { customer, customerKey, linked, settingsWith, settingsWithout, situation } from "./situation.ts";
 
 const settings = settingsWith({ operatorIdentity: "licence desk" });
-const nothingRefused = { of: () => undefined };
+const nothingRefused = new StandingRejections([], settings);
 
 type Wanted = RequestIn<"lock">["wanted"];
 

@@ -62,7 +62,7 @@ export const rejecting: Breaks = {
   },
   "what was refused is sent again by itself": {
     file: "src/plan/rejections.ts",
-    within: "StandingRejections.of",
+    within: "StandingRejections.#of",
     find: "return $found === undefined || $found.shared ? undefined : rejectionBlock($found);",
     replace: "return undefined;",
     test,
