@@ -44,6 +44,10 @@ describe("an open operation of a form that this version does not know", () => {
           `\\(column ${column}\\): its outcome stays open, and nothing is sent for crm/C1$`,
       ),
     });
+    // Also where nothing of the customer is pending.
+    both.change("update record set deferred_code = null, pending = 0");
+    expect(await both.status()).toContain("an open operation that this version does not know");
+    both.change("update record set pending = 1 where id = 'O2'");
     const [alert] = both.rows<{ body: string }>("select body from alert where key = ?", `unknown:${id}`);
     expect(alert?.body).toContain("nothing is sent for crm/C1");
     expect(alert?.body).toContain("start the version of this program that wrote it, or restore the ledger");

@@ -7,6 +7,7 @@ import { inProcess } from "../in-process.ts";
 import { applyCommand } from "../../../src/cli/commands/apply.ts";
 import { planCommand } from "../../../src/cli/commands/plan.ts";
 import { runCommand } from "../../../src/cli/commands/run.ts";
+import { statusCommand } from "../../../src/cli/commands/status.ts";
 import { runResultOf } from "../program.ts";
 import type { Ended } from "../program.ts";
 import { putNewLedger } from "../new-ledger.ts";
@@ -79,6 +80,11 @@ export class TwoCustomers {
   async apply(): Promise<{ exit: number | null; calls: Record<string, number>; text: string }> {
     const { ended, calls } = await this.#does((invocation) => applyCommand(invocation, this.#planFile), false);
     return { exit: ended.code, calls, text: ended.stdout + ended.stderr };
+  }
+
+  /** What `crm-sync status` tells people. */
+  async status(): Promise<string> {
+    return (await this.#does(statusCommand, false)).ended.stdout;
   }
 
   get #planFile(): string {
