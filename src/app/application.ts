@@ -36,9 +36,11 @@ import type { Environment } from "../config/environment.ts";
 export interface Face {
   /**
    * A person watches: log lines that need attention go here, as text, with times in the zone. Undefined: the whole log
-   * goes to stderr.
+   * is kept.
    */
   readonly log: ((zone: string) => DestinationStream) | undefined;
+  /** Where the whole log goes; by default, stderr. */
+  readonly wholeLog?: DestinationStream | undefined;
   progress(phase: string, done: number, total: number | undefined): void;
 }
 
@@ -71,7 +73,7 @@ export class Application {
     const { log, zone } = open.config;
     this.logger =
       face.log === undefined
-        ? createLogger({ level: log.level })
+        ? createLogger({ level: log.level, destination: face.wholeLog })
         : createLogger({ level: log.level === "info" ? "warn" : log.level, destination: face.log(zone) });
   }
 

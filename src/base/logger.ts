@@ -29,7 +29,11 @@ const neverLogged = [
 ];
 
 /** A logger of JSON lines on `destination` (stderr by default). Times are ISO instants in UTC. */
-export function createLogger(options: { level: string; destination?: DestinationStream; now?: () => number }): Logger {
+export function createLogger(options: {
+  level: string;
+  destination?: DestinationStream | undefined;
+  now?: () => number;
+}): Logger {
   const now = options.now ?? Date.now;
   return pino(
     {

@@ -15,7 +15,6 @@ export function createProgram(version: string) {
     )
     .showHelpAfterError("(`crm-sync COMMAND --help` shows what it takes)")
     .exitOverride()
-    .configureOutput({ writeErr: (text) => process.stderr.write(text), writeOut: (text) => process.stdout.write(text) })
     .addHelpText("after", example("crm-sync --config crm-sync.yaml check", "crm-sync run customers-and-orders"));
 }
 

@@ -44,7 +44,7 @@ export async function withApplication(
 /** A terminal shows progress, and log lines as text. */
 async function faceOf(output: Output): Promise<Face> {
   const progress: Face["progress"] = (phase, done, total) => output.progress(phase, done, total);
-  if (!output.interactive) return { log: undefined, progress };
+  if (!output.interactive) return { log: undefined, wholeLog: output.log, progress };
   const { terminalLog } = await import("./terminal-log.ts");
   return { log: (zone) => terminalLog((text) => output.note(text), zone), progress };
 }

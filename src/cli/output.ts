@@ -6,6 +6,10 @@ import type { View } from "../report/text.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
 export interface Output {
+  readonly stdout: Stream;
+  readonly stderr: Stream;
+  /** Where the whole log goes when nobody watches; undefined: to the stderr of the process. */
+  readonly log: Log | undefined;
   /** A result for people; a line end is added. */
   line(text: string): void;
   /** A result for machines: one JSON document on one line. */
@@ -25,15 +29,24 @@ export interface Output {
   readonly interactive: boolean;
 }
 
+interface Log {
+  write(line: string): void;
+}
+
 interface Stream {
-  write(text: string, done?: (error?: Error | null) => void): boolean;
+  write(text: string | Buffer, done?: (error?: Error | null) => void): boolean;
   isTTY?: boolean | undefined;
   columns?: number | undefined;
 }
 
 const smallestPause = 80;
 
-export function createOutput(stdout: Stream, stderr: Stream, monotonic: () => number, trace = false): Output {
+export function createOutput(
+  stdout: Stream,
+  stderr: Stream,
+  monotonic: () => number,
+  { trace = false, log }: { trace?: boolean; log?: Log } = {},
+): Output {
   let shown = false;
   let last = -smallestPause;
   const live = stderr.isTTY === true && (stderr.columns ?? 0) > 0;
@@ -43,6 +56,9 @@ export function createOutput(stdout: Stream, stderr: Stream, monotonic: () => nu
     shown = false;
   };
   return {
+    stdout,
+    stderr,
+    log,
     columns: stdout.isTTY === true ? (stdout.columns ?? 0) : 0,
     trace,
     interactive: stderr.isTTY === true,

@@ -26,6 +26,7 @@ import { register as staff } from "./commands/staff.ts";
 import { register as status } from "./commands/status.ts";
 import { createProgram } from "./command-line.ts";
 import type { Register } from "./command-line.ts";
+import type { Invocation } from "./command.ts";
 import { createOutput, reportFailure } from "./output.ts";
 import { endWithItsReader, listenForSignals } from "./signals.ts";
 
@@ -52,25 +53,38 @@ const commands: readonly Register[] = [
   init,
 ];
 
-/** Runs one command line and gives its exit code. */
+/** Runs one command line in this process, which signals stop, and gives its exit code. */
 export async function main(
   argv: readonly string[],
   environment: Environment,
   startHealth: StartHealth,
 ): Promise<ExitCode> {
   const trace = environment["CRM_SYNC_TRACE"] === "1";
-  const output = createOutput(process.stdout, process.stderr, () => performance.now(), trace);
+  const output = createOutput(process.stdout, process.stderr, () => performance.now(), { trace });
   const stop = new AbortController();
   let exit: ExitCode = exitCodes.ok;
   const stopListening = listenForSignals(stop, output);
   endWithItsReader(stop.signal, () => exit);
+  try {
+    exit = await carryOut(argv, { environment, output, signal: stop.signal, startHealth });
+  } finally {
+    stopListening();
+  }
+  return exit;
+}
 
-  const program = createProgram(version());
+/** Carries one command line out, and says what it has to say on the output that it is given. */
+export async function carryOut(argv: readonly string[], surroundings: Omit<Invocation, "options">): Promise<ExitCode> {
+  const { output } = surroundings;
+  let exit: ExitCode = exitCodes.ok;
+  const program = createProgram(version()).configureOutput({
+    writeOut: (text) => void output.stdout.write(text),
+    writeErr: (text) => void output.stderr.write(text),
+  });
   for (const register of commands) {
     register(program, async (work) => {
       const { config, json, sandbox: url } = program.opts();
-      const options = { config, json, sandbox: url === "" ? true : url };
-      exit = await work({ options, environment, output, signal: stop.signal, startHealth });
+      exit = await work({ ...surroundings, options: { config, json, sandbox: url === "" ? true : url } });
     });
   }
 
@@ -83,8 +97,6 @@ export async function main(
       return error.exitCode === 0 || error.code === "commander.help" ? exitCodes.ok : exitCodes.usage;
     }
     return reportFailure(output, error, argv.includes("--json"));
-  } finally {
-    stopListening();
   }
   return exit;
 }

@@ -4,17 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeWhole } from "../app/written-files.ts";
 import type { Chunks } from "../app/written-files.ts";
+import type { Output } from "./output.ts";
 
 /** Writes to stdout as fast as it is read there. */
-export async function toStdout(chunks: Chunks): Promise<void> {
-  for await (const chunk of chunks) if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
+export async function toStdout({ stdout }: Pick<Output, "stdout">, chunks: Chunks): Promise<void> {
+  for await (const chunk of chunks)
+    await new Promise<void>((resolve, reject) => {
+      const done = (error?: Error | null): void => (error === undefined || error === null ? resolve() : reject(error));
+      if (stdout.write(chunk, done)) resolve();
+    });
 }
 
 /**
  * Writes to stdout what is read from one state of the ledger. It is finished in a private file first: whoever reads
  * stdout slowly, or not at all, keeps no state of the ledger open, so that its log can be emptied.
  */
-export async function toStdoutFromOneState(chunks: Chunks): Promise<void> {
+export async function toStdoutFromOneState(output: Pick<Output, "stdout">, chunks: Chunks): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "crm-sync-out-"));
   let file;
   try {
@@ -25,5 +30,5 @@ export async function toStdoutFromOneState(chunks: Chunks): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  await toStdout(file);
+  await toStdout(output, file);
 }

@@ -13,17 +13,14 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";
-import { auditExportCommand } from "../../src/cli/commands/audit.ts";
-import { planCommand } from "../../src/cli/commands/plan.ts";
-import { reportCommand } from "../../src/cli/commands/report.ts";
-import { runCommand } from "../../src/cli/commands/run.ts";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import { newSandbox, openLedger } from "../support/world/start.ts";
 import { anyGroup, runAs, whyNotAsNobody } from "../support/as-user.ts";
 import type { Line } from "../support/as-user.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
-import { inProcess } from "../support/in-process.ts";
+import { crmSync } from "../support/program.ts";
+import type { Ended, Place } from "../support/program.ts";
 
 /** What may be done with a folder, and every file and folder under it, by its path: kind, mode and group. */
 function rightsUnder(path: string, name = ""): Record<string, string> {
@@ -42,7 +39,8 @@ function withUmask<T>(mask: number, work: () => Promise<T>): Promise<T> {
 interface Written {
   w: World;
   ledger: string;
-  run: (command: Parameters<typeof inProcess>[1]) => ReturnType<typeof inProcess>;
+  place: Place;
+  run: (...words: string[]) => Promise<Ended>;
 }
 
 /** A ledger in a folder that is not there yet, with everything beside it that the program writes. */
@@ -53,24 +51,23 @@ async function written(mask: number, group?: string): Promise<Written> {
     SEAL_KEY: w.environment["SEAL_KEY"] ?? "",
     ...(group === undefined ? {} : { CRM_SYNC__ledger__group: group }),
   };
-  const run: Written["run"] = (command) =>
-    inProcess({ config: w.path("crm-sync.yaml"), ledger, sandbox: w.sandbox.url, environment }, command);
-  const inside = { period: "2026-10", format: "csv", by: "happened" };
+  const place = { ...w.place, ledger, environment };
+  const there: Written["run"] = (...words) => crmSync(place, ...words);
   await withUmask(mask, async () => {
-    expect((await run((call) => runCommand(call, "everything", []))).code).toBe(0);
-    expect((await run((call) => runCommand(call, "monthly-report", []))).code).toBe(0);
-    await run((call) => planCommand(call, {}, join(ledger, "../plan.ndjson")));
-    await run((call) => auditExportCommand(call, join(ledger, "../audit.ndjson")));
-    await run((call) => reportCommand(call, "orders", { ...inside, out: join(ledger, "../orders.csv") }));
+    expect((await there("run", "everything")).exitCode).toBe(0);
+    expect((await there("run", "monthly-report")).exitCode).toBe(0);
+    await there("plan", "--out", join(ledger, "../plan.ndjson"));
+    await there("audit", "export", "--out", join(ledger, "../audit.ndjson"));
+    await there("report", "orders", "--period", "2026-10", "--out", join(ledger, "../orders.csv"));
   });
-  return { w, ledger, run };
+  return { w, ledger, place, run: there };
 }
 
 const names = ["", "-wal", "-shm", ".heads", ".lock"].map((suffix) => `here/ledger.db${suffix}`);
 
 describe("what the program writes", () => {
   it("is for its owner alone, also where an older version left it open; folders that were there stay as they are", async () => {
-    const { w, ledger, run } = await written(0o022);
+    const { w, ledger, place, run: there } = await written(0o022);
     const rights = rightsUnder(w.path("state"));
     expect(Object.keys(rights)).toEqual(expect.arrayContaining([...names, "here/plan.ndjson", "here/audit.ndjson"]));
     expect(Object.keys(rights).filter((name) => name.startsWith("here/reports/")).length).toBeGreaterThan(0);
@@ -88,22 +85,19 @@ describe("what the program writes", () => {
     const beside = ["", ".heads", ".lock"].map((suffix) => ledger + suffix);
     for (const file of beside) chmodSync(file, 0o644);
     chmodSync(w.path("state"), 0o755);
-    await run((call) => runCommand(call, "everything", []));
+    await there("run", "everything");
     expect(beside.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
     expect(statSync(w.path("state")).mode & 0o777).toBe(0o755);
 
     const out = w.path("no/such/folder/orders.csv");
-    const options = { period: "2026-10", format: "csv", by: "happened", out };
-    const refused = await run((call) => reportCommand(call, "orders", options));
-    expect(refused.code).toBe(64);
+    const refused = await there("report", "orders", "--period", "2026-10", "--out", out);
+    expect(refused.exitCode).toBe(64);
     expect(refused.stderr).toContain(`there is no folder ${w.path("no/such/folder")}`);
     expect(existsSync(w.path("no"))).toBe(false);
 
-    const wrong = await run((call) => {
-      const environment = { ...call.environment, CRM_SYNC__ledger__group: "no-such-group" };
-      return runCommand({ ...call, environment }, "everything", []);
-    });
-    expect(wrong.code).toBe(78);
+    const other = { ...place.environment, CRM_SYNC__ledger__group: "no-such-group" };
+    const wrong = await crmSync({ ...place, environment: other }, "run", "everything");
+    expect(wrong.exitCode).toBe(78);
     expect(wrong.stderr).toContain('ledger.group names "no-such-group", and this system has no group of that name');
   });
 
@@ -119,28 +113,29 @@ describe("what the program writes", () => {
 
 describe("a reader", () => {
   it("who waits until stdout is read holds no state of the ledger, so that its log can be emptied", async () => {
-    const { ledger, run } = await written(0o022);
-    const inside = { period: "2026-11", format: "csv", by: "happened" };
-    const readers: Parameters<Written["run"]>[0][] = [
-      (call) => reportCommand(call, "reconciliation", inside),
-      (call) => auditExportCommand(call, undefined),
-    ];
-    for (const reader of readers) {
-      const stdout = vi.spyOn(process.stdout, "write").mockReturnValue(false);
-      try {
-        const ended = run(reader);
-        await vi.waitFor(() => expect(stdout).toHaveBeenCalled(), { timeout: 60_000 });
-        const writer = new Database(ledger);
-        writer.pragma("busy_timeout = 0");
-        writer.exec("create table if not exists another (value text); insert into another values ('x')");
-        expect(writer.pragma("wal_checkpoint(truncate)")).toEqual([{ busy: 0, log: 0, checkpointed: 0 }]);
-        writer.close();
-        stdout.mockReturnValue(true);
-        process.stdout.emit("drain");
-        expect((await ended).code).toBe(0);
-      } finally {
-        stdout.mockRestore();
-      }
+    const { ledger, place } = await written(0o022);
+    for (const words of [
+      ["report", "reconciliation", "--period", "2026-11"],
+      ["audit", "export"],
+    ]) {
+      let isRead = false;
+      let goOn = (): void => {};
+      const first = Promise.withResolvers<void>();
+      const read = vi.fn((_: string | Buffer, done?: () => void) => {
+        goOn = () => done?.();
+        first.resolve();
+        return isRead;
+      });
+      const ended = crmSync({ ...place, stdout: { write: read } }, ...words);
+      await first.promise;
+      const writer = new Database(ledger);
+      writer.pragma("busy_timeout = 0");
+      writer.exec("create table if not exists another (value text); insert into another values ('x')");
+      expect(writer.pragma("wal_checkpoint(truncate)")).toEqual([{ busy: 0, log: 0, checkpointed: 0 }]);
+      writer.close();
+      isRead = true;
+      goOn();
+      expect((await ended).exitCode).toBe(0);
     }
   });
 
@@ -186,9 +181,9 @@ function contents(folder: string): Record<string, string> {
 describe.runIf(closedToNobody === undefined)("another user", () => {
   it("of ledger.group reads without a secret and without a right to write, with the daemon up, down, killed, and from a bare backup", async () => {
     const group = anyGroup();
-    const { w, ledger, run } = await written(0o022, group.name);
+    const { w, ledger, run: there } = await written(0o022, group.name);
     appendFileSync(w.path("data/customers.ndjson"), '{"id":"bad-1"}\n');
-    expect((await withUmask(0o022, () => run((call) => runCommand(call, "everything", [])))).code).toBe(3);
+    expect((await withUmask(0o022, () => there("run", "everything"))).exitCode).toBe(3);
     const reading = new Database(ledger, { readonly: true });
     const bad = reading.prepare<[], string>("select id from quarantine").pluck().get() ?? "";
     reading.close();

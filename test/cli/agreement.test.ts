@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import { statusCommand } from "../../src/cli/commands/status.ts";
+import { crmSync } from "../support/program.ts";
 import { lines } from "../support/world/crm-files.ts";
 import { company, staffRow } from "../support/world/crm.ts";
-import { health, plans, runs, says, telling, told } from "../support/telling.ts";
+import { health, telling, told } from "../support/telling.ts";
 
 const jobs =
   "jobs: { everything: { kind: sync, streams: [customers, orders, staff] }, customers-and-orders: { schedule: null }, staff: { schedule: null }, verify: { schedule: null }, monthly-report: { schedule: null } }\n";
@@ -12,12 +12,12 @@ it("what verify found stands in exit code, status, health and alerts until a who
   const w = await telling({ records: company(3, 1), sandbox: { latencyMs: 5 } });
   w.extra += jobs;
   w.write();
-  expect((await says(w, runs("everything"))).code).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
   expect(w.sandbox.dropOrders("O2")).toBeGreaterThan(0);
-  expect((await says(w, runs("verify"))).code).toBe(3);
+  expect((await w.run("run", "verify")).exitCode).toBe(3);
   expect(told(w).map((message) => `${message.event} ${message.key}`)).toEqual(["started not-as-placed:verify"]);
 
-  const status = await says(w, statusCommand);
+  const status = await w.run("status");
   expect(status.stdout).toContain("the last run of verify found what the platform does not show as it was placed: 2");
   expect(status.stdout).not.toContain("nothing waits for a person");
   expect(await health(w)).toMatchObject({ status: 200, healthy: false, wrong: ["run.not-as-placed:verify:2"] });
@@ -25,15 +25,15 @@ it("what verify found stands in exit code, status, health and alerts until a who
   // A verify that a person stops has looked at nothing.
   const stop = new AbortController();
   stop.abort();
-  expect((await says(w, runs("verify"), { signal: stop.signal })).code).not.toBe(0);
+  expect((await crmSync({ ...w.place, signal: stop.signal }, "run", "verify")).exitCode).not.toBe(0);
   w.tamper(
     "update run set state = 'interrupted', exit_code = 1, summary = '{\"inDoubt\":[]}' where id = (select max(id) from run)",
   );
-  await says(w, runs("everything"));
+  await w.run("run", "everything");
   expect(told(w).map((message) => `${message.event} ${message.kind} ${message.key}`)).toEqual([
     "started run-failed run-failed:verify",
   ]);
-  expect((await says(w, statusCommand)).stdout).toMatch(/the last run of verify \(run_\w+\) was interrupted/u);
+  expect((await w.run("status")).stdout).toMatch(/the last run of verify \(run_\w+\) was interrupted/u);
   expect(await health(w)).toMatchObject({ healthy: false, wrong: ["run.run-failed:verify:1"] });
 });
 
@@ -41,13 +41,13 @@ it("a job that ends by an error stands in `runs` as failed, with its exit code, 
   const w = await telling({ records: company(1, 1) });
   w.extra += jobs;
   w.write();
-  expect((await says(w, runs("everything"))).code).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
   writeFileSync(w.path("reports"), "a file, and no folder");
-  expect((await says(w, runs("monthly-report"))).code).toBe(1);
+  expect((await w.run("run", "monthly-report")).exitCode).toBe(1);
   expect(told(w).map((message) => `${message.event} ${message.key}`)).toEqual(["started run-failed:monthly-report"]);
   rmSync(w.path("reports"));
   w.tamper("update record_version set body = '{' where stream = 'orders'");
-  expect((await says(w, runs("verify"))).code).toBe(65);
+  expect((await w.run("run", "verify")).exitCode).toBe(65);
   expect(told(w).map((message) => `${message.event} ${message.key}`)).toEqual(["started run-failed:verify"]);
   expect(w.rows("select job, state, exit_code from run order by id")).toEqual([
     { job: "everything", state: "done", exit_code: 0 },
@@ -60,10 +60,10 @@ it("an unknown outcome is one for a plan too: the same exit code as the run's, a
   const w = await telling({ records: company(2, 1) });
   w.sandbox.faults.add({ operation: "E5", fault: "resetBefore", nth: [1] });
   w.environment["CRM_SYNC__orders__unseen"] = "ask";
-  const run = await says(w, runs("everything"));
-  expect(run.code, run.stdout).toBe(5);
-  const plan = await says(w, plans);
-  expect(plan.code, plan.stdout).toBe(5);
+  const run = await w.run("run", "everything");
+  expect(run.exitCode, run.stdout).toBe(5);
+  const plan = await w.run("plan");
+  expect(plan.exitCode, plan.stdout).toBe(5);
   expect(plan.last).not.toContain("was down");
 });
 
@@ -72,7 +72,7 @@ it("a run that is stopped takes no age, no alert and no place in status from wha
   w.extra += jobs;
   w.customers = w.customers.map((row) => (row.id === "C1" ? { ...row, address: null } : row));
   w.write();
-  expect((await says(w, runs("customers-and-orders"))).code).toBe(3);
+  expect((await w.run("run", "customers-and-orders")).exitCode).toBe(3);
   const before = told(w).map((message) => `${message.event} ${message.kind}`);
   expect(before).toEqual(["started deferred"]);
   const [since] = w.rows<{ since: string }>("select deferred_since as since from record where id = 'O1'");
@@ -84,12 +84,12 @@ it("a run that is stopped takes no age, no alert and no place in status from wha
   }, 5);
   onTestFinished(() => clearInterval(watch));
   writeFileSync(w.path("data/staff.ndjson"), lines(w.staff.map(staffRow)));
-  const stopped = await says(w, runs("everything"), { signal: stop.signal });
+  const stopped = await crmSync({ ...w.place, signal: stop.signal }, "run", "everything");
   clearInterval(watch);
-  expect(stopped.code).toBe(1);
+  expect(stopped.exitCode).toBe(1);
   expect(told(w)).toEqual([]);
   expect(w.rows("select deferred_since as since, deferred_code as code from record where id = 'O1'")).toEqual([
     { since: since?.since, code: "customer.not-orderable" },
   ]);
-  expect((await says(w, statusCommand)).stdout).toContain("1 order is deferred (customer.not-orderable)");
+  expect((await w.run("status")).stdout).toContain("1 order is deferred (customer.not-orderable)");
 });

@@ -8,14 +8,14 @@ it("a customer that E1 binds gets its orders, its staff and their assets, and no
   const w = await world({ records: company(3, 2) });
   w.environment["CRM_SYNC__assumptions__enterpriseCreation"] = "E1";
   const first = await w.writes(() => w.run("run", "everything"));
-  expect(first.result.code, first.result.stdout).toBe(0);
+  expect(first.result.exitCode, first.result.stdout).toBe(0);
   expect(first.calls).toEqual({ E1: 3, E5: 3, E9: 1, M1: 3, M9: 6 });
   expect(w.sandbox.state()).toMatchObject({ enterprises: 3, assignments: 6 });
   expect(w.sandbox.duplicates()).toEqual(twice);
   for (const _ of [2, 3]) {
     const again = await w.writes(() => w.run("run", "everything"));
     expect(again.calls).toEqual({});
-    expect(again.result.code, again.result.stdout).toBe(0);
+    expect(again.result.exitCode, again.result.stdout).toBe(0);
   }
 
   w.customers[0] = { id: "C1", name: "Another name" };

@@ -7,7 +7,7 @@ import type { World } from "../support/cli.ts";
 async function synchronised(): Promise<World> {
   const w = await world();
   const first = await w.run("run", "everything");
-  expect(first.code, first.stdout + first.stderr).toBe(0);
+  expect(first.exitCode, first.stdout + first.stderr).toBe(0);
   return w;
 }
 
@@ -31,7 +31,7 @@ describe("one edited line of the CRM", () => {
     const w = await synchronised();
     const before = w.sandbox.counts().calls;
     const again = await w.run("--json", "run", "everything");
-    expect(again.code).toBe(0);
+    expect(again.exitCode).toBe(0);
     expect(document(again)).toMatchObject({ writingCalls: 0, state: "done", balance: { adds: true } });
     expect(w.sandbox.counts().calls, "unchanged customers cost no call at all").toEqual(before);
   });
@@ -41,7 +41,7 @@ describe("one edited line of the CRM", () => {
     w.orders.push({ id: "O3", customer: "C1", assets: ["O3-A1"] });
     w.write();
     const { result, calls } = await w.writes(() => w.run("run", "customers-and-orders"));
-    expect(result.code).toBe(0);
+    expect(result.exitCode).toBe(0);
     expect(calls).toEqual({ E5: 1 });
     expect(result.stdout).toContain("writing calls: 1");
     expect(w.sandbox.batches("O3")).toHaveLength(1);
@@ -54,7 +54,7 @@ describe("one edited line of the CRM", () => {
     if (first !== undefined) first.name = `${canary.name} renamed`;
     w.write();
     const { result, calls } = await w.writes(() => w.run("run", "customers-and-orders"));
-    expect(result.code).toBe(0);
+    expect(result.exitCode).toBe(0);
     expect(calls).toEqual({ E4: 1 });
     const again = await w.writes(() => w.run("run", "everything"));
     expect(again.calls).toEqual({});
@@ -70,7 +70,7 @@ describe("one edited line of the CRM", () => {
     }
     w.write();
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
-    expect(result.code, result.stdout).toBe(0);
+    expect(result.exitCode, result.stdout).toBe(0);
     expect(calls).toEqual({ M9: 2 });
     const after = await shown(w, "C1");
     expect(new Set(before.map((asset) => asset.holder)).size).toBe(2);
@@ -87,7 +87,7 @@ describe("one edited line of the CRM", () => {
     if (person !== undefined) person.holds = [];
     w.write();
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
-    expect(result.code, result.stdout).toBe(0);
+    expect(result.exitCode, result.stdout).toBe(0);
     expect(calls).toEqual({ M9: 1 });
     expect(w.sandbox.state().assignments).toBe(3);
   });
@@ -140,15 +140,15 @@ describe("what cannot be amended yet", () => {
       edit(w);
       w.write();
       const planned = await w.run("plan");
-      expect(planned.code).toBe(3);
+      expect(planned.exitCode).toBe(3);
       expect(planned.stdout).toMatch(expected.reason);
       const { result, calls } = await w.writes(() => w.run("run", "everything"));
       expect(calls).toEqual({});
-      expect(result.code).toBe(3);
+      expect(result.exitCode).toBe(3);
       expect(result.stdout).toMatch(expected.reason);
       expect((await w.run("status")).stdout).toMatch(expected.reason);
       const explained = await w.run("explain", ...expected.words);
-      expect(explained.code).toBe(0);
+      expect(explained.exitCode).toBe(0);
       expect(explained.stdout).toMatch(expected.reason);
     },
   );
@@ -165,7 +165,7 @@ describe("what cannot be amended yet", () => {
     w.write();
     const { result, calls } = await w.writes(() => w.run("run", "everything"));
     expect(calls).toEqual({});
-    expect(result.code).toBe(0);
+    expect(result.exitCode).toBe(0);
     expect((await w.run("explain", "order", "O1")).stdout).not.toContain("it is deferred");
     expect((await w.run("status")).stdout).not.toContain("amendment not enabled");
   });
@@ -193,7 +193,7 @@ describe("resync", () => {
     const ordinary = await w.writes(() => w.run("run", "everything"));
     expect(ordinary.calls).toEqual({});
     const { result, calls } = await w.writes(() => w.run("resync", "--customer", "C1"));
-    expect(result.code, result.stdout).toBe(0);
+    expect(result.exitCode, result.stdout).toBe(0);
     expect(calls).toEqual({ M9: 1 });
     expect(await shown(w, "C1")).toContainEqual(asset);
     const again = await w.writes(() => w.run("resync", "--order", "O1"));
@@ -205,7 +205,7 @@ describe("resync", () => {
     w.orders.push({ id: "O3", customer: "C1", assets: ["O3-A1"] }, { id: "O4", customer: "C2", assets: ["O4-A1"] });
     w.write();
     const one = await w.writes(() => w.run("resync", "--order", "O3"));
-    expect(one.result.code, one.result.stdout).toBe(0);
+    expect(one.result.exitCode, one.result.stdout).toBe(0);
     expect(one.calls).toEqual({ E5: 1 });
     expect(w.sandbox.batches("O4")).toHaveLength(0);
     const rest = await w.writes(() => w.run("run", "everything"));
@@ -216,10 +216,10 @@ describe("resync", () => {
   it("goes through everything that a source gave, also since a time", async () => {
     const w = await synchronised();
     const all = await w.run("--json", "resync", "--source", "crm");
-    expect(all.code).toBe(0);
+    expect(all.exitCode).toBe(0);
     expect(document(all).summary.customers.worked).toBe(2);
     const none = await w.run("--json", "resync", "--source", "crm", "--since", "2099-01-01T00:00:00Z");
-    expect(none.code).toBe(0);
+    expect(none.exitCode).toBe(0);
     expect(document(none).summary.customers.worked).toBe(0);
   });
 
@@ -237,7 +237,7 @@ describe("resync", () => {
     const before = w.sandbox.counts().writingCalls;
     for (const [words, why] of refusals) {
       const ended = await w.run("resync", ...words);
-      expect(ended.code, words.join(" ")).toBe(64);
+      expect(ended.exitCode, words.join(" ")).toBe(64);
       expect(ended.stderr, words.join(" ")).toMatch(why);
       expect(ended.stderr).toMatch(/^ +→ \w/mu);
     }

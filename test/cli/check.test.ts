@@ -2,14 +2,15 @@ import { rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { worldConfiguration } from "../support/cli.ts";
-import { document, expectDecent, promptRetries, startCli, world } from "../support/cli.ts";
+import { startCrmSync } from "../support/process.ts";
+import { document, expectDecent, promptRetries, world } from "../support/cli.ts";
 import { folder as newFolder } from "../support/world/start.ts";
 
 describe("check", () => {
   it("is content with a world that is in order, and writes nothing", async () => {
     const w = await world({ isNew: true });
     const { result, calls } = await w.writes(() => w.run("check"));
-    expect(result.code).toBe(0);
+    expect(result.exitCode).toBe(0);
     expect(result.stdout).toContain("source crm: can be read: customers, orders");
     expect(result.stdout).toContain("order service: answers");
     expect(result.stdout).toContain("member-center: answers");
@@ -22,7 +23,7 @@ describe("check", () => {
     const w = await world({ isNew: true });
     unlinkSync(w.path("data/staff.ndjson"));
     const ended = await w.run("check");
-    expect(ended.code).toBe(7);
+    expect(ended.exitCode).toBe(7);
     expect(ended.stdout).toMatch(/^BAD +source hr: .*staff\.ndjson/mu);
     expect(ended.stdout).toMatch(/^ +→ /mu);
     expect(ended.stdout).toContain("good  source crm");
@@ -39,7 +40,7 @@ describe("check", () => {
     w.extra = services(w.sandbox.url);
     w.write();
     const ended = await w.plain("check");
-    expect(ended.code).toBe(78);
+    expect(ended.exitCode).toBe(78);
     for (const row of ["channelCode (A9)", "rootParentMerchandiseNum (A24)", "timeUnits (A22)"]) {
       expect(ended.stdout).toContain(`assumptions.${row}: has no value`);
     }
@@ -70,7 +71,7 @@ describe("check", () => {
     Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
     const ended = await w.run("check");
-    expect(ended.code).toBe(7);
+    expect(ended.exitCode).toBe(7);
     expect(ended.stdout.match(/^BAD/gmu)).toHaveLength(2);
   });
 });
@@ -131,7 +132,7 @@ describe("a configuration with mistakes", () => {
     const w = await world({ isNew: true });
     writeFileSync(w.path("crm-sync.yaml"), spoil(worldConfiguration));
     const ended = await w.run("run", "customers-and-orders");
-    expect(ended.code).toBe(78);
+    expect(ended.exitCode).toBe(78);
     expect(ended.stdout).toBe("");
     expect(ended.stderr).toMatch(expected.line);
     expect(ended.stderr).toContain(expected.key);
@@ -146,7 +147,7 @@ describe("a configuration with mistakes", () => {
     const w = await world({ isNew: true });
     writeFileSync(w.path("crm-sync.yaml"), worldConfiguration.replace("zone: UTC", "zone: Nowhere\ncolour: red"));
     const ended = await w.run("--json", "check");
-    expect(ended.code).toBe(78);
+    expect(ended.exitCode).toBe(78);
     expect(document(ended).problems.map((problem: { place: string }) => problem.place)).toHaveLength(2);
     expect(ended.stderr).toContain("zone");
     expect(ended.stderr).toContain("colour");
@@ -154,9 +155,9 @@ describe("a configuration with mistakes", () => {
 
   it("is refused when the file is not there, and says where it looked", async () => {
     const folder = newFolder();
-    const ended = await startCli(["check"], { folder }).ended;
+    const ended = await startCrmSync({ folder }, "check").ended;
     expectDecent(["check"], ended);
-    expect(ended.code).toBe(78);
+    expect(ended.exitCode).toBe(78);
     expect(ended.stderr).toContain("crm-sync.yaml");
     expect(ended.stderr).toMatch(/init|--config/u);
   });
@@ -165,7 +166,7 @@ describe("a configuration with mistakes", () => {
     const w = await world({ isNew: true });
     w.environment["SEAL_KEY"] = undefined;
     const ended = await w.run("check");
-    expect(ended.code).toBe(78);
+    expect(ended.exitCode).toBe(78);
     expect(ended.stderr).toContain("SEAL_KEY");
     expect(ended.stderr).toContain("ledger.sealKey");
   });
@@ -175,20 +176,20 @@ describe("the words of a command line", () => {
   it("refuses an unknown command, option or job with a suggestion and exit code 64", async () => {
     const w = await world({ isNew: true });
     const command = await w.plain("chekc");
-    expect(command.code).toBe(64);
+    expect(command.exitCode).toBe(64);
     expect(command.stderr).toContain("unknown command 'chekc'");
     expect(command.stderr).toContain("Did you mean check?");
     const option = await w.plain("plan", "--custmer", "C1");
-    expect(option.code).toBe(64);
+    expect(option.exitCode).toBe(64);
     expect(option.stderr).toContain("Did you mean --customer?");
     const missing = await w.plain("explain", "order");
-    expect(missing.code).toBe(64);
+    expect(missing.exitCode).toBe(64);
     const job = await w.run("run", "everythign");
-    expect(job.code).toBe(64);
+    expect(job.exitCode).toBe(64);
     expect(job.stderr).toContain("there is no job everythign");
     expect(job.stderr).toContain("everything");
     const nothing = await w.run("run");
-    expect(nothing.code).toBe(64);
+    expect(nothing.exitCode).toBe(64);
     expect(w.sandbox.counts().calls).toEqual({});
   });
 
@@ -196,7 +197,7 @@ describe("the words of a command line", () => {
     const w = await world({ isNew: true });
     const help = async (...words: string[]): Promise<string> => {
       const ended = await w.plain(...words, "--help");
-      expect(ended.code, words.join(" ")).toBe(0);
+      expect(ended.exitCode, words.join(" ")).toBe(0);
       expect(ended.stdout, words.join(" ")).toContain("Example:");
       expect(ended.stderr).toBe("");
       return ended.stdout;
@@ -242,11 +243,11 @@ describe("the words of a command line", () => {
 
   it("makes a configuration to start from and never writes over one", async () => {
     const folder = newFolder();
-    const made = await startCli(["init"], { folder }).ended;
-    expect(made.code, made.stderr).toBe(0);
+    const made = await startCrmSync({ folder }, "init").ended;
+    expect(made.exitCode, made.stderr).toBe(0);
     expect(statSync(join(folder, "crm-sync.yaml")).mode & 0o777).toBe(0o644);
-    const again = await startCli(["--json", "init"], { folder }).ended;
-    expect(again.code).toBe(64);
+    const again = await startCrmSync({ folder }, "--json", "init").ended;
+    expect(again.exitCode).toBe(64);
     expect(document(again).error.code).toBe("init.exists");
   });
 });
@@ -274,7 +275,7 @@ describe("commands that need a ledger", () => {
     const w = await world({ isNew: true });
     for (const command of words) {
       const ended = await w.run("--json", ...command);
-      expect.soft(ended.code, `${command.join(" ")}: ${ended.stderr}`).toBe(65);
+      expect.soft(ended.exitCode, `${command.join(" ")}: ${ended.stderr}`).toBe(65);
       expect.soft(ended.stderr, command.join(" ")).toContain("there is no ledger at");
       expect.soft(() => w.rows("select 1"), command.join(" ")).toThrow(/unable to open/u);
       rmSync(w.path("ledger.db"), { force: true });
@@ -286,22 +287,22 @@ describe("commands that need a ledger", () => {
     const w = await world({ isNew: true });
     writeFileSync(w.path("ledger.db"), "This is a letter to my grandmother, and no database at all.\n".repeat(100));
     const letter = await w.run("run", "everything");
-    expect(letter.code).toBe(65);
+    expect(letter.exitCode).toBe(65);
     expect(letter.stderr).toMatch(/ledger\.db is not a ledger: it is no SQLite database/u);
 
     rmSync(w.path("ledger.db"));
     w.tamper("create table recipes (name text)");
     const foreign = await w.run("run", "everything");
-    expect(foreign.code).toBe(65);
+    expect(foreign.exitCode).toBe(65);
 
     rmSync(w.path("ledger.db"), { force: true });
     rmSync(w.path("ledger.db-wal"), { force: true });
     rmSync(w.path("ledger.db-shm"), { force: true });
-    expect((await w.run("migrate")).code).toBe(0);
+    expect((await w.run("migrate")).exitCode).toBe(0);
     w.tamper("insert into kysely_migration (name, timestamp) values ('9999_from_the_future', '2099-01-01')");
     for (const command of [["run", "everything"], ["status"], ["migrate"]]) {
       const newer = await w.run(...command);
-      expect(newer.code, command.join(" ")).toBe(65);
+      expect(newer.exitCode, command.join(" ")).toBe(65);
       expect(newer.stderr).toMatch(/newer/u);
     }
     expect(w.sandbox.counts().calls).toEqual({});

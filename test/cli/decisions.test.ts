@@ -1,29 +1,9 @@
 import { userInfo } from "node:os";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Invocation } from "../../src/cli/command.ts";
-import { holdCommand } from "../../src/cli/commands/approve.ts";
-import { settleCommand, settleListCommand } from "../../src/cli/commands/settle.ts";
-import { staffPasswordCommand } from "../../src/cli/commands/staff.ts";
-import type { SettleWords } from "../../src/cli/commands/settle.ts";
-import { quarantineRetryCommand } from "../../src/cli/commands/quarantine.ts";
-import { runCommand } from "../../src/cli/commands/run.ts";
 import { company } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
-import { inProcess } from "../support/in-process.ts";
-import type { Ended } from "../support/program.ts";
-
-/** A command without a process of its own. */
-async function within(w: World, command: (call: Invocation) => Promise<number>, json = false): Promise<Ended> {
-  const environment = Object.fromEntries(Object.entries(w.environment).map(([key, value]) => [key, value ?? ""]));
-  const place = { config: w.path("crm-sync.yaml"), sandbox: w.sandbox.url, ledger: w.path("ledger.db"), environment };
-  return await inProcess({ ...place, json }, command);
-}
-
-async function settle(w: World, ids: string[], words: Partial<SettleWords>, json = false): Promise<Ended> {
-  return await within(w, (call) => settleCommand(call, ids, { applied: false, notApplied: false, ...words }), json);
-}
 
 /** Customers whose orders were sent and never answered, in two runs: each waits for a person. */
 async function inDoubt(): Promise<{ w: World; ids: Map<string, string>; first: string }> {
@@ -32,10 +12,10 @@ async function inDoubt(): Promise<{ w: World; ids: Map<string, string>; first: s
   w.extra = "orders: { unseen: ask }\n";
   w.write();
   w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
-  expect((await within(w, (call) => runCommand(call, "everything", []))).code).toBe(5);
+  expect((await w.run("run", "everything")).exitCode).toBe(5);
   w.orders.push(...all.orders.slice(3));
   w.write();
-  expect((await within(w, (call) => runCommand(call, "everything", []))).code).toBe(5);
+  expect((await w.run("run", "everything")).exitCode).toBe(5);
   w.sandbox.faults.clear();
   const rows = w.rows<{ id: string; subject: string; run: string }>(
     "select id, subject, run_id as run from operation where state = 'parked' order by created_at, id",
@@ -57,26 +37,29 @@ describe("many operations that wait for a person", () => {
     const { w, ids, first } = await inDoubt();
     const [a, b, c, d, e, f] = ["O1", "O2", "O3", "O4", "O5", "O6"].map((order) => ids.get(order) ?? "");
 
-    const list = (await within(w, settleListCommand)).stdout;
+    const list = (await w.run("settle", "list")).stdout;
     const [number] = w.rows<{ number: string }>("select number from asset_number where order_id = 'O1'");
     expect(list).toContain("channel order number O1");
     expect(list).toContain(number?.number);
     expect(list).toMatch(/where .*back office of the order service.*M7/u);
     expect(list).toMatch(/ask .*service desk of the order service/u);
-    expect(JSON.parse((await within(w, settleListCommand, true)).stdout)[0].lookFor.what).toContain("O1");
+    expect(JSON.parse((await w.run("--json", "settle", "list")).stdout)[0].lookFor.what).toContain("O1");
 
     const two = await w.run("settle", a ?? "", b ?? "", "--not-applied", "--reason", "none there", "--by", "anna.lee");
-    expect(two.code, two.stderr).toBe(0);
+    expect(two.exitCode, two.stderr).toBe(0);
     expect(two.stdout).toContain("2 of 2");
-    const strange = await settle(w, [c ?? ""], { notApplied: true, reason: "x", by: "an\u0007na" });
-    expect([strange.code, strange.stderr]).toEqual([64, expect.stringContaining("printable")]);
-    for (const words of [{ reason: "asked bjork@example.com" }, { reason: "x", by: "bjork@example.com" }]) {
-      const personal = await settle(w, [c ?? ""], { notApplied: true, ...words });
-      expect([personal.code, personal.stderr]).toEqual([64, expect.stringContaining("an e-mail address")]);
+    const strange = await w.run("settle", c ?? "", "--not-applied", "--reason", "x", "--by", "an\u0007na");
+    expect([strange.exitCode, strange.stderr]).toEqual([64, expect.stringContaining("printable")]);
+    for (const words of [
+      ["--reason", "asked bjork@example.com"],
+      ["--reason", "x", "--by", "bjork@example.com"],
+    ]) {
+      const personal = await w.run("settle", c ?? "", "--not-applied", ...words);
+      expect([personal.exitCode, personal.stderr]).toEqual([64, expect.stringContaining("an e-mail address")]);
       expect(personal.stderr).not.toContain("example.com");
     }
 
-    const ofRun = await settle(w, [], { allOf: first, applied: true, reason: "seen there" }, true);
+    const ofRun = await w.run("--json", "settle", "--all-of", first, "--applied", "--reason", "seen there");
     expect(JSON.parse(ofRun.stdout)).toMatchObject({ operation: c, state: "done" });
 
     const lines = [
@@ -90,9 +73,9 @@ describe("many operations that wait for a person", () => {
       w.path("decided.csv"),
       `${[...lines, "", `${f},applied,`, `${e},applied,desk 4711,more`].join("\n")}\n`,
     );
-    const decided = { decisions: w.path("decided.csv"), reason: "asked the desk", by: "Björk Ødegård" };
-    const file = await settle(w, [], decided);
-    expect(file.code).toBe(64);
+    const decided = ["--decisions", w.path("decided.csv"), "--reason", "asked the desk", "--by", "Björk Ødegård"];
+    const file = await w.run("settle", ...decided);
+    expect(file.exitCode).toBe(64);
     expect(file.stdout).toContain("2 of 6");
     expect(file.stderr).toMatch(/decided\.csv:3: .*neither applied nor not-applied/u);
     expect(file.stderr).toMatch(/decided\.csv:4: .*op_none/u);
@@ -113,14 +96,17 @@ describe("many operations that wait for a person", () => {
     ]);
 
     writeFileSync(w.path("broken.csv"), `id,decision,reason\n${e},applied,"open\n`);
-    const broken = await settle(w, [], { decisions: w.path("broken.csv") });
-    expect([broken.code, broken.stderr]).toEqual([64, expect.stringMatching(/broken\.csv:\d+: .*no CSV/u)]);
-    const folder = await settle(w, [], { decisions: w.folder });
-    expect([folder.code, folder.stderr]).toEqual([64, expect.stringContaining(`${w.folder}: the file cannot be read`)]);
-    const verdict = { applied: true, reason: "x" };
-    expect((await settle(w, [], { ...verdict, allOf: "run_none" })).code).toBe(64);
-    expect((await settle(w, [e ?? ""], { ...verdict, decisions: w.path("decided.csv") })).code).toBe(64);
-    expect((await w.run("audit", "verify")).code).toBe(0);
+    const broken = await w.run("settle", "--decisions", w.path("broken.csv"));
+    expect([broken.exitCode, broken.stderr]).toEqual([64, expect.stringMatching(/broken\.csv:\d+: .*no CSV/u)]);
+    const folder = await w.run("settle", "--decisions", w.folder);
+    expect([folder.exitCode, folder.stderr]).toEqual([
+      64,
+      expect.stringContaining(`${w.folder}: the file cannot be read`),
+    ]);
+    const verdict = ["--applied", "--reason", "x"];
+    expect((await w.run("settle", "--all-of", "run_none", ...verdict)).exitCode).toBe(64);
+    expect((await w.run("settle", e ?? "", ...verdict, "--decisions", w.path("decided.csv"))).exitCode).toBe(64);
+    expect((await w.run("audit", "verify")).exitCode).toBe(0);
   });
 });
 
@@ -128,18 +114,16 @@ describe("every decision", () => {
   it("says in the audit record who took it: what a limit holds, a retry, a shrunken source, a password", async () => {
     const w = await world({ records: company(1, 8) });
     const by = "anna.lee";
-    const job = (name: string, ...shrunk: string[]): Promise<Ended> =>
-      within(w, (call) => runCommand(call, name, shrunk, shrunk.length === 0 ? undefined : by));
-    expect((await job("everything")).code).toBe(0);
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
     for (const person of w.staff.slice(0, 6)) person.holds = [];
     w.write();
     appendFileSync(w.path("data/customers.ndjson"), `{"id":"C9"}\n`);
-    expect((await job("everything")).code).toBe(4);
+    expect((await w.run("run", "everything")).exitCode).toBe(4);
     const [hold] = w.rows<{ id: string }>("select id from hold");
-    await within(w, (call) => holdCommand(call, "approved", hold?.id ?? "", { reason: "the customer asked", by }));
-    await within(w, (call) => quarantineRetryCommand(call, "all", by));
-    await within(w, (call) => staffPasswordCommand(call, "S1-1", { by }));
-    expect(await job("staff", "hr")).toMatchObject({ code: 0 });
+    await w.run("approve", hold?.id ?? "", "--reason", "the customer asked", "--by", by);
+    await w.run("quarantine", "retry", "all", "--by", by);
+    await w.run("staff", "password", "S1-1", "--by", by);
+    expect(await w.run("run", "staff", "--accept-shrink", "hr", "--by", by)).toMatchObject({ exitCode: 0 });
     for (const kind of ["hold-approved", "quarantine-retry", "password-handed-out", "shrink-accepted"])
       expect(said(w, kind), kind).toEqual([expect.objectContaining({ by })]);
     expect(w.rows("select decided_by as by from hold")).toEqual([{ by }]);

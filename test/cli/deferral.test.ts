@@ -8,7 +8,7 @@ import type { World } from "../support/cli.ts";
 async function runs(w: World, expected: { code: number; calls: Record<string, number> }): Promise<string> {
   const { result, calls } = await w.writes(() => w.run("run", "everything"));
   expect(calls, result.stdout).toEqual(expected.calls);
-  expect(result.code, result.stdout).toBe(expected.code);
+  expect(result.exitCode, result.stdout).toBe(expected.code);
   return result.stdout;
 }
 
@@ -20,7 +20,7 @@ describe("what has to wait for something else is deferred, and comes back by its
     w.write();
     await runs(w, { code: 3, calls: {} });
     const waiting = await w.run("explain", "order", "O1");
-    expect(waiting.code).toBe(0);
+    expect(waiting.exitCode).toBe(0);
     expect(waiting.stdout).toMatch(/deferred[^]*crm\/C1/u);
     w.customers = customers;
     w.write();
@@ -75,7 +75,7 @@ describe("what has to wait for something else is deferred, and comes back by its
     expect(list.stdout).toContain("name");
     const id = w.rows<{ id: string }>("select id from quarantine where state = 'open'")[0]?.id ?? "";
     const shown = await w.run("quarantine", "show", id);
-    expect(shown.code).toBe(0);
+    expect(shown.exitCode).toBe(0);
     expect(shown.stdout).toContain("name");
     w.write();
     await runs(w, { code: 0, calls: { E2: 1, E5: 1, M1: 1, M9: 1 } });

@@ -1,33 +1,18 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { explainCommand } from "../../src/cli/commands/explain.ts";
-import { runCommand } from "../../src/cli/commands/run.ts";
 import { lines } from "../support/world/crm-files.ts";
 import { canary, company, customerRow, orderRow, staffRow } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
-import { inProcess } from "../support/in-process.ts";
 import type { Ended } from "../support/program.ts";
 
-function at(w: World) {
-  const environment = { SEAL_KEY: canary.seal, CRM_SYNC__settle__timeMs: "200", CRM_SYNC__settle__readings: "2" };
-  return {
-    config: w.path("crm-sync.yaml"),
-    sandbox: w.sandbox.url,
-    ledger: w.path("ledger.db"),
-    environment,
-    json: false,
-  };
-}
-
-const runs = (w: World): Promise<Ended> => inProcess(at(w), (call) => runCommand(call, "everything", []));
-const explain = (w: World, kind: string, id: string): Promise<Ended> =>
-  inProcess(at(w), (call) => explainCommand(call, kind, id));
+const runs = (w: World): Promise<Ended> => w.run("run", "everything");
+const explain = (w: World, kind: string, id: string): Promise<Ended> => w.run("explain", kind, id);
 
 describe("explain", () => {
   it("shows everything of a customer, also what cannot be used, and tells what no reading held from what is in quarantine", async () => {
     const w = await world({ records: company(3, 1) });
-    expect((await runs(w)).code).toBe(0);
+    expect((await runs(w)).exitCode).toBe(0);
     const orders = w.orders.map(orderRow);
     const broken = { ...orderRow({ id: "O1", customer: "C1", assets: ["O1-A1"] }), products: "none" };
     const stranger = { id: "O7", customer: "C7", assets: ["O7-A1"] };
@@ -46,10 +31,10 @@ describe("explain", () => {
       w.path("data/customers.ndjson"),
       lines([...customers.slice(0, 2), { ...customers[2], name: undefined }]),
     );
-    expect((await runs(w)).code).toBe(3);
+    expect((await runs(w)).exitCode).toBe(3);
 
     const one = await explain(w, "customer", "C1");
-    expect(one.code).toBe(0);
+    expect(one.exitCode).toBe(0);
     expect(one.stdout).toContain("3 records of this customer cannot be used and wait in quarantine (listed below)");
     for (const name of ["order crm/O1", "staff crm/S1-1", "staff crm/S1-9"])
       expect(one.stdout).toMatch(new RegExp(`^  ${name}: .*→ crm-sync quarantine show q-`, "mu"));
@@ -59,7 +44,7 @@ describe("explain", () => {
     expect(strange.stdout).toContain("its customer crm/C7 has not come from the CRM: no reading of a source held it");
     expect(strange.stdout).toContain("no reading has held the customer");
     const nobody = await explain(w, "customer", "C7");
-    expect([nobody.code, nobody.stdout]).toEqual([
+    expect([nobody.exitCode, nobody.stdout]).toEqual([
       0,
       expect.stringContaining("2 records of the CRM name it as the customer"),
     ]);
@@ -68,7 +53,7 @@ describe("explain", () => {
     );
     const third = await explain(w, "order", "O3");
     expect(third.stdout).toMatch(/customer crm\/C3 is quarantined/u);
-    expect((await explain(w, "customer", "C99")).code).toBe(64);
+    expect((await explain(w, "customer", "C99")).exitCode).toBe(64);
   });
 
   it("finds a record by a name, an asset number and an id without its namespace, and prints no name", async () => {
@@ -80,7 +65,7 @@ describe("explain", () => {
       .replace("customers.ndjson", "portal.ndjson");
     writeFileSync(w.path("crm-sync.yaml"), settings.replace(/^jobs:/mu, `  portal:\n${portal}jobs:`));
     writeFileSync(w.path("data/portal.ndjson"), lines([customerRow({ id: "P1", name: "Zqcanary Ötrade / Portal" })]));
-    expect((await runs(w)).code).toBe(0);
+    expect((await runs(w)).exitCode).toBe(0);
     const [held] = w.rows<{ number: string; staff: string }>(
       "select asset_number as number, staff_id as staff from assignment where staff_id = 'S2-1' and to_at is null",
     );
@@ -96,13 +81,13 @@ describe("explain", () => {
     ];
     for (const [kind, text, headline] of found) {
       const ended = await explain(w, kind, text);
-      expect([text, ended.code, ended.stdout.slice(0, headline.length)]).toEqual([text, 0, headline]);
+      expect([text, ended.exitCode, ended.stdout.slice(0, headline.length)]).toEqual([text, 0, headline]);
       expect(`${ended.stdout}${ended.stderr}`).not.toMatch(/zqcanary/iu);
     }
     w.customers = w.customers.map((row) => ({ ...row, name: canary.name }));
     writeFileSync(w.path("data/customers.ndjson"), lines(w.customers.map(customerRow)));
     await runs(w);
     const both = await explain(w, "customer", canary.name);
-    expect([both.code, both.stderr]).toEqual([64, expect.stringContaining("2 records fit: crm/C1, crm/C2")]);
+    expect([both.exitCode, both.stderr]).toEqual([64, expect.stringContaining("2 records fit: crm/C1, crm/C2")]);
   });
 });

@@ -4,8 +4,6 @@ import { lines, mappingOf } from "../support/world/crm-files.ts";
 import { company, staffRow } from "../support/world/crm.ts";
 import type { GivenStaff } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
-import { commandsOn } from "../support/commands.ts";
-import type { Does } from "../support/commands.ts";
 import type { World } from "../support/cli.ts";
 
 /** A second source of staff, which the people of the last customer come from. */
@@ -27,8 +25,6 @@ interface TwoSources {
   branch: GivenStaff[];
   /** Writes every file as the lists are now. */
   write(): void;
-  does: Does;
-  environment: Record<string, string>;
 }
 
 async function twoSources(customers: number, people: number): Promise<TwoSources> {
@@ -37,20 +33,17 @@ async function twoSources(customers: number, people: number): Promise<TwoSources
   const last = `C${customers}`;
   const branch = w.staff.filter((person) => person.customer === last);
   w.staff = w.staff.filter((person) => person.customer !== last);
-  const environment: Record<string, string> = {};
   const made: TwoSources = {
     w,
     branch,
-    environment,
     write() {
       w.write();
       writeFileSync(w.path("data/branch.ndjson"), lines(made.branch.map(staffRow)));
     },
-    does: commandsOn(w, environment),
   };
   made.write();
-  const first = await made.does("run", "everything");
-  expect(first.code, first.stdout + first.stderr).toBe(0);
+  const first = await w.does("run", "everything");
+  expect(first.exitCode, first.stdout + first.stderr).toBe(0);
   return made;
 }
 
@@ -60,24 +53,24 @@ it("while one of two sources is down, no job, plan, saved plan or resync takes a
   if (first !== undefined) first.holds = [];
   two.write();
   const saved = two.w.path("plan.ndjson");
-  const planned = await two.does("plan", saved);
+  const planned = await two.w.does("plan", "--out", saved);
   expect(planned.stdout).toContain("1 operation(s) planned");
   rmSync(two.w.path("data/branch.ndjson"));
 
-  expect(await two.does("run", "staff")).toMatchObject({ code: 7, sent: 0 });
-  const other = await two.does("run", "customers-and-orders");
+  expect(await two.w.does("run", "staff")).toMatchObject({ exitCode: 7, sent: 0 });
+  const other = await two.w.does("run", "customers-and-orders");
   expect(other.sent, "a job that does not read the source takes nothing away either").toBe(0);
   expect(other.stdout).toMatch(
     /nothing is taken away: the last read of branch\/staff .*missing.*`crm-sync run staff`/u,
   );
-  expect(await two.does("resync", "customer", "C1")).toMatchObject({ sent: 0 });
-  expect(await two.does("apply", saved)).toMatchObject({ sent: 0 });
-  expect((await two.does("plan")).stdout).toContain("0 operation(s) planned");
+  expect(await two.w.does("resync", "--customer", "C1")).toMatchObject({ sent: 0 });
+  expect(await two.w.does("apply", saved)).toMatchObject({ sent: 0 });
+  expect((await two.w.does("plan")).stdout).toContain("0 operation(s) planned");
   expect(two.w.sandbox.state().assignments).toBe(4);
 
   two.write();
-  expect(await two.does("run", "customers-and-orders")).toMatchObject({ sent: 0 });
-  expect(await two.does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
+  expect(await two.w.does("run", "customers-and-orders")).toMatchObject({ sent: 0 });
+  expect(await two.w.does("run", "staff")).toMatchObject({ exitCode: 0, sent: 1 });
   expect(two.w.sandbox.state().assignments).toBe(3);
 });
 
@@ -91,24 +84,24 @@ it.each([
   if (first !== undefined) first.holds = [];
   if (how === "shrank") two.branch.length = 1;
   two.write();
-  if (how === "shrank") expect(await two.does("run", "everything")).toMatchObject({ code: 7, sent: 0 });
+  if (how === "shrank") expect(await two.w.does("run", "everything")).toMatchObject({ exitCode: 7, sent: 0 });
   if (how === "was cut off")
     two.w.tamper(
       "insert into source_read (source, stream, started_at) values ('branch', 'staff', '2026-01-01T00:00:00.000Z')",
     );
   if (how === "was never read") two.w.tamper("delete from source_read where source = 'branch'");
 
-  const blocked = await two.does("run", "hr-only");
+  const blocked = await two.w.does("run", "hr-only");
   expect(blocked.sent).toBe(0);
   expect(blocked.stdout).toContain(said);
   if (how === "shrank") {
-    expect(await two.does("run", "staff", "--accept-shrink", "branch")).toMatchObject({ code: 0, sent: 1 });
+    expect(await two.w.does("run", "staff", "--accept-shrink", "branch")).toMatchObject({ exitCode: 0, sent: 1 });
   } else if (how === "was cut off") {
-    expect(await two.does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
+    expect(await two.w.does("run", "staff")).toMatchObject({ exitCode: 0, sent: 1 });
   } else {
     two.w.extra = "jobs:\n  hr-only: { kind: sync, streams: [staff], sources: [hr] }\n";
     two.w.write();
-    expect(await two.does("run", "hr-only")).toMatchObject({ code: 0, sent: 1 });
+    expect(await two.w.does("run", "hr-only")).toMatchObject({ exitCode: 0, sent: 1 });
   }
 });
 
@@ -124,7 +117,7 @@ it("a person whose row cannot be used takes nothing from the one who held the as
   two.write();
   const hr = [...two.w.staff.map(staffRow), moved];
   writeFileSync(two.w.path("data/staff.ndjson"), lines(hr));
-  expect(await two.does("run", "staff"), "only the branch takes away").toMatchObject({ code: 3, sent: 1 });
+  expect(await two.w.does("run", "staff"), "only the branch takes away").toMatchObject({ exitCode: 3, sent: 1 });
 
   // Nobody can tell whose person this is: nothing is taken away where the source has people, and elsewhere it is.
   const third = two.w.staff.find((person) => person.customer === "C2");
@@ -136,17 +129,17 @@ it("a person whose row cannot be used takes nothing from the one who held the as
     two.w.path("data/staff.ndjson"),
     lines([...two.w.staff.map(staffRow), { login: "zqcanarylogin9", holds: moved.holds }]),
   );
-  const stray = await two.does("run", "staff");
+  const stray = await two.w.does("run", "staff");
   expect(stray.sent).toBe(1);
   expect(stray.stdout).toContain("whose customer it is cannot be told, so nothing is taken away where hr has people");
-  expect(await two.does("run", "customers-and-orders")).toMatchObject({ sent: 0 });
-  expect((await two.does("status")).stdout).toMatch(
+  expect(await two.w.does("run", "customers-and-orders")).toMatchObject({ sent: 0 });
+  expect((await two.w.does("status")).stdout).toMatch(
     /hr +staff +is not judged .*1 row \(missing\) may be any record that is missing/u,
   );
 
   two.write();
-  expect(await two.does("run", "staff")).toMatchObject({ code: 0, sent: 2 });
-  expect((await two.does("status")).stdout).toMatch(/hr +staff +is judged +0/u);
+  expect(await two.w.does("run", "staff")).toMatchObject({ exitCode: 0, sent: 2 });
+  expect((await two.w.does("status")).stdout).toMatch(/hr +staff +is judged +0/u);
 });
 
 it("what is missing counts as gone after several whole reads of runs, and not before some time has passed; a plan does not count", async () => {
@@ -154,15 +147,15 @@ it("what is missing counts as gone after several whole reads of runs, and not be
   two.w.staff.shift();
   two.write();
   for (const command of [["plan"], ["plan"], ["run", "staff"], ["plan"], ["run", "staff"], ["plan"], ["plan"]])
-    expect(await two.does(...command), command.join(" ")).toMatchObject({ sent: 0 });
-  expect((await two.does("status")).stdout).toMatch(/hr +staff +is judged +1 /u);
-  expect(await two.does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
+    expect(await two.w.does(...command), command.join(" ")).toMatchObject({ sent: 0 });
+  expect((await two.w.does("status")).stdout).toMatch(/hr +staff +is judged +1 /u);
+  expect(await two.w.does("run", "staff")).toMatchObject({ exitCode: 0, sent: 1 });
 
-  two.environment["CRM_SYNC__limits__absenceTime"] = "24h";
+  two.w.environment["CRM_SYNC__limits__absenceTime"] = "24h";
   two.branch.shift();
   two.write();
   for (let read = 1; read <= 4; read += 1)
-    expect(await two.does("run", "staff"), `read ${read}`).toMatchObject({ code: 0, sent: 0 });
+    expect(await two.w.does("run", "staff"), `read ${read}`).toMatchObject({ exitCode: 0, sent: 0 });
   two.w.tamper("update record set missed_since = '2026-01-01T00:00:00.000Z' where missed > 0");
-  expect(await two.does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
+  expect(await two.w.does("run", "staff")).toMatchObject({ exitCode: 0, sent: 1 });
 });

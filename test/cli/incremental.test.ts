@@ -3,7 +3,6 @@ import { startService } from "../source/http-service.ts";
 import { company, staffRow } from "../support/world/crm.ts";
 import { mappingOf } from "../support/world/crm-files.ts";
 import { world } from "../support/cli.ts";
-import { commandsOn } from "../support/commands.ts";
 
 const hour = 3_600_000;
 
@@ -40,8 +39,7 @@ it.each([
     }));
     w.extra = staffOver(service.origin, settings);
     w.write();
-    const does = commandsOn(w, {});
-    expect(await does("run", "everything")).toMatchObject({ code: 0, sent: 4 });
+    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, sent: 4 });
 
     // Two are changed within the same millisecond, and only one of them is visible when the first reading of changes
     // comes.
@@ -50,22 +48,22 @@ it.each([
     time += 60_000;
     first.holds = [];
     changed.set(first.id, time);
-    expect(await does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
+    expect(await w.does("run", "staff")).toMatchObject({ exitCode: 0, sent: 1 });
     second.holds = [];
     changed.set(second.id, time);
-    expect((await does("plan")).stdout).toContain("1 operation(s) planned");
-    expect(await does("run", "staff")).toMatchObject({ code: 0, sent: 1 });
+    expect((await w.does("plan")).stdout).toContain("1 operation(s) planned");
+    expect(await w.does("run", "staff")).toMatchObject({ exitCode: 0, sent: 1 });
     expect(service.asked.slice(1).every(({ query }) => query["since"] !== undefined)).toBe(true);
 
     // Somebody goes. Changes alone never tell; a whole read is due a day after the last one of a run.
     staff.splice(2, 1);
     for (let read = 1; read <= 4; read += 1)
-      expect(await does("run", "staff"), `changes ${read}`).toMatchObject({ sent: 0 });
+      expect(await w.does("run", "staff"), `changes ${read}`).toMatchObject({ sent: 0 });
     for (let read = 1; read <= 3; read += 1) {
       w.tamper(`update source_read set started_at = '2026-01-01T00:00:00.000Z'`);
-      expect(await does("run", "staff"), `whole ${read}`).toMatchObject({ sent: read === 3 ? 1 : 0 });
+      expect(await w.does("run", "staff"), `whole ${read}`).toMatchObject({ sent: read === 3 ? 1 : 0 });
       expect(service.asked.at(-1)?.query["since"], `whole ${read}`).toBeUndefined();
-      await does("run", "staff");
+      await w.does("run", "staff");
       expect(service.asked.at(-1)?.query["since"], "and then changes again").toBeDefined();
     }
   },
@@ -87,34 +85,33 @@ it("a retry maps the stored raw form with the mapping of now, also where the sou
   }));
   w.extra = staffOver(service.origin, "overlapMs: 1000");
   w.write();
-  const does = commandsOn(w, {});
-  expect(await does("run", "everything")).toMatchObject({ code: 3, sent: 3 });
+  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 3, sent: 3 });
   sent[0] = { ...one, name: "x".repeat(31) };
   w.tamper(`update source_read set started_at = '2026-01-01T00:00:00.000Z'`);
-  expect(await does("run", "staff")).toMatchObject({ code: 3, sent: 0 });
+  expect(await w.does("run", "staff")).toMatchObject({ exitCode: 3, sent: 0 });
   const waiting = (): { id: string; code: string }[] =>
     w.rows("select id, code from quarantine where state <> 'resolved' order by place");
   expect(waiting()).toHaveLength(3);
 
   const asked = service.asked.length;
-  const same = await does("retry", "all");
-  expect([same.code, same.calls]).toEqual([3, {}]);
+  const same = await w.does("quarantine", "retry", "all");
+  expect([same.exitCode, same.calls]).toEqual([3, {}]);
   expect(same.stdout.match(/still not usable/gu)).toHaveLength(2);
   expect(same.stdout).toMatch(/not now, because what came was no whole record/u);
   expect(waiting()).toHaveLength(3);
 
   w.extra = w.extra.replace('"name":"name"', '"name":"full"');
   w.write();
-  const mended = await does("retry", "all");
+  const mended = await w.does("quarantine", "retry", "all");
   expect(mended.stdout.match(/usable now; the next run takes it up/gu)).toHaveLength(2);
   expect(service.asked, "the source is not asked").toHaveLength(asked);
   expect(waiting()).toHaveLength(1);
-  expect(await does("run", "staff"), "the second is made and gets the asset").toMatchObject({ sent: 1 });
+  expect(await w.does("run", "staff"), "the second is made and gets the asset").toMatchObject({ sent: 1 });
   expect(w.sandbox.state().assignments).toBe(4);
   // The source gives the same rows again: they are known, and nothing is done twice.
   w.tamper(`update source_read set started_at = '2026-01-01T00:00:00.000Z'`);
-  expect((await does("run", "staff")).calls).toEqual({});
+  expect((await w.does("run", "staff")).calls).toEqual({});
   expect(service.asked.at(-1)?.query["since"]).toBeUndefined();
-  const unknown = await does("retry", "q-nowhere");
-  expect(unknown).toMatchObject({ code: 64 });
+  const unknown = await w.does("quarantine", "retry", "q-nowhere");
+  expect(unknown).toMatchObject({ exitCode: 64 });
 });

@@ -7,7 +7,7 @@ import type { World } from "../support/cli.ts";
 async function synchronised(customers: number, people: number): Promise<World> {
   const w = await world({ records: company(customers, people) });
   const first = await w.run("run", "everything");
-  expect(first.code, first.stdout + first.stderr).toBe(0);
+  expect(first.exitCode, first.stdout + first.stderr).toBe(0);
   expect(w.sandbox.state().assignments).toBe(customers * people);
   return w;
 }
@@ -27,13 +27,13 @@ describe("more than a limit allows", () => {
     const w = await synchronised(1, 8);
     takeAway(w, 5);
     const allowed = await w.writes(() => w.run("run", "staff"));
-    expect(allowed.result.code, allowed.result.stdout).toBe(0);
+    expect(allowed.result.exitCode, allowed.result.stdout).toBe(0);
     expect(allowed.calls).toEqual({ M9: 5 });
 
     const other = await synchronised(1, 8);
     takeAway(other, 6);
     const { result, calls } = await other.writes(() => other.run("run", "staff"));
-    expect(result.code).toBe(4);
+    expect(result.exitCode).toBe(4);
     expect(calls).toEqual({});
     const sum = "6 of 8 (75.0 %) assignments of this enterprise would be taken away; 5 are allowed";
     expect(result.stdout).toContain(sum);
@@ -43,7 +43,7 @@ describe("more than a limit allows", () => {
     expect(status.stdout).toContain(holdIn(result.stdout));
     expect(status.stdout).toContain("crm-sync approve");
     const still = await other.writes(() => other.run("run", "staff"));
-    expect(still.result.code, "a held run stays one").toBe(4);
+    expect(still.result.exitCode, "a held run stays one").toBe(4);
     expect(still.calls).toEqual({});
     expect((await other.run("explain", "staff", "S1-1")).stdout).toContain("held");
   });
@@ -53,15 +53,15 @@ describe("more than a limit allows", () => {
     takeAway(w, 6);
     const hold = holdIn((await w.run("run", "staff")).stdout);
     const approved = await w.run("approve", hold, "--reason", "the customer asked for it");
-    expect(approved.code, approved.stderr).toBe(0);
+    expect(approved.exitCode, approved.stderr).toBe(0);
     expect(approved.stdout).toContain("the next run carries out exactly this set");
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
-    expect(result.code, result.stdout).toBe(0);
+    expect(result.exitCode, result.stdout).toBe(0);
     expect(calls).toEqual({ M9: 6 });
     expect(w.sandbox.state().assignments).toBe(2);
     expect((await w.run("status")).stdout).not.toContain(hold);
     const twice = await w.run("approve", hold, "--reason", "again");
-    expect(twice.code).toBe(64);
+    expect(twice.exitCode).toBe(64);
   });
 
   it("is held anew when the set has grown after the approval", async () => {
@@ -71,7 +71,7 @@ describe("more than a limit allows", () => {
     await w.run("approve", hold, "--reason", "the customer asked for it");
     takeAway(w, 7);
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
-    expect(result.code).toBe(4);
+    expect(result.exitCode).toBe(4);
     expect(calls).toEqual({});
     expect(result.stdout).toContain("7 of 8 (87.5 %)");
     expect(holdIn(result.stdout)).not.toBe(hold);
@@ -82,13 +82,13 @@ describe("more than a limit allows", () => {
     takeAway(w, 6);
     const hold = holdIn((await w.run("run", "staff")).stdout);
     const rejected = await w.run("reject", hold, "--reason", "a mistake in the CRM");
-    expect(rejected.code, rejected.stderr).toBe(0);
+    expect(rejected.exitCode, rejected.stderr).toBe(0);
     w.orders.push({ id: "O2", customer: "C1", assets: ["O2-A1"] });
     w.staff.at(-1)?.holds?.push("O2-A1");
     w.write();
     const { result, calls } = await w.writes(() => w.run("run", "everything"));
     expect(calls).toEqual({ E5: 1, M9: 1 });
-    expect(result.code, result.stdout).toBe(0);
+    expect(result.exitCode, result.stdout).toBe(0);
     expect(w.sandbox.state().assignments).toBe(9);
     const again = await w.writes(() => w.run("run", "everything"));
     expect(again.calls).toEqual({});
@@ -100,19 +100,19 @@ describe("more than a limit allows", () => {
     takeAway(w, 6);
     const hold = holdIn((await w.run("run", "staff")).stdout);
     const noReason = await w.run("approve", hold);
-    expect(noReason.code).toBe(64);
+    expect(noReason.exitCode).toBe(64);
     expect(noReason.stderr).toContain("--reason");
     const unknown = await w.run("--json", "approve", "h-nowhere", "--reason", "x");
-    expect(unknown.code).toBe(64);
+    expect(unknown.exitCode).toBe(64);
     expect(document(unknown).error.message).toContain("h-nowhere");
-    expect((await w.run("run", "staff")).code, "nothing was decided").toBe(4);
+    expect((await w.run("run", "staff")).exitCode, "nothing was decided").toBe(4);
   });
 
   it("is judged over the whole run too: many small revokes are held together", async () => {
     const w = await synchronised(5, 5);
     takeAway(w, 25);
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
-    expect(result.code).toBe(4);
+    expect(result.exitCode).toBe(4);
     expect(calls).toEqual({});
     expect(result.stdout).toContain(
       "25 of 25 (100.0 %) assignments of the whole run would be taken away; 20 are allowed",
@@ -137,12 +137,12 @@ describe("a source that cannot be believed", () => {
     for (const job of ["staff", "everything", "staff"]) {
       const { result, calls } = await w.writes(() => w.run("run", job));
       expect(calls).toEqual({});
-      expect(result.code, result.stdout).toBe(7);
+      expect(result.exitCode, result.stdout).toBe(7);
       expect(result.stdout).toContain("source hr/staff");
     }
     w.write();
     const mended = await w.writes(() => w.run("run", "staff"));
-    expect(mended.result.code, mended.result.stdout).toBe(0);
+    expect(mended.result.exitCode, mended.result.stdout).toBe(0);
     expect(mended.calls).toEqual({});
     expect(w.sandbox.state().assignments).toBe(customers * 5);
   });
@@ -171,14 +171,14 @@ describe("a source that cannot be believed", () => {
     );
     writeFileSync(w.path("data/staff.ndjson"), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
-    expect(result.code, result.stdout).toBe(3);
+    expect(result.exitCode, result.stdout).toBe(3);
     expect(calls).toEqual({ M9: 1 });
     expect((await w.run("explain", "staff", "S1-2")).stdout).toContain("wait in quarantine, so nothing is taken away");
     const list = await w.run("quarantine", "list");
     expect(list.stdout).toContain("staff.ndjson:1");
     w.write();
     const mended = await w.writes(() => w.run("run", "staff"));
-    expect(mended.result.code, mended.result.stdout).toBe(0);
+    expect(mended.result.exitCode, mended.result.stdout).toBe(0);
     expect(mended.calls).toEqual({ M9: 1 });
     expect(w.sandbox.state().assignments).toBe(4);
   });

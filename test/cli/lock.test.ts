@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { assetRow, company } from "../support/world/crm.ts";
 import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
-import { says } from "../support/says.ts";
 
 /** Two customers whose orders brought two re-issuable locks each. */
 async function withLocks(): Promise<{ w: World; locks: Record<string, string[]> }> {
@@ -13,7 +12,7 @@ async function withLocks(): Promise<{ w: World; locks: Record<string, string[]> 
     assets: order.assets.map((asset) => ({ ...assetRow(asset), type: "normal_recover_usbkey" as const })),
   }));
   const w = await world({ records: { ...records, orders: reissuable } });
-  expect((await w.run("run", "everything")).code).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
   const locks: Record<string, string[]> = {};
   const fixed = "select wire_number as number, order_id from asset_number where fixed_at is not null order by 1";
   const owners = new Map(w.orders.map((order) => [order.id, order.customer]));
@@ -41,11 +40,11 @@ describe("locks that a person disables and enables", () => {
     const { w, locks } = await withLocks();
     const [first = "", second = ""] = locks["C1"] ?? [];
     const preview = await w.run("lock", "C1", "--asset", first, second, ...why, "--dry-run");
-    expect([preview.code, preview.stdout]).toEqual([0, expect.stringContaining("E6 locks:crm/C1: anna.lee asked")]);
+    expect([preview.exitCode, preview.stdout]).toEqual([0, expect.stringContaining("E6 locks:crm/C1: anna.lee asked")]);
     expect([w.rows("select * from manual_request"), lockedIn(w)]).toEqual([[], 0]);
 
     const done = await w.run("--json", "lock", "C1", "--asset", first, second, ...why);
-    expect([done.code, document(done)]).toMatchObject([
+    expect([done.exitCode, document(done)]).toMatchObject([
       0,
       {
         customer: "crm/C1",
@@ -70,8 +69,8 @@ describe("locks that a person disables and enables", () => {
     expect(spaced.stdout).toContain(`${first} is unlocked`);
     expect(lockedIn(w)).toBe(1);
     const quiet = await w.writes(() => w.run("run", "everything"));
-    expect([quiet.result.code, quiet.calls]).toEqual([0, {}]);
-    expect((await w.run("audit", "verify")).code).toBe(0);
+    expect([quiet.result.exitCode, quiet.calls]).toEqual([0, {}]);
+    expect((await w.run("audit", "verify")).exitCode).toBe(0);
   });
 
   it("are refused where they are not the customer's, not of a type that can be, or not asked for in words", async () => {
@@ -87,13 +86,13 @@ describe("locks that a person disables and enables", () => {
     const { calls } = await w.writes(async () => {
       for (const [words, code, text] of refusals) {
         const ended = await w.run(...words);
-        expect([ended.code, ended.stderr], words.join(" ")).toEqual([code, expect.stringContaining(text)]);
+        expect([ended.exitCode, ended.stderr], words.join(" ")).toEqual([code, expect.stringContaining(text)]);
       }
     });
     expect([calls, w.rows("select * from manual_request")]).toEqual([{}, []]);
     const production = { CRM_SYNC__assumptions__operatorIdentity: "+49 151 12345678" };
     w.environment = { ...w.environment, ...production };
-    expect((await w.run("lock", "C1", "--asset", own, ...why)).code).toBe(78);
+    expect((await w.run("lock", "C1", "--asset", own, ...why)).exitCode).toBe(78);
   });
 
   it("keep a status each: what failed is tried by the next run, what is wrong waits for a person", async () => {
@@ -102,12 +101,12 @@ describe("locks that a person disables and enables", () => {
     const [gone = ""] = locks["C2"] ?? [];
     w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", row: 1, value: 3, times: 2 });
     const partly = await w.run("lock", "C1", "--asset", slow, fine, ...why);
-    expect([partly.code, partly.stdout]).toEqual([3, expect.stringContaining(`${slow} is not locked: status 3`)]);
+    expect([partly.exitCode, partly.stdout]).toEqual([3, expect.stringContaining(`${slow} is not locked: status 3`)]);
     expect(partly.stdout).toContain(`${fine} is locked`);
     w.sandbox.dropOrders("O2");
     w.sandbox.faults.add({ operation: "E7", fault: "oddField", field: "status", value: 4 });
     const refused = await w.run("unlock", "C2", "--asset", gone, ...why);
-    expect([refused.code, refused.stdout]).toEqual([3, expect.stringContaining("status 4")]);
+    expect([refused.exitCode, refused.stdout]).toEqual([3, expect.stringContaining("status 4")]);
     const status = (await w.run("status")).stdout;
     expect(status).toContain("the next run tries again");
     expect(status).toContain("--withdraw");
@@ -118,13 +117,13 @@ describe("locks that a person disables and enables", () => {
     );
 
     const again = await w.writes(() => w.run("run", "everything"));
-    expect([again.result.code, again.calls]).toEqual([3, { E6: 1 }]);
+    expect([again.result.exitCode, again.calls]).toEqual([3, { E6: 1 }]);
     const third = await w.writes(() => w.run("run", "everything"));
-    expect([third.result.code, third.calls]).toEqual([3, { E6: 1 }]);
+    expect([third.result.exitCode, third.calls]).toEqual([3, { E6: 1 }]);
     expect((await w.run("explain", "customer", "C1")).stdout).toContain(`lock ${slow} is locked`);
-    expect((await w.run("unlock", "C2", "--asset", gone, ...why, "--withdraw")).code).toBe(0);
+    expect((await w.run("unlock", "C2", "--asset", gone, ...why, "--withdraw")).exitCode).toBe(0);
     const quiet = await w.writes(() => w.run("run", "everything"));
-    expect([quiet.result.code, quiet.calls]).toEqual([0, {}]);
+    expect([quiet.result.exitCode, quiet.calls]).toEqual([0, {}]);
   });
 
   it("wait for what is open, stay asked for, and are sent again with the same locks where the answer was lost", async () => {
@@ -134,17 +133,17 @@ describe("locks that a person disables and enables", () => {
     w.environment = { ...patient, CRM_SYNC__settle__maxWaitMs: "0", CRM_SYNC__settle__timeMs: "60000" };
     w.sandbox.faults.add({ operation: "E6", fault: "appliedNoReply" });
     const lost = await w.run("lock", "C1", "--asset", first, ...why);
-    expect([lost.code, lost.stdout]).toEqual([5, expect.stringContaining("waits for the outcome of E6")]);
+    expect([lost.exitCode, lost.stdout]).toEqual([5, expect.stringContaining("waits for the outcome of E6")]);
     const listed = (await w.run("settle", "list")).stdout;
     expect(listed).toMatch(/nothing: a run sends it again with the same values, not before/u);
     expect(listed).not.toContain("by reading");
     w.sandbox.faults.clear();
     const hasty = await w.run("unlock", "C1", "--asset", first, ...why);
-    expect([hasty.code, hasty.stdout]).toEqual([3, expect.stringContaining("is to be unlocked, not answered yet")]);
+    expect([hasty.exitCode, hasty.stdout]).toEqual([3, expect.stringContaining("is to be unlocked, not answered yet")]);
     expect(w.rows("select exit_code from run where job = 'unlock'"), "and is kept so").toEqual([{ exit_code: 3 }]);
     w.environment = patient;
     const opposite = await w.run("unlock", "C1", "--asset", first, ...why);
-    expect(opposite.code).toBe(0);
+    expect(opposite.exitCode).toBe(0);
     expect(lockedIn(w)).toBe(0);
     const rows = w.rows(
       "select kind, state from operation where stage = 'requests' and state <> 'dropped' order by created_at, id",
@@ -164,14 +163,18 @@ describe("locks that a person disables and enables", () => {
     other.exec("begin exclusive");
     const { result: asked, calls } = await w.writes(() => w.run("lock", "C2", "--asset", first, ...why));
     other.close();
-    expect([asked.code, asked.stderr, calls]).toEqual([75, expect.stringContaining("asked for and not sent yet"), {}]);
+    expect([asked.exitCode, asked.stderr, calls]).toEqual([
+      75,
+      expect.stringContaining("asked for and not sent yet"),
+      {},
+    ]);
     expect((await w.run("status")).stdout).toContain("1 lock asked for and not done");
     const plan = await w.run("plan");
-    expect([plan.code, plan.stdout]).toEqual([2, expect.stringContaining("E6 locks:crm/C2: anna.lee asked")]);
+    expect([plan.exitCode, plan.stdout]).toEqual([2, expect.stringContaining("E6 locks:crm/C2: anna.lee asked")]);
     const elsewhere = await w.run("resync", "--customer", "C1");
-    expect([elsewhere.code, elsewhere.stdout]).toEqual([3, expect.stringContaining("(request.open)")]);
+    expect([elsewhere.exitCode, elsewhere.stdout]).toEqual([3, expect.stringContaining("(request.open)")]);
     const run = await w.writes(() => w.run("run", "everything"));
-    expect([run.result.code, run.calls, lockedIn(w)]).toEqual([0, { E6: 1 }, 1]);
+    expect([run.result.exitCode, run.calls, lockedIn(w)]).toEqual([0, { E6: 1 }, 1]);
     expect((await w.run("status")).stdout).not.toContain("request.");
   });
 
@@ -179,22 +182,22 @@ describe("locks that a person disables and enables", () => {
     const { w, locks } = await withLocks();
     const [one = "", other = ""] = locks["C1"] ?? [];
     w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
-    expect((await says(w, "lock", "C1", "--asset", one, other, ...why)).code).toBe(3);
-    expect((await says(w, "lock", "C1", "--asset", one, ...why, "--withdraw")).code).toBe(0);
-    const run = await w.writes(() => says(w, "run", "everything"));
-    expect([run.result.code, run.calls]).toEqual([3, {}]);
-    expect((await says(w, "status")).stdout).toContain(`the lock ${other} is not locked`);
-    expect((await says(w, "lock", "C1", "--asset", other, ...why, "--withdraw")).code).toBe(0);
-    expect((await says(w, "status")).stdout).toContain("nothing waits for a person");
+    expect((await w.run("lock", "C1", "--asset", one, other, ...why)).exitCode).toBe(3);
+    expect((await w.run("lock", "C1", "--asset", one, ...why, "--withdraw")).exitCode).toBe(0);
+    const run = await w.writes(() => w.run("run", "everything"));
+    expect([run.result.exitCode, run.calls]).toEqual([3, {}]);
+    expect((await w.run("status")).stdout).toContain(`the lock ${other} is not locked`);
+    expect((await w.run("lock", "C1", "--asset", other, ...why, "--withdraw")).exitCode).toBe(0);
+    expect((await w.run("status")).stdout).toContain("nothing waits for a person");
 
     w.sandbox.faults.add({ operation: "E6", fault: "status299", code: "13004", times: 2 });
     for (const end of [["--withdraw"], []]) {
-      expect((await says(w, "lock", "C1", "--asset", one, ...why)).code).toBe(3);
-      expect((await says(w, "status")).stdout).not.toContain("nothing: the next run sends it");
-      const ended = await says(w, "lock", "C1", "--asset", one, ...why, ...end);
-      expect(ended.code).toBe(0);
-      const quiet = await w.writes(() => says(w, "run", "everything"));
-      expect([quiet.result.code, quiet.calls], quiet.result.stdout).toEqual([0, {}]);
+      expect((await w.run("lock", "C1", "--asset", one, ...why)).exitCode).toBe(3);
+      expect((await w.run("status")).stdout).not.toContain("nothing: the next run sends it");
+      const ended = await w.run("lock", "C1", "--asset", one, ...why, ...end);
+      expect(ended.exitCode).toBe(0);
+      const quiet = await w.writes(() => w.run("run", "everything"));
+      expect([quiet.result.exitCode, quiet.calls], quiet.result.stdout).toEqual([0, {}]);
     }
   });
 
@@ -205,18 +208,18 @@ describe("locks that a person disables and enables", () => {
     const [first] = w.customers;
     if (first !== undefined) first.branch = "Moved";
     w.write();
-    expect((await says(w, "run", "everything")).code).toBe(3);
+    expect((await w.run("run", "everything")).exitCode).toBe(3);
     w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
-    expect((await says(w, "lock", "C1", "--asset", one, ...why)).code).toBe(3);
-    expect((await says(w, "status")).stdout).toContain("E4 was rejected");
-    expect((await says(w, "lock", "C1", "--asset", one, ...why, "--withdraw")).code).toBe(0);
+    expect((await w.run("lock", "C1", "--asset", one, ...why)).exitCode).toBe(3);
+    expect((await w.run("status")).stdout).toContain("E4 was rejected");
+    expect((await w.run("lock", "C1", "--asset", one, ...why, "--withdraw")).exitCode).toBe(0);
     w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 3, times: 3 });
-    expect((await says(w, "lock", "C1", "--asset", other, ...why)).code).toBe(3);
+    expect((await w.run("lock", "C1", "--asset", other, ...why)).exitCode).toBe(3);
     for (const calls of [{ E6: 1 }, { E6: 1 }, { E6: 1 }, {}]) {
-      const run = await w.writes(() => says(w, "run", "everything"));
-      expect([run.result.code, run.calls]).toEqual([3, calls]);
-      expect((await says(w, "status")).stdout).toContain("E4 was rejected");
+      const run = await w.writes(() => w.run("run", "everything"));
+      expect([run.result.exitCode, run.calls]).toEqual([3, calls]);
+      expect((await w.run("status")).stdout).toContain("E4 was rejected");
     }
-    expect((await says(w, "explain", "customer", "C1")).stdout).toContain(`lock ${other} is locked`);
+    expect((await w.run("explain", "customer", "C1")).stdout).toContain(`lock ${other} is locked`);
   });
 });

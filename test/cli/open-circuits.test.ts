@@ -14,7 +14,7 @@ async function shown(w: World): Promise<{ line: string[] | undefined; text: stri
 
 async function runs(w: World, code: number): Promise<void> {
   const ended = await w.run("run", "everything");
-  expect(ended.code, ended.stdout + ended.stderr).toBe(code);
+  expect(ended.exitCode, ended.stdout + ended.stderr).toBe(code);
 }
 
 /**
@@ -62,7 +62,7 @@ describe("a service that fails", () => {
     running.child.kill("SIGCONT");
     const ended = await running.ended;
     // The customer that met the failure waits for the next run; the one after the probe was served.
-    expect(ended.code, ended.stdout + ended.stderr).toBe(7);
+    expect(ended.exitCode, ended.stdout + ended.stderr).toBe(7);
     expect(w.sandbox.state().orders).toMatchObject({ O1b: { calls: 1 } });
     const after = await shown(w);
     expect(after.line, after.text).toBeUndefined();
@@ -97,7 +97,7 @@ describe("a service that fails", () => {
     const told: string[] = [];
     const run = async (code: number): Promise<void> => {
       const ended = await w.run("run", "everything");
-      expect(ended.code, ended.stdout + ended.stderr).toBe(code);
+      expect(ended.exitCode, ended.stdout + ended.stderr).toBe(code);
       told.push(...(ended.stderr.match(/"event":"alert\.\w+","key":"breaker:[\w-]+"/gu) ?? []));
     };
     await run(7);

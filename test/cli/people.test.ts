@@ -13,7 +13,7 @@ async function inDoubt(): Promise<{ w: World; id: string }> {
   w.write();
   w.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
   const ended = await w.run("run", "everything");
-  expect(ended.code, ended.stdout).toBe(5);
+  expect(ended.exitCode, ended.stdout).toBe(5);
   expect(ended.stdout).toMatch(/exit 5: .*settle list/u);
   const [row] = w.rows<{ id: string; state: string }>("select id, state from operation where kind = 'place-order'");
   expect(row?.state).toBe("parked");
@@ -24,7 +24,7 @@ describe("an operation that only a person can decide on", () => {
   it("is listed with what is known about it, and is not sent again by itself", async () => {
     const { w, id } = await inDoubt();
     const list = await w.run("settle", "list");
-    expect(list.code).toBe(0);
+    expect(list.exitCode).toBe(0);
     expect(list.stdout).toContain(id);
     expect(list.stdout).toContain("order:crm/O1");
     expect(list.stdout).toMatch(/nonce [0-9a-f]{32}/u);
@@ -32,7 +32,7 @@ describe("an operation that only a person can decide on", () => {
     expect(asJson).toHaveLength(1);
     expect(asJson[0]).toMatchObject({ id, state: "parked" });
     const again = await w.writes(() => w.run("run", "everything"));
-    expect(again.result.code).toBe(5);
+    expect(again.result.exitCode).toBe(5);
     expect(again.calls).toEqual({});
     expect((await w.run("status")).stdout).toContain(id);
     expect((await w.run("explain", "order", "O1")).stdout).toContain(id);
@@ -41,9 +41,9 @@ describe("an operation that only a person can decide on", () => {
   it("is sent again after --not-applied, and placed once", async () => {
     const { w, id } = await inDoubt();
     const settled = await w.run("settle", id, "--not-applied", "--reason", "the service desk found no such order");
-    expect(settled.code, settled.stderr).toBe(0);
+    expect(settled.exitCode, settled.stderr).toBe(0);
     const { result, calls } = await w.writes(() => w.run("run", "everything"));
-    expect(result.code, result.stdout).toBe(0);
+    expect(result.exitCode, result.stdout).toBe(0);
     expect(calls["E5"]).toBe(1);
     expect(w.sandbox.batches("O1")).toHaveLength(1);
     expect(
@@ -57,11 +57,11 @@ describe("an operation that only a person can decide on", () => {
   it("is not sent after --applied, and the person hears what stays unknown", async () => {
     const { w, id } = await inDoubt();
     const settled = await w.run("settle", id, "--applied", "--reason", "the service desk sees it");
-    expect(settled.code, settled.stderr).toBe(0);
+    expect(settled.exitCode, settled.stderr).toBe(0);
     expect(settled.stdout).toContain("the licence order numbers that are missing stay unknown");
     const { result, calls } = await w.writes(() => w.run("run", "everything"));
     expect(calls).toEqual({});
-    expect(result.code, result.stdout).toBe(0);
+    expect(result.exitCode, result.stdout).toBe(0);
     expect((await w.run("explain", "order", "O1")).stdout).toContain("is placed as O1");
   });
 
@@ -76,12 +76,12 @@ describe("an operation that only a person can decide on", () => {
     ];
     for (const [words, why] of refusals) {
       const ended = await w.run("settle", ...words);
-      expect(ended.code, words.join(" ")).toBe(64);
+      expect(ended.exitCode, words.join(" ")).toBe(64);
       expect(ended.stderr, words.join(" ")).toMatch(why);
     }
     await w.run("settle", id, "--not-applied", "--reason", "none there");
     const twice = await w.run("settle", id, "--applied", "--reason", "there after all");
-    expect(twice.code).toBe(64);
+    expect(twice.exitCode).toBe(64);
     expect(w.rows("select id from operation where state in ('parked', 'unknown', 'sending')")).toEqual([]);
   });
 });
@@ -91,12 +91,12 @@ describe("the initial password of a staff member", () => {
     const w = await world({ records: company(1, 1) });
     await w.run("run", "everything");
     const first = await w.run("staff", "password", "S1-1");
-    expect(first.code, first.stderr).toBe(0);
+    expect(first.exitCode, first.stderr).toBe(0);
     const password = first.stdout.trim();
     expect(password.length).toBeGreaterThanOrEqual(8);
     expect(first.stderr).toContain("shown this once");
     const second = await w.run("--json", "staff", "password", "crm/S1-1");
-    expect(second.code).toBe(64);
+    expect(second.exitCode).toBe(64);
     expect(document(second).error.message).toContain("was handed out already");
     expect(second.stdout + second.stderr).not.toContain(password);
     for (const file of ["ledger.db", "ledger.db-wal"]) {
@@ -107,7 +107,7 @@ describe("the initial password of a staff member", () => {
       documents(audit).some((entry) => entry.kind === "password-handed-out" && entry.subject === "staff:crm/S1-1"),
     ).toBe(true);
     const stranger = await w.run("staff", "password", "S9-9");
-    expect(stranger.code).toBe(64);
+    expect(stranger.exitCode).toBe(64);
     expect(stranger.stderr).toContain("S9-9");
   });
 
@@ -116,7 +116,7 @@ describe("the initial password of a staff member", () => {
     const configured = readFileSync(w.path("crm-sync.yaml"), "utf8");
     writeFileSync(w.path("crm-sync.yaml"), configured.replace("  sealKey: env:SEAL_KEY\n", ""));
     const checked = await w.run("check");
-    expect(checked.code).toBe(78);
+    expect(checked.exitCode).toBe(78);
     expect(checked.stdout).toContain("ledger.sealKey (A30)");
     const { calls } = await w.writes(() => w.run("run", "everything"));
     expect(calls).toEqual({ E2: 1, E5: 1, E9: 1 });
@@ -146,13 +146,13 @@ describe("the audit record", () => {
     const entries = documents(await w.run("audit", "export"));
     expect(entries).toHaveLength(verified.entries);
     expect(entries.at(-1)?.hash).toBe(verified.head.hash);
-    const exported = await w.run("audit", "export", "--out", "audit.ndjson");
-    expect(exported.code).toBe(0);
+    const exported = await w.run("audit", "export", "--out", w.path("audit.ndjson"));
+    expect(exported.exitCode).toBe(0);
     expect(exported.stdout).toBe("");
     const lines = readFileSync(w.path("audit.ndjson"), "utf8").trimEnd().split("\n");
     expect(lines).toHaveLength(verified.entries);
-    const nowhere = await w.run("audit", "export", "--out", "no/such/folder/audit.ndjson");
-    expect(nowhere.code).not.toBe(0);
+    const nowhere = await w.run("audit", "export", "--out", w.path("no/such/folder/audit.ndjson"));
+    expect(nowhere.exitCode).not.toBe(0);
     expect(nowhere.stderr).toMatch(/no\/such\/folder/u);
     expect(nowhere.stderr).not.toContain("defect");
   });
@@ -190,12 +190,12 @@ describe("the audit record", () => {
         restoreGood();
         w.tamper(sql);
         const ended = await w.run("audit", "verify");
-        expect.soft(ended.code, `${what}: ${ended.stdout}`).toBe(65);
+        expect.soft(ended.exitCode, `${what}: ${ended.stdout}`).toBe(65);
         expect.soft(ended.stdout, what).toContain("THE AUDIT RECORD IS BAD");
         if (entry !== undefined) expect.soft(ended.stdout, what).toContain(`at entry ${entry}`);
       }
       restoreGood();
-      expect((await w.run("audit", "verify")).code).toBe(0);
+      expect((await w.run("audit", "verify")).exitCode).toBe(0);
       expect(() => w.tamper("update audit set body = '{}' where sequence = 1")).toThrow(/never changed/u);
       expect(() => w.tamper("delete from audit")).toThrow(/never deleted/u);
     },

@@ -7,14 +7,14 @@ import type { World } from "../support/cli.ts";
 /** A plan file with one thing done to it, under a new name. */
 function spoiled(w: World, change: (text: string) => string): string {
   writeFileSync(w.path("spoiled.ndjson"), change(readFileSync(w.path("plan.ndjson"), "utf8")));
-  return "spoiled.ndjson";
+  return w.path("spoiled.ndjson");
 }
 
 describe("plan", () => {
   it("sends nothing but reads, shows what is not known yet, and exits 2 when changes are pending", async () => {
     const w = await world();
     const { result, calls } = await w.writes(() => w.run("plan"));
-    expect(result.code).toBe(2);
+    expect(result.exitCode).toBe(2);
     expect(calls).toEqual({});
     expect(w.sandbox.state().enterprises).toBe(0);
     expect(result.stdout).toContain("E2 customer:crm/C1: the platform does not know the customer yet");
@@ -29,7 +29,7 @@ describe("plan", () => {
   it("says in JSON the same as for people, and keeps to its scope", async () => {
     const w = await world();
     const ended = await w.run("--json", "plan", "--order", "O2");
-    expect(ended.code).toBe(2);
+    expect(ended.exitCode).toBe(2);
     const all = documents(ended);
     expect(all.map((item) => item.type)).toEqual(["customer", "total"]);
     expect(all[0].customer).toBe("crm/C2");
@@ -45,9 +45,9 @@ describe("plan", () => {
 
   it("exits 0 when there is nothing to do, also after a run did everything", async () => {
     const w = await world();
-    expect((await w.run("run", "everything")).code).toBe(0);
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
     const { result, calls } = await w.writes(() => w.run("plan"));
-    expect(result.code).toBe(0);
+    expect(result.exitCode).toBe(0);
     expect(result.stdout).toContain("0 operation(s) planned");
     expect(calls).toEqual({});
   });
@@ -57,7 +57,7 @@ describe("plan", () => {
     Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
     const ended = await w.run("plan");
-    expect(ended.code).toBe(7);
+    expect(ended.exitCode).toBe(7);
     expect(ended.stdout).toContain("customer crm/C1\n  ! ");
     expect(ended.stdout).toContain("2 could not be planned");
   });
@@ -66,23 +66,23 @@ describe("plan", () => {
 describe("a saved plan", () => {
   it("is carried out exactly as it was saved, once", async () => {
     const w = await world();
-    expect((await w.run("plan", "--customer", "C1", "--out", "plan.ndjson")).code).toBe(2);
+    expect((await w.run("plan", "--customer", "C1", "--out", w.path("plan.ndjson"))).exitCode).toBe(2);
     expect(readFileSync(w.path("plan.ndjson"), "utf8")).not.toMatch(/zqcanary/iu);
-    const { result, calls } = await w.writes(() => w.run("apply", "plan.ndjson"));
-    expect(result.code, result.stdout).toBe(0);
+    const { result, calls } = await w.writes(() => w.run("apply", w.path("plan.ndjson")));
+    expect(result.exitCode, result.stdout).toBe(0);
     expect(calls).toEqual({ E2: 1, E5: 1, E9: 1, M1: 1, M9: 2 });
     expect(w.sandbox.state()).toMatchObject({ enterprises: 1, assets: 2, addedStaff: 2, assignments: 2 });
     expect(result.stdout).toContain("writing calls: 6");
 
-    const again = await w.writes(() => w.run("apply", "plan.ndjson"));
+    const again = await w.writes(() => w.run("apply", w.path("plan.ndjson")));
     expect(again.calls).toEqual({});
-    expect(again.result.code).not.toBe(0);
+    expect(again.result.exitCode).not.toBe(0);
     expect(again.result.stdout).toContain("refused: 1 customer(s) changed since the plan was made");
   });
 
   it("is refused when it was edited, cut, is no plan, or belongs to another ledger", async () => {
     const w = await world();
-    await w.run("plan", "--out", "plan.ndjson");
+    await w.run("plan", "--out", w.path("plan.ndjson"));
     const refusals: [string, (text: string) => string, RegExp][] = [
       ["edited", (text) => text.replace('"customerName"', '"customername"'), /was changed after it was made/u],
       ["a line taken out", (text) => text.split("\n").toSpliced(1, 1).join("\n"), /was changed/u],
@@ -95,53 +95,53 @@ describe("a saved plan", () => {
     for (const [what, change, why] of refusals) {
       const file = spoiled(w, change);
       const { result, calls } = await w.writes(() => w.run("apply", file));
-      expect(result.code, what).toBe(64);
+      expect(result.exitCode, what).toBe(64);
       expect(result.stderr, what).toMatch(why);
       expect(result.stderr, what).toContain("Nothing was sent");
       expect(calls, what).toEqual({});
     }
-    const asJson = document(await w.run("--json", "apply", "spoiled.ndjson"));
+    const asJson = document(await w.run("--json", "apply", w.path("spoiled.ndjson")));
     expect(asJson.error).toMatchObject({ code: "plan.refused", exit: 64 });
     expect(asJson.error.cure).toContain("crm-sync plan --out");
-    const nowhere = await w.run("apply", "nowhere.ndjson");
-    expect(nowhere.code).toBe(64);
+    const nowhere = await w.run("apply", w.path("nowhere.ndjson"));
+    expect(nowhere.exitCode).toBe(64);
     expect(nowhere.stderr).toContain("nowhere.ndjson");
 
     const other = await world();
     await other.run("migrate");
     writeFileSync(other.path("plan.ndjson"), readFileSync(w.path("plan.ndjson")));
-    const foreign = await other.writes(() => other.run("apply", "plan.ndjson"));
-    expect(foreign.result.code).toBe(64);
+    const foreign = await other.writes(() => other.run("apply", other.path("plan.ndjson")));
+    expect(foreign.result.exitCode).toBe(64);
     expect(foreign.result.stderr).toContain("made for another ledger");
     expect(foreign.calls).toEqual({});
   });
 
   it("is refused for a customer that changed since, and for no other", async () => {
     const w = await world();
-    await w.run("plan", "--out", "plan.ndjson");
+    await w.run("plan", "--out", w.path("plan.ndjson"));
     const [first] = w.customers;
     if (first !== undefined) first.name = `${canary.name} renamed`;
     w.write();
     // The ledger learns of the change through another plan; the saved one no longer fits.
     await w.run("plan", "--customer", "C1");
-    const { result, calls } = await w.writes(() => w.run("apply", "plan.ndjson"));
+    const { result, calls } = await w.writes(() => w.run("apply", w.path("plan.ndjson")));
     expect(result.stdout).toContain("refused: 1 customer(s) changed since the plan was made");
-    expect(result.code).not.toBe(0);
+    expect(result.exitCode).not.toBe(0);
     expect(calls).toEqual({ E2: 1, E5: 1, E9: 1, M1: 1, M9: 2 });
     expect(w.rows<{ customer_id: string }>("select customer_id from link")).toEqual([{ customer_id: "C2" }]);
     const run = await w.run("run", "everything");
-    expect(run.code).toBe(0);
+    expect(run.exitCode).toBe(0);
     expect(w.sandbox.state().enterprises).toBe(2);
   });
 
   it("is refused when another run did the work in between", async () => {
     const w = await world();
     await w.run("run", "customers-and-orders");
-    await w.run("plan", "--out", "plan.ndjson");
+    await w.run("plan", "--out", w.path("plan.ndjson"));
     const one = w.start("run", "everything");
-    expect((await one.ended).code).toBe(0);
-    const { result, calls } = await w.writes(() => w.run("apply", "plan.ndjson"));
+    expect((await one.ended).exitCode).toBe(0);
+    const { result, calls } = await w.writes(() => w.run("apply", w.path("plan.ndjson")));
     expect(calls).toEqual({});
-    expect(result.code).not.toBe(0);
+    expect(result.exitCode).not.toBe(0);
   });
 });

@@ -1,23 +1,15 @@
 import { appendFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { explainCommand } from "../../src/cli/commands/explain.ts";
-import { reportCommand } from "../../src/cli/commands/report.ts";
-import { runCommand } from "../../src/cli/commands/run.ts";
-import { canary } from "../support/world/crm.ts";
 import { world } from "../support/cli.ts";
-import { inProcess } from "../support/in-process.ts";
-
-const report = { format: "json", by: "happened" } as const;
 
 it("history that is older than it is kept goes, and nothing that a promise or a report needs; it is said once", async () => {
   const w = await world();
   w.extra = "jobs:\n  people: { kind: sync, streams: [staff] }\n  rest: { kind: sync, streams: [customers, orders] }\n";
   w.write();
-  const environment: Record<string, string> = { SEAL_KEY: canary.seal, CRM_SYNC__retention__runDays: "30" };
-  const options = { config: w.path("crm-sync.yaml"), ledger: w.path("ledger.db"), sandbox: w.sandbox.url, environment };
+  w.environment["CRM_SYNC__retention__runDays"] = "30";
   const run = async (job: string, code = 0): Promise<void> => {
-    const ended = await inProcess(options, (call) => runCommand(call, job, []));
-    expect(ended.code, `${ended.stdout}${ended.stderr}`).toBe(code);
+    const ended = await w.run("run", job);
+    expect(ended.exitCode, `${ended.stdout}${ended.stderr}`).toBe(code);
   };
   const both = async (): Promise<void> => {
     await run("rest");
@@ -82,19 +74,8 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
   const shown = async (): Promise<string[]> => {
     const said: string[] = [];
     for (const kind of ["orders", "reconciliation", "exceptions"])
-      said.push(
-        (
-          await inProcess(options, (call) =>
-            reportCommand(call, kind, { ...report, period: "2024-01", out: w.path(kind) }),
-          )
-        ).stdout,
-      );
-    said.push(
-      (await inProcess(options, (call) => explainCommand(call, "customer", "C1"))).stdout.replaceAll(
-        /"read":\{[^}]*\}/gu,
-        "",
-      ),
-    );
+      said.push((await w.run("report", kind, "--period", "2024-01", "--format", "json")).stdout.replace(/^.*\n/u, ""));
+    said.push((await w.run("--json", "explain", "customer", "C1")).stdout.replaceAll(/"read":\{[^}]*\}/gu, ""));
     return said;
   };
   const reported = await shown();

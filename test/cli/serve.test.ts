@@ -4,7 +4,8 @@ import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { company } from "../support/world/crm.ts";
 import { expectDecent, promptRetries, until, world } from "../support/cli.ts";
-import type { Parsed, Running, World } from "../support/cli.ts";
+import type { Parsed, World } from "../support/cli.ts";
+import type { Running } from "../support/process.ts";
 
 const everyMinute = `serve: { port: 0 }
 jobs:
@@ -20,7 +21,7 @@ async function due(options: Parameters<typeof world>[0]): Promise<World> {
   const w = await world(options);
   w.extra = everyMinute;
   w.write();
-  expect((await w.run("migrate")).code).toBe(0);
+  expect((await w.run("migrate")).exitCode).toBe(0);
   w.tamper(
     "insert into last_fire_time (job, fire_time, fired_at) values ('everything', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
   );
@@ -59,7 +60,7 @@ describe("serve", () => {
     serving.child.kill("SIGTERM");
     const ended = await serving.ended;
     expectDecent(["serve"], ended);
-    expect(ended.code).toBe(0);
+    expect(ended.exitCode).toBe(0);
     expect(ended.stdout).toBe("");
     expect(runsOf(w).filter((run) => run.trigger === "schedule").length).toBeLessThanOrEqual(2);
     expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
@@ -76,7 +77,7 @@ describe("serve", () => {
     serving.child.kill("SIGTERM");
     const ended = await serving.ended;
     expect(performance.now() - asked, "the promise is 5 s and the longest call").toBeLessThan(5000 + latencyMs);
-    expect(ended.code).toBe(0);
+    expect(ended.exitCode).toBe(0);
     const calls = w.sandbox.counts().writingCalls;
     const [run] = runsOf(w);
     expect(run?.state).toBe("stopped");
@@ -84,7 +85,7 @@ describe("serve", () => {
     expect(w.rows("select id from operation where state = 'sending'")).toEqual([]);
     w.answerAtOnce();
     const again = await w.run("run", "everything");
-    expect(again.code, again.stdout).toBe(0);
+    expect(again.exitCode, again.stdout).toBe(0);
     expect(w.sandbox.counts().writingCalls).toBeGreaterThan(calls);
     expect(w.sandbox.state()).toMatchObject({ enterprises: 12, assignments: 12 });
     expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
@@ -122,15 +123,15 @@ describe("serve", () => {
     await until("the run is on", () => runsOf(w).some((run) => run.state === "running"));
     const before = w.sandbox.counts().calls["token"] ?? 0;
     const second = await w.run("run", "everything");
-    expect(second.code).toBe(75);
+    expect(second.exitCode).toBe(75);
     expect(second.stderr).toMatch(/another run/u);
     expect(second.stderr).toMatch(/^ +→ \w/mu);
     expect(w.sandbox.counts().calls["token"] ?? 0).toBe(before);
     for (const words of [["status"], ["runs"], ["audit", "verify"]]) {
-      expect((await w.run(...words)).code, words.join(" ")).toBe(0);
+      expect((await w.run(...words)).exitCode, words.join(" ")).toBe(0);
     }
     serving.child.kill("SIGTERM");
-    expect((await serving.ended).code).toBe(0);
+    expect((await serving.ended).exitCode).toBe(0);
   });
 
   it("refuses a port that is taken, and starts nothing", async () => {
@@ -142,7 +143,7 @@ describe("serve", () => {
     const port = typeof address === "object" && address !== null ? address.port : 0;
     w.environment["CRM_SYNC__serve__port"] = String(port);
     const ended = await w.run("serve");
-    expect(ended.code).toBe(1);
+    expect(ended.exitCode).toBe(1);
     expect(ended.stderr).toContain(`127.0.0.1:${port}`);
     expect(runsOf(w)).toEqual([]);
   });
@@ -202,11 +203,11 @@ describe("a person is told when something starts to need one and when that ends,
     w.write();
     Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
-    expect((await w.run("run", "everything")).code).toBe(7);
-    expect((await w.run("run", "everything")).code).toBe(7);
+    expect((await w.run("run", "everything")).exitCode).toBe(7);
+    expect((await w.run("run", "everything")).exitCode).toBe(7);
     expect(existsSync(w.path("told.ndjson")), "nobody was told").toBe(true);
     await w.sandbox.acceptConnections();
-    expect((await w.run("run", "everything")).code).toBe(0);
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
     const told = readFileSync(w.path("told.ndjson"), "utf8")
       .trimEnd()
       .split("\n")
@@ -220,9 +221,9 @@ async function brokenAndMended(w: World): Promise<void> {
   w.write();
   const records = readFileSync(w.path("data/staff.ndjson"));
   rmSync(w.path("data/staff.ndjson"));
-  expect((await w.run("run", "everything")).code).toBe(7);
-  expect((await w.run("run", "everything")).code).toBe(7);
+  expect((await w.run("run", "everything")).exitCode).toBe(7);
+  expect((await w.run("run", "everything")).exitCode).toBe(7);
   writeFileSync(w.path("data/staff.ndjson"), records);
-  expect((await w.run("run", "everything")).code).toBe(0);
-  expect((await w.run("run", "everything")).code).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
 }

@@ -1,13 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { runsCommand } from "../../src/cli/commands/runs.ts";
-import { statusCommand } from "../../src/cli/commands/status.ts";
-import { resyncCommand } from "../../src/cli/commands/resync.ts";
 import { lines } from "../support/world/crm-files.ts";
 import { company, customerRow, orderRow, staffRow } from "../support/world/crm.ts";
 import { promptRetries } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
-import { health, plans, runs, says, telling, told } from "../support/telling.ts";
+import { crmSync } from "../support/program.ts";
+import { health, telling, told } from "../support/telling.ts";
 
 /** Job, kind and exit code of every run, oldest first. */
 function recorded(w: World): string[] {
@@ -31,17 +29,17 @@ describe("what is not done", () => {
     // One job meets the order that waits; the other meets the person in quarantine, and decides on the order again.
     const orders = "1 order is deferred (customer.not-orderable)";
     const person = "1 staff member is in quarantine (missing)";
-    const first = await says(w, runs("customers-and-orders"));
-    expect([first.code, first.last]).toEqual([
+    const first = await w.run("run", "customers-and-orders");
+    expect([first.exitCode, first.last]).toEqual([
       3,
       `exit 3: 1 record is not done: ${orders}; \`crm-sync status\` says since when, why and what to do`,
     ]);
     expect(told(w)).toMatchObject([
       { event: "started", kind: "deferred", count: 1, summary: expect.stringContaining("crm/O1") },
     ]);
-    expect((await says(w, runs("customers-and-orders"))).last).toBe(first.last);
-    const staff = await says(w, runs("staff"));
-    expect(staff.code).toBe(3);
+    expect((await w.run("run", "customers-and-orders")).last).toBe(first.last);
+    const staff = await w.run("run", "staff");
+    expect(staff.exitCode).toBe(3);
     expect(staff.last).toContain(
       `3 records are not done: ${orders}, 1 staff member is deferred (asset.not-ordered), ${person};`,
     );
@@ -50,10 +48,10 @@ describe("what is not done", () => {
       ["started", "quarantine", expect.stringMatching(/^north \(.+\)$/u)],
     ]);
 
-    const planned = await says(w, plans);
-    expect(planned.code).toBe(3);
+    const planned = await w.run("plan");
+    expect(planned.exitCode).toBe(3);
     expect(planned.last).toContain("exit 3: 3 records are not done: ");
-    const status = await says(w, statusCommand);
+    const status = await w.run("status");
     expect(status.stdout).toMatch(/orders +customer\.not-orderable +1 +\d+ s +crm +crm\/O1/u);
     expect(status.stdout).toContain(`${orders}, owner: the CRM: crm/O1; the oldest for`);
     expect(status.stdout).toContain(`${person}, owner: the CRM: crm/S3-1; the oldest for`);
@@ -67,20 +65,20 @@ describe("what is not done", () => {
         "records.quarantined:staff:missing:1",
       ],
     });
-    expect((await says(w, runs("verify"))).code).toBe(3);
+    expect((await w.run("run", "verify")).exitCode).toBe(3);
     expect(told(w)).toEqual([]);
 
     Object.assign(w, good);
     w.write();
-    expect((await says(w, runs("customers-and-orders"))).last).toBe("exit 0: all is well");
+    expect((await w.run("run", "customers-and-orders")).last).toBe("exit 0: all is well");
     const ended = told(w);
-    expect((await says(w, runs("staff"))).last).toBe("exit 0: all is well");
+    expect((await w.run("run", "staff")).last).toBe("exit 0: all is well");
     ended.push(...told(w));
     expect(ended.map((message) => `${message.event} ${message.key}`).sort()).toEqual([
       "ended deferred",
       "ended quarantine:staff:missing",
     ]);
-    expect((await says(w, statusCommand)).last).toBe("nothing waits for a person");
+    expect((await w.run("status")).last).toBe("nothing waits for a person");
     expect(await health(w)).toMatchObject({ status: 200, healthy: true, wrong: [] });
 
     // A placed order that is cancelled is never "all is well": not in this run, and not in the next one without a
@@ -88,10 +86,10 @@ describe("what is not done", () => {
     w.orders = w.orders.map((row) => (row.id === "O2" ? { ...row, cancelled: true } : row));
     w.write();
     for (let run = 0; run < 2; run += 1) {
-      const cancelled = await says(w, runs("customers-and-orders"));
+      const cancelled = await w.run("run", "customers-and-orders");
       expect(cancelled.last).toContain("exit 3: 1 record is not done: 1 order is deferred (amendment.not-enabled)");
     }
-    expect((await says(w, runs("staff"))).code).toBe(0);
+    expect((await w.run("run", "staff")).exitCode).toBe(0);
     expect(recorded(w)).toEqual([
       "customers-and-orders 3",
       "customers-and-orders 3",
@@ -109,8 +107,8 @@ describe("what is not done", () => {
   it("is told of a rejected person in every run, not only in the one that asked", async () => {
     const w = await telling({ records: company(2, 1) });
     w.sandbox.faults.add({ operation: "M1", fault: "status299", code: "40000", nth: [1] });
-    expect((await says(w, runs("everything"))).code).toBe(3);
-    const again = await says(w, runs("everything"));
+    expect((await w.run("run", "everything")).exitCode).toBe(3);
+    const again = await w.run("run", "everything");
     expect(again.last).toMatch(/^exit 3: 1 record is not done: 1 staff member is rejected /u);
     const messages = told(w);
     expect(messages.map((message) => `${message.event} ${message.kind} ${message.count}`)).toEqual([
@@ -122,14 +120,14 @@ describe("what is not done", () => {
   it("is nothing of a customer in quarantine that is as the CRM wants it: only what has something left to do waits for it", async () => {
     const w = await telling({ records: company(2, 2) });
     const people = w.staff;
-    expect((await says(w, runs("everything"))).code).toBe(0);
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
     const spoil = (rows: readonly object[], id: string): object[] =>
       rows.map((line) => ("id" in line && line.id === id ? { ...line, name: undefined } : line));
     w.write();
     writeFileSync(w.path("data/customers.ndjson"), lines(spoil(w.customers.map(customerRow), "C1")));
     writeFileSync(w.path("data/staff.ndjson"), lines(spoil(people.map(staffRow), "S1-1")));
     const customer = "1 customer is in quarantine (missing)";
-    expect((await says(w, runs("everything"))).last).toContain(
+    expect((await w.run("run", "everything")).last).toContain(
       `exit 3: 2 records are not done: ${customer}, 1 staff member is in quarantine (missing);`,
     );
 
@@ -137,16 +135,16 @@ describe("what is not done", () => {
     const fewer = people.map((row) => (row.id === "S1-2" ? { ...row, holds: [] } : row));
     writeFileSync(w.path("data/staff.ndjson"), lines(fewer.map(staffRow)));
     const waits = `exit 3: 2 records are not done: 1 staff member is deferred (customer.blocked by customer.quarantined), ${customer};`;
-    expect((await says(w, runs("everything"))).last).toContain(waits);
-    expect((await says(w, (call) => resyncCommand(call, { customer: "C1" }))).last).toContain(waits);
-    expect((await says(w, runs("everything"))).last).toContain(waits);
-    expect((await says(w, statusCommand)).stdout).toContain(
+    expect((await w.run("run", "everything")).last).toContain(waits);
+    expect((await w.run("resync", "--customer", "C1")).last).toContain(waits);
+    expect((await w.run("run", "everything")).last).toContain(waits);
+    expect((await w.run("status")).stdout).toContain(
       "1 staff member is deferred (customer.blocked by customer.quarantined), owner: the CRM: crm/S1-2;",
     );
     expect(w.sandbox.counts().calls["M9"]).toBe(4);
 
     writeFileSync(w.path("data/customers.ndjson"), lines(w.customers.map(customerRow)));
-    expect((await says(w, runs("everything"))).last).toBe("exit 0: all is well");
+    expect((await w.run("run", "everything")).last).toBe("exit 0: all is well");
     expect(w.sandbox.counts().calls["M9"]).toBe(5);
   });
 
@@ -156,11 +154,11 @@ describe("what is not done", () => {
     const [, hr = ""] = /^ {2}hr:\n([^]*?)^jobs:/mu.exec(settings) ?? [];
     writeFileSync(w.path("crm-sync.yaml"), settings.replace(/^jobs:/mu, `  agency:\n${hr}jobs:`));
     for (let run = 0; run < 2; run += 1) {
-      const ended = await says(w, runs("everything"));
+      const ended = await w.run("run", "everything");
       expect(ended.last).toContain("exit 3: 2 records are not done: 2 staff members are in quarantine (claimed-twice)");
     }
     expect(told(w).map((message) => `${message.kind} ${message.count}`)).toEqual(["quarantine 2"]);
-    expect((await says(w, statusCommand)).stdout).toContain(
+    expect((await w.run("status")).stdout).toContain(
       "2 staff members are in quarantine (claimed-twice), owner: the configuration",
     );
   });
@@ -177,13 +175,13 @@ describe("a run that is stopped on purpose", () => {
         if ((calls["E2"] ?? 0) > before || (job === "verify" && (calls["M5"] ?? 0) > 0)) stop.abort();
       }, 5);
       onTestFinished(() => clearInterval(watch));
-      const stopped = await says(w, runs(job), { signal: stop.signal });
+      const stopped = await crmSync({ ...w.place, signal: stop.signal }, "run", job);
       clearInterval(watch);
-      expect([job, stopped.code]).toEqual([job, 1]);
+      expect([job, stopped.exitCode]).toEqual([job, 1]);
     }
     expect(told(w)).toEqual([]);
-    expect((await says(w, statusCommand)).stdout).toContain("wait for the next run");
-    expect((await says(w, runs("everything"))).code).toBe(0);
+    expect((await w.run("status")).stdout).toContain("wait for the next run");
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
     expect(told(w)).toEqual([]);
   });
 });
@@ -191,20 +189,20 @@ describe("a run that is stopped on purpose", () => {
 describe("what a command that records a run exits with", () => {
   it("stands in `runs`: changes pending, a service down, a record that nobody knows", async () => {
     const w = await telling({ records: company(1, 1) });
-    expect((await says(w, plans)).last).toMatch(/^exit 2: changes are pending/u);
+    expect((await w.run("plan")).last).toMatch(/^exit 2: changes are pending/u);
     Object.assign(w.environment, promptRetries);
     await w.sandbox.refuseConnections();
-    expect((await says(w, plans)).code).toBe(7);
-    expect((await says(w, runs("everything"))).code).toBe(7);
+    expect((await w.run("plan")).exitCode).toBe(7);
+    expect((await w.run("run", "everything")).exitCode).toBe(7);
     await w.sandbox.acceptConnections();
-    expect((await says(w, runs("everything"))).code).toBe(0);
-    expect((await says(w, (call) => resyncCommand(call, { customer: "none" }))).code).toBe(64);
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    expect((await w.run("resync", "--customer", "none")).exitCode).toBe(64);
     w.orders = [...w.orders, { id: "O9", customer: "C9", assets: ["O9-A1"] }];
     writeFileSync(w.path("data/orders.ndjson"), lines(w.orders.map(orderRow)));
-    expect((await says(w, plans)).last).toContain(
+    expect((await w.run("plan")).last).toContain(
       "exit 3: 1 record is not done: 1 order is deferred (customer.blocked by customer.unknown)",
     );
     expect(recorded(w)).toEqual(["plan 2", "plan 7", "everything 7", "everything 0", "resync 64", "plan 3"]);
-    expect((await says(w, (call) => runsCommand(call, 20))).code).toBe(0);
+    expect((await w.run("runs")).exitCode).toBe(0);
   });
 });

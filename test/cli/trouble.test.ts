@@ -4,13 +4,14 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { canary, company } from "../support/world/crm.ts";
-import { document, documents, expectDecent, startCli, until, world } from "../support/cli.ts";
+import { document, documents, expectDecent, until, world } from "../support/cli.ts";
+import { startCrmSync } from "../support/process.ts";
 import type { World } from "../support/cli.ts";
 
 /** What the sandbox shows after a run that did everything. */
 async function finishes(w: World, customers: number): Promise<void> {
   const ended = await w.run("run", "everything");
-  expect(ended.code, ended.stdout + ended.stderr).toBe(0);
+  expect(ended.exitCode, ended.stdout + ended.stderr).toBe(0);
   expect(w.sandbox.state()).toMatchObject({ enterprises: customers, assignments: customers });
   expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
 }
@@ -18,11 +19,11 @@ async function finishes(w: World, customers: number): Promise<void> {
 describe("a ledger that cannot be written", () => {
   it("because another program has it locked: a clear stop before any call, and the next run goes on", async () => {
     const w = await world({ records: company(1, 1) });
-    expect((await w.run("migrate")).code).toBe(0);
+    expect((await w.run("migrate")).exitCode).toBe(0);
     const other = new Database(w.path("ledger.db"));
     other.exec("begin immediate");
     const { result, calls } = await w.writes(() => w.run("run", "everything"));
-    expect(result.code).not.toBe(0);
+    expect(result.exitCode).not.toBe(0);
     expect(calls).toEqual({});
     expect(result.stderr).toMatch(/lock|busy/iu);
     expect(result.stderr).not.toContain("defect");
@@ -40,13 +41,13 @@ describe("a ledger that cannot be written", () => {
       onTestFinished(() => void execFileSync("umount", ["-l", w.path("small")]));
       w.environment["CRM_SYNC__ledger__path"] = "small/ledger.db";
       const full = await w.run("run", "everything");
-      expect(full.code, full.stdout).not.toBe(0);
+      expect(full.exitCode, full.stdout).not.toBe(0);
       expect(full.stderr).toMatch(/full|room|space/iu);
       expect(full.stderr).not.toContain("defect");
       expect(w.sandbox.state().assignments).toBeLessThan(12);
       execFileSync("mount", ["-o", "remount,size=40m", w.path("small")]);
       await finishes(w, 12);
-      expect((await w.run("audit", "verify")).code).toBe(0);
+      expect((await w.run("audit", "verify")).exitCode).toBe(0);
     },
   );
 });
@@ -56,7 +57,7 @@ describe("a sandbox inside the program", () => {
     const w = await world({ records: company(1, 1) });
     mkdirSync(w.path("sandbox.db"));
     const ended = await w.plain("--sandbox", "run", "everything");
-    expect([ended.code, ended.stderr]).toEqual([
+    expect([ended.exitCode, ended.stderr]).toEqual([
       78,
       expect.stringContaining(`${w.path("sandbox.db")} cannot be opened`),
     ]);
@@ -73,12 +74,12 @@ describe("a terminal that closes", () => {
       const running = w.start(...words);
       await until("an enterprise is being made", () => (w.sandbox.counts().calls["E2"] ?? 0) > 0);
       // Nobody reads any more, and the shell and the system both say so.
-      running.child.stdout.destroy();
-      running.child.stderr.destroy();
+      running.child.stdout?.destroy();
+      running.child.stderr?.destroy();
       running.child.kill("SIGHUP");
       running.child.kill("SIGHUP");
       const ended = await running.ended;
-      expect({ code: ended.code, signal: ended.signal }).toEqual({ code: 1, signal: null });
+      expect({ code: ended.exitCode, signal: ended.signal }).toEqual({ code: 1, signal: null });
       expect(w.rows("select state, exit_code as exit from run")).toEqual([{ state: "stopped", exit: 1 }]);
       expect(w.rows("select id from operation where state in ('sending', 'unknown', 'parked')")).toEqual([]);
       expect(w.sandbox.state().enterprises).toBeLessThan(4);
@@ -97,7 +98,7 @@ describe("signals", () => {
     await running.says("once more ends it at once");
     running.child.kill("SIGINT");
     const ended = await running.ended;
-    expect([ended.code, ended.signal]).toEqual([130, null]);
+    expect([ended.exitCode, ended.signal]).toEqual([130, null]);
     expectDecent(["run"], ended);
     w.answerAtOnce();
     await finishes(w, 6);
@@ -110,7 +111,7 @@ describe("signals", () => {
     await until("an order is on its way", () => (w.sandbox.counts().calls["E5"] ?? 0) > 0);
     running.child.kill("SIGINT");
     const ended = await running.ended;
-    expect(ended.code, ended.stdout).toBe(1);
+    expect(ended.exitCode, ended.stdout).toBe(1);
     expect(ended.stdout).toContain(": stopped");
     expect(ended.stdout).not.toContain("DOES NOT");
     expect(ended.stdout).toContain("exit 1: the run did not come to its end; the next one goes on from here");
@@ -126,7 +127,7 @@ describe("signals", () => {
     await until("the run is on", () => (w.sandbox.counts().calls["E3"] ?? 0) > 0);
     for (const words of [["run", "staff"], ["plan"], ["resync", "--customer", "C1"], ["--json", "apply"]]) {
       const second = await w.run(...words);
-      expect(second.code, words.join(" ")).toBe(75);
+      expect(second.exitCode, words.join(" ")).toBe(75);
       expect(second.stderr, words.join(" ")).toContain("another run");
       expect(running.child.exitCode, "the first run is still on").toBeNull();
     }
@@ -192,7 +193,7 @@ describe("for machines", () => {
     ];
     for (const [words, code] of commands) {
       const ended = await w.run("--json", ...words);
-      expect.soft(ended.code, `${words.join(" ")}: ${ended.stdout}${ended.stderr}`).toBe(code);
+      expect.soft(ended.exitCode, `${words.join(" ")}: ${ended.stdout}${ended.stderr}`).toBe(code);
       expect.soft(documents(ended).length, words.join(" ")).toBeGreaterThan(0);
     }
     const [row] = document(await w.run("--json", "quarantine", "list"));
@@ -212,7 +213,7 @@ describe("what is private", () => {
     w.sandbox.faults.add({ operation: "E2", fault: "http502", times: 1 });
     w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", times: 1 });
     const [first] = w.customers;
-    await w.run("plan", "--out", "plan.ndjson");
+    await w.run("plan", "--out", w.path("plan.ndjson"));
     await w.run("run", "everything");
     if (first !== undefined) first.name = `${canary.name} renamed`;
     writeFileSync(
@@ -221,7 +222,7 @@ describe("what is private", () => {
     );
     await w.run("run", "everything");
     await w.run("run", "verify");
-    await w.run("audit", "export", "--out", "audit.ndjson");
+    await w.run("audit", "export", "--out", w.path("audit.ndjson"));
     const tables = w.rows<{ name: string }>(
       "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'",
     );
@@ -242,9 +243,9 @@ describe("what is private", () => {
     const w = await world({ records: company(1, 1) });
     const configured = readFileSync(w.path("crm-sync.yaml"), "utf8");
     writeFileSync(w.path("crm-sync.yaml"), configured.replace("sealKey: env:SEAL_KEY", `sealKey: ${canary.password}`));
-    const clear = await startCli(["check"], { folder: w.folder, environment: w.environment }).ended;
+    const clear = await startCrmSync({ folder: w.folder, environment: w.environment }, "check").ended;
     expectDecent(["check"], clear);
-    expect(clear.code).toBe(78);
+    expect(clear.exitCode).toBe(78);
     expect(clear.stderr).toContain("`ledger.sealKey` is a value that is not shown");
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { toStdoutFromOneState } from "../../src/cli/stdout.ts";
 
 describe("what is read from one state of the ledger", () => {
@@ -11,16 +11,12 @@ describe("what is read from one state of the ledger", () => {
         events.push("ledger let go");
       }
     }
-    const stdout = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
+    const write = (chunk: string | Buffer, done?: () => void): boolean => {
       events.push(String(chunk));
-      queueMicrotask(() => process.stdout.emit("drain"));
+      queueMicrotask(() => done?.());
       return false;
-    });
-    try {
-      await toStdoutFromOneState(rows());
-    } finally {
-      stdout.mockRestore();
-    }
+    };
+    await toStdoutFromOneState({ stdout: { write } }, rows());
     expect(events).toEqual(["ledger let go", "row 0\nrow 1\nrow 2\n"]);
   });
 });

@@ -11,7 +11,8 @@ import { killPoints } from "../support/kill-points-names.ts";
 import type { KillPoint } from "../support/kill-points-names.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf, runProgram } from "../support/program.ts";
+import { startCrmSync } from "../support/process.ts";
+import { crmSync, goodRunOf, runJob } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
 import { cellsOf, sampled } from "../support/sizes.ts";
 import {
@@ -78,14 +79,15 @@ class Cell {
   }
 
   async run(environment: Record<string, string> = {}): Promise<Ended> {
-    const ended = await runProgram({
-      words: ["run", "everything"],
+    const place = {
       config: configOf(this.folder),
       sandbox: this.sandbox.url,
       ledger: ledgerOf(this.folder),
       environment: { ...sealEnvironment, ...this.change.environment, ...environment },
-      ...(environment["KILL_POINT"] === undefined ? {} : { preload }),
-    });
+    };
+    const words = ["--json", "run", "everything"];
+    const isKilled = environment["KILL_POINT"] !== undefined;
+    const ended = await (isKilled ? startCrmSync({ ...place, preload }, ...words).ended : crmSync(place, ...words));
     this.output.push(ended.stdout, ended.stderr);
     return ended;
   }
@@ -97,7 +99,7 @@ class Cell {
     const orders = { KILL_POINT: point, KILL_KIND: kind, KILL_OPERATION: this.operation()?.id ?? "" };
     let ended = await this.run(orders);
     // What is taken away is judged once a run, so a revoke that settling found unsent is sent by the next one.
-    if (ended.code === 0 && this.change.judged === true && point === "in settling, after a resend")
+    if (ended.exitCode === 0 && this.change.judged === true && point === "in settling, after a resend")
       ended = await this.run(orders);
     if (ended.signal !== "SIGKILL") throw new Error(`${point} was not reached: ${ended.stderr.slice(-2000)}`);
     this.sandbox.faults.clear();
@@ -161,8 +163,7 @@ async function openPlatform(path: string): Promise<Sandbox> {
 beforeAll(async () => {
   writeWorld(base);
   const sandbox = await openPlatform(base);
-  const ended = await runProgram({
-    words: ["run", "everything"],
+  const ended = await runJob({
     config: configOf(base),
     sandbox: sandbox.url,
     ledger: ledgerOf(base),

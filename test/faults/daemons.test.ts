@@ -13,11 +13,12 @@ import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { startGate } from "../support/gate.ts";
 import type { Gate, GateCall } from "../support/gate.ts";
-import { runInProcess } from "../support/in-process.ts";
+import { startCrmSync } from "../support/process.ts";
+import type { Running } from "../support/process.ts";
+import { goodRunOf, runJob } from "../support/program.ts";
+import type { Ended } from "../support/program.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf, startProgram } from "../support/program.ts";
-import type { Ended, Program } from "../support/program.ts";
 import { sampled, sizes } from "../support/sizes.ts";
 import { baseWished, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
 import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
@@ -66,10 +67,10 @@ type Command = "run" | "serve";
 class Racer {
   readonly command: Command;
   readonly gate: Gate;
-  readonly program: Program;
+  readonly program: Running;
   readonly ended: Promise<Ended>;
 
-  constructor(command: Command, gate: Gate, program: Program) {
+  constructor(command: Command, gate: Gate, program: Running) {
     this.command = command;
     this.gate = gate;
     this.program = program;
@@ -134,8 +135,8 @@ class Race {
 
   /** SIGKILL, and what it had on its way is as far as it came. */
   async kill(racer: Racer): Promise<void> {
-    racer.program.kill();
-    const { code, signal } = await racer.ended;
+    racer.program.child.kill("SIGKILL");
+    const { exitCode: code, signal } = await racer.ended;
     if (signal !== "SIGKILL") throw new Error(`the winner ended by itself with ${code}`);
     this.#let(false);
   }
@@ -144,12 +145,9 @@ class Race {
     return { config: configOf(this.path), ledger: ledgerOf(this.path), environment };
   }
 
-  program(command: Command, url: string): Program {
-    return startProgram({
-      words: command === "run" ? ["run", "everything"] : ["serve"],
-      ...this.command,
-      sandbox: url,
-    });
+  program(command: Command, url: string): Running {
+    const words = command === "run" ? ["run", "everything"] : ["serve"];
+    return startCrmSync({ ...this.command, sandbox: url }, "--json", ...words);
   }
 
   /** Who makes calls, and who does not. */
@@ -182,20 +180,20 @@ class Race {
   /** `serve` is told to end, `run` ends by itself; both with 0, but for the one that stood back. */
   async end(): Promise<void> {
     for (const racer of this.racers) {
-      if (racer.command === "serve") racer.program.tell("SIGTERM");
+      if (racer.command === "serve") racer.program.child.kill("SIGTERM");
       const ended = await racer.ended;
       this.output.push(ended.stdout, ended.stderr);
       const allowed: readonly (number | null)[] =
         racer.command === "serve" ? [exitCodes.ok] : [exitCodes.ok, exitCodes.runActive];
-      if (ended.signal !== "SIGKILL" && !allowed.includes(ended.code))
-        throw new Error(`${racer.command} ended with ${ended.code ?? ended.signal}: ${ended.stderr}`);
+      if (ended.signal !== "SIGKILL" && !allowed.includes(ended.exitCode))
+        throw new Error(`${racer.command} ended with ${ended.exitCode ?? ended.signal}: ${ended.stderr}`);
     }
   }
 
   async close(): Promise<void> {
     this.#let(false);
     for (const racer of this.racers) {
-      if (!(await racer.isOver())) racer.program.kill();
+      if (!(await racer.isOver())) racer.program.child.kill("SIGKILL");
       await racer.ended;
       await racer.gate.close();
     }
@@ -232,7 +230,7 @@ async function everythingOnce(race: Race): Promise<void> {
     .map((line) => fireTimeLine.parse(JSON.parse(line)))
     .map((line) => `${line.job} ${line.fireTime}`);
   expect(fired, "a job fired twice at one time").toEqual([...new Set(fired)]);
-  const last = await runInProcess({ job: "everything", ...race.command, sandbox: race.sandbox.url });
+  const last = await runJob({ ...race.command, sandbox: race.sandbox.url });
   expect(goodRunOf(last).writingCalls).toBe(0);
   const runs = race.runs();
   for (const [index, run] of runs.entries()) {
@@ -261,7 +259,7 @@ async function standsBack(racer: Racer): Promise<void> {
     return;
   }
   const ended = await racer.ended;
-  expect(ended.code, ended.stderr).toBe(exitCodes.runActive);
+  expect(ended.exitCode, ended.stderr).toBe(exitCodes.runActive);
   expect(ended.stderr).toContain("another run is on");
   expect(ended.stderr).toContain("→");
 }
@@ -308,7 +306,7 @@ describe.concurrent("two programs on one ledger", () => {
         const { winner, loser } = await oneHoldsTheRun(race);
         if (hold !== undefined) await shortCommandsWork(race, hold);
         race.release();
-        if (winner.command === "run") expect((await winner.ended).code).toBe(exitCodes.ok);
+        if (winner.command === "run") expect((await winner.ended).exitCode).toBe(exitCodes.ok);
         // A fire time that waited fires when the other's run has ended, in whichever program it waited.
         const scheduled = [winner, loser].some((racer) => racer.command === "serve") ? 2 : 0;
         await race.until("each job that was due was run", () => {
@@ -379,8 +377,8 @@ async function openHold(path: string): Promise<string> {
 /** What people ask and decide while a run is on. */
 async function shortCommandsWork(race: Race, hold: string): Promise<void> {
   for (const words of [["status"], ["settle", "list"], ["approve", hold, "--reason", "asked"]]) {
-    const ended = await startProgram({ words, ...race.command, sandbox: race.sandbox.url }).ended;
-    expect(ended.code, `${words.join(" ")}: ${ended.stderr}`).toBe(exitCodes.ok);
+    const ended = await startCrmSync({ ...race.command, sandbox: race.sandbox.url }, "--json", ...words).ended;
+    expect(ended.exitCode, `${words.join(" ")}: ${ended.stderr}`).toBe(exitCodes.ok);
     race.output.push(ended.stdout, ended.stderr);
   }
   expect(race.runs().filter((run) => run.state === "running")).toHaveLength(1);

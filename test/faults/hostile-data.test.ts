@@ -7,20 +7,14 @@ import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
-import { checkCommand } from "../../src/cli/commands/check.ts";
-import { explainCommand } from "../../src/cli/commands/explain.ts";
-import { quarantineListCommand, quarantineShowCommand } from "../../src/cli/commands/quarantine.ts";
-import { statusCommand } from "../../src/cli/commands/status.ts";
-import { reportCommand } from "../../src/cli/commands/report.ts";
 import { createStaging } from "../../src/ledger/records/staging.ts";
 import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { createSource } from "../../src/source/source.ts";
-import { inProcess, runInProcess } from "../support/in-process.ts";
+import { crmSync, goodRunOf, runJob, runResultOf } from "../support/program.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf, runProgram, runResultOf } from "../support/program.ts";
 import { startChangingProxy } from "../support/reversing-proxy.ts";
 import { isFull, sampled, sizes } from "../support/sizes.ts";
 import { changes, configOf, ledgerOf, platformOf, writeWorld } from "../support/world/small.ts";
@@ -211,9 +205,9 @@ async function meet(world: World, format: Format, hostile: HostileClass): Promis
   const wanted = "held" in becomes ? [...cleanHeld, ...indexes.map(becomes.held)] : cleanHeld;
   const exit = "held" in becomes ? 0 : 3;
 
-  const first = runResultOf(await runInProcess({ job: "everything", ...options(world) }));
+  const first = runResultOf(await runJob(options(world)));
   expect(first.balance.adds).toBe(true);
-  const list = await inProcess(options(world), quarantineListCommand);
+  const list = await crmSync(options(world), "--json", "quarantine", "list");
   const rows = quarantineRows.parse(JSON.parse(list.stdout));
   expect(rows.map((row) => `${row.place} ${row.code}`).toSorted()).toEqual(
     "held" in becomes
@@ -227,28 +221,21 @@ async function meet(world: World, format: Format, hostile: HostileClass): Promis
   expect(sorted(found)).toEqual(sorted(wanted));
 
   const before = world.sandbox.counts().writingCalls;
-  const second = runResultOf(await runInProcess({ job: "everything", ...options(world) }));
+  const second = runResultOf(await runJob(options(world)));
   expect(second).toMatchObject({ exit, writingCalls: 0, balance: { adds: true } });
   expect(world.sandbox.counts().writingCalls).toBe(before);
 
-  const people = { ...options(world), json: false };
-  const told = await inProcess(people, quarantineListCommand);
+  const told = await crmSync(options(world), "quarantine", "list");
   isDecent("quarantine list", told);
   if (rows.length > 0) expect(told.stdout).toContain(placeOf(format, stream, 1));
   const [row] = rows;
   if (row !== undefined) {
-    isDecent(
-      "quarantine show --raw",
-      await inProcess(people, (invocation) => quarantineShowCommand(invocation, row.id, true)),
-    );
+    isDecent("quarantine show --raw", await crmSync(options(world), "quarantine", "show", row.id, "--raw"));
   }
-  isDecent("status", await inProcess(people, statusCommand));
+  isDecent("status", await crmSync(options(world), "status"));
   if (stream === "customers" && "held" in becomes) {
     const [id] = becomes.held(0);
-    isDecent(
-      "explain",
-      await inProcess(people, (invocation) => explainCommand(invocation, "customer", `crm/${String(id)}`)),
-    );
+    isDecent("explain", await crmSync(options(world), "explain", "customer", `crm/${String(id)}`));
   }
 }
 
@@ -278,14 +265,12 @@ describe("a report for a spreadsheet", () => {
         order(`${start}bad${index}`, { product: `${start}B${index}`, nodes: start }),
       );
       write(world.path, "ndjson", "orders", [...good, ...bad]);
-      expect(runResultOf(await runInProcess({ job: "everything", ...options(world) }))).toMatchObject({ exit: 3 });
+      expect(runResultOf(await runJob(options(world)))).toMatchObject({ exit: 3 });
       const period = new Date().toISOString().slice(0, 7);
       for (const kind of ["orders", "exceptions", "reconciliation"]) {
         const out = join(world.path, `${kind}.csv`);
-        const ended = await inProcess(options(world), (invocation) =>
-          reportCommand(invocation, kind, { period, format: "csv", by: "happened", out }),
-        );
-        expect(ended.code, ended.stderr).toBe(0);
+        const ended = await crmSync(options(world), "report", kind, "--period", period, "--out", out);
+        expect(ended.exitCode, ended.stderr).toBe(0);
         const text = readFileSync(out, "utf8");
         const rows = z.array(z.array(z.string())).parse(parse(text, { relax_column_count: true }));
         const cells = rows.flat();
@@ -306,8 +291,8 @@ describe("a configuration", () => {
           : `a${index}: &a${index} [*a${index - 1}, *a${index - 1}, *a${index - 1}, *a${index - 1}]`,
       );
       writeFileSync(configOf(world.path), `${laughs.join("\n")}\n`);
-      const ended = await inProcess({ ...options(world), json: false }, checkCommand);
-      expect(ended.code).toBe(78);
+      const ended = await crmSync(options(world), "check");
+      expect(ended.exitCode).toBe(78);
       expect(ended.stderr).toMatch(/crm-sync\.yaml:\d+:\d+: /u);
       expect(world.sandbox.counts().calls).toEqual({});
     });
@@ -318,8 +303,8 @@ describe("an answer of the platform that is nested ten thousand deep", () => {
   it("is unreadable and no proof of anything: an order in doubt is not placed again, and is settled by the next answer", async () => {
     await inWorld(async (world) => {
       writeWorld(world.path);
-      const run = (sandbox: string) => runInProcess({ job: "everything", ...options(world), sandbox });
-      goodRunOf(await run(world.sandbox.url));
+      const runThrough = (sandbox: string) => runJob({ ...options(world), sandbox });
+      goodRunOf(await runThrough(world.sandbox.url));
       const change = changes["E5 places an order"];
       if (change === undefined) throw new Error("the world has no order to place");
       writeWorld(world.path, change.world);
@@ -329,15 +314,14 @@ describe("an answer of the platform that is nested ten thousand deep", () => {
       );
       try {
         world.sandbox.faults.add({ operation: "E5", fault: "appliedNoReply", nth: 1 });
-        const first = runResultOf(await run(proxy.url));
+        const first = runResultOf(await runThrough(proxy.url));
         expect(first).toMatchObject({ state: "done", exit: 5, balance: { adds: true } });
-        const status = await inProcess({ ...options(world), json: false }, statusCommand);
+        const status = await crmSync(options(world), "status");
         expect(status.stdout + JSON.stringify(first)).not.toMatch(/RangeError|call stack|defect/u);
-        const again = runResultOf(await run(proxy.url));
+        const again = runResultOf(await runThrough(proxy.url));
         expect(again).toMatchObject({ state: "done", exit: 5, writingCalls: 0, balance: { adds: true } });
-        // As a process of its own, for what it logs.
-        const verified = await runProgram({ ...options(world), sandbox: proxy.url, words: ["run", "verify"] });
-        expect(verified.code).toBe(7);
+        const verified = await crmSync({ ...options(world), sandbox: proxy.url }, "--json", "run", "verify");
+        expect(verified.exitCode).toBe(7);
         expect(verified.stdout + verified.stderr).toContain(
           "M7 got an answer that does not fit the contract: HTTP 200 with a body nested deeper than 100 levels",
         );
@@ -345,10 +329,10 @@ describe("an answer of the platform that is nested ten thousand deep", () => {
       } finally {
         await proxy.close();
       }
-      goodRunOf(await run(world.sandbox.url));
+      goodRunOf(await runThrough(world.sandbox.url));
       const orders = Object.values(world.sandbox.state().orders);
       expect(orders.map((placed) => placed.calls)).toEqual([1, 1]);
-      expect(goodRunOf(await run(world.sandbox.url)).writingCalls).toBe(0);
+      expect(goodRunOf(await runThrough(world.sandbox.url)).writingCalls).toBe(0);
     });
   });
 });

@@ -3,12 +3,13 @@ import { request } from "undici";
 import { z } from "zod";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { Draws } from "../simulation/timeline.ts";
+import type { Running } from "../support/process.ts";
 import { auditIsWhole, fullCheck } from "../support/full-check.ts";
-import { runInProcess, settleNotApplied } from "../support/in-process.ts";
+import { startCrmSync } from "../support/process.ts";
+import { goodRunOf, runJob, runResultOf, settleNotApplied } from "../support/program.ts";
+import type { Ended } from "../support/program.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { readCounts, readState } from "../support/platform-view.ts";
-import { goodRunOf, runResultOf, startProgram } from "../support/program.ts";
-import type { Ended, Program } from "../support/program.ts";
 import { startSandboxProcess } from "../support/sandbox-process.ts";
 import type { SandboxProcess } from "../support/sandbox-process.ts";
 import { configOf, ledgerOf, platformOf, writeWorld } from "../support/world/small.ts";
@@ -136,10 +137,10 @@ export class KilledWorld {
     const afterMs = this.#draws.whole(0, early ? moments.longestStartMs : longest);
     const { writingCalls } = await readCounts(this.#sandbox.url);
     const started = new Date().toISOString();
-    const program = startProgram({ words: ["run", "everything"], ...this.#program });
+    const program = startCrmSync(this.#program, "--json", "run", "everything");
     if (!early) await this.#writes(program, writingCalls);
     await pause(afterMs);
-    program.kill();
+    program.child.kill("SIGKILL");
     const ended = await program.ended;
     this.#output.push(ended.stdout, ended.stderr);
     if (ended.signal !== "SIGKILL") {
@@ -154,7 +155,7 @@ export class KilledWorld {
   }
 
   /** Waits until the platform gets a writing call, or the program ends. */
-  async #writes(program: Program, before: number): Promise<void> {
+  async #writes(program: Running, before: number): Promise<void> {
     await program.says(`"stream":"staff"`);
     const ended = program.ended.then(() => true);
     while ((await readCounts(this.#sandbox.url)).writingCalls === before)
@@ -207,7 +208,7 @@ export class KilledWorld {
   }
 
   async #run(): Promise<Ended> {
-    return await runInProcess({ job: "everything", ...this.#program });
+    return await runJob(this.#program);
   }
 
   /**
@@ -223,7 +224,7 @@ export class KilledWorld {
     ledger.close();
     const others = rows.filter((row) => row.endpoint !== "E2" || !row.why.includes("A8"));
     for (const { id } of rows) {
-      const { code, stdout } = await settleNotApplied(this.#program, id);
+      const { exitCode: code, stdout } = await settleNotApplied(this.#program, id);
       if (code !== 0) others.push({ id, endpoint: "settle", why: stdout });
     }
     return others.map((row) => `${row.endpoint} is parked: ${row.why}`);

@@ -26,11 +26,11 @@ import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { startGate } from "../support/gate.ts";
-import { runInProcess } from "../support/in-process.ts";
+import { startCrmSync } from "../support/process.ts";
+import { goodRunOf, runJob } from "../support/program.ts";
+import type { Ended } from "../support/program.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf, runProgram } from "../support/program.ts";
-import type { Ended } from "../support/program.ts";
 import { isFull, sampled, sizes } from "../support/sizes.ts";
 import {
   again,
@@ -66,8 +66,7 @@ async function openPlatform(store: string): Promise<Sandbox> {
 }
 
 async function run(path: string, url: string): Promise<Ended> {
-  return await runInProcess({
-    job: "everything",
+  return await runJob({
     config: configOf(path),
     sandbox: url,
     ledger: ledgerOf(path),
@@ -90,7 +89,7 @@ const failure = z.object({ error: z.object({ code: z.string(), cure: z.string().
 
 /** The code that a refusal of the ledger came with; anything else fails the test. */
 function refusalOf(ended: Ended): string {
-  expect(ended.code, ended.stdout + ended.stderr).toBe(exitCodes.ledgerRefused);
+  expect(ended.exitCode, ended.stdout + ended.stderr).toBe(exitCodes.ledgerRefused);
   expect(ended.stderr).toContain("→");
   expect(ended.stderr).not.toContain("defect");
   return failure.parse(JSON.parse(ended.stdout)).error.code;
@@ -208,8 +207,7 @@ describe("a ledger that is deleted while serve runs a job on it", () => {
     });
     const everything = '{ kind: sync, streams: [customers, orders, staff], schedule: "* * * * *" }';
     try {
-      const ended = await runProgram({
-        words: ["serve"],
+      const place = {
         config: configOf(path),
         sandbox: gate.url,
         ledger: ledgerOf(path),
@@ -219,7 +217,8 @@ describe("a ledger that is deleted while serve runs a job on it", () => {
           CRM_SYNC__jobs: `{ everything: ${everything}, customers-and-orders: { enabled: false }, staff: { enabled: false },
             verify: { enabled: false }, monthly-report: { enabled: false } }`,
         },
-      });
+      };
+      const ended = await startCrmSync(place, "--json", "serve").ended;
       expect(refusalOf(ended)).toBe("ledger.gone");
       expect(gate.calls().writing).toBe(2);
     } finally {
@@ -369,7 +368,7 @@ describe("a write-ahead log that is torn", () => {
       const sandbox = await openPlatform(platformOf(path));
       try {
         const ended = await run(path, sandbox.url);
-        if (ended.code !== 0) wrong.push(`${name}: exit ${ended.code} ${ended.stdout}`);
+        if (ended.exitCode !== 0) wrong.push(`${name}: exit ${ended.exitCode} ${ended.stdout}`);
         for (const item of await fullCheckOf(path, sandbox, changedWished)) wrong.push(`${name}: ${item}`);
         if (goodRunOf(await run(path, sandbox.url)).writingCalls > 0) wrong.push(`${name}: a third run sends`);
       } finally {
@@ -401,7 +400,7 @@ describe("a write-ahead log that is torn", () => {
       const known = auditEntries(ledgerOf(path)).length >= head;
       const before = sandbox.counts().calls;
       const ended = await run(path, sandbox.url);
-      if (known && (ended.code !== 0 || goodRunOf(ended).writingCalls > 0)) wrong.push(`${name}: ${ended.stdout}`);
+      if (known && (ended.exitCode !== 0 || goodRunOf(ended).writingCalls > 0)) wrong.push(`${name}: ${ended.stdout}`);
       if (known) continue;
       refused += 1;
       if (refusalOf(ended) !== "ledger.behind") wrong.push(`${name}: ${ended.stdout}`);
@@ -464,14 +463,15 @@ describe("a flipped bit in a page of the ledger", () => {
           const before = sandbox.counts().writingCalls;
           const ended = await run(path, sandbox.url);
           if (sandbox.counts().writingCalls > before) wrong.push(`${name}: something was sent`);
-          if (ended.code === exitCodes.ledgerRefused) {
+          if (ended.exitCode === exitCodes.ledgerRefused) {
             refusalOf(ended);
             tally.refused += 1;
             continue;
           }
           // A changed value may be noticed by what a run counts or by the shape of a record: then the run says so.
           const told: readonly (number | null)[] = [exitCodes.ok, exitCodes.recordsRejected, exitCodes.doesNotBalance];
-          if (!told.includes(ended.code)) wrong.push(`${name}: exit ${ended.code} ${ended.stdout}${ended.stderr}`);
+          if (!told.includes(ended.exitCode))
+            wrong.push(`${name}: exit ${ended.exitCode} ${ended.stdout}${ended.stderr}`);
           if (now === undefined) {
             // The head of one row: SQLite's look at the structure passes over it, and whoever reads the row is refused.
             // This run did not.
@@ -480,8 +480,8 @@ describe("a flipped bit in a page of the ledger", () => {
           }
           const differ = dumpsDiffer(was, now);
           tally[differ.length === 0 ? "harmless" : "changed"] += 1;
-          if (differ.length === 0 && ended.code !== 0)
-            wrong.push(`${name}: nothing is changed, and exit ${ended.code}`);
+          if (differ.length === 0 && ended.exitCode !== 0)
+            wrong.push(`${name}: nothing is changed, and exit ${ended.exitCode}`);
           // One value of one table, and in the audit record it is found by name.
           if (differ.length > 1) wrong.push(`${name}: changed ${differ.join(", ")}`);
           const verdict = verifyChain(auditEntries(ledger), readKeptHeads(headsPath(ledger)));

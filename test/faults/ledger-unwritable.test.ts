@@ -10,12 +10,12 @@ import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { startGate } from "../support/gate.ts";
-import { runInProcess } from "../support/in-process.ts";
+import { startCrmSync } from "../support/process.ts";
+import { goodRunOf, runJob } from "../support/program.ts";
+import type { Ended, Place } from "../support/program.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { dumpOf, dumpsDiffer } from "../support/ledger-bytes.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf, runProgram } from "../support/program.ts";
-import type { Ended } from "../support/program.ts";
 import { isFull } from "../support/sizes.ts";
 import { baseWished, changes, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
 import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
@@ -62,20 +62,20 @@ async function inWorld(prepare: (disk: string) => void, work: (world: World) => 
   }
 }
 
-function commandIn(world: World, sandbox: string = world.sandbox.url): Parameters<typeof runInProcess>[0] {
+function commandIn(world: World, sandbox: string = world.sandbox.url): Place {
   const { ledger } = world;
-  return { job: "everything", config: configOf(world.folder), sandbox, ledger, environment: sealEnvironment };
+  return { config: configOf(world.folder), sandbox, ledger, environment: sealEnvironment };
 }
 
 async function run(world: World, sandbox?: string): Promise<Ended> {
-  return await runInProcess(commandIn(world, sandbox));
+  return await runJob(commandIn(world, sandbox));
 }
 
 const failure = z.object({ error: z.object({ code: z.string(), message: z.string(), cure: z.string().min(1) }) });
 
 /** The code that a refusal of the ledger came with; anything else fails the test. */
 function refusalOf(ended: Ended): string {
-  expect(ended.code, ended.stdout + ended.stderr).toBe(exitCodes.ledgerRefused);
+  expect(ended.exitCode, ended.stdout + ended.stderr).toBe(exitCodes.ledgerRefused);
   const { code, message } = failure.parse(JSON.parse(ended.stdout)).error;
   expect(ended.stderr).toContain(message);
   expect(ended.stderr).toContain("→");
@@ -85,7 +85,7 @@ function refusalOf(ended: Ended): string {
 
 /** A path that this user cannot write is a mistake of the configuration. */
 function notWritable(ended: Ended): void {
-  expect(ended.code, ended.stdout + ended.stderr).toBe(exitCodes.configuration);
+  expect(ended.exitCode, ended.stdout + ended.stderr).toBe(exitCodes.configuration);
   const { code, message } = failure.parse(JSON.parse(ended.stdout)).error;
   expect(code).toBe("config.ledger-not-writable");
   expect(message).toContain("ledger.path");
@@ -131,7 +131,7 @@ async function runWithRoom(room: number): Promise<{ finished: boolean; sent: num
     await gate.close();
     expect(mount("-o", "remount,size=64m", world.disk)).toBe(true);
     sent = gate.calls().writing;
-    finished = ended.code === exitCodes.ok;
+    finished = ended.exitCode === exitCodes.ok;
     if (!finished) {
       expect(["ledger.disk-full", "ledger.cannot-write", "ledger.cannot-open"]).toContain(refusalOf(ended));
       expect(sent).toBeLessThanOrEqual(attempts(world.ledger) - before);
@@ -234,7 +234,7 @@ describe("a ledger that another program has locked since a call was on its way",
           },
         });
         try {
-          const ended = await runProgram({ words: ["run", "everything"], ...commandIn(world, gate.url) });
+          const ended = await startCrmSync(commandIn(world, gate.url), "--json", "run", "everything").ended;
           goodRunOf(ended);
         } finally {
           await gate.close();
@@ -255,13 +255,13 @@ describe("a ledger that another program has locked since a call was on its way",
           },
         });
         try {
-          const first = await runProgram({ words: ["run", "everything"], ...commandIn(world, gate.url) });
+          const first = await startCrmSync(commandIn(world, gate.url), "--json", "run", "everything").ended;
           const lockedAt = performance.now();
           expect(refusalOf(first)).toBe("ledger.busy");
           expect(gate.calls().writing).toBe(1);
           const calls = gate.calls().all;
           for (const until = lockedAt + (isFull ? 50_000 : 0); performance.now() < until;) {
-            const again = await runProgram({ words: ["run", "everything"], ...commandIn(world, gate.url) });
+            const again = await startCrmSync(commandIn(world, gate.url), "--json", "run", "everything").ended;
             expect(refusalOf(again)).toBe("ledger.busy");
             await sleep(100);
           }
@@ -302,8 +302,8 @@ describe("a migration that is killed in the middle", () => {
     expect(existsSync(ledgerOf(path))).toBe(true);
     const sandbox = await newSandbox();
     try {
-      const command = { job: "everything", config: configOf(path), sandbox: sandbox.url, ledger: ledgerOf(path) };
-      goodRunOf(await runInProcess({ ...command, environment: sealEnvironment }));
+      const command = { config: configOf(path), sandbox: sandbox.url, ledger: ledgerOf(path) };
+      goodRunOf(await runJob({ ...command, environment: sealEnvironment }));
       expect(sandbox.state()).toMatchObject({ enterprises: 1, assignments: 1 });
     } finally {
       await sandbox.close();

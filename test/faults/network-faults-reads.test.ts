@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { endpoints } from "../../src/contract/endpoints.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
+import type { Ended } from "../support/program.ts";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
 import { isSample } from "../support/sizes.ts";
-import type { Ended } from "../support/program.ts";
 import { changes, ledgerOf, writeWorld } from "../support/world/small.ts";
 import type { Change } from "../support/world/small.ts";
 
@@ -168,7 +168,7 @@ beforeAll(async () => {
   writeWorld(base);
   await cells.open(base, pages, async (cell) => {
     goodRunOf(await cell.run());
-    if ((await cell.run({ job: "verify" })).code !== 0) throw new Error("the world is not verified");
+    if ((await cell.run({ job: "verify" })).exitCode !== 0) throw new Error("the world is not verified");
   });
   cpSync(base, cells.place("unknown"), { recursive: true });
   for (const end of ["", "-wal", "-shm", ".lock", ".heads"])
@@ -211,7 +211,7 @@ function seen(cell: Cell): unknown[] {
 }
 
 function balances(ended: Ended, situation: Situation): number {
-  if (situation.job === "verify") return ended.code ?? -1;
+  if (situation.job === "verify") return ended.exitCode ?? -1;
   const result = runResultOf(ended);
   expect(result.balance.adds).toBe(true);
   return result.exit;

@@ -6,10 +6,10 @@ import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../support/full-check.ts";
-import { runInProcess } from "../support/in-process.ts";
+import { goodRunOf, runJob, runResultOf } from "../support/program.ts";
+import type { Ended } from "../support/program.ts";
 import { startReversingProxy } from "../support/reversing-proxy.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf, runResultOf } from "../support/program.ts";
 import { cellsOf, sampled } from "../support/sizes.ts";
 import {
   baseWished,
@@ -93,9 +93,8 @@ async function run(
   path: string,
   sandbox: Pick<Sandbox, "url">,
   environment: Record<string, string> = {},
-): Promise<ReturnType<typeof runInProcess>> {
-  return await runInProcess({
-    job: "everything",
+): Promise<Promise<Ended>> {
+  return await runJob({
     config: configOf(path),
     sandbox: sandbox.url,
     ledger: ledgerOf(path),

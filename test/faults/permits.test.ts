@@ -9,7 +9,8 @@ import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import { startGate } from "../support/gate.ts";
 import { LedgerView } from "../support/ledger-view.ts";
-import { goodRunOf, startProgram } from "../support/program.ts";
+import { startCrmSync } from "../support/process.ts";
+import { goodRunOf } from "../support/program.ts";
 import { configOf, writeWorld } from "../support/world/small.ts";
 import { sealEnvironment } from "../support/world/crm.ts";
 import type { SmallWorld } from "../support/world/small.ts";
@@ -59,18 +60,14 @@ it("a kill with more work than permits leaves at most callsAtOnce of each servic
     goodRunOf(await cell.run());
     writeWorld(folder, world(true));
     for (const operation of ["E5", "M1"] as const) cell.sandbox.faults.add({ operation, fault: "silence" });
-    const program = startProgram({
-      words: ["run", "everything"],
-      config: configOf(folder),
-      sandbox: cell.sandbox.url,
-      ledger: cell.ledger,
-      environment: { ...sealEnvironment, ...settings },
-    });
+    const place = { config: configOf(folder), sandbox: cell.sandbox.url, ledger: cell.ledger };
+    const environment = { ...sealEnvironment, ...settings };
+    const program = startCrmSync({ ...place, environment }, "--json", "run", "everything");
     const waiting = (): boolean => cell.calls("E5") < callsAtOnce || cell.calls("M1") < callsAtOnce;
     while (waiting()) await sleep(5);
     // Long enough for everybody else to have come to their call.
     await sleep(300);
-    program.kill();
+    program.child.kill("SIGKILL");
     expect((await program.ended).signal).toBe("SIGKILL");
     expect(open(cell)).toEqual({ "E5 sending": callsAtOnce, "M1 sending": callsAtOnce });
     expect([cell.calls("E5"), cell.calls("M1")]).toEqual([callsAtOnce, callsAtOnce]);
@@ -109,7 +106,7 @@ it("calls that wait for their permit when the lock is lost do not leave, and the
     await takeOver(cell.ledger);
     const before = cell.sandbox.counts().calls;
     lost.resolve();
-    expect((await running).code).toBe(75);
+    expect((await running).exitCode).toBe(75);
     await gate.close();
     expect(cell.sandbox.counts().calls).toEqual(before);
     expect(open(cell)).toEqual({ "E2 sending": 1 });

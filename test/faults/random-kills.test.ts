@@ -10,7 +10,7 @@ import type { Enterprise } from "../sandbox/caller.ts";
 import { Draws } from "../simulation/timeline.ts";
 import { startGate } from "../support/gate.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { compileCache } from "../support/warm.ts";
+import { compileCache } from "../support/process.ts";
 import { sizes } from "../support/sizes.ts";
 import { KilledWorld } from "./killed-program.ts";
 

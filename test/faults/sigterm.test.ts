@@ -3,8 +3,8 @@ import pLimit from "p-limit";
 import { describe, expect, it } from "vitest";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { temporaryFolder } from "../support/northwind.ts";
+import type { Running } from "../support/process.ts";
 import { runResultOf } from "../support/program.ts";
-import type { Program } from "../support/program.ts";
 import { sampled, sizes } from "../support/sizes.ts";
 import { customersAtOnce, signalled, StoppedWorld, stopNote, untilThere } from "./stopped-program.ts";
 import type { Way } from "./stopped-program.ts";
@@ -42,7 +42,7 @@ async function inWorld(seed: number, work: (world: StoppedWorld) => Promise<void
 async function momentOf(
   when: (typeof moments)[number],
   world: StoppedWorld,
-  program: Program,
+  program: Running,
   sandbox: Sandbox,
 ): Promise<void> {
   const { draws } = world;
@@ -96,20 +96,20 @@ async function stopOnce(world: StoppedWorld, way: Way, when: (typeof moments)[nu
   }
   if (!heard) {
     // It had not begun to listen, or had come to its end.
-    expect(ended.signal === "SIGTERM" || ended.code === 0, said).toBe(true);
+    expect(ended.signal === "SIGTERM" || ended.exitCode === 0, said).toBe(true);
     return false;
   }
   expect(ended.signal, said).toBeNull();
   if (way === "run") {
     const result = runResultOf(ended);
-    expect({ code: ended.code, ...run }, said).toEqual({
+    expect({ code: ended.exitCode, ...run }, said).toEqual({
       code: result.exit,
       state: result.state,
       exit: result.exit,
       adds: true,
     });
   } else {
-    expect(ended.code, said).toBe(0);
+    expect(ended.exitCode, said).toBe(0);
     expect(ended.stderr, said).toContain(`"msg":"stopping"`);
   }
   if (run?.state === "stopped") expect(ended.stderr, said).toMatch(/"state":"stopped".*"msg":"run ended"/u);
@@ -161,11 +161,11 @@ describe.concurrent("a second signal while it stops", () => {
         const sandbox = await world.platform(0, { operation: "writes", fault: "slow", delayMs: 60_000 });
         const program = world.start(way, sandbox);
         expect(await untilThere(program, () => sandbox.counts().writingCalls > 0)).toBe(true);
-        program.tell(first);
+        program.child.kill(first);
         expect(await program.says(stopNote)).toBe(true);
         const { ended } = await signalled(program, second);
         await sandbox.close();
-        expect({ code: ended.code, signal: ended.signal }, ended.stderr).toEqual({ code, signal: null });
+        expect({ code: ended.exitCode, signal: ended.signal }, ended.stderr).toEqual({ code, signal: null });
         expect(world.left().open.map((operation) => operation.state)).toContain("sending");
         expect(await world.finish(2)).toEqual([]);
         expect(world.differences()).toEqual([]);
@@ -204,7 +204,7 @@ describe.concurrent("SIGTERM", () => {
         await sandbox.close();
         expect(heard, ended.stderr).toBe(true);
         expect(tookMs, ended.stderr).toBeLessThan(promiseMs + 300);
-        expect({ code: ended.code, signal: ended.signal }, ended.stderr).toEqual({
+        expect({ code: ended.exitCode, signal: ended.signal }, ended.stderr).toEqual({
           code: way === "run" ? 5 : 0,
           signal: null,
         });
@@ -229,7 +229,7 @@ describe.concurrent("SIGTERM", () => {
       expect(tookMs, ended.stderr).toBeLessThan(promiseMs + callMs);
       const { run, attempts, open } = world.left();
       expect(run, ended.stderr).toEqual({ state: "stopped", exit: 5, adds: true });
-      expect(ended.code, ended.stderr).toBe(5);
+      expect(ended.exitCode, ended.stderr).toBe(5);
       expect(
         attempts.filter((attempt) => attempt.endpoint === "E5" && attempt.outcome !== "not-sent"),
         ended.stderr,

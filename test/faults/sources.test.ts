@@ -3,8 +3,6 @@ import { join } from "node:path";
 import pLimit from "p-limit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { quarantineListCommand } from "../../src/cli/commands/quarantine.ts";
-import { runCommand } from "../../src/cli/commands/run.ts";
 import { seededFraction } from "../../src/sandbox/faults.ts";
 import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -12,10 +10,9 @@ import { startService } from "../source/http-service.ts";
 import type { Answer } from "../source/http-service.ts";
 import type { Asked } from "../support/http-server.ts";
 import { whyNotAsNobody } from "../support/as-user.ts";
-import { inProcess, runInProcess } from "../support/in-process.ts";
+import { crmSync, goodRunOf, runJob } from "../support/program.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf } from "../support/program.ts";
 import { sampled, sizes } from "../support/sizes.ts";
 import { configOf, ledgerOf, platformOf } from "../support/world/small.ts";
 import { sealEnvironment } from "../support/world/crm.ts";
@@ -49,7 +46,7 @@ function options({ path, sandbox }: World) {
 
 /** A run that has to end well. */
 async function goodRun(world: World): Promise<number> {
-  return goodRunOf(await runInProcess({ job: "everything", ...options(world) })).writingCalls;
+  return goodRunOf(await runJob(options(world))).writingCalls;
 }
 
 interface Told {
@@ -62,9 +59,7 @@ interface Told {
 
 async function tellingRun(world: World): Promise<Told> {
   const before = world.sandbox.counts();
-  const { code, stdout, stderr } = await inProcess({ json: false, ...options(world) }, (invocation) =>
-    runCommand(invocation, "everything", []),
-  );
+  const { exitCode: code, stdout, stderr } = await crmSync(options(world), "run", "everything");
   const after = world.sandbox.counts();
   const writes = Object.entries(after.calls).map(([name, count]) => [name, count - (before.calls[name] ?? 0)] as const);
   const calls = Object.fromEntries(
@@ -485,7 +480,7 @@ describe("records that cannot be read", () => {
       const text = filesOf("ndjson", wholeExport())["staff.ndjson"] ?? "";
       writeFileSync(join(world.path, "staff.ndjson"), latin1(text));
       expect((await tellingRun(world)).code).toBe(3);
-      const list = await inProcess({ json: false, ...options(world) }, quarantineListCommand);
+      const list = await crmSync(options(world), "quarantine", "list");
       expect(list.stdout).toMatch(/wrong-encoding .+staff\.ndjson:1 +the line has bytes that are no UTF-8/u);
     });
   });

@@ -3,14 +3,15 @@ import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { z } from "zod";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
+import type { Ended } from "../support/program.ts";
+import type { Running } from "../support/process.ts";
 import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { Draws } from "../simulation/timeline.ts";
 import { fullCheck } from "../support/full-check.ts";
-import { runInProcess } from "../support/in-process.ts";
+import { startCrmSync } from "../support/process.ts";
+import { goodRunOf, runJob } from "../support/program.ts";
 import { LedgerView } from "../support/ledger-view.ts";
-import { goodRunOf, startProgram } from "../support/program.ts";
-import type { Ended, Program } from "../support/program.ts";
 import { configOf, ledgerOf, platformOf, writeWorld } from "../support/world/small.ts";
 import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
 import { GrowingCrm } from "./growing-crm.ts";
@@ -103,10 +104,10 @@ export class StoppedWorld {
     };
   }
 
-  start(way: Way, sandbox: Sandbox, environment: Readonly<Record<string, string>> = {}): Program {
+  start(way: Way, sandbox: Sandbox, environment: Readonly<Record<string, string>> = {}): Running {
     if (way === "serve") this.#makeDue();
     this.#started = new Date().toISOString();
-    const program = startProgram({ words: ways[way], ...this.#program(sandbox, environment) });
+    const program = startCrmSync(this.#program(sandbox, environment), "--json", ...ways[way]);
     void program.ended.then(({ stdout, stderr }) => this.#output.push(stdout, stderr));
     return program;
   }
@@ -162,8 +163,7 @@ export class StoppedWorld {
   async finish(runs: 1 | 2 = 1): Promise<string[]> {
     const sandbox = await this.platform(0);
     try {
-      for (let run = 0; run < runs; run += 1)
-        goodRunOf(await runInProcess({ job: "everything", ...this.#program(sandbox, {}) }));
+      for (let run = 0; run < runs; run += 1) goodRunOf(await runJob(this.#program(sandbox, {})));
       const wrong = await fullCheck({
         ledger: ledgerOf(this.#folder),
         sandbox: sandbox.url,
@@ -189,7 +189,7 @@ export class StoppedWorld {
 }
 
 /** Waits until something is so on the platform; false when the program ended before. */
-export async function untilThere(program: Program, holds: () => boolean): Promise<boolean> {
+export async function untilThere(program: Running, holds: () => boolean): Promise<boolean> {
   const ended = program.ended.then(() => true);
   while (!holds()) if (await Promise.race([ended, pause(5, false)])) return false;
   return true;
@@ -197,12 +197,12 @@ export async function untilThere(program: Program, holds: () => boolean): Promis
 
 /** How a process ended after a signal, and how long that took. */
 export async function signalled(
-  program: Program,
+  program: Running,
   signal: NodeJS.Signals,
 ): Promise<{ ended: Ended; tookMs: number; toldAt: number; heardAt: number; heard: boolean }> {
   const toldAt = Date.now();
   const told = performance.now();
-  program.tell(signal);
+  program.child.kill(signal);
   const heard = await program.says(stopNote);
   const heardAt = Date.now();
   const ended = await program.ended;

@@ -6,15 +6,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { exitCodes } from "../../src/base/errors.ts";
 import { seededFraction } from "../../src/sandbox/faults.ts";
+import type { Place } from "../support/program.ts";
 import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { headsPath } from "../../src/ledger/audit/audit-heads.ts";
 import { fullCheck } from "../support/full-check.ts";
-import { runInProcess, settleNotApplied } from "../support/in-process.ts";
+import { startCrmSync } from "../support/process.ts";
+import { goodRunOf, runJob, runResultOf, settleNotApplied } from "../support/program.ts";
+import type { Ended } from "../support/program.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf, runProgram, runResultOf } from "../support/program.ts";
-import type { Ended } from "../support/program.ts";
 import { sampled, sizes } from "../support/sizes.ts";
 import { baseWished, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
 import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
@@ -125,21 +126,17 @@ async function traced(world: World, row: Row, n: number): Promise<Ended & { inje
     "-e",
     `inject=${row.call}:${what}:when=${n}`,
   ];
-  const ended = await runProgram({
-    words: ["run", "everything"],
-    ...commandIn(world),
-    under,
-  });
+  const ended = await startCrmSync({ ...commandIn(world), under }, "--json", "run", "everything").ended;
   const injected =
     row.error === undefined ? ended.signal === "SIGKILL" : readFileSync(log, "utf8").includes("(INJECTED)");
   return { ...ended, injected };
 }
 
 async function plainRun(world: World): Promise<Ended> {
-  return await runInProcess({ job: "everything", ...commandIn(world) });
+  return await runJob(commandIn(world));
 }
 
-function commandIn(world: World): Parameters<typeof settleNotApplied>[0] {
+function commandIn(world: World): Place {
   return {
     config: configOf(world.folder),
     sandbox: world.sandbox.url,
@@ -154,14 +151,14 @@ function commandIn(world: World): Parameters<typeof settleNotApplied>[0] {
  */
 async function nextRun(world: World): Promise<Ended> {
   const ended = await plainRun(world);
-  if (ended.code !== exitCodes.unknown || world.sandbox.state().enterprises > 0) return ended;
+  if (ended.exitCode !== exitCodes.unknown || world.sandbox.state().enterprises > 0) return ended;
   const ledger = new LedgerView(world.ledger);
   const parked = ledger.rows(
     z.object({ id: z.string(), endpoint: z.literal("E2") }),
     "select id, endpoint from operation where state = 'parked'",
   );
   ledger.close();
-  for (const { id } of parked) expect((await settleNotApplied(commandIn(world), id)).code).toBe(exitCodes.ok);
+  for (const { id } of parked) expect((await settleNotApplied(commandIn(world), id)).exitCode).toBe(exitCodes.ok);
   return await plainRun(world);
 }
 
@@ -175,9 +172,9 @@ function wrongEnd(row: Row, ended: Ended): string[] {
   if (/^\s+at .+:\d+:\d+\)?$/mu.test(said) || /"stack"/u.test(said)) return [`it shows a stack trace: ${said}`];
   if (said.includes("defect")) return [`it calls itself defective: ${said}`];
   if (row.error === undefined) return ended.signal === "SIGKILL" ? [] : [`it was not killed: ${said}`];
-  if (ended.code === null || !row.ends.includes(ended.code))
-    return [`it ended with ${ended.code ?? ended.signal}: ${said}`];
-  if (ended.code !== exitCodes.ledgerRefused) {
+  if (ended.exitCode === null || !row.ends.includes(ended.exitCode))
+    return [`it ended with ${ended.exitCode ?? ended.signal}: ${said}`];
+  if (ended.exitCode !== exitCodes.ledgerRefused) {
     return runResultOf(ended).balance.adds ? [] : [`it does not balance: ${said}`];
   }
   const told = failure.safeParse(JSON.parse(ended.stdout)).data?.error;
@@ -200,7 +197,7 @@ async function wrongAfter(row: Row, n: number): Promise<string[] | undefined> {
       const next = await nextRun(world);
       const result = goodRunOf(next);
       // What ended with 0 was whole, although a call failed.
-      if (ended.code === exitCodes.ok && (result.writingCalls > 0 || world.sandbox.counts().writingCalls > sent))
+      if (ended.exitCode === exitCodes.ok && (result.writingCalls > 0 || world.sandbox.counts().writingCalls > sent))
         wrong.push(`it ended with 0 and left ${result.writingCalls} calls to the next run`);
       wrong.push(
         ...(await fullCheck({
@@ -226,11 +223,15 @@ async function count(): Promise<Record<string, number>> {
     const log = join(world.folder, "strace.log");
     const calls = [...new Set(Object.values(rows).map((row) => row.call))];
     goodRunOf(
-      await runProgram({
-        words: ["run", "everything"],
-        ...commandIn(world),
-        under: ["strace", "-f", "-qq", "--seccomp-bpf", "-o", log, "-e", `trace=${calls.join(",")}`],
-      }),
+      await startCrmSync(
+        {
+          ...commandIn(world),
+          under: ["strace", "-f", "-qq", "--seccomp-bpf", "-o", log, "-e", `trace=${calls.join(",")}`],
+        },
+        "--json",
+        "run",
+        "everything",
+      ).ended,
     );
     const lines = readFileSync(log, "utf8").split("\n");
     const main = lines[0]?.split(" ")[0] ?? "";

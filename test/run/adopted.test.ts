@@ -6,10 +6,9 @@ import { CustomerState } from "../../src/apply/customer-state.ts";
 import { openSandbox } from "../support/world/start.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { orderRecord } from "../support/world/records.ts";
-import { runInProcess } from "../support/in-process.ts";
+import { runJob, runResultOf } from "../support/program.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
-import { runResultOf } from "../support/program.ts";
 import { changes, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
 import { sealEnvironment } from "../support/world/crm.ts";
 import type { SmallWorld } from "../support/world/small.ts";
@@ -29,8 +28,7 @@ async function takenOver() {
     writeWorld(path, next);
     putNewLedger(ledgerOf(path));
     const before = sandbox.counts().calls["E5"] ?? 0;
-    const ended = await runInProcess({
-      job: "everything",
+    const ended = await runJob({
       config: configOf(path),
       sandbox: sandbox.url,
       ledger: ledgerOf(path),

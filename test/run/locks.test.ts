@@ -1,13 +1,11 @@
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { lockCommand } from "../../src/cli/commands/lock.ts";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
-import { inProcess, settleNotApplied } from "../support/in-process.ts";
-import { LedgerView } from "../support/ledger-view.ts";
-import { goodRunOf } from "../support/program.ts";
+import { crmSync, goodRunOf, settleNotApplied } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
+import { LedgerView } from "../support/ledger-view.ts";
 import { orderOf, configOf, writeWorld, base } from "../support/world/small.ts";
 import { sealEnvironment } from "../support/world/crm.ts";
 
@@ -66,15 +64,16 @@ const unlock = (cell: Cell, customer: string, ...asset: string[]) => switched("u
 async function switched(wanted: "locked" | "unlocked", cell: Cell, customer: string, asset: string[]): Promise<Ended> {
   const environment = { ...sealEnvironment, CRM_SYNC__settle__maxWaitMs: "0" };
   const place = { config: configOf(cell.folder), sandbox: cell.sandbox.url, ledger: cell.ledger, environment };
-  return await inProcess(place, (call) => lockCommand(call, wanted, customer, { asset, reason: "stolen", by: "me" }));
+  const word = wanted === "locked" ? "lock" : "unlock";
+  return await crmSync(place, "--json", word, customer, "--asset", ...asset, "--reason", "stolen", "--by", "me");
 }
 
 describe("locks of two customers", () => {
   it("a number of the other customer refuses all of them, and nothing is asked for or sent", async () => {
     await cells.within(cells.place("base"), {}, async (cell) => {
       const refused = await lock(cell, "C1", numberOf(cell, "A2"), numberOf(cell, "B1"));
-      expect([refused.code, wishes(cell), cell.calls("E6")]).toEqual([64, [], 0]);
-      expect((await lock(cell, "C1", numberOf(cell, "A1"))).code, "of a type that cannot be disabled").toBe(64);
+      expect([refused.exitCode, wishes(cell), cell.calls("E6")]).toEqual([64, [], 0]);
+      expect((await lock(cell, "C1", numberOf(cell, "A1"))).exitCode, "of a type that cannot be disabled").toBe(64);
       expect(cell.calls("E6")).toBe(0);
     });
   });
@@ -88,10 +87,13 @@ describe("locks of two customers", () => {
       environment,
       async (cell) => {
         cell.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
-        expect((await cell.run()).code).toBe(5);
+        expect((await cell.run()).exitCode).toBe(5);
         const waits = await lock(cell, "C1", numberOf(cell, "A2"));
-        expect([waits.code, JSON.parse(waits.stdout).open]).toMatchObject([5, [{ endpoint: "E5", state: "parked" }]]);
-        expect((await lock(cell, "C2", numberOf(cell, "B1"))).code).toBe(0);
+        expect([waits.exitCode, JSON.parse(waits.stdout).open]).toMatchObject([
+          5,
+          [{ endpoint: "E5", state: "parked" }],
+        ]);
+        expect((await lock(cell, "C2", numberOf(cell, "B1"))).exitCode).toBe(0);
         expect(wishes(cell).map((row) => [row.customer_id, row.status])).toEqual([
           ["C1", null],
           ["C2", 1],
@@ -116,12 +118,12 @@ describe("locks of two customers", () => {
       {},
       async (cell) => {
         await cell.sandbox.refuseConnections();
-        expect((await lock(cell, "C2", numberOf(cell, "B1"))).code, "asked for, and not sent").toBe(7);
-        expect((await cell.run()).code).toBe(7);
+        expect((await lock(cell, "C2", numberOf(cell, "B1"))).exitCode, "asked for, and not sent").toBe(7);
+        expect((await cell.run()).exitCode).toBe(7);
         forgetReason(cell, "C1");
         await cell.sandbox.acceptConnections();
         cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
-        expect((await lock(cell, "C1", numberOf(cell, "A2"))).code).toBe(3);
+        expect((await lock(cell, "C1", numberOf(cell, "A2"))).exitCode).toBe(3);
         expect(cell.calls("E4")).toBe(0);
         await cell.run();
         expect(cell.effects()["E4"]).toBe(1);
@@ -134,10 +136,10 @@ describe("locks of two customers", () => {
     await cells.within(cells.place("base"), {}, async (cell) => {
       const number = numberOf(cell, "A2");
       cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "assetNum", value: "9", times: 1 });
-      expect((await lock(cell, "C1", number)).code).toBe(5);
+      expect((await lock(cell, "C1", number)).exitCode).toBe(5);
       expect(wishes(cell)).toEqual([{ customer_id: "C1", asset_number: number, status: null }]);
       const second = await lock(cell, "C2", numberOf(cell, "B1"));
-      expect(second.code, "the other customer waits for nothing").toBe(0);
+      expect(second.exitCode, "the other customer waits for nothing").toBe(0);
       goodRunOf(await cell.run());
       expect(wishes(cell).map((row) => row.status)).toEqual([1, 1]);
       expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([3, 2]);
@@ -151,13 +153,13 @@ describe("locks of two customers", () => {
     await cells.within(cells.place("base"), {}, async (cell) => {
       const number = numberOf(cell, "A2");
       cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
-      expect((await lock(cell, "C1", number)).code).toBe(3);
-      expect((await cell.run()).code, "it waits for a person").toBe(3);
+      expect((await lock(cell, "C1", number)).exitCode).toBe(3);
+      expect((await cell.run()).exitCode, "it waits for a person").toBe(3);
       const lost = cell.sandbox.faults.add({ operation: "E6", fault: "appliedNoReply" });
-      expect((await lock(cell, "C1", number)).code).toBe(5);
+      expect((await lock(cell, "C1", number)).exitCode).toBe(5);
       cell.sandbox.faults.clear(lost);
       goodRunOf(await cell.run());
-      expect((await lock(cell, "C2", numberOf(cell, "B1"))).code, "the other customer waits for nothing").toBe(0);
+      expect((await lock(cell, "C2", numberOf(cell, "B1"))).exitCode, "the other customer waits for nothing").toBe(0);
     });
   });
 
@@ -165,16 +167,16 @@ describe("locks of two customers", () => {
     await cells.within(cells.place("base"), { CRM_SYNC__settle__maxWaitMs: "0" }, async (cell) => {
       const number = numberOf(cell, "A2");
       const odd = cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "assetNum", value: "9" });
-      expect((await lock(cell, "C1", number)).code).toBe(5);
-      for (let run = 0; run < 4; run += 1) expect((await cell.run()).code).toBe(5);
+      expect((await lock(cell, "C1", number)).exitCode).toBe(5);
+      for (let run = 0; run < 4; run += 1) expect((await cell.run()).exitCode).toBe(5);
       expect(cell.calls("E6")).toBe(3);
-      expect((await unlock(cell, "C2", numberOf(cell, "B1"))).code, "the other customer waits for nothing").toBe(0);
+      expect((await unlock(cell, "C2", numberOf(cell, "B1"))).exitCode, "the other customer waits for nothing").toBe(0);
       const { open } = JSON.parse((await lock(cell, "C1", number)).stdout);
       expect(open).toMatchObject([{ endpoint: "E6", state: "parked" }]);
       cell.sandbox.faults.clear(odd);
       const place = { config: configOf(cell.folder), sandbox: cell.sandbox.url, ledger: cell.ledger };
       const decided = await settleNotApplied({ ...place, environment: sealEnvironment }, open[0].id);
-      expect(decided.code, decided.stderr).toBe(0);
+      expect(decided.exitCode, decided.stderr).toBe(0);
       goodRunOf(await cell.run());
       expect(wishes(cell).map((row) => row.customer_id)).toEqual(["C1", "C2"]);
       expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([4, 1]);

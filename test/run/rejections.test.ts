@@ -5,11 +5,11 @@ import { systemClock } from "../../src/base/clock.ts";
 import { openSandbox } from "../support/world/start.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { resyncInProcess, runInProcess } from "../support/in-process.ts";
+import { crmSync, runJob, runResultOf } from "../support/program.ts";
+import type { Ended } from "../support/program.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
-import { runResultOf } from "../support/program.ts";
 import {
   base,
   configOf,
@@ -88,14 +88,14 @@ class Company {
   }
 
   async run(environment: Record<string, string> = {}) {
-    return await this.#counted(() => runInProcess({ job: "everything", ...this.#options(environment) }));
+    return await this.#counted(() => runJob(this.#options(environment)));
   }
 
   async resync(customer: string) {
-    return await this.#counted(() => resyncInProcess(this.#options({}), customer));
+    return await this.#counted(() => crmSync(this.#options({}), "--json", "resync", "--customer", customer));
   }
 
-  async #counted(work: () => ReturnType<typeof runInProcess>) {
+  async #counted(work: () => Promise<Ended>) {
     const before = this.sandbox.counts().calls;
     const result = runResultOf(await work());
     const after = this.sandbox.counts().calls;

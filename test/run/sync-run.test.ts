@@ -8,10 +8,9 @@ import { Ledger } from "../../src/ledger/ledger.ts";
 import { operation } from "../../src/operation/new-operation.ts";
 import { newSandbox, openSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { resyncInProcess, runInProcess } from "../support/in-process.ts";
+import { crmSync, goodRunOf, runJob, runResultOf } from "../support/program.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf, runResultOf } from "../support/program.ts";
 import {
   changes,
   configOf,
@@ -66,7 +65,7 @@ class Company {
   /** One run: how it ended, whether it balances, and the writing calls that it made. */
   async run(environment: Record<string, string> = {}) {
     const before = this.sandbox.counts().calls;
-    const result = runResultOf(await runInProcess({ job: "everything", ...this.options(environment) }));
+    const result = runResultOf(await runJob(this.options(environment)));
     const after = this.sandbox.counts().calls;
     const calls: Record<string, number> = {};
     for (const endpoint of ["E2", "E4", "E5", "E9", "M1", "M9"]) {
@@ -115,8 +114,7 @@ beforeAll(async () => {
   if (world !== undefined) writeWorld(base, world);
   const sandbox = await newSandbox({ store: platformOf(base) });
   goodRunOf(
-    await runInProcess({
-      job: "everything",
+    await runJob({
       config: configOf(base),
       sandbox: sandbox.url,
       ledger: ledgerOf(base),
@@ -311,7 +309,7 @@ describe("a customer", () => {
   it("that a run was not asked for is left to the next one, with a reason", async () => {
     const company = await Company.open();
     company.export({ ...company.world, customers: [...company.world.customers, secondCustomer] });
-    const run = runResultOf(await resyncInProcess(company.options(), "C1"));
+    const run = runResultOf(await crmSync(company.options(), "--json", "resync", "--customer", "C1"));
     expect(run).toMatchObject({ writingCalls: 0, balance: { adds: true } });
     expect(company.column("select deferred_code as value from record where id = 'C2'")).toEqual(["run.scope"]);
     expect(await company.run()).toEqual(ended(0, { E2: 1 }));
@@ -356,7 +354,7 @@ describe("a run whose process died", () => {
           },
         }),
     );
-    const run = runResultOf(await resyncInProcess(company.options(), "C1"));
+    const run = runResultOf(await crmSync(company.options(), "--json", "resync", "--customer", "C1"));
     expect(run.balance).toMatchObject({ adds: true, operations: { carriedIn: 1, unknown: 1 } });
     expect(company.column(`select state as value from operation where id = '${id}'`)).toEqual(["unknown"]);
   });

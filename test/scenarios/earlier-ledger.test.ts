@@ -62,7 +62,7 @@ it("a ledger that an earlier version was killed with is migrated unchanged, sett
   copyFileSync(join(earlier, "heads.ndjson"), w.path("ledger.db.heads"));
   const does = async (exit: number, ...words: string[]): Promise<{ stdout: string; calls: Record<string, number> }> => {
     const { result, calls } = await w.writes(() => w.run(...words));
-    expect(result.code, `${words.join(" ")}\n${result.stdout}${result.stderr}`).toBe(exit);
+    expect(result.exitCode, `${words.join(" ")}\n${result.stdout}${result.stderr}`).toBe(exit);
     return { stdout: result.stdout + result.stderr, calls };
   };
   const audit = (): unknown[] => w.rows("select * from audit where sequence <= 33 order by sequence");

@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { KnownTables } from "../../src/ledger/state/known.ts";
 import { openSandbox } from "../support/world/start.ts";
-import { runInProcess } from "../support/in-process.ts";
+import { goodRunOf, runJob } from "../support/program.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf } from "../support/program.ts";
 import { base, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
 import { sealEnvironment } from "../support/world/crm.ts";
 
@@ -30,8 +29,7 @@ async function readings(orders: number): Promise<number[]> {
       staff: base.staff.map((row) => ({ ...row, holds: [] })),
     });
     const known = vi.spyOn(KnownTables.prototype, "known");
-    const ended = await runInProcess({
-      job: "everything",
+    const ended = await runJob({
       config: configOf(world),
       sandbox: sandbox.url,
       ledger: ledgerOf(world),

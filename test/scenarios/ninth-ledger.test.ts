@@ -8,7 +8,6 @@ import type { Crm } from "../support/world/crm.ts";
 import { folder as newFolder } from "../support/world/start.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
-import { says } from "../support/says.ts";
 
 /**
  * A ledger with the sandbox it belongs to, as the version of the ninth migration left them when it was killed, and what
@@ -87,13 +86,13 @@ it("a ledger of the ninth migration says after the newest what it said before, i
     "select substr(key, length('clock-set-back ') + 1) as subject, value from meta where key like 'clock-set-back %' order by 1",
   );
   expect(notes).toHaveLength(2);
-  expect((await says(w, "migrate")).code).toBe(0);
+  expect((await w.run("migrate")).exitCode).toBe(0);
   expect(w.rows(entries)).toEqual(before);
   // Since when the settle times of what met a clock that was set back are counted.
   expect(w.rows("select subject, future || ' ' || met_at as value from clock_note order by 1")).toEqual(notes);
   const folder = /\/[\w/.-]*\/crm-sync-\w+-\w+\//gu;
   for (const { words, printed: then } of printed) {
-    const { stdout } = await says(w, ...words);
+    const { stdout } = await w.run(...words);
     const now = stdout.replaceAll(folder, "FOLDER/");
     if (words.includes("--json"))
       expect.soft(JSON.parse(now), words.join(" ")).toMatchObject(JSON.parse(inWordsOfNow(then)));
@@ -106,8 +105,8 @@ it("what a ledger of the ninth migration holds in doubt, held, planned and rejec
   beginAt("2026-11-22T06:00:00Z", true);
   const before = w.rows(entries);
   const does = async (exit: number, ...words: string[]): Promise<Record<string, number>> => {
-    const { result, calls } = await w.writes(() => says(w, ...words));
-    expect(result.code, `${words.join(" ")}\n${result.stdout}${result.stderr}`).toBe(exit);
+    const { result, calls } = await w.writes(() => w.run(...words));
+    expect(result.exitCode, `${words.join(" ")}\n${result.stdout}${result.stderr}`).toBe(exit);
     return calls;
   };
   await does(0, "migrate");

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import type { Place } from "../support/program.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import {
@@ -14,8 +15,8 @@ import {
   temporaryFolder,
 } from "../support/northwind.ts";
 import { readState } from "../support/platform-view.ts";
-import { goodRunOf, runProgram, startProgram } from "../support/program.ts";
-import type { ProgramOptions } from "../support/program.ts";
+import { startCrmSync } from "../support/process.ts";
+import { crmSync, goodRunOf } from "../support/program.ts";
 import { startSandboxProcess } from "../support/sandbox-process.ts";
 import type { SandboxProcess } from "../support/sandbox-process.ts";
 
@@ -62,15 +63,15 @@ if (!northwindIsThere) {
   });
 } else {
   describe("Northwind, killed with SIGKILL in the middle of its first run", () => {
+    const words = ["--json", "run", "customers-and-orders"];
     let folder: ReturnType<typeof temporaryFolder>;
     let sandbox: SandboxProcess;
-    let program: ProgramOptions;
+    let program: Place & { ledger: string };
 
     beforeEach(async () => {
       folder = temporaryFolder();
       sandbox = await startSandboxProcess({ store: join(folder.path, "sandbox.db"), latencyMs });
       program = {
-        words: ["run", "customers-and-orders"],
         config: northwindConfig,
         sandbox: sandbox.url,
         ledger: join(folder.path, "ledger.db"),
@@ -85,9 +86,9 @@ if (!northwindIsThere) {
     it(`places each of 830 orders once although it is killed after ${moments.join(", ")} of them`, async () => {
       const output: string[] = [];
       for (const moment of moments) {
-        const killed = startProgram(program);
+        const killed = startCrmSync(program, ...words);
         await untilOrdersAreDone(program.ledger, moment);
-        killed.kill();
+        killed.child.kill("SIGKILL");
         const { signal, stdout, stderr } = await killed.ended;
         output.push(stdout, stderr);
         expect(signal).toBe("SIGKILL");
@@ -96,7 +97,7 @@ if (!northwindIsThere) {
         expect(ledger.operations("E5", "done")).toBeLessThan(830);
         ledger.close();
       }
-      const last = await runProgram(program);
+      const last = await crmSync(program, ...words);
       output.push(last.stdout, last.stderr);
       goodRunOf(last);
       expect(
@@ -111,20 +112,20 @@ if (!northwindIsThere) {
       const { orders } = await readState(sandbox.url);
       expect(Object.keys(orders)).toHaveLength(830);
       expect(Object.values(orders).every((order) => order.calls === 1)).toBe(true);
-      const again = await runProgram(program);
+      const again = await crmSync(program, ...words);
       expect(goodRunOf(again).writingCalls).toBe(0);
     });
 
     it.each(moments)("finishes with the same command once more when it is killed after %d orders", async (moment) => {
-      const killed = startProgram(program);
+      const killed = startCrmSync(program, ...words);
       await untilOrdersAreDone(program.ledger, moment);
-      killed.kill();
+      killed.child.kill("SIGKILL");
       const first = await killed.ended;
       expect(first.signal).toBe("SIGKILL");
       const ledger = new LedgerView(program.ledger);
       expect(ledger.operations("E5", "sending")).toBeGreaterThan(0);
       ledger.close();
-      const second = await runProgram(program);
+      const second = await crmSync(program, ...words);
       goodRunOf(second);
       expect(
         await fullCheck({

@@ -14,7 +14,7 @@ import {
   temporaryFolder,
 } from "../support/northwind.ts";
 import { PlatformView, readCounts, readOrderBodies } from "../support/platform-view.ts";
-import { runProgram, runResultOf } from "../support/program.ts";
+import { crmSync, runResultOf } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
 import { startSandboxProcess } from "../support/sandbox-process.ts";
 import type { SandboxProcess } from "../support/sandbox-process.ts";
@@ -41,21 +41,17 @@ if (!northwindIsThere) {
       return lines.map((line) => line.split(","));
     }
 
-    async function crmSync(...words: string[]): Promise<Ended> {
-      const ended = await runProgram({
-        words,
-        config: northwindConfig,
-        sandbox: sandbox.url,
-        ledger,
-        environment: { ...northwindSource, CRM_SYNC__log__level: "debug" },
-      });
+    async function does(...words: string[]): Promise<Ended> {
+      const environment = { ...northwindSource, CRM_SYNC__log__level: "debug" };
+      const place = { config: northwindConfig, sandbox: sandbox.url, ledger, environment };
+      const ended = await crmSync(place, "--json", ...words);
       output.push(ended.stdout, ended.stderr);
       return ended;
     }
 
     beforeAll(async () => {
       sandbox = await startSandboxProcess({ store: join(folder.path, "sandbox.db") });
-      first = await crmSync("run", "customers-and-orders");
+      first = await does("run", "customers-and-orders");
     });
     afterAll(async () => {
       await sandbox.close();
@@ -65,7 +61,7 @@ if (!northwindIsThere) {
     it("makes 91 enterprises and 830 E5 calls in the first run, and the run balances", async () => {
       const result = runResultOf(first);
       expect(result).toMatchObject({ state: "done", exit: 0, balance: { adds: true } });
-      expect(first.code).toBe(0);
+      expect(first.exitCode).toBe(0);
       const { calls, effects, writingCalls } = await readCounts(sandbox.url);
       expect(calls).toMatchObject({ E2: 91, E5: 830 });
       expect(effects).toMatchObject({ E2: 91, E5: 830 });
@@ -73,8 +69,8 @@ if (!northwindIsThere) {
     });
 
     it("shows 2,155 products through M7, each with the quantity of its order line", async () => {
-      const ended = await crmSync("run", "verify");
-      expect(ended.code, ended.stderr.slice(-2000)).toBe(0);
+      const ended = await does("run", "verify");
+      expect(ended.exitCode, ended.stderr.slice(-2000)).toBe(0);
       expect(JSON.parse(ended.stdout)).toMatchObject({ customers: 91, failed: 0, assets: 830, products: 2155 });
       const view = new PlatformView(sandbox.url);
       const shown: string[] = [];
@@ -92,7 +88,7 @@ if (!northwindIsThere) {
 
     it("makes no writing call in the second run", async () => {
       const before = await readCounts(sandbox.url);
-      const ended = await crmSync("run", "customers-and-orders");
+      const ended = await does("run", "customers-and-orders");
       expect(runResultOf(ended)).toMatchObject({ exit: 0, writingCalls: 0, balance: { adds: true } });
       expect((await readCounts(sandbox.url)).writingCalls).toBe(before.writingCalls);
     });
@@ -131,8 +127,8 @@ if (!northwindIsThere) {
           output,
         }),
       ).toEqual([]);
-      const verified = await crmSync("audit", "verify");
-      expect(verified.code, verified.stdout).toBe(0);
+      const verified = await does("audit", "verify");
+      expect(verified.exitCode, verified.stdout).toBe(0);
       expect(JSON.parse(verified.stdout)).toMatchObject({ good: true });
     });
 
@@ -144,8 +140,8 @@ if (!northwindIsThere) {
         .prepare("update audit set body = replace(body, '10250', '10251') where subject = 'order:crm/10250'")
         .run();
       database.close();
-      const verified = await crmSync("audit", "verify");
-      expect(verified.code).not.toBe(0);
+      const verified = await does("audit", "verify");
+      expect(verified.exitCode).not.toBe(0);
       expect(JSON.parse(verified.stdout)).toMatchObject({ good: false });
     });
   });

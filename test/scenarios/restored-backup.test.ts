@@ -6,9 +6,9 @@ import { headsPath } from "../../src/ledger/audit/audit-heads.ts";
 import { newSandbox } from "../support/world/start.ts";
 import { fullCheck } from "../support/full-check.ts";
 import { startGate } from "../support/gate.ts";
-import { runInProcess, settleNotApplied } from "../support/in-process.ts";
+import { startCrmSync } from "../support/process.ts";
+import { goodRunOf, runJob, settleNotApplied } from "../support/program.ts";
 import { temporaryFolder } from "../support/northwind.ts";
-import { goodRunOf, startProgram } from "../support/program.ts";
 import { base, baseWished, changes, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
 import { personal, sealEnvironment, secrets } from "../support/world/crm.ts";
 
@@ -55,7 +55,7 @@ it("refuses every older copy of the ledger that is put back after a run that was
   writeJobs(world, base);
   const sandbox = await newSandbox();
   const options = { config: configOf(world), sandbox: sandbox.url, ledger, environment: sealEnvironment };
-  const run = async (job = "everything") => await runInProcess({ ...options, job });
+  const run = async (job = "everything") => await runJob(options, job);
   const copies: string[] = [];
   const copy = (): void => {
     const to = join(backups, `copy-${copies.length}.db`);
@@ -72,10 +72,10 @@ it("refuses every older copy of the ledger that is put back after a run that was
     before: copy,
     after: () => {
       copy();
-      if ((sandbox.counts().calls["E5"] ?? 0) === 2) program.kill();
+      if ((sandbox.counts().calls["E5"] ?? 0) === 2) program.child.kill("SIGKILL");
     },
   });
-  const program = startProgram({ ...options, sandbox: gate.url, words: ["run", "everything"] });
+  const program = startCrmSync({ ...options, sandbox: gate.url }, "--json", "run", "everything");
   expect((await program.ended).signal).toBe("SIGKILL");
   await gate.close();
   const newest = join(folder.path, "newest.db");
@@ -89,8 +89,8 @@ it("refuses every older copy of the ledger that is put back after a run that was
       const before = JSON.stringify(sandbox.counts().calls);
       const ended = await run(tried.indexOf(backup) % 2 === 0 ? "everything" : "people");
       const told = ["ledger.behind", "is an older copy", "restore the newest copy", headsPath(ledger)];
-      if (ended.code !== exitCodes.ledgerRefused || told.some((text) => !ended.stdout.includes(text)))
-        wrong.push(`${backup}: exit ${ended.code} ${ended.stdout.slice(0, 300)}`);
+      if (ended.exitCode !== exitCodes.ledgerRefused || told.some((text) => !ended.stdout.includes(text)))
+        wrong.push(`${backup}: exit ${ended.exitCode} ${ended.stdout.slice(0, 300)}`);
       if (JSON.stringify(sandbox.counts().calls) !== before) wrong.push(`${backup}: a service was called`);
     }
     return wrong;
@@ -100,7 +100,7 @@ it("refuses every older copy of the ledger that is put back after a run that was
   const [first] = copies;
   if (first === undefined) throw new Error("no copy was made");
   restore(first, ledger);
-  expect((await settleNotApplied(options, "op-1")).code, "a person's decision").toBe(exitCodes.ledgerRefused);
+  expect((await settleNotApplied(options, "op-1")).exitCode, "a person's decision").toBe(exitCodes.ledgerRefused);
 
   // What was not lost goes on, and finds the order by reading.
   restore(newest, ledger);

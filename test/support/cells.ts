@@ -5,9 +5,9 @@ import { newSandbox } from "./world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "./full-check.ts";
 import type { Wished } from "./full-check.ts";
-import { runInProcess } from "./in-process.ts";
-import { temporaryFolder } from "./northwind.ts";
+import { runJob } from "./program.ts";
 import type { Ended } from "./program.ts";
+import { temporaryFolder } from "./northwind.ts";
 import { baseWished, configOf, ledgerOf, platformOf } from "./world/small.ts";
 import { personal, sealEnvironment, secrets } from "./world/crm.ts";
 
@@ -37,13 +37,9 @@ export class Cell {
 
   /** Runs a job; `url` is the platform's unless something stands between. */
   async run(options: { job?: string; environment?: Record<string, string>; url?: string } = {}): Promise<Ended> {
-    return await runInProcess({
-      job: options.job ?? "everything",
-      config: configOf(this.folder),
-      sandbox: options.url ?? this.sandbox.url,
-      ledger: this.ledger,
-      environment: { ...sealEnvironment, ...quick, ...this.environment, ...options.environment },
-    });
+    const environment = { ...sealEnvironment, ...quick, ...this.environment, ...options.environment };
+    const place = { config: configOf(this.folder), sandbox: options.url ?? this.sandbox.url, ledger: this.ledger };
+    return await runJob({ ...place, environment }, options.job);
   }
 
   /** Calls of operations, whatever became of them. */

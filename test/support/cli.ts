@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,33 +10,14 @@ import { fileSource, filesOf, writeFiles } from "./world/crm-files.ts";
 import { company, privateText, sealEnvironment } from "./world/crm.ts";
 import type { Crm } from "./world/crm.ts";
 import { putNewLedger } from "./new-ledger.ts";
-import { carryOut, compileCache } from "./warm.ts";
+import { startCrmSync } from "./process.ts";
+import type { Running } from "./process.ts";
+import { crmSync } from "./program.ts";
+import type { Ended, Place } from "./program.ts";
 import { changeFile, folder as newFolder, openSandbox, rowsOf } from "./world/start.ts";
-
-const project = join(import.meta.dirname, "../..");
-const launcher = join(project, "bin/crm-sync");
 
 /** What JSON.parse gives: each test says what it expects of it. */
 export type Parsed = ReturnType<typeof JSON.parse>;
-
-/** How one command line ended. */
-export interface Ended {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  stdout: string;
-  stderr: string;
-  ms: number;
-}
-
-/** A command line that is still on. */
-export interface Running {
-  readonly child: ChildProcessWithoutNullStreams;
-  readonly ended: Promise<Ended>;
-  stdout(): string;
-  stderr(): string;
-  /** Waits until stdout and stderr together hold this; rejects when the program ends before. */
-  says(text: string | RegExp): Promise<void>;
-}
 
 /** The configuration of a world, without the services: those of the sandbox come from its profile. */
 export const worldConfiguration = `ledger:
@@ -65,12 +44,16 @@ export interface World extends Crm {
   path(name: string): string;
   /** Writes the configuration and the files of the CRM as they are now. */
   write(): void;
-  /** Carries a command line out against the sandbox, in a process that is kept for all of them. */
+  /** Its configuration, its sandbox and its environment, for `run` and `start`. */
+  readonly place: Place;
+  /** Carries a command line out against the sandbox, in this process. */
   run(...words: string[]): Promise<Ended>;
-  /** The same by the real launcher, in a process of its own. */
-  start(...words: string[]): Running;
   /** As `run`, without `--sandbox`. */
   plain(...words: string[]): Promise<Ended>;
+  /** As `run`, by the real launcher, in a process of its own. */
+  start(...words: string[]): Running;
+  /** As `run`, with the writing calls that the sandbox got meanwhile; `sent` counts M9. */
+  does(...words: string[]): Promise<Ended & { calls: Record<string, number>; sent: number }>;
   /** Rows of the ledger. */
   rows<Row>(sql: string, ...parameters: unknown[]): Row[];
   /** Carries out a statement in the ledger as somebody with the file at hand could. */
@@ -91,70 +74,6 @@ export const promptRetries = {
   CRM_SYNC__orderService__backoffBaseMs: "20",
   CRM_SYNC__memberCenter__backoffBaseMs: "20",
 };
-
-/** The environment of the machine without what would configure the program. */
-function bareEnvironment(): Record<string, string | undefined> {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("CRM_SYNC") && name !== "NODE_OPTIONS");
-  return { ...Object.fromEntries(kept), NODE_COMPILE_CACHE: compileCache };
-}
-
-/** Starts the real launcher in a folder. Everything it says is collected; nothing of it goes to the terminal. */
-export function startCli(
-  words: readonly string[],
-  options: { folder: string; environment?: Record<string, string | undefined> },
-): Running {
-  const started = performance.now();
-  const child = spawn(launcher, words, {
-    cwd: options.folder,
-    env: { ...bareEnvironment(), ...options.environment },
-  });
-  child.stdin.on("error", () => {});
-  child.stdin.end();
-  let stdout = "";
-  let stderr = "";
-  const listeners = new Set<() => void>();
-  const heard = (): void => {
-    for (const listener of listeners) listener();
-  };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    stdout += text;
-    heard();
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    stderr += text;
-    heard();
-  });
-  let over = false;
-  const ended = new Promise<Ended>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code, signal) => {
-      over = true;
-      heard();
-      resolve({ code, signal, stdout, stderr, ms: performance.now() - started });
-    });
-  });
-  return {
-    child,
-    ended,
-    stdout: () => stdout,
-    stderr: () => stderr,
-    says: (text) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          const all = stdout + stderr;
-          if (typeof text === "string" ? all.includes(text) : text.test(all)) {
-            listeners.delete(look);
-            resolve();
-          } else if (over) {
-            listeners.delete(look);
-            reject(new Error(`it ended without saying ${String(text)}:\n${all}`));
-          }
-        };
-        listeners.add(look);
-        look();
-      }),
-  };
-}
 
 /**
  * What holds for every command line, whatever it did: nothing private, no stack trace, no terminal codes in a pipe,
@@ -241,23 +160,31 @@ export async function world(
       writeFiles(path("data"), filesOf("ndjson", made));
       if (options.isNew !== true) putNewLedger(path("ledger.db"));
     },
+    get place() {
+      const { environment } = made;
+      return { config: path("crm-sync.yaml"), sandbox: sandbox.url, environment };
+    },
+    async run(...words) {
+      const ended = await crmSync(made.place, ...words);
+      expectDecent(words, ended);
+      return ended;
+    },
+    async plain(...words) {
+      const { sandbox: _, ...place } = made.place;
+      const ended = await crmSync(place, ...words);
+      expectDecent(words, ended);
+      return ended;
+    },
     start(...words) {
-      const running = startCli([`--sandbox=${sandbox.url}`, ...words], { folder, environment: made.environment });
+      const running = startCrmSync({ ...made.place, folder }, ...words);
       onTestFinished(() => {
         if (running.child.exitCode === null) running.child.kill("SIGKILL");
       });
       return running;
     },
-    async run(...words) {
-      return await made.plain(`--sandbox=${sandbox.url}`, ...words);
-    },
-    async plain(...words) {
-      const started = performance.now();
-      const environment = { ...bareEnvironment(), ...made.environment };
-      const said = await carryOut(words, { folder, environment });
-      const ended: Ended = { ...said, signal: null, ms: performance.now() - started };
-      expectDecent(words, ended);
-      return ended;
+    async does(...words) {
+      const { result, calls } = await made.writes(() => made.run(...words));
+      return { ...result, calls, sent: calls["M9"] ?? 0 };
     },
     rows: (sql, ...parameters) => rowsOf(path("ledger.db"), sql, ...parameters),
     tamper: (sql) => changeFile(path("ledger.db"), sql),

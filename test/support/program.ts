@@ -1,105 +1,103 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { z } from "zod";
-import { carryOut, compileCache } from "./warm.ts";
+import { createOutput } from "../../src/cli/output.ts";
+import { carryOut } from "../../src/cli/program.ts";
+import type { StartHealth } from "../../src/app/health.ts";
+import { startHealthServer } from "../../src/web/health.ts";
 
-const project = join(import.meta.dirname, "../..");
+/**
+ * A command line of the program, in this process: for all that needs no process of its own. `process.ts` starts it as a
+ * person does.
+ */
 
-/** How a process of the program ended. `signal` is set when it was killed. */
+/** How one command line ended. `signal` is set when its process was killed. */
 export interface Ended {
-  code: number | null;
+  exitCode: number | null;
   signal: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
+  /** The last line of stdout. */
+  last: string;
 }
 
-export interface ProgramOptions {
-  /** What stands after `crm-sync`. */
-  words: readonly string[];
-  config: string;
+export function endOf(
+  { exitCode, signal }: Pick<Ended, "exitCode" | "signal">,
+  said: { stdout: string; stderr: string },
+): Ended {
+  return { exitCode, signal, ...said, last: said.stdout.trimEnd().split("\n").at(-1) ?? "" };
+}
+
+/** Where a command line is typed: what it would otherwise have to say each time. */
+export interface Place {
+  /** The configuration. A process of its own looks for one where it is started. */
+  config?: string;
   /** URL of a sandbox that runs. */
-  sandbox: string;
-  ledger: string;
-  /** Settings (`CRM_SYNC__settle__timeMs`) and whatever a preload reads. */
-  environment?: Readonly<Record<string, string>>;
-  /** A module that is loaded before the program. */
-  preload?: string;
-  /** A command line that the program's own is added to, such as `strace -f`. */
-  under?: readonly string[];
+  sandbox?: string;
+  ledger?: string;
+  /** Settings (`CRM_SYNC__settle__timeMs`) and secrets. */
+  environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A run of the program as a process of its own. */
-export interface Program {
-  /** SIGKILL: nothing of the program runs after it. */
-  kill(): void;
-  tell(signal: NodeJS.Signals): void;
-  /** Whether stderr came to hold this (true) before the program ended (false). */
-  says(text: string): Promise<boolean>;
-  ended: Promise<Ended>;
+/** What stands in for the process. */
+interface Instead {
+  /** Takes what is printed, in place of `Ended`. */
+  stdout?: { write(text: string | Buffer, done?: () => void): boolean };
+  /** Stops it, as a signal does. */
+  signal?: AbortSignal;
+  startHealth?: StartHealth;
 }
 
-function wordsOf({ config, sandbox, words }: ProgramOptions): string[] {
-  return ["--json", `--config=${config}`, `--sandbox=${sandbox}`, ...words];
+export function wordsAt({ config, sandbox }: Place, words: readonly string[]): string[] {
+  return [
+    ...(config === undefined ? [] : [`--config=${config}`]),
+    ...(sandbox === undefined ? [] : [`--sandbox=${sandbox}`]),
+    ...words,
+  ];
 }
 
-function environmentOf({ ledger, environment }: ProgramOptions): Record<string, string> {
-  const machine = { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: compileCache };
-  return { ...machine, CRM_SYNC__ledger__path: ledger, ...environment };
+/** The environment of the machine without what would configure the program, and what the place adds to it. */
+export function environmentAt({ ledger, environment }: Place): Record<string, string> {
+  const machine = Object.entries(process.env).filter(([name]) => !/^CRM_SYNC|^NODE_/u.test(name));
+  const told = { ...(ledger === undefined ? {} : { CRM_SYNC__ledger__path: ledger }), ...environment };
+  const all: Record<string, string> = {};
+  for (const [name, value] of [...machine, ...Object.entries(told)]) if (value !== undefined) all[name] = value;
+  for (const [name, value] of Object.entries(told)) if (value === undefined) delete all[name];
+  return all;
 }
 
-/** Starts `crm-sync --json WORDS`. */
-export function startProgram(options: ProgramOptions): Program {
-  const preload = options.preload === undefined ? [] : ["--import", options.preload];
-  const [command, ...before] = options.under ?? [];
-  const child = spawn(
-    command ?? process.execPath,
-    [
-      ...before,
-      ...(command === undefined ? [] : [process.execPath]),
-      ...preload,
-      join(project, "src/main.ts"),
-      ...wordsOf(options),
-    ],
-    { stdio: ["ignore", "pipe", "pipe"], env: environmentOf(options) },
-  );
+/** Carries a command line out. What it logs stands on stderr, as from a process of its own. */
+export async function crmSync(place: Place & Instead, ...words: string[]): Promise<Ended> {
   let stdout = "";
   let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    stdout += text;
+  const sink = (heard: (text: string) => void) => ({
+    write: (text: string | Buffer, done?: () => void) => {
+      heard(String(text));
+      done?.();
+      return true;
+    },
   });
-  const listeners = new Set<() => void>();
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    stderr += text;
-    for (const listener of listeners) listener();
+  const errors = sink((text) => (stderr += text));
+  const output = createOutput(place.stdout ?? sink((text) => (stdout += text)), errors, () => performance.now(), {
+    log: errors,
   });
-  const ended = new Promise<Ended>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
+  const exitCode = await carryOut(wordsAt(place, words), {
+    environment: environmentAt(place),
+    output,
+    signal: place.signal ?? new AbortController().signal,
+    startHealth: place.startHealth ?? startHealthServer,
   });
-  return {
-    kill: () => void child.kill("SIGKILL"),
-    tell: (signal) => void child.kill(signal),
-    says: (text) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          if (stderr.includes(text)) resolve(true);
-        };
-        listeners.add(look);
-        look();
-        ended.then(() => resolve(stderr.includes(text)), reject);
-      }),
-    ended,
-  };
+  return endOf({ exitCode, signal: null }, { stdout, stderr });
 }
 
-/**
- * Runs `crm-sync --json WORDS` to its end: in a process of its own where something is put under or before it, otherwise
- * in one that is kept.
- */
-export async function runProgram(options: ProgramOptions): Promise<Ended> {
-  if (options.preload !== undefined || options.under !== undefined) return await startProgram(options).ended;
-  const said = await carryOut(wordsOf(options), { folder: project, environment: environmentOf(options) });
-  return { ...said, signal: null };
+/** `crm-sync --json run JOB` with nothing logged: for tests of many runs. */
+export async function runJob(place: Place, job = "everything"): Promise<Ended> {
+  const environment = { CRM_SYNC__log__level: "silent", ...place.environment };
+  return await crmSync({ ...place, environment }, "--json", "run", job);
+}
+
+/** `crm-sync settle OPERATION --not-applied`, as a person says it who has looked. */
+export async function settleNotApplied(place: Place, operation: string): Promise<Ended> {
+  const why = ["--reason", "the platform has none", "--by", "tester"];
+  return await crmSync(place, "--json", "settle", operation, "--not-applied", ...why);
 }
 
 const runResult = z.looseObject({
@@ -117,7 +115,7 @@ export function runResultOf(ended: Ended): RunResult {
     return runResult.parse(JSON.parse(ended.stdout));
   } catch (error) {
     throw new Error(
-      `no result of a run: exit ${ended.code ?? ended.signal}\n${ended.stdout}\n${ended.stderr.slice(-4000)}`,
+      `no result of a run: exit ${ended.exitCode ?? ended.signal}\n${ended.stdout}\n${ended.stderr.slice(-4000)}`,
       { cause: error },
     );
   }
@@ -126,6 +124,6 @@ export function runResultOf(ended: Ended): RunResult {
 /** The result of a run that has to have ended well: everything done, balanced, exit 0. */
 export function goodRunOf(ended: Ended): RunResult {
   const result = runResultOf(ended);
-  if (ended.code === 0 && result.exit === 0 && result.state === "done" && result.balance.adds) return result;
-  throw new Error(`the run did not end well: exit ${ended.code}\n${ended.stdout}\n${ended.stderr.slice(-4000)}`);
+  if (ended.exitCode === 0 && result.exit === 0 && result.state === "done" && result.balance.adds) return result;
+  throw new Error(`the run did not end well: exit ${ended.exitCode}\n${ended.stdout}\n${ended.stderr.slice(-4000)}`);
 }

@@ -1,45 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import type { Invocation } from "../../src/cli/command.ts";
-import { planCommand } from "../../src/cli/commands/plan.ts";
-import { runCommand } from "../../src/cli/commands/run.ts";
-import { serveCommand } from "../../src/cli/commands/serve.ts";
-import type { HealthDependencies } from "../../src/app/health.ts";
+import type { HealthDependencies, StartHealth } from "../../src/app/health.ts";
 import { healthRoutes } from "../../src/web/health.ts";
 import { world } from "./cli.ts";
 import type { World } from "./cli.ts";
-import { inProcess } from "./in-process.ts";
-import type { Ended } from "./program.ts";
-
-/** A command of the command line. */
-export type Command = (invocation: Invocation) => Promise<number>;
-
-/** A command line of a world, without a process of its own. What it tells goes to a file, one message a line. */
-export async function says(
-  w: World,
-  command: Command,
-  instead: Parameters<typeof inProcess>[2] = {},
-): Promise<Ended & { last: string }> {
-  const environment = Object.fromEntries(
-    Object.entries(w.environment).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
-  const options = {
-    config: w.path("crm-sync.yaml"),
-    sandbox: w.sandbox.url,
-    ledger: w.path("ledger.db"),
-    environment,
-    json: false,
-  };
-  const ended = await inProcess(options, command, instead);
-  return { ...ended, last: ended.stdout.trimEnd().split("\n").at(-1) ?? "" };
-}
-
-/** `run JOB`. */
-export const runs =
-  (job: string): Command =>
-  (call) =>
-    runCommand(call, job, []);
-/** `plan`. */
-export const plans: Command = (call) => planCommand(call, {}, undefined);
+import { crmSync } from "./program.ts";
 
 /** A message that people got. */
 export interface Told {
@@ -75,13 +39,11 @@ export async function telling(records: Parameters<typeof world>[0] = {}): Promis
 export async function health(w: World): Promise<{ status: number; healthy: boolean; wrong: string[] }> {
   const stop = new AbortController();
   const asked = Promise.withResolvers<HealthDependencies>();
-  const ended = says(w, serveCommand, {
-    signal: stop.signal,
-    startHealth: (deps) => {
-      asked.resolve(deps);
-      return Promise.resolve({ url: "http://127.0.0.1:1", close: () => Promise.resolve() });
-    },
-  });
+  const startHealth: StartHealth = (deps) => {
+    asked.resolve(deps);
+    return Promise.resolve({ url: "http://127.0.0.1:1", close: () => Promise.resolve() });
+  };
+  const ended = crmSync({ ...w.place, signal: stop.signal, startHealth }, "serve");
   const answer = await healthRoutes(await asked.promise).request("/healthz");
   const body = (await answer.json()) as { healthy: boolean; wrong: string[] };
   stop.abort();

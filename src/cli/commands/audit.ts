@@ -86,7 +86,7 @@ export async function auditExportCommand(invocation: Invocation, out: string | u
     };
     if (out === undefined) {
       const { toStdout } = await import("../stdout.ts");
-      await toStdout(lines());
+      await toStdout(output, lines());
       return ok;
     }
     const { writeWhole } = await import("../../app/written-files.ts");

@@ -37,7 +37,7 @@ export async function reportCommand(invocation: Invocation, kind: string, words:
     const request = await requestOf(application, kind, words);
     if (words.out === undefined) {
       const { toStdoutFromOneState } = await import("../stdout.ts");
-      await toStdoutFromOneState((await application.inquiry()).report(request, words.format));
+      await toStdoutFromOneState(output, (await application.inquiry()).report(request, words.format));
       return ok;
     }
     const { writeReport } = await import("../../app/report-files.ts");

@@ -165,7 +165,7 @@ export const keeping: Breaks = {
     file: "src/cli/stdout.ts",
     within: "toStdoutFromOneState",
     find: `await writeWhole($path, $chunks, { what: "result", group: undefined });`,
-    replace: "return await toStdout($chunks);",
+    replace: "return await toStdout(output, $chunks);",
     test: "cli/written-files.test.ts",
     title:
       "what is read from one state of the ledger > is read to its end before the first of it goes to stdout, however slowly that is read",

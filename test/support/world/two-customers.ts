@@ -2,13 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FaultRule } from "../../../src/sandbox/faults.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
-import type { Invocation } from "../../../src/cli/command.ts";
-import { inProcess } from "../in-process.ts";
-import { applyCommand } from "../../../src/cli/commands/apply.ts";
-import { planCommand } from "../../../src/cli/commands/plan.ts";
-import { runCommand } from "../../../src/cli/commands/run.ts";
-import { statusCommand } from "../../../src/cli/commands/status.ts";
-import { runResultOf } from "../program.ts";
+import { crmSync, runResultOf } from "../program.ts";
 import type { Ended } from "../program.ts";
 import { putNewLedger } from "../new-ledger.ts";
 import { base, configOf, ledgerOf, writeWorld } from "./small.ts";
@@ -66,48 +60,44 @@ export class TwoCustomers {
 
   /** Runs a job; answers its exit code, the writing calls it made, and what it printed. */
   async run(job: "deals" | "people"): Promise<{ exit: number; calls: Record<string, number>; text: string }> {
-    const { ended, calls } = await this.#does((invocation) => runCommand(invocation, job, []));
+    const { ended, calls } = await this.#does("--json", "run", job);
     return { exit: runResultOf(ended).exit, calls, text: ended.stdout + ended.stderr };
   }
 
   /** Plans everything, for people, and keeps the plan where it can be applied. */
   async plan(): Promise<{ exit: number | null; calls: Record<string, number>; text: string }> {
-    const { ended, calls } = await this.#does((invocation) => planCommand(invocation, {}, this.#planFile), false);
-    return { exit: ended.code, calls, text: ended.stdout + ended.stderr };
+    const { ended, calls } = await this.#does("plan", "--out", this.#planFile);
+    return { exit: ended.exitCode, calls, text: ended.stdout + ended.stderr };
   }
 
   /** Applies the plan that was made last. */
   async apply(): Promise<{ exit: number | null; calls: Record<string, number>; text: string }> {
-    const { ended, calls } = await this.#does((invocation) => applyCommand(invocation, this.#planFile), false);
-    return { exit: ended.code, calls, text: ended.stdout + ended.stderr };
+    const { ended, calls } = await this.#does("apply", this.#planFile);
+    return { exit: ended.exitCode, calls, text: ended.stdout + ended.stderr };
   }
 
   /** What `crm-sync status` tells people. */
   async status(): Promise<string> {
-    return (await this.#does(statusCommand, false)).ended.stdout;
+    return (await this.#does("status")).ended.stdout;
   }
 
   get #planFile(): string {
     return `${this.path}.plan`;
   }
 
-  async #does(
-    command: (invocation: Invocation) => Promise<number>,
-    json = true,
-  ): Promise<{ ended: Ended; calls: Record<string, number> }> {
+  async #does(...words: string[]): Promise<{ ended: Ended; calls: Record<string, number> }> {
     writeWorld(this.path, this.world);
     putNewLedger(ledgerOf(this.path));
     const config = configOf(this.path);
     writeFileSync(config, readFileSync(config, "utf8").replace(/^jobs:\n.*\n/m, bothJobs));
     const before = this.sandbox.counts().calls;
-    const options = {
+    const place = {
       config,
       sandbox: this.sandbox.url,
       ledger: ledgerOf(this.path),
-      environment: { ...sealEnvironment, ...this.environment },
-      json,
+      environment: { ...sealEnvironment, CRM_SYNC__log__level: "silent", ...this.environment },
     };
-    const ended = await inProcess(options, command);
+    const ended = await crmSync(place, ...words);
     const after = this.sandbox.counts().calls;
     const calls: Record<string, number> = {};
     for (const name of ["E1", "E2", "E4", "E5", "M1", "M9"] as const) {

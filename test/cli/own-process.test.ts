@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { world } from "../support/cli.ts";
 
-it("a command line does and says the same in a process of its own as in one that is kept for many", async () => {
+it("a command line does and says the same in a process of its own as in that of the tests", async () => {
   const w = await world();
-  expect((await w.run("run", "everything")).code).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
   const lines = [
     ["check"],
     ["--json", "runs"],
@@ -15,11 +15,11 @@ it("a command line does and says the same in a process of its own as in one that
   ];
   for (const words of lines) {
     const own = await w.start(...words).ended;
-    const kept = await w.run(...words);
+    const here = await w.run(...words);
     // The one is asked a moment after the other: an age in seconds may differ.
     const ageless = (text: string): string => text.replaceAll(/\b\d+ s\b/gu, "… s");
-    const [one, other] = [own, kept].map(({ code, signal, stdout, stderr }) => ({
-      code,
+    const [one, other] = [own, here].map(({ exitCode, signal, stdout, stderr }) => ({
+      exitCode,
       signal,
       stdout: ageless(stdout),
       stderr,
