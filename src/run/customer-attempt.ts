@@ -83,16 +83,6 @@ export function isStale(plan: CustomerPlan, expected: CustomerAttempt["expected"
   return plan.fingerprint !== expected.fingerprint || hashes.join() !== [...expected.hashes].sort().join();
 }
 
-/** What a run may carry out once the limits released a customer's revokes. */
-export function revokeHashes(operations: readonly Operation[]): ReadonlySet<string> {
-  return new Set(operations.filter((operation) => operation.takesAway > 0).map((operation) => operation.hash));
-}
-
-/** A part of what was released needs no new judgement; anything else does. */
-export function isReleased(operations: readonly Operation[], released: ReadonlySet<string> | undefined): boolean {
-  return released !== undefined && operations.every(({ takesAway, hash }) => takesAway === 0 || released.has(hash));
-}
-
 /**
  * A hold lapses where M6 was read, nothing waits for a reason, and nothing is to be taken away any more: it would ask a
  * person for nothing.

@@ -1,7 +1,7 @@
 import { messageOf, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { CustomerPlanning, destructionOf } from "../apply/customer-planning.ts";
+import { CustomerPlanning } from "../apply/customer-planning.ts";
 import { CustomerState } from "../apply/customer-state.ts";
 import { lookForUnwanted, refusedJustNow, unwantedOrders } from "../apply/refused-orders.ts";
 import { withoutHeld } from "../plan/limits.ts";
@@ -11,16 +11,9 @@ import type { CustomerPlan } from "../plan/plan.ts";
 import { advance, leftIn, newAttempt, triedIn } from "./attempt-state.ts";
 import type { AttemptEvent, AttemptState } from "./attempt-state.ts";
 import { carryOut, dropUnsent } from "./carry-out.ts";
-import {
-  isReleased,
-  isStale,
-  lapseNeedlessHold,
-  mostRounds,
-  restless,
-  revokeHashes,
-  stopReasons,
-} from "./customer-attempt.ts";
+import { isStale, lapseNeedlessHold, mostRounds, restless, stopReasons } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
+import { isJudged, judge } from "./destruction.ts";
 import { deferredOf, plannedIn } from "./record-outcomes.ts";
 import { settleOpen } from "./settle-open.ts";
 import { endRequested } from "./requested-attempt.ts";
@@ -74,9 +67,8 @@ class CustomerAttemptRun {
     this.#planning = new CustomerPlanning(deps, this.#knows, attempt);
   }
 
-  /** The limits were judged for this customer in this run: its operations stand in the ledger as planned. */
   get #judged(): boolean {
-    return this.#attempt.released !== undefined || this.#attempt.hold !== undefined;
+    return isJudged(this.#attempt);
   }
 
   #advance(event: AttemptEvent): void {
@@ -130,19 +122,21 @@ class CustomerAttemptRun {
       if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
       return { kind: "stopped", reason: "stale" };
     }
-    const verdict = await this.#judge(plan);
-    if (verdict !== undefined) {
-      for (const left of leftIn(this.#state)) await this.#dropUnsent(left);
-      return verdict;
+    const { observed } = this.#planning;
+    const of = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed };
+    const { state: judged, toJudge } = await judge(of, this.#state, plan);
+    this.#state = judged;
+    if (toJudge !== undefined) {
+      const why = "planned anew: what is taken away is judged first";
+      for (const left of leftIn(judged)) await dropUnsent(of, judged, left, why);
+      return toJudge;
     }
-    const { delivered } = this.#state;
+    const { delivered } = judged;
     const operations = this.#allowed(plan.operations).filter((operation) => !delivered.has(operation.hash));
     this.#announce(operations, plan);
     const next = firstStage(operations);
     if (next.length === 0)
       return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(plan);
-    const { observed } = this.#planning;
-    const of = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed };
     for (const operation of next) {
       const { state, stopped } = await carryOut(of, this.#state, operation);
       this.#state = state;
@@ -150,36 +144,6 @@ class CustomerAttemptRun {
     }
     if (this.#state.done > 0) this.#planning.forget(next);
     return undefined;
-  }
-
-  async #dropUnsent(operation: Operation): Promise<void> {
-    const of = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows };
-    await dropUnsent(of, this.#state, operation, "planned anew: what is taken away is judged first");
-  }
-
-  async #judge(plan: CustomerPlan): Promise<CustomerAttemptResult | undefined> {
-    const { count, setHash } = destructionOf(plan.operations);
-    const { runId, hold: heldBy, released } = this.#attempt;
-    if (count === 0 || heldBy !== undefined || isReleased(plan.operations, released)) return undefined;
-    const { delivered, usedHold, announced } = this.#state;
-    if (delivered.size > 0 && usedHold !== undefined && this.#onlyKnownRevokes(plan)) return undefined;
-    const hold = await this.#deps.ledger.approvals.of(this.#customer);
-    if (hold?.state === "approved" && hold.setHash === setHash) {
-      this.#advance({ type: "hold-used", hold: hold.id });
-      return undefined;
-    }
-    if (!this.#judged) {
-      const operations = plan.operations.filter((operation) => !announced.has(operation.hash));
-      await this.#deps.ledger.journal.plan({ runId, state: "planned", operations });
-      for (const operation of operations) this.#deps.tally.planned(operation);
-    }
-    return { kind: "destructive", count, setHash, revokes: revokeHashes(plan.operations) };
-  }
-
-  /** After a part of an approved set was carried out, what is left of it needs no new judgement; anything else does. */
-  #onlyKnownRevokes({ operations }: CustomerPlan): boolean {
-    const { announced } = this.#state;
-    return operations.every((operation) => operation.takesAway === 0 || announced.has(operation.hash));
   }
 
   /** Without the revokes that are held, and without the grants that need them. */

@@ -36,7 +36,6 @@ async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Pr
 
 /**
  * One execution of a sync job: the whole road, from reading the sources to the balance. The caller holds the run lock.
- * In one piece: one run on one screen.
  */
 export async function runSync(deps: RunDependencies, request: RunRequest): Promise<RunSummary> {
   const { ledger, logger } = deps;
@@ -48,40 +47,58 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     scope: request.scope === undefined ? null : JSON.stringify(request.scope),
     header: request.header,
   });
-  const carriedIn = (await ledger.journal.open())
-    .filter((row) => row.operation.customer.id !== "")
-    .map((row) => row.id);
+  const open = await ledger.journal.open();
+  const carriedIn = open.filter((row) => row.operation.customer.id !== "").map((row) => row.id);
   if (carriedIn.length > 0) logger.info({ run, operations: carriedIn.length }, "operations in doubt are settled");
-  let planned = 0;
   // A ledger that fails, or whose lock another run has taken, stops the calls that wait for their permit, those that
   // read included.
   const stop = request.signal === undefined ? ledger.failed : AbortSignal.any([request.signal, ledger.failed]);
-  const work = new SyncRun(deps, { ...request, signal: stop }, run, () => {
-    planned += 1;
-  });
-  let state: RunState = "done";
-  let failure: unknown;
-  let unknownRecord: Problem | undefined;
+  const work = new SyncRun(deps, { ...request, signal: stop }, run);
+  const end: End = { state: "done" };
   try {
     await work.markInterrupted();
     await work.reading.read();
-    unknownRecord = await unknownOf(ledger, request.scope);
+    end.unknownRecord = await unknownOf(ledger, request.scope);
     await work.applyAll();
     await work.gate.judge();
     await work.waitForSettling();
-    if (request.signal?.aborted === true) state = "stopped";
+    if (request.signal?.aborted === true) end.state = "stopped";
   } catch (error) {
     if (ledger.broken !== undefined) throw error;
-    if (request.signal?.aborted === true) state = "stopped";
+    if (request.signal?.aborted === true) end.state = "stopped";
     else {
-      state = "failed";
-      failure = error;
+      end.state = "failed";
+      end.failure = error;
       logger.error({ run, reason: messageOf(error) }, "run failed");
     }
   }
-  await work.deferUntouched(state);
+  await work.deferUntouched(end.state);
+  return await finish(deps, request, { run, work, carriedIn, interrupted, ...end });
+}
+
+/** How a run ended. */
+interface End {
+  state: RunState;
+  failure?: unknown;
+  /** The record that the run was asked for is not known. */
+  unknownRecord?: Problem | undefined;
+}
+
+/** A run whose work has ended. */
+interface Ended extends End {
+  run: string;
+  work: SyncRun;
+  /** Operations that were open when it began. */
+  carriedIn: string[];
+  interrupted: RunSummary["cutOff"];
+}
+
+/** Balances a run, says what it came to, and writes that down. */
+async function finish(deps: RunDependencies, request: RunRequest, ended: Ended): Promise<RunSummary> {
+  const { ledger, logger } = deps;
+  const { run, work, carriedIn, state, unknownRecord } = ended;
   const balance = balanceOf(work.reading.tallies, await ledger.runs.countsOf(run), {
-    planned,
+    planned: work.planned,
     carriedIn: carriedIn.length,
     states: await ledger.journal.statesOf(run, carriedIn),
   });
@@ -99,10 +116,10 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     openOperations: open.length,
     open: await ledger.records.open({ ...scopeOf(deps, request), run }),
     unknownRecord,
-    cutOff: interrupted,
+    cutOff: ended.interrupted,
   };
   const misfit = open.find((row) => row.misfit !== undefined)?.misfit;
-  summary.exitCode = exitCodeOf(summary, misfit ?? failure ?? unknownRecord);
+  summary.exitCode = exitCodeOf(summary, misfit ?? ended.failure ?? unknownRecord);
   await ledger.runs.finish(run, {
     state,
     exitCode: summary.exitCode,

@@ -28,6 +28,8 @@ export class SyncRun {
     unreadable: 0,
     stale: 0,
   };
+  /** Operations that were planned in this run. */
+  planned = 0;
   readonly #deps: RunDependencies;
   readonly #request: RunRequest;
   readonly #run: string;
@@ -37,7 +39,7 @@ export class SyncRun {
   /** Customers of whose plan something was carried out or judged in this run. */
   readonly #begun = new Set<string>();
 
-  constructor(deps: RunDependencies, request: RunRequest, run: string, countPlanned: () => void) {
+  constructor(deps: RunDependencies, request: RunRequest, run: string) {
     this.#deps = deps;
     this.#request = request;
     this.#run = run;
@@ -50,7 +52,7 @@ export class SyncRun {
       reader,
       pool,
       settling: this.#settling,
-      tally: { planned: countPlanned },
+      tally: { planned: () => (this.planned += 1) },
       refusing: new Map(),
     };
     this.reading = new SourceReading(deps, request, run, { countsAbsence: true });
@@ -170,27 +172,15 @@ export class SyncRun {
   /** Records that this run changed and did not come to are deferred, so that none is without an outcome. */
   async deferUntouched(state: RunState): Promise<void> {
     if (this.#deps.ledger.broken !== undefined) return;
-    const reason =
-      state === "done"
-        ? "left to the next run"
-        : state === "stopped"
-          ? "the run was stopped before it came to this record"
-          : "the run failed before it came to this record";
-    if (state !== "done") {
-      for (const customer of this.gate.customers)
-        await this.#deps.ledger.journal.drop(
-          customer,
-          `not attempted: the run ${state === "stopped" ? "was stopped" : "failed"}`,
-          {
-            held: false,
-          },
-        );
+    const { ledger } = this.#deps;
+    if (state === "done") {
+      await ledger.records.deferPending(this.#run, undefined, "run.scope", "left to the next run");
+      return;
     }
-    await this.#deps.ledger.records.deferPending(
-      this.#run,
-      undefined,
-      state === "done" ? "run.scope" : `run.${state}`,
-      reason,
-    );
+    const ended = state === "stopped" ? "was stopped" : "failed";
+    for (const customer of this.gate.customers)
+      await ledger.journal.drop(customer, `not attempted: the run ${ended}`, { held: false });
+    const reason = `the run ${ended} before it came to this record`;
+    await ledger.records.deferPending(this.#run, undefined, `run.${state}`, reason);
   }
 }

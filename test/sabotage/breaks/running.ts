@@ -3,18 +3,18 @@ import type { Breaks } from "../break.ts";
 /** A whole run: sources, limits, what blocks what, and how it ends. */
 export const running: Breaks = {
   "assets are taken away before the limits are judged": {
-    file: "src/run/reconcile.ts",
-    within: "CustomerAttemptRun.#judge",
+    file: "src/run/destruction.ts",
+    within: "judge",
     find: "isReleased($plan.operations, $released)",
     replace: "count > 0",
     test: "run/sync-run.test.ts",
     title: "what takes something away > is judged before the first of it is sent, and held whole beyond the limit",
   },
   "what a person approved stands for another set": {
-    file: "src/run/reconcile.ts",
-    within: "CustomerAttemptRun.#judge",
-    find: `if ($hold?.state === "approved" && $hold.setHash === $setHash) {`,
-    replace: `if ($hold?.state === "approved") {`,
+    file: "src/run/destruction.ts",
+    within: "judge",
+    find: `if ($hold?.state === "approved" && $hold.setHash === $setHash)`,
+    replace: `if ($hold?.state === "approved")`,
     test: "run/sync-run.test.ts",
     title: "what takes something away > is carried out once a person approved this very set, and no other",
   },
