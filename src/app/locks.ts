@@ -9,9 +9,6 @@ import type { NewRequest, RequestIn } from "../operation/requests.ts";
 import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";
 import type { Asking, RequestDesk, RequestResult } from "./requests.ts";
 
-/** So many locks at most in one call. */
-const mostLocks = 100;
-
 /** What a person asks for, and whose word it is. */
 export interface LockRequest {
   customer: RecordKey;
@@ -46,8 +43,6 @@ export async function askForLocks(
 function askingOf({ customer, numbers, wanted, by, reason }: LockRequest): Asking {
   const [first, ...others] = new Set(numbers.map((number) => number.trim()));
   if (first === undefined) throw usage("no lock is named", "add --asset NUMBER, once for each lock");
-  if (others.length >= mostLocks)
-    throw usage(`${others.length + 1} locks are named`, `name at most ${mostLocks} at a time`);
   const named = (about: string) => ({ of: "lock" as const, about, wanted });
   return { customer, names: [named(first), ...others.map(named)], by, reason };
 }

@@ -16,6 +16,8 @@ export const limits = {
   assetFirstDigits: ["8", "6"],
   /** The largest `size` of E9 is not shown: what we ask for at most (A25). */
   assetNumbersPerCall: 100,
+  /** The largest number of locks in one E6 or E7 call is not shown: what we send at most. */
+  locksPerCall: 100,
 } as const;
 
 export type LengthUnit = "characters" | "bytes";

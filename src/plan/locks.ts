@@ -1,4 +1,5 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { limits } from "../contract/limits.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { MeantOperation } from "../operation/operation.ts";
@@ -7,12 +8,16 @@ import type { RequestIn } from "../operation/requests.ts";
 import type { Block } from "./block.ts";
 import type { RequestRule } from "./request-rule.ts";
 
-/** Plans the locks that people asked to have disabled or enabled (E6, E7): a call for each direction. */
+/** Plans the locks that people asked to have disabled or enabled (E6, E7): calls for each direction. */
 export const planLocks: RequestRule<"lock"> = (customer, due, settings) =>
   (["locked", "unlocked"] as const).flatMap((wanted) => {
     const locks = due.filter((lock) => lock.wanted === wanted);
-    const [first] = locks;
-    return first === undefined ? [] : [change(customer, [first, ...locks.slice(1)], wanted, settings)];
+    const calls: (Operation | Block)[] = [];
+    for (let from = 0; from < locks.length; from += limits.locksPerCall) {
+      const [first, ...others] = locks.slice(from, from + limits.locksPerCall);
+      if (first !== undefined) calls.push(change(customer, [first, ...others], wanted, settings));
+    }
+    return calls;
   });
 
 function change(

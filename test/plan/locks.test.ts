@@ -53,6 +53,16 @@ test("what is asked for is sent, each direction in one call and both under one s
   expect(planned(asked).sent).toEqual([sent("E6", "1", "2"), sent("E7", "3")]);
 });
 
+test("no call names more locks than a hundred: the rest is sent with the next one", () => {
+  const numbers = Array.from({ length: 201 }, (_, index) => `8${String(index).padStart(3, "0")}`);
+  const calls = planned(numbers.map((number) => wish(number, "unlocked"))).sent;
+  expect(calls).toEqual([
+    sent("E7", ...numbers.slice(0, 100)),
+    sent("E7", ...numbers.slice(100, 200)),
+    sent("E7", ...numbers.slice(200)),
+  ]);
+});
+
 test("what was answered is not sent again: done is over, 3 is tried once in an attempt, 2 and 4 wait for a person", () => {
   const asked = [wish("1", "locked"), wish("2", "locked")];
   expect(planned([...asked, answer("1", "locked", 1), answer("2", "locked", 1)])).toMatchObject({ sent: [] });

@@ -7,7 +7,7 @@ import { crmSync, goodRunOf, settleNotApplied } from "../support/program.ts";
 import type { Ended } from "../support/program.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { orderOf, configOf, writeWorld, base } from "../support/world/small.ts";
-import { sealEnvironment } from "../support/world/crm.ts";
+import { assetRow, sealEnvironment } from "../support/world/crm.ts";
 
 const cells = new Cells();
 const others = {
@@ -38,12 +38,14 @@ function wishes(cell: Cell): z.infer<typeof requestRow>[] {
   }
 }
 
-function numberOf(cell: Cell, asset: string): string {
+const numberOf = (cell: Cell, asset: string): string => numbersOf(cell, asset).at(0) ?? "";
+
+function numbersOf(cell: Cell, asset: string): string[] {
   const ledger = new LedgerView(cell.ledger);
   try {
     const row = z.object({ number: z.string() });
-    const sql = "select wire_number as number from asset_number where instance_id = ?";
-    return ledger.rows(row, sql, asset).at(0)?.number ?? "";
+    const sql = "select wire_number as number from asset_number where instance_id = ? order by unit";
+    return ledger.rows(row, sql, asset).map(({ number }) => number);
   } finally {
     ledger.close();
   }
@@ -181,5 +183,27 @@ describe("locks of two customers", () => {
       expect(wishes(cell).map((row) => row.customer_id)).toEqual(["C1", "C2"]);
       expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([4, 1]);
     });
+  });
+
+  it("more locks than one call takes are asked for in one command and sent in several calls", async () => {
+    const order = orderOf("O4", { M1: "normal_recover_usbkey" }, "C2");
+    const many = { ...order, assets: order.assets.map((asset) => ({ ...assetRow(asset), quantity: 130 })) };
+    const change = (folder: string): void => writeWorld(folder, { ...others, orders: [...others.orders, many] });
+    await cells.within(
+      cells.place("base"),
+      {},
+      async (cell) => {
+        goodRunOf(await cell.run());
+        expect((await lock(cell, "C2", ...numbersOf(cell, "M1"))).code).toBe(0);
+        expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([2, 130]);
+        await cell.sandbox.refuseConnections();
+        expect((await unlock(cell, "C2", ...numbersOf(cell, "M1").slice(0, 70))).code).toBe(7);
+        expect((await unlock(cell, "C2", ...numbersOf(cell, "M1").slice(70))).code).toBe(7);
+        await cell.sandbox.acceptConnections();
+        goodRunOf(await cell.run());
+        expect([cell.calls("E7"), cell.sandbox.state().lockedAssets]).toEqual([2, 0]);
+      },
+      change,
+    );
   });
 });
