@@ -12,7 +12,7 @@ import type { RequestRule } from "./request-rule.ts";
 export const planLocks: RequestRule<"lock"> = (customer, due, settings) =>
   (["locked", "unlocked"] as const).flatMap((wanted) => {
     const locks = due.filter((lock) => lock.wanted === wanted);
-    const calls: (Operation | Block)[] = [];
+    const calls: ReturnType<typeof change>[] = [];
     for (let from = 0; from < locks.length; from += limits.locksPerCall) {
       const [first, ...others] = locks.slice(from, from + limits.locksPerCall);
       if (first !== undefined) calls.push(change(customer, [first, ...others], wanted, settings));

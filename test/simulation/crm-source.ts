@@ -54,6 +54,7 @@ export function companySource(
         0,
         { whole: all.length, cut: Math.floor(all.length / 2), shrunk: all.length - 3, empty: 0 }[how],
       );
+      truth.gives(stream, items.length);
       if (items.length > 0) yield items;
       if (how === "whole") truth.readWhole(stream);
       if (how !== "cut") return { complete: true, full: true, rows: items.length };

@@ -46,6 +46,8 @@ export class LockPeople {
   /** By number: how often the program took it, and how often it heard an answer that is no reason to send it again. */
   readonly #taken = new Map<string, number>();
   readonly #answered = new Map<string, number>();
+  /** What the program heard since it began, and might have forgotten where it died. */
+  readonly #heardNow = new Set<string>();
   /** By number: the status in place of success, and how often. */
   readonly #troubles = new Map<string, { status: number; times: number }>();
   readonly #wrong: (what: string) => void;
@@ -106,7 +108,7 @@ export class LockPeople {
     };
     const options = { signal: new AbortController().signal, show: () => Promise.resolve() };
     // Before the call, for the program may die while it takes it.
-    if (!withdraw) for (const number of numbers) this.#taken.set(number, (this.#taken.get(number) ?? 0) + 1);
+    if (!withdraw) for (const number of numbers) this.#mayBeSent(number);
     const before = new Map(numbers.map((number) => [number, this.#isLocked(number)]));
     this.#toldDone = new Set();
     let code: number | string;
@@ -150,7 +152,9 @@ export class LockPeople {
   heard(operation: EndpointId, answer: Answer): void {
     if (!switches.includes(operation)) return;
     for (const { assetNum, status } of results.parse(answer.data)) {
-      if (status !== failed) this.#answered.set(assetNum, (this.#answered.get(assetNum) ?? 0) + 1);
+      if (status === failed) continue;
+      this.#answered.set(assetNum, (this.#answered.get(assetNum) ?? 0) + 1);
+      this.#heardNow.add(assetNum);
       if (status !== 1) continue;
       this.#toldDone.add(`${operation} ${assetNum}`);
       const asked = this.#asked.get(assetNum);
@@ -172,11 +176,26 @@ export class LockPeople {
     return [...this.#notYet()].some(([, asked]) => asked.customer === customer);
   }
 
+  /** A process begins. */
+  begins(): void {
+    this.#heardNow.clear();
+  }
+
+  /** A process died, perhaps before it had written down what it heard. */
+  died(): void {
+    for (const number of this.#heardNow) this.#mayBeSent(number);
+    this.#heardNow.clear();
+  }
+
+  #mayBeSent(number: string): void {
+    this.#taken.set(number, (this.#taken.get(number) ?? 0) + 1);
+  }
+
   /**
-   * What is wrong at last. Where the program heard an answer, it sends a lock once for each time that it was asked for,
-   * and once more for each kill, which may have hidden the answer.
+   * What is wrong at last. Where the program heard an answer and lived on, it has sent a lock once for each time that
+   * it was asked for.
    */
-  judge(kills: number): { lost: string[]; twice: string[] } {
+  judge(): { lost: string[]; twice: string[] } {
     const lost = this.undone().map(({ why }) => why);
     for (const { number } of this.#locks()) {
       const { wanted = "unlocked", withdrawn = false } = this.#asked.get(number) ?? {};
@@ -186,9 +205,7 @@ export class LockPeople {
     }
     const twice = [...this.#answered].flatMap(([number, times]) => {
       const taken = this.#taken.get(number) ?? 0;
-      return times > taken + kills
-        ? [`the lock ${number} was asked for ${taken} times and switched ${times} times`]
-        : [];
+      return times > taken ? [`the lock ${number} was asked for ${taken} times and switched ${times} times`] : [];
     });
     return { lost, twice };
   }

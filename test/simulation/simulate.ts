@@ -201,7 +201,7 @@ class Simulation {
     await this.#quietTimes();
     const settled = this.#settledOperations();
     const verdict = judge(this.#company, this.#services, this.#path);
-    const locks = this.#locks?.judge(this.#kills);
+    const locks = this.#locks?.judge();
     return {
       seed: this.#seed,
       kills: this.#kills,
@@ -328,7 +328,7 @@ class Simulation {
       this.#note(`${textOf(wish)}: ${said}`);
     } catch (error) {
       if (!(error instanceof ProgramDied)) throw error;
-      this.#kills += 1;
+      this.#died();
       this.#note(`${textOf(wish)}: killed at step ${engine.life.steps}`);
       this.#watchPermits();
       const next = await this.#program(nothingHappens, new AbortController());
@@ -460,6 +460,7 @@ class Simulation {
       // can find out.
       if (this.#setForward) await this.#timeline.pass(latestEffectMs);
       this.#setForward = false;
+      this.#locks?.begins();
       engine = await this.#start(fate, stop);
     }
     this.#engine = engine;
@@ -511,7 +512,7 @@ class Simulation {
     const knowsAll = streams.every((stream) => this.#truth.isKnown(stream));
     this.#refusals.runEnded(summary?.state === "done" && knowsAll);
     if (summary === undefined) {
-      this.#kills += 1;
+      this.#died();
       this.#note(`killed at step ${engine.life.steps}`);
       this.#truth.died();
       this.#watchPermits();
@@ -527,13 +528,18 @@ class Simulation {
     return summary;
   }
 
+  #died(): void {
+    this.#kills += 1;
+    this.#locks?.died();
+  }
+
   /** What people hear of a run that has ended. One that was asked to stop leaves the rest to the next. */
   async #listen(engine: Engine, summary: RunSummary, request: RunRequest, undisturbed: boolean): Promise<void> {
     try {
       await engine.tell(summary);
     } catch (error) {
       if (!(error instanceof ProgramDied)) throw error;
-      this.#kills += 1;
+      this.#died();
       this.#note(`killed at step ${engine.life.steps}, before people were told`);
       return;
     }
@@ -637,7 +643,7 @@ class Simulation {
         if (rate === 0) decisions += await askForRefused(engine, this.#path, { besides, onAsked });
       } catch (error) {
         if (!(error instanceof ProgramDied)) throw error;
-        this.#kills += 1;
+        this.#died();
         this.#note(`killed at step ${engine.life.steps}, in a decision`);
       }
       if (decisions > 0) this.#note(`a person took ${decisions} decisions`);

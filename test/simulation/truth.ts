@@ -36,6 +36,8 @@ export class Truth {
   readonly #lastGood = new Map<string, string>();
   /** What somebody should hold, as `customer instance`, when that could be read last. */
   readonly #lastForms = new Map<string, ReadonlySet<string>>();
+  /** The same as a program may have read it that died before the reading ended. */
+  readonly #perhaps = new Map<string, ReadonlySet<string>>();
   readonly #missed = new Map<string, { reads: number; since: number }>();
 
   constructor(company: Company, rule: { reads: number; ms: number; shrink: number }, now: () => number) {
@@ -54,6 +56,15 @@ export class Truth {
     this.#moods.set(stream, how === "whole" ? "cut" : how);
     this.#begun.add(stream);
     return how;
+  }
+
+  /** A reading gives so many records: what comes of it is not known before it ends. */
+  gives(stream: Stream, count: number): void {
+    if (stream !== "staff") return;
+    const given = this.#company.records(stream).slice(0, count);
+    for (const { id, customer, login, holds } of this.#company.staff)
+      if (given.some((row) => row.id === id && !row.broken))
+        this.#perhaps.set(login, new Set(holds.map((asset) => `${customer} ${asset}`)));
   }
 
   /** A reading has reached its end. */
@@ -152,8 +163,10 @@ export class Truth {
     if (unreadable || this.#unreadable.get("staff")?.has("*") === true)
       return "a record that may want it kept cannot be read";
     if (this.#present.has(person) || this.#presentIds.has(login)) return undefined;
-    // Taken away in the CRM before the person left.
-    if (this.#lastForms.get(login)?.has(`${customer} ${instance}`) !== true) return undefined;
+    // Taken away in the CRM before the person left, as far as that was read.
+    const held = `${customer} ${instance}`;
+    if (this.#lastForms.get(login)?.has(held) !== true || this.#perhaps.get(login)?.has(held) === false)
+      return undefined;
     const missed = this.#missed.get(login);
     if (missed === undefined || missed.reads < this.#rule.reads)
       return `it was missed ${missed?.reads ?? 0} times only`;

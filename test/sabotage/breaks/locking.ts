@@ -115,4 +115,14 @@ export const locking: Breaks = {
       "locks of two customers > answers that are always about other locks end after three sendings: a person decides, " +
       "and no other customer waits",
   },
+  "a refusal of what somebody asked for is sent again by each run that comes to its customer": {
+    file: "src/operation/requests.ts",
+    within: "isDue",
+    find: `$stands === "open" || $stands === "failed"`,
+    replace: `$stands !== "done"`,
+    test: "simulation/simulation.test.ts",
+    title:
+      "the program in virtual time, with faults, kills, edits and a clock that jumps > " +
+      "no longer happens: a lock that was refused for good is sent again",
+  },
 };
