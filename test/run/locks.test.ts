@@ -194,11 +194,11 @@ describe("locks of two customers", () => {
       {},
       async (cell) => {
         goodRunOf(await cell.run());
-        expect((await lock(cell, "C2", ...numbersOf(cell, "M1"))).code).toBe(0);
+        expect((await lock(cell, "C2", ...numbersOf(cell, "M1"))).exitCode).toBe(0);
         expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([2, 130]);
         await cell.sandbox.refuseConnections();
-        expect((await unlock(cell, "C2", ...numbersOf(cell, "M1").slice(0, 70))).code).toBe(7);
-        expect((await unlock(cell, "C2", ...numbersOf(cell, "M1").slice(70))).code).toBe(7);
+        expect((await unlock(cell, "C2", ...numbersOf(cell, "M1").slice(0, 70))).exitCode).toBe(7);
+        expect((await unlock(cell, "C2", ...numbersOf(cell, "M1").slice(70))).exitCode).toBe(7);
         await cell.sandbox.acceptConnections();
         goodRunOf(await cell.run());
         expect([cell.calls("E7"), cell.sandbox.state().lockedAssets]).toEqual([2, 0]);
