@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { customerKeyOf, formatKey, subjectOf } from "../../src/crm/keys.ts";
 import { customerSchema, licenseTypes, orderSchema, staffSchema } from "../../src/crm/model.ts";
 import { licenseTypes as contractLicenseTypes } from "../../src/contract/vocabulary.ts";
-import { asset, extension, feature, product } from "./instances.ts";
+import { asset, extension, feature, product } from "../support/world/instances.ts";
 
 const order = { id: "10248", customerId: "ALFKI", instances: [asset("a")] };
 const person = { id: "1", customerId: "ALFKI", userName: "ann", name: "Ann" };

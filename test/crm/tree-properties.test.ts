@@ -5,7 +5,7 @@ import { canonicalJson, hashOf } from "../../src/base/canonical-json.ts";
 import { orderSchema } from "../../src/crm/model.ts";
 import type { Instance, Package } from "../../src/crm/model.ts";
 import { buildAssets } from "../../src/crm/tree.ts";
-import { asset, bundle, extension, feature, product } from "./instances.ts";
+import { asset, bundle, extension, feature, product } from "../support/world/instances.ts";
 
 const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
 

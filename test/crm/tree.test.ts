@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { hashOf } from "../../src/base/canonical-json.ts";
 import type { Instance, Package } from "../../src/crm/model.ts";
 import { buildAssets, maxPackageDepth } from "../../src/crm/tree.ts";
-import { asset, bundle, extension, feature, product } from "./instances.ts";
+import { asset, bundle, extension, feature, product } from "../support/world/instances.ts";
 
 function faultsOf(...instances: Instance[]): string[] {
   return buildAssets(instances).faults.map((fault) => `${fault.code} ${fault.instanceId}: ${fault.message}`);

@@ -1,7 +1,8 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { agreedWorld, changed, october, reportJson, reportText, request } from "./reported-month.ts";
-import { canaries, customerRecord, key, orderRecord, product, staffRecord } from "../support/world/records.ts";
+import { product } from "../support/world/instances.ts";
+import { canaries, customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 
 describe("the report of orders", () => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block } from "../../src/plan/block.ts";
 import { needsOf } from "../../src/plan/needs.ts";
-import { asset, product } from "../crm/instances.ts";
+import { asset, product } from "../support/world/instances.ts";
 import {
   assignment,
   customer,

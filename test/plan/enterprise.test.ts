@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { needsOf } from "../../src/plan/needs.ts";
-import { asset, product } from "../crm/instances.ts";
+import { asset, product } from "../support/world/instances.ts";
 import {
   assignment,
   customer,

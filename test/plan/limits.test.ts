@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { allowedBy, judgeLimits, withoutHeld } from "../../src/plan/limits.ts";
 import type { Destruction, Verdict } from "../../src/plan/limits.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
-import { asset, product } from "../crm/instances.ts";
+import { asset, product } from "../support/world/instances.ts";
 import {
   assignment,
   customer,

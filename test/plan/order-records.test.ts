@@ -4,7 +4,7 @@ import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import type { Instance } from "../../src/crm/model.ts";
 import type { FixedNumber } from "../../src/operation/state/asset-numbers.ts";
 import type { Operation } from "../../src/operation/operation.ts";
-import { asset, bundle, extension, feature, product } from "../crm/instances.ts";
+import { asset, bundle, extension, feature, product } from "../support/world/instances.ts";
 import { flatBody, packagesBody, twoTypesBody } from "./order-bodies.ts";
 import {
   customer,

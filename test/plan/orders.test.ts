@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asset, feature, product } from "../crm/instances.ts";
+import { asset, feature, product } from "../support/world/instances.ts";
 import { customer, lines, linked, order, outcomes, placed, plan, settingsWith } from "./situation.ts";
 
 const instances = [asset("a"), product("p", "a")];

@@ -6,7 +6,7 @@ import { withTree } from "../../src/operation/desired.ts";
 import { compareOperations } from "../../src/operation/operation.ts";
 import { stages } from "../../src/operation/shape.ts";
 import { fingerprintOf } from "../../src/plan/fingerprint.ts";
-import { asset, bundle, product } from "../crm/instances.ts";
+import { asset, bundle, product } from "../support/world/instances.ts";
 import {
   assignment,
   customer,

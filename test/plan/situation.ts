@@ -21,7 +21,7 @@ import type { Operation } from "../../src/operation/operation.ts";
 import { isPrivateMarker, markerKey } from "../../src/operation/references.ts";
 import type { CustomerPlan, PlanOptions } from "../../src/plan/plan.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
-import { customerRecord } from "../support/world/records.ts";
+import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 
 export type CustomerFields = Partial<z.input<typeof customerSchema>>;
 export type OrderFields = Partial<z.input<typeof orderSchema>>;
@@ -92,14 +92,14 @@ export function customer(fields: CustomerFields = {}, standing: Standing = {}): 
 
 /** An order of Alfreds; `instances` are the caller's. */
 export function order(id: string, fields: OrderFields, standing: Standing = {}): Desired<DesiredOrder> {
-  return desired("orders", orderSchema.parse({ id, customerId: customerKey.id, ...fields }), standing);
+  return desired("orders", orderSchema.parse({ ...orderRecord(id, customerKey.id), ...fields }), standing);
 }
 
 /** A staff member of Alfreds, by account name. */
 export function staff(userName: string, fields: StaffFields = {}, standing: Standing = {}): Desired<DesiredStaff> {
   return desired(
     "staff",
-    staffSchema.parse({ id: userName, customerId: customerKey.id, userName, name: `Name of ${userName}`, ...fields }),
+    staffSchema.parse({ ...staffRecord(userName, customerKey.id, { userName }), ...fields }),
     standing,
   );
 }
@@ -199,7 +199,7 @@ export function member(userName: string, fields: Partial<ObservedMember> = {}): 
   return {
     globalId: `M-${userName}`,
     userName: `${userName}X7`,
-    name: `Name of ${userName}`,
+    name: staffRecord(userName, customerKey.id).name,
     deleted: false,
     assetNums: [],
     ...fields,

@@ -32,11 +32,17 @@ describe("a staff record", () => {
           userName: "ann",
           password: "password of crm/ann",
           departmentId: "9007199254740993",
-          name: "Name of ann",
+          name: "CANARY person ann",
           remark: "north",
           passwordMobile: "+49 170 1",
         },
-        { userName: "bob", password: "password of crm/bob", name: "Name of bob" },
+        {
+          userName: "bob",
+          password: "password of crm/bob",
+          name: "CANARY person bob",
+          remark: "CANARY remark",
+          passwordMobile: "491770070003",
+        },
       ],
     });
   });
@@ -139,7 +145,7 @@ describe("a staff record that the platform shows already", () => {
   it("is adopted by account and person's name together where the code is not known", () => {
     const of = (name: string) =>
       plan(people({ staff: [staff("ann")], observed: { members: [member("ann", { name })], assets: [] } }));
-    expect(of("Name of ann").changes).toEqual([adopted("ann", "M-ann")]);
+    expect(of("CANARY person ann").changes).toEqual([adopted("ann", "M-ann")]);
     expect(of("Another").changes).toEqual([]);
     expect(lines(of("Another"))).toEqual(["add-staff staff-of:crm/ALFKI"]);
   });

@@ -4,7 +4,7 @@ import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts
 import type { Instance } from "../../src/crm/model.ts";
 import { validate } from "../../src/plan/validate.ts";
 import type { ValidationFault } from "../../src/plan/validate.ts";
-import { asset, bundle, feature, product } from "../crm/instances.ts";
+import { asset, bundle, feature, product } from "../support/world/instances.ts";
 import { settingsWith, settingsWithout } from "./situation.ts";
 
 function ofOrder(instances: Instance[], changes: JsonObject = {}): ValidationFault | undefined {

@@ -6,6 +6,8 @@ import { customerKeyOf } from "../../../src/crm/keys.ts";
 import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm/model.ts";
 import { recordSchemas } from "../../../src/crm/model.ts";
 
+import { asset, bundle, product } from "./instances.ts";
+
 /** Stands in every private text of these records. */
 export const canary = "CANARY";
 
@@ -52,24 +54,6 @@ export function customerRecord(id: string, fields: Partial<Customer> = {}): Cust
   };
 }
 
-export function product(id: string, parentId: string, fields: JsonObject = {}): Order["instances"][number] {
-  return {
-    kind: "product",
-    id,
-    parentId,
-    name: `Product ${id}`,
-    gmsPid: `gms-${id}`,
-    type: "tool",
-    nodes: 1,
-    trial: false,
-    timeUnit: "YEAR",
-    timeUnitQuantity: 1,
-    term: "1-0-0",
-    features: [],
-    ...fields,
-  };
-}
-
 type LicenseType = "cloud_account" | "normal_recover_usbkey";
 
 /**
@@ -92,12 +76,12 @@ export function orderRecord(
     amount: { currency: "EUR", minor: 12_300 },
     instances: licenseTypes.flatMap((licenseType, index) => {
       const own = index === 0 ? `-${id}` : `${index}-${id}`;
-      const asset = `A${own}`;
+      const unit = `A${own}`;
       return [
-        { kind: "asset", id: asset, licenseType, assetNumbers: [], quantity: index + 1, extensions: [] },
-        product(`P1${own}`, asset, { nodes: 5, passwords: [`${canary} licence password`] }),
-        product(`P2${own}`, asset, { nodes: 1, ...limits }),
-        { kind: "package", id: `K${own}`, parentId: asset, number: "M-100", name: "Suite", term: "1-0-0" },
+        asset(unit, { licenseType, quantity: index + 1 }),
+        product(`P1${own}`, unit, { nodes: 5, passwords: [`${canary} licence password`] }),
+        product(`P2${own}`, unit, { nodes: 1, ...limits }),
+        bundle(`K${own}`, unit, { number: "M-100", name: "Suite" }),
         product(`P3${own}`, `K${own}`, { nodes: 2 }),
       ];
     }),
