@@ -52,6 +52,7 @@ export async function previewRequests(
   customer: RecordKey,
   requests: readonly NewRequest[],
 ): Promise<Operation[]> {
+  await (await application.ledger()).state.requireFree(customer, requests);
   return await preview(application, customer, () =>
     requests.map((request) => ({ type: "request-made", customer, request })),
   );
@@ -62,7 +63,9 @@ export async function previewWithdrawal(
   application: RequestDesk,
   { customer, names }: Pick<Asking, "customer" | "names">,
 ): Promise<Operation[]> {
-  const open = await (await application.ledger()).journal.openOf(customer);
+  const ledger = await application.ledger();
+  await requireCustomer(ledger, customer);
+  const open = await ledger.journal.openOf(customer);
   return await preview(application, customer, ({ known }) =>
     withdrawals(customer, names, { asked: known.requests, open }),
   );

@@ -72,6 +72,27 @@ describe("what a person takes back", () => {
     ledger.close();
   });
 
+  it("stands in the way of another customer's request for the same until it is done", async () => {
+    const { ledger, path } = await openLedger();
+    await ledger.state.ask(ours, [lock("A"), lock("B")], whose);
+    const operationId = await send(ledger);
+    const taken = { code: "request.of-another-customer", message: expect.stringContaining("crm/1"), exitCode: 64 };
+    const before = rowsOf(path, "select * from manual_request order by about");
+    for (const status of [undefined, 3, 4, 1] as const) {
+      if (status !== undefined) {
+        const answer = { of: "lock", about: "A", wanted: "locked", answer: { status }, operationId } as const;
+        await ledger.state.record(ours, [{ type: "request-answered", ...answer }]);
+      }
+      const asked = ledger.state.ask(theirs, [lock("C"), lock("A")], whose);
+      if (status === 1) await asked;
+      else await expect(asked, `status ${status}`).rejects.toMatchObject(taken);
+      if (status === undefined) expect(rowsOf(path, "select * from manual_request order by about")).toEqual(before);
+    }
+    expect((await ledger.state.known(ours)).requests.map(({ about }) => about)).toEqual(["B"]);
+    expect((await ledger.state.known(theirs)).requests.map(({ about }) => about)).toEqual(["A", "C"]);
+    ledger.close();
+  });
+
   it("is told as damage where a column of it is not what was written", async () => {
     const { ledger, path } = await openLedger();
     await ledger.state.ask(ours, [lock("A")], whose);

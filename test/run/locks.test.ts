@@ -151,19 +151,25 @@ describe("locks of two customers", () => {
     });
   });
 
-  it("a lock that was refused, asked for again and done without an answer, is told of no more by the run that finds it done", async () => {
-    await cells.within(cells.place("base"), {}, async (cell) => {
-      const number = numberOf(cell, "A2");
-      cell.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 4, times: 1 });
-      expect((await lock(cell, "C1", number)).exitCode).toBe(3);
-      expect((await cell.run()).exitCode, "it waits for a person").toBe(3);
-      const lost = cell.sandbox.faults.add({ operation: "E6", fault: "appliedNoReply" });
-      expect((await lock(cell, "C1", number)).exitCode).toBe(5);
-      cell.sandbox.faults.clear(lost);
-      goodRunOf(await cell.run());
-      expect((await lock(cell, "C2", numberOf(cell, "B1"))).exitCode, "the other customer waits for nothing").toBe(0);
-    });
-  });
+  it.each([
+    { fault: "oddField", field: "status", value: 4 },
+    { fault: "status299", code: "13004" },
+  ] as const)(
+    "a lock that was refused ($fault), asked for again and done without an answer, is told of no more by the run that finds it done",
+    async (refusal) => {
+      await cells.within(cells.place("base"), {}, async (cell) => {
+        const number = numberOf(cell, "A2");
+        cell.sandbox.faults.add({ operation: "E6", ...refusal, times: 1 });
+        expect((await lock(cell, "C1", number)).exitCode).toBe(3);
+        expect((await cell.run()).exitCode, "it waits for a person").toBe(3);
+        const lost = cell.sandbox.faults.add({ operation: "E6", fault: "appliedNoReply" });
+        expect((await lock(cell, "C1", number)).exitCode).toBe(5);
+        cell.sandbox.faults.clear(lost);
+        goodRunOf(await cell.run());
+        expect((await lock(cell, "C2", numberOf(cell, "B1"))).exitCode, "the other customer waits for nothing").toBe(0);
+      });
+    },
+  );
 
   it("answers that are always about other locks end after three sendings: a person decides, and no other customer waits", async () => {
     await cells.within(cells.place("base"), { CRM_SYNC__settle__maxWaitMs: "0" }, async (cell) => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
-import { customerRecord, orderRecord } from "../support/world/records.ts";
+import { customerRecord, key, orderRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";
 
 const whose = { by: "tester", reason: "lost" };
@@ -41,3 +41,33 @@ it.each(["takes back", "asks for the opposite of"])(
     expect(await world.ledger.records.open()).toEqual([]);
   },
 );
+
+it("a lock that moved to another customer is switched for it once what the first one asked for is known", async () => {
+  const world = await ApplyWorld.start({ assumptions: { operatorIdentity: "licence desk" } });
+  const next = key("C2");
+  await world.take("customers", customerRecord("C1"), customerRecord("C2"));
+  await world.take("orders", orderRecord("O1", "C1", {}, ["normal_recover_usbkey"]));
+  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
+  const [about = ""] = [...(await world.ledger.state.licenceTypes(customer)).keys()];
+  const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
+  const asking = (wanted: "locked" | "unlocked") => [{ of: "lock" as const, about, wanted, details, ...whose }];
+  await world.ledger.state.ask(customer, asking("locked"), whose);
+  const lost = world.sandbox.faults.add({ operation: "E6", fault: "appliedNoReply" });
+  expect((await runWorld(world, { asked: customer })).exitCode).toBe(exitCodes.unknown);
+  world.sandbox.faults.clear(lost);
+
+  await world.take("orders", orderRecord("O1", "C2", {}, ["normal_recover_usbkey"]));
+  expect([...(await world.ledger.state.licenceTypes(next)).keys()]).toEqual([about]);
+  const first = { code: "request.of-another-customer", exitCode: exitCodes.usage };
+  await expect(world.ledger.state.ask(next, asking("unlocked"), whose)).rejects.toMatchObject(first);
+  await runWorld(world);
+  expect(world.sandbox.state().lockedAssets).toBe(1);
+  await world.ledger.state.ask(next, asking("unlocked"), whose);
+  await runWorld(world, { asked: next });
+  await runWorld(world);
+  const { requests } = await world.ledger.state.known(next);
+  expect([requests, world.sandbox.state().lockedAssets]).toMatchObject([
+    [{ wanted: "unlocked", answer: { status: 1 } }],
+    0,
+  ]);
+});

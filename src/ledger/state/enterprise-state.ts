@@ -14,7 +14,7 @@ import type { FixedNumbers, WantedNumbers } from "./asset-numbers.ts";
 import { JournalTables } from "../journal/journal-tables.ts";
 import { requestCodes } from "../records/work.ts";
 import type { WorkTables } from "../records/work.ts";
-import { withdrawals } from "./withdrawal.ts";
+import { requireFree, withdrawals } from "./withdrawal.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
 import type { StateRows } from "./registry.ts";
 
@@ -105,13 +105,28 @@ export class EnterpriseState {
     });
   }
 
-  /** Writes down what a person asks for of a customer, with an audit entry. */
+  /**
+   * Writes down what a person asks for of a customer, with an audit entry. Throws a Problem, in the transaction that
+   * would write it, where another customer's request for the same is not done. What the customer waits for otherwise
+   * may be what was asked for before: the next run says it anew.
+   */
   async ask(customer: RecordKey, requests: readonly NewRequest[], whose: Whose): Promise<void> {
     await this.#context.write(() => {
       const at = this.#context.now;
+      this.#requireFree(customer, requests);
       for (const request of requests) this.#changes.apply({ type: "request-made", customer, request }, at);
       this.#appendRequests("request-made", customer, requests, whose);
+      if (this.#work.waitsOtherwise(customer, requestCodes)) this.#work.lookAgain(customer);
     });
+  }
+
+  /** Throws a Problem where another customer's request for the same is not done. */
+  async requireFree(customer: RecordKey, requests: readonly RequestName[]): Promise<void> {
+    this.#context.readTogether(() => this.#requireFree(customer, requests));
+  }
+
+  #requireFree(customer: RecordKey, requests: readonly RequestName[]): void {
+    for (const request of requests) requireFree(customer, request, this.#rows.requests.standing(request));
   }
 
   /**

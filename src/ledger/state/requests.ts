@@ -85,6 +85,17 @@ export class RequestRows {
     return this.#statements.of.all(namespace, id).map(requestFromRow);
   }
 
+  /** What stands for it, and of which customer. */
+  standing({
+    of,
+    about,
+  }: Pick<ManualRequest, "of" | "about">): { customer: RecordKey; request: ManualRequest } | undefined {
+    const row = this.#statements.live.get(of, about);
+    if (row === undefined) return undefined;
+    const customer = { namespace: row.customer_namespace, id: row.customer_id };
+    return { customer, request: requestFromRow(row) };
+  }
+
   known(customer: RecordKey): KnownRequests {
     return { requests: this.of(customer) };
   }
@@ -116,6 +127,11 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string, string], RequestRow>(
         `select ${requestColumns.join(", ")} from manual_request
          where to_at is null and customer_namespace = +? and customer_id = +? order by of, about`,
+      ),
+    live: () =>
+      database.prepare<[string, string], RequestRow & Row<"manual_request", "customer_namespace" | "customer_id">>(
+        `select ${requestColumns.join(", ")}, customer_namespace, customer_id from manual_request
+         where of = +? and about = +? and to_at is null`,
       ),
     stands: () =>
       database.prepare<[string, string, string], { found: 1 }>(

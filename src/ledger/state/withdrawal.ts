@@ -1,9 +1,11 @@
 import { exitCodes, Problem } from "../../base/errors.ts";
+import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Operation } from "../../operation/operation.ts";
-import { nameOf, standing, subjectOf } from "../../operation/requests.ts";
+import { nameOf, requestKindOf, standing, subjectOf } from "../../operation/requests.ts";
 import type { ManualRequest, RequestName } from "../../operation/requests.ts";
 import type { RequestChange } from "../../operation/state/requests.ts";
+import { isSameKey } from "../../operation/state/same-key.ts";
 
 type OpenOne = { id: string; operation: Pick<Operation, "endpoint" | "subject"> };
 
@@ -37,6 +39,26 @@ export function withdrawals(
     }
     return { type: "request-withdrawn", customer, of, about };
   });
+}
+
+/**
+ * Throws a Problem where another customer asked for the same and that is not done, as when an order moved between them:
+ * its call may still be sent, and would undo what is asked for now.
+ */
+export function requireFree(
+  customer: RecordKey,
+  name: RequestName,
+  earlier: { customer: RecordKey; request: ManualRequest } | undefined,
+): void {
+  if (earlier === undefined || isSameKey(earlier.customer, customer) || standing(earlier.request) === "done") return;
+  const { request } = earlier;
+  const whose = formatKey(earlier.customer);
+  throw refused(
+    "request.of-another-customer",
+    `the ${nameOf(name)} is asked for of ${whose} already, and that is not done; nothing was asked for`,
+    `wait until it is done, or take it back with \`crm-sync ${requestKindOf(request).commands[request.wanted]} ` +
+      `${whose} … --withdraw\``,
+  );
 }
 
 function refused(code: string, message: string, cure: string): Problem {

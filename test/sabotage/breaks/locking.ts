@@ -69,6 +69,22 @@ export const locking: Breaks = {
       "what a person takes back > " +
       "is refused whole from its intent until its outcome is known, and where it is done, and changes nothing then",
   },
+  "a lock that another customer asked for is asked for the other way before that is done": {
+    file: "src/ledger/state/withdrawal.ts",
+    within: "requireFree",
+    never: "earlier",
+    test: "run/withdrawn-locks.test.ts",
+    title: "a lock that moved to another customer is switched for it once what the first one asked for is known",
+  },
+  "a request that was refused by its call is told of after it is done": {
+    file: "src/ledger/state/enterprise-state.ts",
+    within: "EnterpriseState.ask",
+    never: "waitsOtherwise",
+    test: "run/locks.test.ts",
+    title:
+      "locks of two customers > a lock that was refused (status299), asked for again and done without an answer, " +
+      "is told of no more by the run that finds it done",
+  },
   "a lock that is done is taken back": {
     file: "src/ledger/state/withdrawal.ts",
     within: "withdrawals",
@@ -103,7 +119,7 @@ export const locking: Breaks = {
     skips: "endLesserOutcome",
     test: "run/locks.test.ts",
     title:
-      "locks of two customers > a lock that was refused, asked for again and done without an answer, " +
+      "locks of two customers > a lock that was refused (oddField), asked for again and done without an answer, " +
       "is told of no more by the run that finds it done",
   },
   "answers that are always about other locks are an occasion to send them again": {
