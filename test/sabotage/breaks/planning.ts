@@ -10,6 +10,30 @@ export const planning: Breaks = {
     test: "plan/plan.test.ts",
     title: "a customer's plan > goes through the stages in order: enterprise, orders, staff, revokes, grants",
   },
+  "a number whose revoke was refused is given to somebody else": {
+    file: "src/plan/people.ts",
+    within: "planPeople",
+    find: "$taken.operations.flatMap(($operation) => kindOf($operation).freed($operation))",
+    replace: "revokes.meant.flatMap(($operation) => kindOf($operation).freed($operation))",
+    test: "plan/rejections.test.ts",
+    title: "a number whose revoke was refused stays where it is: nobody else is given it, and the others go on",
+  },
+  "an order that was refused is sent again as it was": {
+    file: "src/plan/rejections.ts",
+    within: "StandingRejections.operations",
+    find: "if ($block === undefined) $operations.push($made);",
+    replace: "if ($block !== null) $operations.push($made);",
+    test: "plan/rejections.test.ts",
+    title: "an order that was refused gives nobody an asset: its people wait, the next order and its people go on",
+  },
+  "an enterprise that could not be made stops nothing": {
+    file: "src/plan/plan.ts",
+    within: "planCustomer",
+    find: "$enterprise.block ?? (",
+    replace: "$enterprise.block ?? (true ||",
+    test: "plan/rejections.test.ts",
+    title: "a change of an enterprise that was refused stops nothing else; one that was not made stops all",
+  },
   "an order that changed after it was placed is placed again": {
     file: "src/plan/orders.ts",
     within: "decide",
@@ -117,7 +141,7 @@ export const planning: Breaks = {
     within: "judge",
     find: `if ($leaving.has($claim.number)) return "grant";`,
     replace: `if ($leaving !== undefined) return "grant";`,
-    test: "plan/assignments.test.ts",
+    test: "plan/people.test.ts",
     title: "what a person should hold > waits where a stranger holds the number: it is not taken from them",
   },
   "an asset that M6 does not show is given up, although M5 shows it": {
@@ -125,7 +149,7 @@ export const planning: Breaks = {
     within: "sightOf",
     find: `if (!$shown) return "gone";`,
     replace: `if ($shown !== undefined) return "gone";`,
-    test: "plan/assignments.test.ts",
+    test: "plan/people.test.ts",
     title: "what a person should no longer hold > is not forgotten where M6 shows nothing and M5 still shows it",
   },
   "assets are taken away while a record waits in quarantine": {
@@ -133,7 +157,7 @@ export const planning: Breaks = {
     within: "quarantineBlock",
     find: "if ($own > 0) {",
     replace: "if ($own < 0) {",
-    test: "plan/assignments.test.ts",
+    test: "plan/people.test.ts",
     title:
       "what a person should no longer hold > stays while the person's record waits in quarantine, and while another record of the customer does",
   },
@@ -142,7 +166,7 @@ export const planning: Breaks = {
     within: "planRevokes",
     find: "const $stopped = $revokesBlocked ?? quarantineBlock($given);",
     replace: "const $stopped = quarantineBlock($given);",
-    test: "plan/assignments.test.ts",
+    test: "plan/people.test.ts",
     title: "what a person should no longer hold > stays while the run may take nothing away, with the run's own reason",
   },
   "an order that was cancelled before it was placed is placed": {
@@ -199,7 +223,7 @@ export const planning: Breaks = {
     within: "sightOf",
     find: "if ($holders === undefined || $members === undefined) return holdersNotRead;",
     replace: `if ($holders === undefined || $members === undefined) return "gone";`,
-    test: "plan/assignments.test.ts",
+    test: "plan/people.test.ts",
     title: "what a person should no longer hold > stays while it was not read who holds what, and is looked at again",
   },
   "what a person in quarantine holds is taken away": {
@@ -207,7 +231,7 @@ export const planning: Breaks = {
     within: "planRevokes",
     find: `if ($states.get($key) === "quarantined" || $allocation.waiting.has($key)) continue;`,
     replace: "if ($allocation.waiting.has($key)) continue;",
-    test: "plan/assignments.test.ts",
+    test: "plan/people.test.ts",
     title:
       "what a person should no longer hold > stays while the person's record waits in quarantine, and while another record of the customer does",
   },
