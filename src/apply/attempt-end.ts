@@ -16,8 +16,15 @@ export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
     case "not-sent":
       return { outcome: "not-sent", detail: outcome.reason };
     case "unknown":
-      return { outcome: "unknown", httpStatus: outcome.status, code: outcome.code, detail: outcome.reason };
+      return unknownEnd(outcome);
   }
+}
+
+/** An answer that was cut off is none: its status stands with the reason only. */
+function unknownEnd({ reason, status, code, raw }: Extract<WriteOutcome<unknown>, { kind: "unknown" }>): AttemptEnd {
+  if (raw !== undefined || status === undefined)
+    return { outcome: "unknown", httpStatus: status, code, detail: reason };
+  return { outcome: "unknown", code, detail: `${reason}, after HTTP ${status}` };
 }
 
 /** The redacted answer as text, where it is worth keeping. */

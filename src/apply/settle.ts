@@ -6,7 +6,7 @@ import { messageOf } from "../base/errors.ts";
 import { refusedUnlessThere } from "../contract/refusals.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, refusedYetShown } from "../ledger/journal/journal-tables.ts";
-import type { JournalRow } from "../ledger/journal/journal-tables.ts";
+import type { JournalRow, OpenRow } from "../ledger/journal/journal-tables.ts";
 import type { AttemptFacts } from "../report/facts.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
@@ -107,7 +107,10 @@ export class Settling {
     const { id, operation } = row;
     const kind = kindOf(operation);
     const open: Open = { row, runId, signal, knows };
-    if (row.state === "sending") await this.foundSending(row, knows);
+    if (row.state === "sending") {
+      await this.foundSending(row);
+      Object.assign(row, await this.#deps.ledger.journal.byId(row.id));
+    }
     if (kind.whenUnknown === "lost") return await this.#lost(open);
     if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);
     if (kind.whenUnknown === "send-again") {
@@ -150,26 +153,21 @@ export class Settling {
   }
 
   /**
-   * An operation found `sending` had its process killed. Its call may have been under way until a moment before that,
-   * so its settle time begins now and not with the attempt.
+   * An operation found `sending` had its process killed, whatever its form. Its call may have been under way until a
+   * moment before that, so its settle time begins now and not with the attempt.
    */
-  async foundSending(
-    row: JournalRow,
-    knows: CustomerState = new CustomerState(this.#deps, row.operation.customer),
-  ): Promise<void> {
-    settleTimeBegins(this.#deps, row.id, row.operation.subject);
-    await this.#conclude(
-      { row, knows },
-      {
-        state: "unknown",
-        attempt: { outcome: "unknown", detail: interrupted },
-        settleMs: this.#deps.settle.timeMs,
-        message: interrupted,
-        changes: [],
-        audit: { kind: "unknown", body: { reason: interrupted } },
-      },
-    );
-    Object.assign(row, await this.#deps.ledger.journal.byId(row.id));
+  async foundSending({ id, operation, state, attempts }: OpenRow): Promise<void> {
+    const { ledger, settle } = this.#deps;
+    settleTimeBegins(this.#deps, id, operation.subject);
+    await ledger.journal.conclude(id, {
+      state: "unknown",
+      expected: { state, attempts },
+      attempt: { outcome: "unknown", detail: interrupted },
+      settleMs: settle.timeMs,
+      message: interrupted,
+      changes: [],
+      audit: { kind: "unknown", body: { reason: interrupted } },
+    });
   }
 
   /** Concludes only what is still as it was read: a person may have decided in the meantime. */
@@ -357,7 +355,7 @@ export class Settling {
   }
 }
 
-/** A success by its status and without the code of an error, which does not say what became of what was sent. */
+/** An answer that came whole, a success without the code of an error, and does not say what became of what was sent. */
 function isOddAnswer({ outcome, httpStatus, code }: AttemptFacts): boolean {
   return outcome === "unknown" && httpStatus === 200 && code === null;
 }

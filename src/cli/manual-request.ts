@@ -82,7 +82,8 @@ function resultLines({ requests, open }: RequestResult, { of, about, withdraw }:
     .filter((request) => request.of === of && about.includes(request.about))
     .map((request) => `${nameOf(request)} ${requestKindOf(request).stands(request)}`);
   const waits = open.map(
-    (row) => `waits for the outcome of ${row.endpoint} on ${row.subject} (${row.id}), which is ${row.state}`,
+    ({ endpoint, subject, id, state, notUnderstood }) =>
+      notUnderstood ?? `waits for the outcome of ${endpoint} on ${subject} (${id}), which is ${state}`,
   );
   return [...lines, ...waits].map(printable);
 }

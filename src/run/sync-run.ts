@@ -86,9 +86,11 @@ export class SyncRun {
     for (const row of await this.#deps.ledger.journal.open()) {
       if (row.misfit !== undefined)
         this.#deps.logger.error({ operation: row.id, reason: row.misfit.message }, "operation not understood");
-      else if (row.operation.customer.id === "")
+      else if (row.operation.customer.id === "") {
         await this.#settling.settle(row, { runId: null, signal: this.#request.signal });
-      else if (row.state === "sending") await this.#settling.foundSending(row);
+        continue;
+      }
+      if (row.state === "sending") await this.#settling.foundSending(row);
     }
   }
 

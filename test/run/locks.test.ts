@@ -212,4 +212,36 @@ describe("locks of two customers", () => {
       change,
     );
   });
+
+  it("an answer that is cut off says nothing, however often: the same locks are sent again until one comes", async () => {
+    await cells.within(cells.place("base"), { CRM_SYNC__settle__maxWaitMs: "0" }, async (cell) => {
+      const number = numberOf(cell, "A2");
+      const cut = cell.sandbox.faults.add({ operation: "E6", fault: "resetMidReply" });
+      expect((await lock(cell, "C1", number)).exitCode).toBe(5);
+      for (let run = 0; run < 4; run += 1) expect((await cell.run()).exitCode).toBe(5);
+      expect((await unlock(cell, "C2", numberOf(cell, "B1"))).exitCode, "the other customer waits for nothing").toBe(0);
+      cell.sandbox.faults.clear(cut);
+      goodRunOf(await cell.run());
+      expect([cell.calls("E6"), cell.sandbox.state().lockedAssets]).toEqual([6, 1]);
+    });
+  });
+
+  it("a customer with an open operation of an unknown form is told so, and no other one", async () => {
+    await cells.within(cells.place("base"), {}, async (cell) => {
+      const ledger = new Database(cell.ledger);
+      ledger
+        .prepare(
+          "update operation set state = 'unknown', before = '[1]' where kind = 'grant-assets' and customer_id = 'C1'",
+        )
+        .run();
+      ledger.close();
+      const waits = await lock(cell, "C1", numberOf(cell, "A2"));
+      expect({ exit: waits.exitCode, said: waits.stdout }).toEqual({
+        exit: 65,
+        said: expect.stringContaining("does not know"),
+      });
+      expect((await lock(cell, "C2", numberOf(cell, "B1"))).exitCode).toBe(0);
+      expect(cell.calls("E6")).toBe(1);
+    });
+  });
 });

@@ -57,6 +57,35 @@ describe("an open operation of a form that this version does not know", () => {
     expect(both.rows(placed)).toEqual([{ id: "O2" }, { id: "O8" }]);
   });
 
+  it("was being sent when its program ended: its outcome is open, and the run adds up", async () => {
+    const { both, id } = await damaged("grant-assets", "before", "[1]");
+    both.change(`update operation set state = 'sending' where id = '${id}'`);
+    both.change(`update attempt set finished_at = null, outcome = null where operation_id = '${id}'`);
+    expect(await both.run("deals")).toMatchObject({ exit: 65, calls: { E5: 1 } });
+    const rows = both.rows("select state, settle_after is not null as settles from operation where id = ?", id);
+    expect(rows).toEqual([{ state: "unknown", settles: 1 }]);
+    expect(await both.run("deals")).toMatchObject({ exit: 65, calls: {} });
+  });
+
+  it("keeps what was open before it from being sent again", async () => {
+    const both = await TwoCustomers.start();
+    await both.runBoth();
+    both.environment = { CRM_SYNC__settle__maxWaitMs: "0" };
+    both.world.customers = both.world.customers.map((customer) => ({ ...customer, branch: "East" }));
+    both.fault({ operation: "E4", fault: "resetBefore", times: 2 });
+    expect(await both.run("deals")).toMatchObject({ exit: 5, calls: { E4: 2 } });
+    both.change(
+      `update operation set state = 'unknown', before = '[1]', created_at = '2100-01-01T00:00:00.000Z'
+       where kind = 'grant-assets' and customer_id = 'C1'`,
+    );
+    expect(await both.run("deals")).toMatchObject({ exit: 65, calls: { E4: 1 } });
+    const open = "select customer_id, endpoint from operation where state = 'unknown' order by endpoint";
+    expect(both.rows(open)).toEqual([
+      { customer_id: "C1", endpoint: "E4" },
+      { customer_id: "C1", endpoint: "M9" },
+    ]);
+  });
+
   it.each([
     ["place-order", "payload", "{}"],
     ["take-asset-numbers", "payload", '{"size":"many"}'],

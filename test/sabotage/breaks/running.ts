@@ -128,7 +128,7 @@ export const running: Breaks = {
   "what a dead process was sending is overlooked": {
     file: "src/run/sync-run.ts",
     within: "SyncRun.markInterrupted",
-    find: `else if ($row.state === "sending") await this.#settling.foundSending($row);`,
+    find: `if ($row.state === "sending") await this.#settling.foundSending($row);`,
     replace: "",
     test: "run/sync-run.test.ts",
     title:

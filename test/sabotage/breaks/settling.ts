@@ -351,4 +351,22 @@ export const settling: Breaks = {
     title:
       "an open operation of a form that this version does not know > refuses every run where more than its customer depends on it (place-order, payload {})",
   },
+  "what is open is settled until one is met that nobody understands": {
+    file: "src/run/settle-open.ts",
+    within: "settleOpen",
+    find: "if ($row.misfit === undefined) $understood.push($row);",
+    replace: "if ($row.misfit === undefined) await $settling.settle($row, { $runId, $signal, $knows });",
+    test: "run/unreadable-operation.test.ts",
+    title:
+      "an open operation of a form that this version does not know > keeps what was open before it from being sent again",
+  },
+  "what was being sent and is not understood stays so": {
+    file: "src/run/sync-run.ts",
+    within: "SyncRun.markInterrupted",
+    find: `if ($row.state === "sending") await`,
+    replace: `if ($row.misfit === undefined && $row.state === "sending") await`,
+    test: "run/unreadable-operation.test.ts",
+    title:
+      "an open operation of a form that this version does not know > was being sent when its program ended: its outcome is open, and the run adds up",
+  },
 };
