@@ -1,7 +1,7 @@
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Operation } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { StateChange } from "../operation/state.ts";
-import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Block } from "./block.ts";
 import { firstBlocks } from "./block.ts";
 import { planGrants } from "./grants.ts";

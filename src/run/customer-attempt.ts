@@ -14,7 +14,7 @@ import type { Observed } from "../plan/input.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 
-/** What a attempt over one customer has to know about its run. */
+/** What an attempt at one customer has to know about its run. */
 export interface CustomerAttempt {
   runId: string;
   signal: AbortSignal | undefined;
