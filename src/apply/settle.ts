@@ -33,7 +33,16 @@ export type Settled =
   | { kind: "unreadable"; id: string; reason: string };
 
 const evidenceSchema = z.object({
-  readings: z.array(z.object({ at: z.string(), seen: z.boolean(), attempts: z.int().optional(), detail: z.unknown() })),
+  readings: z.array(
+    z.object({
+      at: z.string(),
+      seen: z.boolean(),
+      attempts: z.int().optional(),
+      /** It could still land then. */
+      early: z.literal(true).optional(),
+      detail: z.unknown(),
+    }),
+  ),
 });
 const keptReadings = 20;
 /** So often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
@@ -47,7 +56,7 @@ const interrupted = "the program ended while the call was in progress";
  */
 export function evidenceWith(
   row: JournalRow,
-  reading: { at: string; seen: boolean; detail: JsonObject },
+  reading: { at: string; seen: boolean; early?: true; detail: JsonObject },
   atLeast = 0,
 ): JsonObject {
   const earlier = evidenceSchema.safeParse(row.evidence);
@@ -60,6 +69,7 @@ export function evidenceWith(
       at: item.at,
       seen: item.seen,
       ...(item.attempts === undefined ? {} : { attempts: item.attempts }),
+      ...(item.early === undefined ? {} : { early: item.early }),
       detail: toJson(item.detail),
     })),
   };
@@ -199,9 +209,11 @@ export class Settling {
     return { kind: "done", id: row.id };
   }
 
-  #evidence(row: JournalRow, seen: boolean, detail: JsonObject): JsonObject {
+  /** `left`: how long it can still land. */
+  #evidence(row: JournalRow, seen: boolean, detail: JsonObject, left = 0): JsonObject {
     const { clock, settle } = this.#deps;
-    return evidenceWith(row, { at: toInstant(clock.now()), seen, detail }, settle.readings);
+    const early = left > 0 && !seen ? { early: true as const } : {};
+    return evidenceWith(row, { at: toInstant(clock.now()), seen, ...early, detail }, settle.readings);
   }
 
   /** What is shown in part may still be on its way to being whole; a person is asked once the settle time is over. */
@@ -219,10 +231,10 @@ export class Settling {
   async #notFound(open: Open, reading: Extract<Evidence, { kind: "not-found" }>, left: number): Promise<Settled> {
     const { row } = open;
     const { ledger, clock, settle } = this.#deps;
-    const evidence = this.#evidence(row, false, reading.detail);
+    const evidence = this.#evidence(row, false, reading.detail, left);
     const readings = evidenceSchema.parse(evidence).readings.filter((item) => item.attempts === row.attempts);
     const shown = readings.find((item) => item.seen);
-    if (left > 0 || (shown === undefined && readings.length < settle.readings)) {
+    if (left > 0 || (shown === undefined && counted(readings) < settle.readings)) {
       await ledger.journal.noteEvidence(row.id, evidence);
       row.evidence = evidence;
       const pause = left > 0 ? left : Math.ceil(settle.timeMs / Math.max(1, settle.readings));
@@ -358,6 +370,15 @@ export class Settling {
 /** An answer that came whole, a success without the code of an error, and does not say what became of what was sent. */
 function isOddAnswer({ outcome, httpStatus, code }: AttemptFacts): boolean {
   return outcome === "unknown" && httpStatus === 200 && code === null;
+}
+
+/**
+ * How many readings count that did not find it. Those made while it could still land count as one together: of the
+ * others no single one, which may have been short, decides.
+ */
+function counted(readings: readonly { early?: true | undefined }[]): number {
+  const early = readings.filter((reading) => reading.early === true).length;
+  return readings.length - Math.max(0, early - 1);
 }
 
 function stillParked(row: JournalRow): Settled {

@@ -3,7 +3,8 @@ import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Order } from "../../src/crm/model.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord } from "../support/world/records.ts";
-import { withMemberCenter } from "./services.ts";
+import { HeldClock } from "../support/world/start.ts";
+import { withMemberCenter, withOrderService } from "./services.ts";
 
 /** An order of cloud assets whose E5 had no answer; `applied` says whether the platform placed it. */
 async function inDoubt(
@@ -126,7 +127,30 @@ describe("the settle time of an order in doubt", () => {
     for (let reading = 0; reading < 4; reading += 1) expect((await next.settle(id)).kind).toBe("waiting");
     expect(world.calls("E5")).toBe(1);
     world.clock.pass(61_000);
+    expect((await next.settle(id)).kind).toBe("waiting");
     expect((await next.settle(id)).kind).toBe("done");
+  });
+
+  it("is not decided by the one reading after it, which may be short: the order landed late and is not placed twice", async () => {
+    const platformClock = new HeldClock();
+    const world = await ApplyWorld.start({ platformClock, ordersUnseen: "resend" });
+    await world.makeEnterprise();
+    await world.take("orders", orderRecord("O1", "C1"));
+    const order = await world.planned("place-order");
+    await world.fixNumbers(order);
+    world.sandbox.faults.add({ operation: "E5", fault: "appliedLate", delayMs: 1_000, times: 1 });
+    const delivery = await world.deliver(order, 300);
+    if (delivery.kind !== "unknown") throw new Error(`the order is ${delivery.kind}`);
+    await world.until(() => world.sandbox.state().deferred === 1);
+    for (let reading = 0; reading < 4; reading += 1) expect((await world.settle(delivery.id)).kind).toBe("waiting");
+    platformClock.release();
+    await world.until(() => world.effects("E5") === 1);
+    world.clock.pass(61_000);
+    const shorter = withMemberCenter(world, { listAssetNumbers: async () => [] });
+    const short = withOrderService(shorter, { listVirtualAssets: async () => [] });
+    expect((await short.settle(delivery.id)).kind).toBe("waiting");
+    expect((await world.settle(delivery.id)).kind).toBe("done");
+    expect([world.calls("E5"), world.nothingTwice]).toEqual([1, true]);
   });
 
   it("begins with the call, so that a clock set ahead before the first look ends none of it", async () => {
@@ -155,6 +179,7 @@ describe("the settle time of an order in doubt", () => {
     for (let reading = 0; reading < 4; reading += 1) expect((await next.settle(id)).kind).toBe("waiting");
     expect(world.calls("E5")).toBe(1);
     world.clock.pass(61_000);
+    expect((await next.settle(id)).kind).toBe("waiting");
     expect((await next.settle(id)).kind).toBe("done");
   });
 });
@@ -168,6 +193,7 @@ describe("a wall clock that was set back while no program was running", () => {
       expect((await next.settle(id)).kind).toBe("waiting");
       world.clock.pass(21_000);
     }
+    expect((await (await world.restarted()).settle(id)).kind).toBe("waiting");
     expect((await (await world.restarted()).settle(id)).kind).toBe("done");
     expect(world.nothingTwice).toBe(true);
   });

@@ -64,6 +64,7 @@ describe("an order whose answer was lost (E5)", () => {
     const id = await world.carryOutUnknown("place-order");
     for (let reading = 0; reading < 5; reading += 1) expect((await world.settle(id)).kind).toBe("waiting");
     world.clock.pass(61_000);
+    expect((await world.settle(id)).kind, "those before the settle time was over count as one").toBe("waiting");
     expect((await world.settle(id)).kind).toBe("parked");
     expect(await world.row(id)).toMatchObject({ state: "parked" });
     expect(kinds(world).at(-1)).toBe("parked");
@@ -292,6 +293,7 @@ describe("a wall clock that somebody sets", () => {
     for (let reading = 0; reading < 5; reading += 1) expect((await world.settle(id)).kind).toBe("waiting");
     expect(world.calls("E5")).toBe(1);
     world.clock.pass(61_000);
+    expect((await world.settle(id)).kind).toBe("waiting");
     expect((await world.settle(id)).kind).toBe("done");
     expect(world.nothingTwice).toBe(true);
   });
@@ -304,6 +306,7 @@ describe("a wall clock that somebody sets", () => {
     const next = await world.restarted();
     for (let reading = 0; reading < 4; reading += 1) expect((await next.settle(id)).kind).toBe("waiting");
     world.clock.pass(61_000);
+    expect((await next.settle(id)).kind).toBe("waiting");
     expect((await next.settle(id)).kind).toBe("done");
   });
 });

@@ -23,6 +23,7 @@ const remembered = {
   "a run ends with 0 although a record is not done": [1],
   "what a service keeps from being sent is told of nowhere": [1],
   "an older ledger that was put back is used": [37],
+  "one list that was short once after the settle time has an order placed twice": [2_004_966],
   "a lock that was refused for good is sent again": [9],
   "a lock that was refused and is done at last is told of for ever": [309],
   "what a killed program had read of somebody who then left is taken for what nobody meant": [2_004_416],

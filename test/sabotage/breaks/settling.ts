@@ -5,8 +5,8 @@ export const settling: Breaks = {
   "the settle time is skipped": {
     file: "src/apply/settle.ts",
     within: "Settling.#notFound",
-    find: "if ($left > 0 || ($shown === undefined && $readings.length < $settle.readings)) {",
-    replace: "if ($shown === undefined && $readings.length < $settle.readings) {",
+    find: "if ($left > 0 || ($shown === undefined && counted($readings) < $settle.readings)) {",
+    replace: "if ($shown === undefined && counted($readings) < $settle.readings) {",
     test: "apply/settle.test.ts",
     title:
       "an order whose answer was lost (E5) > is parked for a person only after three unseen readings and the settle time, never before",
@@ -14,10 +14,20 @@ export const settling: Breaks = {
   "one unseen reading is enough": {
     file: "src/apply/settle.ts",
     within: "Settling.#notFound",
-    find: "if ($left > 0 || ($shown === undefined && $readings.length < $settle.readings)) {",
+    find: "if ($left > 0 || ($shown === undefined && counted($readings) < $settle.readings)) {",
     replace: "if ($left > 0) {",
     test: "apply/settle.test.ts",
     title: "an order whose answer was lost (E5) > counts three readings also when the settle time is over long since",
+  },
+  "readings made before the settle time is over leave the decision to one after it": {
+    file: "src/apply/settle.ts",
+    within: "counted",
+    find: "$readings.length - Math.max(0, $early - 1)",
+    replace: "Math.max($readings.length, $early)",
+    test: "apply/settle-orders.test.ts",
+    title:
+      "the settle time of an order in doubt > is not decided by the one reading after it, which may be short: " +
+      "the order landed late and is not placed twice",
   },
   "readings of an earlier run are forgotten": {
     file: "src/apply/settle.ts",
