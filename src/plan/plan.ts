@@ -24,7 +24,10 @@ export interface CustomerPlan {
    * What reading the platform changes in what is known, without an operation: adoptions, and assignments found gone.
    */
   changes: StateChange[];
-  /** The customer itself waits: what is under it was not planned, and nothing can be told from what is not there. */
+  /**
+   * The customer itself waits: of what is under it nothing was planned but what people asked for, and nothing can be
+   * told from what is not there.
+   */
   waits?: true;
   /** What the plan was made from; a plan whose fingerprint no longer fits is stale. */
   fingerprint: string;
@@ -47,9 +50,9 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const fingerprint = fingerprintOf(input);
   const rejections = new StandingRejections(input.rejections, settings);
   const prepared = prepare(input, settings);
-  const waiting = (own: Block, planned?: Planned): CustomerPlan => {
+  const waiting = (own: Block, planned?: Planned, operations: Operation[] = []): CustomerPlan => {
     const records = recordsWaiting(input, own, planned);
-    return { customer, operations: [], records, changes: [], waits: true, fingerprint };
+    return { customer, operations, records, changes: [], waits: true, fingerprint };
   };
 
   const enterprise = planEnterprise(prepared, settings);
@@ -65,9 +68,11 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const people = planPeople(prepared, placements.operations, { ...options, rejections });
   const orderBlocks = new Map([...orders.blocks, ...placements.refused]);
   const planned = { placements: placements.operations, orderBlocks, people };
-  if (own !== undefined) return waiting(own, planned);
-
   const requested = planRequested(input, settings, { rejections, tried: options.tried ?? new Set() });
+  // What people asked for of a customer that is gone from the CRM is done all the same: its enterprise is still there.
+  const isGone = input.desiredCustomer?.state === "absent";
+  if (own !== undefined) return waiting(own, planned, isGone ? requested.operations : []);
+
   const records = recordsOf(input, { refused, note: enterprise.note, asked: requested.block }, planned);
   const operations = [first, placements, people, requested]
     .flatMap((stage) => stage.operations)

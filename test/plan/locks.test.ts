@@ -88,6 +88,16 @@ test("what is asked for anew is another operation, and what is taken back is non
   expect(planned([wish("1", "locked"), back])).toEqual({ sent: [], block: undefined, hashes: [] });
 });
 
+test("what is asked for of a customer that is gone from the CRM is sent, and of one in quarantine it waits", () => {
+  const { requests } = after(wish("1", "locked")).known;
+  const kinds = (state: "absent" | "quarantined"): string[] => {
+    const input = situation({ known: linked(customer(), { requests }), customer: customer({}, { state }) });
+    const { operations } = planCustomer(input, { settings, canSeal: true, revokesBlocked: undefined });
+    return operations.map(({ kind }) => kind);
+  };
+  expect([kinds("absent"), kinds("quarantined")]).toEqual([["lock-assets"], []]);
+});
+
 test("what a customer waits for itself is not hidden by a lock that was refused", () => {
   const { requests } = after(wish("1", "locked"), answer("1", "locked", 4)).known;
   const codes = (acknowledged: string): (string | undefined)[] => {

@@ -3,6 +3,7 @@ import { exitCodes } from "../../src/base/errors.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { customerRecord, key, orderRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";
+import { changeFile } from "../support/world/start.ts";
 
 const whose = { by: "tester", reason: "lost" };
 
@@ -70,4 +71,25 @@ it("a lock that moved to another customer is switched for it once what the first
     [{ wanted: "unlocked", answer: { status: 1 } }],
     0,
   ]);
+});
+
+it("what is asked for of a customer that is gone from the CRM is sent by the next run, and again while it fails", async () => {
+  const world = await ApplyWorld.start({ assumptions: { operatorIdentity: "licence desk" } });
+  await world.take("customers", customerRecord("C1"), customerRecord("C2"));
+  await world.take("orders", orderRecord("O1", "C1", {}, ["normal_recover_usbkey"]));
+  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
+  const [about = ""] = [...(await world.ledger.state.licenceTypes(customer)).keys()];
+  const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
+  changeFile(world.path, "update record set state = 'absent', pending = 1 where stream = 'customers' and id = 'C1'");
+  await world.ledger.state.ask(customer, [{ of: "lock", about, wanted: "locked", details, ...whose }], whose);
+  world.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 3, times: 1 });
+  await runWorld(world);
+  expect([world.calls("E6"), (await world.ledger.records.open()).map(({ code }) => code)]).toEqual([
+    1,
+    ["amendment.not-enabled"],
+  ]);
+  await runWorld(world);
+  await runWorld(world);
+  const { requests } = await world.ledger.state.known(customer);
+  expect([requests, world.calls("E6")]).toMatchObject([[{ answer: { status: 1 } }], 2]);
 });

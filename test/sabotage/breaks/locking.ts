@@ -85,6 +85,13 @@ export const locking: Breaks = {
       "locks of two customers > a lock that was refused (status299), asked for again and done without an answer, " +
       "is told of no more by the run that finds it done",
   },
+  "what is asked for of a customer that is gone is never sent": {
+    file: "src/plan/plan.ts",
+    within: "planCustomer",
+    never: "isGone",
+    test: "plan/locks.test.ts",
+    title: "what is asked for of a customer that is gone from the CRM is sent, and of one in quarantine it waits",
+  },
   "a lock that is done is taken back": {
     file: "src/ledger/state/withdrawal.ts",
     within: "withdrawals",
