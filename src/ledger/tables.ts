@@ -1,7 +1,7 @@
 import { approvalTables } from "./approvals/tables.ts";
 import { auditTables } from "./audit/tables.ts";
 import { table } from "./database/table.ts";
-import type { RowsOf } from "./database/table.ts";
+import type { Full, RowsOf } from "./database/table.ts";
 import { journalTables } from "./journal/tables.ts";
 import { privateTables } from "./private/tables.ts";
 import { recordTables } from "./records/tables.ts";
@@ -38,6 +38,7 @@ export type Row<Table extends keyof LedgerTables, Column extends keyof LedgerTab
 >;
 
 /** The same where the statement leaves out rows in which one of them is null. */
-export type FullRow<Table extends keyof LedgerTables, Column extends keyof LedgerTables[Table]> = {
-  [Name in Column]: NonNullable<LedgerTables[Table][Name]>;
-};
+export type FullRow<Table extends keyof LedgerTables, Column extends keyof LedgerTables[Table]> = Full<
+  LedgerTables[Table],
+  Column
+>;

@@ -268,13 +268,12 @@ function lineAt(text: string, index: number): number {
   return text.slice(0, index).split("\n").length;
 }
 
-/** Circles among modules, each named once, over imports that stay at run time. */
+/** Circles among files, each named once, be it that they import types alone. */
 export function circles(files: readonly SourceFile[]): string[] {
   const next = new Map<string, string[]>();
   const known = new Set(files.map((file) => file.path));
   for (const file of files) {
     const targets = importsOf(file.text)
-      .filter((one) => !one.typeOnly)
       .map((one) => resolveOwn(file.path, one.specifier))
       .filter((target) => target !== undefined && known.has(target));
     next.set(
@@ -296,16 +295,4 @@ export function circles(files: readonly SourceFile[]): string[] {
   };
   for (const path of [...next.keys()].sort()) visit(path, []);
   return found;
-}
-
-/** Pairs of files that import each other, be it for types alone. */
-export function mutualImports(files: readonly SourceFile[]): string[] {
-  const targets = new Map(
-    files.map((file) => [file.path, new Set(importsOf(file.text).map((one) => resolveOwn(file.path, one.specifier)))]),
-  );
-  return [...targets].flatMap(([path, ones]) =>
-    [...ones]
-      .filter((other) => other !== undefined && path < other && targets.get(other)?.has(path) === true)
-      .map((other) => `${path} ↔ ${other}`),
-  );
 }

@@ -9,3 +9,6 @@ export function table<Row>(): Table<Row> {
 
 /** The rows of tables by name, as kysely takes them. */
 export type RowsOf<Tables> = { [Name in keyof Tables]: Tables[Name] extends Table<infer Row> ? Row : never };
+
+/** Columns of a row as a statement reads them that leaves out rows in which one of them is null. */
+export type Full<Row, Column extends keyof Row> = { [Name in Column]: NonNullable<Row[Name]> };

@@ -4,7 +4,6 @@ import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 import type { Writes } from "./writes.ts";
 
 export interface AcknowledgedTable {
@@ -41,7 +40,7 @@ export class AcknowledgedRows {
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     of: () =>
-      database.prepare<[string, string], Row<"acknowledged", "fields">>(
+      database.prepare<[string, string], Pick<AcknowledgedTable, "fields">>(
         "select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null",
       ),
     end: () =>

@@ -3,7 +3,7 @@ import type { FixedNumber, KnownAssetNumbers, NumbersTaken } from "../../operati
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { FullRow, Row } from "../tables.ts";
+import type { Full } from "../database/table.ts";
 import type { Writes } from "./writes.ts";
 
 export interface AssetNumberTable {
@@ -124,7 +124,7 @@ function prepareStatements(database: Sqlite) {
     of: () =>
       database.prepare<
         [string, string],
-        FullRow<"asset_number", "number" | "namespace" | "order_id" | "instance_id" | "unit">
+        Full<AssetNumberTable, "number" | "namespace" | "order_id" | "instance_id" | "unit">
       >(
         `select n.wire_number as number, n.namespace, n.order_id, n.instance_id, n.unit from asset_number n
        join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
@@ -132,7 +132,7 @@ function prepareStatements(database: Sqlite) {
        order by n.namespace, n.order_id, n.instance_id, n.unit`,
       ),
     fixedOf: () =>
-      database.prepare<[string, string, string], FullRow<"asset_number", "unit" | "number">>(
+      database.prepare<[string, string, string], Full<AssetNumberTable, "unit" | "number">>(
         `select unit, number from asset_number where namespace = +? and order_id = +? and instance_id = +?
           and fixed_at is not null`,
       ),
@@ -143,11 +143,11 @@ function prepareStatements(database: Sqlite) {
        values (?, 'crm', ?, ?, ?, ?, ?, ?, ?)`,
       ),
     byWire: () =>
-      database.prepare<[string, string], Row<"asset_number", "number">>(
+      database.prepare<[string, string], Pick<AssetNumberTable, "number">>(
         "select number from asset_number where number = +? or (wire_number = +? and fixed_at is not null)",
       ),
     byFixedWire: () =>
-      database.prepare<[string], Row<"asset_number", "number">>(
+      database.prepare<[string], Pick<AssetNumberTable, "number">>(
         "select number from asset_number where wire_number = +? and fixed_at is not null",
       ),
     spend: () => database.prepare("update asset_number set fixed_at = ? where number = +? and fixed_at is null"),
@@ -158,7 +158,7 @@ function prepareStatements(database: Sqlite) {
           on conflict do nothing`,
       ),
     freeNumber: () =>
-      database.prepare<[], Row<"asset_number", "number">>(
+      database.prepare<[], Pick<AssetNumberTable, "number">>(
         "select number from asset_number where fixed_at is null order by number limit 1",
       ),
     fix: () =>

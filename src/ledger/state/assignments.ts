@@ -4,7 +4,6 @@ import { usable } from "../../operation/state/usable.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 import type { Writes } from "./writes.ts";
 
 export interface AssignmentTable {
@@ -79,7 +78,7 @@ function prepareStatements(database: Sqlite) {
     of: () =>
       database.prepare<
         [string, string],
-        Row<"assignment", "asset_number" | "namespace" | "staff_id" | "member_global_id" | "origin">
+        Pick<AssignmentTable, "asset_number" | "namespace" | "staff_id" | "member_global_id" | "origin">
       >(
         `select asset_number, namespace, staff_id, member_global_id, origin from assignment
        where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,

@@ -1,7 +1,6 @@
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 
 export interface ConfirmedCorrelationTable {
   correlation: string;
@@ -30,7 +29,7 @@ export class CorrelationRows {
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     confirmed: () =>
-      database.prepare<[string], Row<"confirmed_correlation", "confirmed_at">>(
+      database.prepare<[string], Pick<ConfirmedCorrelationTable, "confirmed_at">>(
         "select confirmed_at from confirmed_correlation where correlation = +?",
       ),
     confirm: () =>

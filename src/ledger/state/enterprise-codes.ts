@@ -2,7 +2,6 @@ import type { EnterpriseCodeChange, KnownEnterpriseCode } from "../../operation/
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 import type { Writes } from "./writes.ts";
 
 export interface EnterpriseCodeTable {
@@ -35,7 +34,7 @@ export class EnterpriseCodeRows {
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     of: () =>
-      database.prepare<[string], Row<"enterprise_code", "code">>(
+      database.prepare<[string], Pick<EnterpriseCodeTable, "code">>(
         "select code from enterprise_code where enterprise_global_id = +?",
       ),
     keep: () =>

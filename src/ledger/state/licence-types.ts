@@ -2,7 +2,6 @@ import type { LicenceTypesShown } from "../../operation/state/licence-types.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 import type { Writes } from "./writes.ts";
 
 /** A licence type that the platform ever showed: by an asset (A43), or by a product of a thinned observation. */
@@ -36,7 +35,7 @@ export class LicenceTypeRows {
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     shown: () =>
-      database.prepare<[string], Row<"shown_licence_type", "shown_at">>(
+      database.prepare<[string], Pick<ShownLicenceTypeTable, "shown_at">>(
         "select shown_at from shown_licence_type where shown_by = 'asset' and license_type = +?",
       ),
     keep: () =>

@@ -4,7 +4,6 @@ import { usable } from "../../operation/state/usable.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 import type { Writes } from "./writes.ts";
 
 export interface LinkTable {
@@ -71,14 +70,17 @@ export class LinkRows {
   };
 }
 
-type LinkedCustomer = Row<"link", "namespace" | "customer_id">;
+type LinkedCustomer = Pick<LinkTable, "namespace" | "customer_id">;
 
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     link: () =>
       database.prepare<
         [string, string],
-        Row<"link", "enterprise_global_id" | "channel_code" | "channel_customer_id" | "origin" | "examined" | "from_at">
+        Pick<
+          LinkTable,
+          "enterprise_global_id" | "channel_code" | "channel_customer_id" | "origin" | "examined" | "from_at"
+        >
       >(
         `select enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at from link
        where namespace = +? and customer_id = +? and to_at is null`,

@@ -6,7 +6,6 @@ import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 import type { Writes } from "./writes.ts";
 
 export interface ObservationTable {
@@ -79,7 +78,7 @@ export class ObservationRows {
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     shownOrder: () =>
-      database.prepare<[string, string, string, string], Row<"observation", "body">>(
+      database.prepare<[string, string, string, string], Pick<ObservationTable, "body">>(
         `select body from observation where customer_namespace = +? and customer_id = +? and kind = +? and subject = +?
           and to_at is null`,
       ),

@@ -4,7 +4,6 @@ import type { KnownPlacedOrders, OrderPlaced, PlacedOrder } from "../../operatio
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 import type { Writes } from "./writes.ts";
 
 export interface PlacedOrderTable {
@@ -115,7 +114,7 @@ function prepareStatements(database: Sqlite) {
        order by 1, 2`,
       ),
     placedUnder: () =>
-      database.prepare<[string], Row<"placed_order", "order_id">>(
+      database.prepare<[string], Pick<PlacedOrderTable, "order_id">>(
         "select order_id from placed_order where channel_order_id = +? and to_at is null",
       ),
     place: () =>

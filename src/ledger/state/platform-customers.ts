@@ -3,7 +3,6 @@ import { usable } from "../../operation/state/usable.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 import type { Writes } from "./writes.ts";
 
 export interface PlatformCustomerTable {
@@ -58,7 +57,7 @@ function prepareStatements(database: Sqlite) {
     of: () =>
       database.prepare<
         [string],
-        Row<"platform_customer", "customer_id" | "is_default" | "channel_code" | "channel_customer_id">
+        Pick<PlatformCustomerTable, "customer_id" | "is_default" | "channel_code" | "channel_customer_id">
       >(
         `select customer_id, is_default, channel_code, channel_customer_id from platform_customer
        where enterprise_global_id = +?

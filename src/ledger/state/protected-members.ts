@@ -3,7 +3,6 @@ import type { KnownProtectedMembers, MembersProtected } from "../../operation/st
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 import type { Writes } from "./writes.ts";
 
 export interface ProtectedMemberTable {
@@ -43,13 +42,13 @@ function prepareStatements(database: Sqlite) {
   return statements.onUse({
     // Of every enterprise that the customer was ever linked with, also under an id that could not be used.
     ofCustomer: () =>
-      database.prepare<[string, string], Row<"protected_member", "member_global_id">>(
+      database.prepare<[string, string], Pick<ProtectedMemberTable, "member_global_id">>(
         `select p.member_global_id from link l
        join protected_member p on p.enterprise_global_id = l.enterprise_global_id
        where l.namespace = +? and l.customer_id = +?`,
       ),
     of: () =>
-      database.prepare<[string], Row<"protected_member", "member_global_id">>(
+      database.prepare<[string], Pick<ProtectedMemberTable, "member_global_id">>(
         "select member_global_id from protected_member where enterprise_global_id = +?",
       ),
     protect: () =>

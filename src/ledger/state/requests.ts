@@ -8,7 +8,6 @@ import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 import type { Writes } from "./writes.ts";
 
 /** What a person asked for, and what the service answered last. */
@@ -45,7 +44,7 @@ export const requestColumns = [
   "answered_at",
   "operation_id",
 ] as const;
-export type RequestRow = Row<"manual_request", (typeof requestColumns)[number]>;
+export type RequestRow = Pick<ManualRequestTable, (typeof requestColumns)[number]>;
 
 /** A request of a row. Throws a Problem (exit code 65) that names row and column where one is not what was written. */
 export function requestFromRow(row: RequestRow): ManualRequest {
@@ -129,7 +128,7 @@ function prepareStatements(database: Sqlite) {
          where to_at is null and customer_namespace = +? and customer_id = +? order by of, about`,
       ),
     live: () =>
-      database.prepare<[string, string], RequestRow & Row<"manual_request", "customer_namespace" | "customer_id">>(
+      database.prepare<[string, string], RequestRow & Pick<ManualRequestTable, "customer_namespace" | "customer_id">>(
         `select ${requestColumns.join(", ")}, customer_namespace, customer_id from manual_request
          where of = +? and about = +? and to_at is null`,
       ),

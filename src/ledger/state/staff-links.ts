@@ -6,7 +6,6 @@ import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Row } from "../tables.ts";
 import type { Writes } from "./writes.ts";
 
 export interface StaffLinkTable {
@@ -80,13 +79,13 @@ function prepareStatements(database: Sqlite) {
     of: () =>
       database.prepare<
         [string, string],
-        Row<"staff_link", "namespace" | "staff_id" | "member_global_id" | "origin" | "profile">
+        Pick<StaffLinkTable, "namespace" | "staff_id" | "member_global_id" | "origin" | "profile">
       >(
         `select namespace, staff_id, member_global_id, origin, profile from staff_link
        where customer_namespace = +? and customer_id = +? and to_at is null order by namespace, staff_id`,
       ),
     staffLinked: () =>
-      database.prepare<[string, string], Row<"staff_link", "staff_id">>(
+      database.prepare<[string, string], Pick<StaffLinkTable, "staff_id">>(
         "select staff_id from staff_link where namespace = +? and staff_id = +? and to_at is null",
       ),
     end: () =>
