@@ -162,9 +162,10 @@ async function resultOf(ledger: Ledger, customer: RecordKey, run: string | undef
 function exitCodeOf({ requests, open }: RequestResult, names: Asking["names"], summary: RunSummary): ExitCode {
   if (!summary.balance.adds) return exitCodes.doesNotBalance;
   const asked = requests.filter((request) =>
-    names.some(({ of, about }) => of === request.of && about === request.about),
+    names.some(({ of, about, wanted }) => of === request.of && about === request.about && wanted === request.wanted),
   );
-  if (asked.every((request) => standing(request) === "done")) return exitCodes.ok;
+  // What is not asked for any more was taken back, or asked for otherwise, before it was sent.
+  if (asked.length === names.length && asked.every((request) => standing(request) === "done")) return exitCodes.ok;
   if (open.some(({ notUnderstood }) => notUnderstood !== undefined)) return exitCodes.ledgerRefused;
   if (open.length > 0) return exitCodes.unknown;
   if (summary.state !== "done") return exitCodes.other;

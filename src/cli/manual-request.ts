@@ -81,9 +81,12 @@ function resultLines({ requests, open }: RequestResult, { of, about, withdraw }:
   const lines = requests
     .filter((request) => request.of === of && about.includes(request.about))
     .map((request) => `${nameOf(request)} ${requestKindOf(request).stands(request)}`);
+  const gone = about
+    .filter((one) => !requests.some((request) => request.of === of && request.about === one))
+    .map((one) => `${nameOf({ of, about: one })} was taken back by somebody before it was sent`);
   const waits = open.map(
     ({ endpoint, subject, id, state, notUnderstood }) =>
       notUnderstood ?? `waits for the outcome of ${endpoint} on ${subject} (${id}), which is ${state}`,
   );
-  return [...lines, ...waits].map(printable);
+  return [...lines, ...gone, ...waits].map(printable);
 }
