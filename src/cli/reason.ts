@@ -23,7 +23,7 @@ export function personalIn(words: string): { what: string; means: string; cure: 
     means: "it would stand in the audit record, which nobody can erase, so it is refused",
     cure:
       "name people by their role, such as the service desk, and records by their ids, such as crm/10248; " +
-      "a long number that is no phone number is taken with # before it",
+      "a long number that is no phone number is taken with # or the word for what it names before it, such as order",
   };
 }
 

@@ -6,22 +6,42 @@ const mobileNumber = /(?<![\d/#])(?:(?:00)?86[\s-]?)?1[3-9]\d(?:[\s-]?\d{4}){2}(
 /** A number that could be dialled; an id goes on from a letter, or stands behind `/` or `#`. */
 const dialledNumber = /(?<![A-Za-z\d_/#]|[A-Za-z\d_]-)\(?\d(?:\)?[\s\-./]?\(?\d){8,14}(?!\d)/gu;
 const date = /(?<!\d)\d{4}[-/]\d{2}[-/]\d{2}(?!\d)/gu;
+/** A number that does not go on from another one. */
+const wholeNumber = /(?<!\d|\d[\s\-./])\d+(?!\d)/gu;
+/** Ids behind the word for what they name, which is nobody who has a phone. */
+const named = String.raw`(?:20\d{2}-\d{6,}|[1-9]\d{7,}(?:-\d{1,6})?)(?!\d)`;
+const things = ["order", "enterprise", "asset", "ticket", "invoice", "contract"];
+const namedNumbers = new RegExp(
+  String.raw`\b(?:${things.join("|")})(?: ?id| no\.?| number)?:? ${named}|` +
+    String.raw`\b(?:${things.join("s|")}s) ${named}(?:(?:,| and|, and)? ${named})*`,
+  "giu",
+);
 
 /**
  * What of a person a text in somebody's own words holds, as far as its form shows it. A whole number of which
- * `isOther` holds, such as an asset number, and a list of long numbers are none.
+ * `isOther` holds, such as an asset number, one that is said to be an order's, and a list of long numbers are none.
  */
 export function personalDataIn(
   text: string,
   isOther: (digits: string) => boolean,
 ): "an e-mail address" | "a phone number" | undefined {
-  if (text.search(emailAddress) >= 0) return "an e-mail address";
-  if (text.search(internationalNumber) >= 0 || mobileNumber.test(text)) return "a phone number";
-  const numbers = text.replaceAll(date, "|").match(dialledNumber) ?? [];
+  // Other forms of digits, signs and dashes are read as the plain ones.
+  const plain = text
+    .normalize("NFKC")
+    .replaceAll(/\p{Cf}/gu, "")
+    .replaceAll(/\p{Pd}/gu, "-");
+  if (plain.search(emailAddress) >= 0) return "an e-mail address";
+  if (plain.search(internationalNumber) >= 0 || mobileNumber.test(plain)) return "a phone number";
+  const numbers = withoutAll(plain.replaceAll(date, "|").replaceAll(namedNumbers, "|"), isOther).match(dialledNumber);
   const isPhone = (number: string): boolean => {
     const [first = "", ...others] = number.match(/\d+/gu) ?? [];
-    if (others.length === 0) return !isOther(first);
-    return first.startsWith("0") || [first, ...others].some((group) => group.length < 5);
+    return others.length === 0 || first.startsWith("0") || [first, ...others].some((group) => group.length < 5);
   };
-  return numbers.some(isPhone) ? "a phone number" : undefined;
+  return numbers?.some(isPhone) === true ? "a phone number" : undefined;
+}
+
+/** The text without the whole numbers of which `isOther` holds, those that follow on each other too. */
+function withoutAll(text: string, isOther: (digits: string) => boolean): string {
+  const without = text.replaceAll(wholeNumber, (digits) => (isOther(digits) ? "|" : digits));
+  return without === text ? text : withoutAll(without, isOther);
 }

@@ -13,6 +13,14 @@ describe("a reason that stands in the audit record for good", () => {
     ["rang 07700 900123", "a phone number"],
     ["rang (555) 123-4567", "a phone number"],
     ["rang 4917123456789", "a phone number"],
+    ["phoned １３８００１３８０００", "a phone number"],
+    ["phoned 138–0013–8000", "a phone number"],
+    ["order 13800138000", "a phone number"],
+    ["order 2026110012345: rang 171 2345678", "a phone number"],
+    ["asset 8000000001, rang 171 2345678", "a phone number"],
+    ["order 0171 2345678", "a phone number"],
+    ["order 171 234567890", "a phone number"],
+    ["asked bjork.odegard＠example.com", "an e-mail address"],
   ])("may not hold personal data: %s", (reason, what) => {
     expect(() => requireReason(reason)).toThrow(what);
     expect(() => deciderOf(reason)).toThrow(what);
@@ -28,6 +36,9 @@ describe("a reason that stands in the audit record for good", () => {
     "reported stolen",
     "the service desk found no such orders, ticket 4711",
     "asset 8000000001 8000000002 and 6000000003 are gone",
+    "asset 8000000001 2 times, assets 8000000002 8000000003 4 times and 8000000004-8000000009",
+    "enterprise 1234567890 exists twice, order 2026110012345 was placed by hand, ticket 123456789",
+    "orders 2026110012345, 2026110012346 and 2026110012347; order no. 20261122-0001; Order ID: 2026-000123456",
     "orders 10248 10249 10250 10251 are with O1",
     "read on 2026-11-22 14:30:05, again on 2026-11-23 09:00",
     "op_01kav3r9t2m4n5p6q7r8s9t0v1 is done as op_01KAV3R9T2 says, 123e4567-e89b-12d3-a456-426614174000",
