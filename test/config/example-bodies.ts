@@ -6,26 +6,14 @@ import type { Customer, Order, RecordKey } from "../../src/crm/model.ts";
 import { bind } from "../../src/plan/bind.ts";
 import { withTree } from "../../src/operation/desired.ts";
 import type { Desired, DesiredCustomer, DesiredInstance, DesiredOrder } from "../../src/operation/desired.ts";
-import type { Known } from "../../src/operation/state.ts";
 import type { PrivateMarker } from "../../src/operation/references.ts";
 import { markerKey } from "../../src/operation/references.ts";
 import { planOrders } from "../../src/plan/orders.ts";
 import { prepare } from "../../src/plan/prepared.ts";
 import { createBatchSchema } from "../../src/sandbox/order-bodies.ts";
 import { checkAsset } from "../../src/sandbox/order-tree.ts";
+import { nothingKnown } from "../support/world/records.ts";
 
-const nothingKnown: Known = {
-  link: undefined,
-  platformCustomers: [],
-  acknowledged: undefined,
-  placedOrders: new Map(),
-  numbers: [],
-  staffLinks: new Map(),
-  assignments: [],
-  protectedMembers: new Set(),
-  enterpriseCode: undefined,
-  requests: [],
-};
 const sandboxBatch = createBatchSchema(true);
 
 /**

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { assetDigitsProblem, checkStaffTexts } from "../../src/contract/limits.ts";
 import { addStaffRequestSchema, configureAssetsRequestSchema, wireLong } from "../../src/contract/member-center.ts";
-import type { BatchOrderRequest, MerchandiseRecord, ProductRecord } from "../../src/contract/order-record.ts";
+import type { BatchOrderRequest, MerchandiseRecord } from "../../src/contract/order-record.ts";
 import {
   batchOrderRequestSchema,
   deletedProductSchema,
@@ -13,24 +13,9 @@ import {
 import { compareLocks, matchBySequence } from "../../src/contract/order-service.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import { wireText } from "../../src/contract/wire-body.ts";
+import { sentProduct } from "../support/world/records.ts";
 
-const product: ProductRecord = {
-  crmProductId: "p1",
-  parentCrmProductId: "a1",
-  productUri: "gms-1",
-  productName: "Drawing",
-  gmsPid: "gms-1",
-  productType: "tool",
-  limitConcurrent: 3,
-  limitTimeDuration: 0,
-  strictMatchWhenDelete: true,
-  trial: 0,
-  trialEndDate: 0,
-  timeUnit: "year",
-  timeUnitQuantity: 1,
-  timeDurationExpression: "1-0-0",
-  productFeatures: [],
-};
+const product = sentProduct("p1", "a1");
 
 const identity = {
   customerName: "C",

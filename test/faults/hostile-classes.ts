@@ -1,3 +1,5 @@
+import { customerRow, staffRow } from "../support/world/crm.ts";
+
 /**
  * Records that nobody should ever send, by class. Each class says what becomes of its records: quarantine, or the
  * platform holds exactly what stands in them.
@@ -24,16 +26,7 @@ export interface HostileClass {
 }
 
 export function customer(id: unknown, name: unknown): Row {
-  return {
-    id,
-    name,
-    branch: "North",
-    contact: "Boss",
-    account: "boss",
-    email: "boss@example.com",
-    mobile: "+4915112345678",
-    address: "Street 1",
-  };
+  return { ...customerRow({ id: "" }), id, name };
 }
 
 export function order(id: unknown, product: Row): Row {
@@ -49,7 +42,7 @@ export function order(id: unknown, product: Row): Row {
 }
 
 export function person(id: unknown, changes: Row): Row {
-  return { id, customer: "HOST", login: "nobody", name: "Somebody", mobile: "+4915187654321", ...changes };
+  return { ...staffRow({ id: "", customer: "HOST", login: "nobody", name: "Somebody" }), id, ...changes };
 }
 
 /** A class of customers whose names take turns. */

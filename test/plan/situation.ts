@@ -21,7 +21,7 @@ import type { Operation } from "../../src/operation/operation.ts";
 import { isPrivateMarker, markerKey } from "../../src/operation/references.ts";
 import type { CustomerPlan, PlanOptions } from "../../src/plan/plan.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
-import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
+import { customerRecord, nothingKnown, orderRecord, staffRecord } from "../support/world/records.ts";
 
 export type CustomerFields = Partial<z.input<typeof customerSchema>>;
 export type OrderFields = Partial<z.input<typeof orderSchema>>;
@@ -123,19 +123,7 @@ export function situation(given: Situation): CustomerInput {
     desiredCustomer: "customer" in given ? given.customer : customer(),
     orders: (given.orders ?? []).map(withTree),
     staff: given.staff ?? [],
-    known: {
-      link: undefined,
-      platformCustomers: [],
-      acknowledged: undefined,
-      placedOrders: new Map(),
-      numbers: [],
-      staffLinks: new Map(),
-      assignments: [],
-      protectedMembers: new Set(),
-      enterpriseCode: undefined,
-      requests: [],
-      ...given.known,
-    },
+    known: { ...nothingKnown, ...given.known },
     observed: { enterprises: [], members: undefined, assets: undefined, ...given.observed },
     privateValues: clear,
     rejections: given.rejections ?? [],

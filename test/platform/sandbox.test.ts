@@ -5,7 +5,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { allProducts } from "../../src/contract/asset-contents.ts";
 import { endpointIds } from "../../src/contract/endpoints.ts";
-import type { NewBuyOrder, ProductRecord } from "../../src/contract/order-record.ts";
+import type { NewBuyOrder } from "../../src/contract/order-record.ts";
 import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import { compareLocks, matchBySequence } from "../../src/contract/order-service.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
@@ -13,6 +13,7 @@ import type { WriteOutcome } from "../../src/platform/call.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
 import { openSandbox } from "../support/world/start.ts";
+import { sentProduct } from "../support/world/records.ts";
 
 async function started() {
   const sandbox = await openSandbox();
@@ -62,23 +63,7 @@ function first<T>(list: readonly T[]): T {
   return value;
 }
 
-const product: ProductRecord = {
-  crmProductId: "P1",
-  parentCrmProductId: "A1",
-  productUri: "gms-1",
-  productName: "Drawing",
-  gmsPid: "gms-1",
-  productType: "tool",
-  limitConcurrent: 3,
-  limitTimeDuration: 0,
-  strictMatchWhenDelete: true,
-  trial: 0,
-  trialEndDate: 0,
-  timeUnit: "year",
-  timeUnitQuantity: 1,
-  timeDurationExpression: "1-0-0",
-  productFeatures: [],
-};
+const product = sentProduct("P1", "A1");
 
 test("all nineteen operations work against both services, with tokens from the token endpoint", async () => {
   const { sandbox, platform } = await started();

@@ -2,6 +2,8 @@ import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { sha256 } from "../../../src/base/canonical-json.ts";
 import { assumptionSettingsSchema } from "../../../src/contract/assumption-settings.ts";
 import type { AssumptionSettings } from "../../../src/contract/assumption-settings.ts";
+import type { ProductRecord } from "../../../src/contract/order-record.ts";
+import type { Known } from "../../../src/operation/state.ts";
 import { customerKeyOf } from "../../../src/crm/keys.ts";
 import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm/model.ts";
 import { recordSchemas } from "../../../src/crm/model.ts";
@@ -102,6 +104,41 @@ export function staffRecord(id: string, customerId: string, fields: Partial<Staf
     ...fields,
   };
 }
+
+/** A product as E5 carries it. */
+export function sentProduct(crmProductId: string, parentCrmProductId: string): ProductRecord {
+  return {
+    crmProductId,
+    parentCrmProductId,
+    productUri: "gms-1",
+    productName: "Drawing",
+    gmsPid: "gms-1",
+    productType: "tool",
+    limitConcurrent: 3,
+    limitTimeDuration: 0,
+    strictMatchWhenDelete: true,
+    trial: 0,
+    trialEndDate: 0,
+    timeUnit: "year",
+    timeUnitQuantity: 1,
+    timeDurationExpression: "1-0-0",
+    productFeatures: [],
+  };
+}
+
+/** What is known of a customer for whom nothing was sent yet. */
+export const nothingKnown: Known = {
+  link: undefined,
+  platformCustomers: [],
+  acknowledged: undefined,
+  placedOrders: new Map(),
+  numbers: [],
+  staffLinks: new Map(),
+  assignments: [],
+  protectedMembers: new Set(),
+  enterpriseCode: undefined,
+  requests: [],
+};
 
 /** A record as a reading of a source hands it to the ledger. */
 export function readRecord(stream: Stream, given: Customer | Order | Staff, place: string) {
