@@ -293,6 +293,11 @@ export class JournalTables {
     return row === undefined ? undefined : journalRow(row);
   }
 
+  openById(id: string): OpenRow | undefined {
+    const row = this.#statements.byId.get(id);
+    return row === undefined ? undefined : openRow(row);
+  }
+
   open(): OpenRow[] {
     return this.#statements.open.all().map(openRow);
   }

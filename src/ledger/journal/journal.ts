@@ -229,6 +229,11 @@ export class Journal {
     return this.#context.read(() => this.#journal.byId(id));
   }
 
+  /** The same, also of an operation of a form that this version does not know. */
+  async openById(id: string): Promise<OpenRow | undefined> {
+    return this.#context.read(() => this.#journal.openById(id));
+  }
+
   async attempts(id: string): Promise<AttemptFacts[]> {
     return this.#context.read(() => this.#journal.attempts(id));
   }

@@ -26,7 +26,7 @@ export function withdrawals(
       throw refused(
         "request.in-doubt",
         `the outcome of ${inDoubt.operation.endpoint} on ${subject} (${inDoubt.id}) is open`,
-        "wait until it is settled",
+        "the next run settles it, or a person where it waits for one: `crm-sync settle list`",
       );
     }
     const request = asked.find((item) => item.of === of && item.about === about && item.wanted === wanted);

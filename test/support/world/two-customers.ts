@@ -81,6 +81,12 @@ export class TwoCustomers {
     return (await this.#does("status")).ended.stdout;
   }
 
+  /** A person says of operations that nothing came of them. */
+  async settleNotApplied(...operations: string[]): Promise<Ended> {
+    const why = ["--reason", "the platform has none", "--by", "tester"];
+    return (await this.#does("settle", ...operations, "--not-applied", ...why)).ended;
+  }
+
   get #planFile(): string {
     return `${this.path}.plan`;
   }
