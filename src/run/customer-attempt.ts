@@ -67,12 +67,20 @@ export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
 }
 
 /**
- * Whether an earlier change of the same thing, whose outcome was unknown, may still land after one that is sent now.
+ * Whether an earlier change of the same thing, whose outcome was unknown, may still land after one that is sent now. It
+ * may have been asked for of another customer, as when an order moved between them.
  */
 export async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
-  if (kindOf(operation).whenUnknown !== "send-again") return false;
-  const since = await deps.ledger.journal.lastUncertain(operation.subject);
-  return since > 0 && (await settleTimeLeft(deps, operation.subject, since)) > 0;
+  const kind = kindOf(operation);
+  if (kind.whenUnknown !== "send-again") return false;
+  const { journal, state } = deps.ledger;
+  const requests = kind.requests(operation);
+  const elsewhere = requests.length === 0 ? [] : await state.subjectsElsewhere(operation.customer, requests);
+  for (const subject of [operation.subject, ...elsewhere]) {
+    const since = await journal.lastUncertain(subject);
+    if (since > 0 && (await settleTimeLeft(deps, subject, since)) > 0) return true;
+  }
+  return false;
 }
 
 /** Whether a customer's plan of now is another than the saved one, or, where that was begun, holds what it did not. */

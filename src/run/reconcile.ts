@@ -191,6 +191,7 @@ class CustomerAttemptRun {
     const { outcomes } = this.#state;
     const { records } = this.#deps.ledger;
     await records.setOutcomes(runId, [...outcomes.all.values()], plannedIn(outcomes), hold);
+    await endRequested(this.#deps.ledger, this.#customer, await this.#knows.known());
     return { kind: "stopped", reason };
   }
 

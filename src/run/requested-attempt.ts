@@ -1,3 +1,4 @@
+import { hashOf } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { CustomerState } from "../apply/customer-state.ts";
@@ -50,17 +51,25 @@ export async function attemptRequested(
   } else if (requests.some(({ answer }) => answer === null)) {
     return { kind: "waiting", until: toInstant(clock.now() + settle.timeMs) };
   } else await ledger.records.endDeferral(customer, requestCodes);
+  await endRequested(ledger, customer, { requests });
   return { kind: "finished", operations: state.done, lacking: false, refused: block?.rejected === true };
 }
 
-/** Where everything that people asked for is done, however that was found out, it is told of no more. */
+/**
+ * Where everything that people asked for is done, however that was found out, it is told of no more. Where somebody
+ * changed what is asked for during the attempt, what it said of that may hold no longer: the next run says it anew.
+ */
 export async function endRequested(
-  { records }: ReconcileDependencies["ledger"],
+  { records, state }: ReconcileDependencies["ledger"],
   customer: RecordKey,
-  { requests }: Pick<Known, "requests">,
+  { requests: before }: Pick<Known, "requests">,
 ): Promise<void> {
-  if (requests.length > 0 && requests.every((request) => standing(request) === "done"))
+  if (before.length === 0) return;
+  const now = await state.requests(customer);
+  if (now.length > 0 && now.every((request) => standing(request) === "done"))
     await records.endLesserOutcome(customer, requestCodes);
+  const made = (requests: typeof now): string => hashOf(requests.map(({ of, about, askedAt }) => [of, about, askedAt]));
+  if (made(now) !== made(before)) await records.lookAgain(customer);
 }
 
 async function planned(

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
-import { ApplyWorld, customer } from "../support/world/apply-world.ts";
+import { ApplyWorld, customer, settleMs } from "../support/world/apply-world.ts";
 import { customerRecord, key, orderRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";
 import { changeFile } from "../support/world/start.ts";
@@ -66,11 +66,46 @@ it("a lock that moved to another customer is switched for it once what the first
   await world.ledger.state.ask(next, asking("unlocked"), whose);
   await runWorld(world, { asked: next });
   await runWorld(world);
+  expect(world.calls("E7"), "the first E6 may still land").toBe(0);
+  world.clock.pass(settleMs + 1);
+  await runWorld(world);
   const { requests } = await world.ledger.state.known(next);
   expect([requests, world.sandbox.state().lockedAssets]).toMatchObject([
     [{ wanted: "unlocked", answer: { status: 1 } }],
     0,
   ]);
+});
+
+it("a lock that was refused while somebody asked for the opposite is told of no more once that is done", async () => {
+  const world = await ApplyWorld.start({ assumptions: { operatorIdentity: "licence desk" } });
+  await world.take("customers", customerRecord("C1"), customerRecord("C2"));
+  await world.take("orders", orderRecord("O1", "C1", {}, ["normal_recover_usbkey"]));
+  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
+  const [about = ""] = [...(await world.ledger.state.licenceTypes(customer)).keys()];
+  const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
+  const asking = (wanted: "locked" | "unlocked") => [{ of: "lock" as const, about, wanted, details, ...whose }];
+  const { orderService } = world.deps.platform;
+  for (const asked of [undefined, customer]) {
+    world.sandbox.faults.add({ operation: "E6", fault: "status299", code: "13004", times: 1 });
+    const meanwhile = world.with({
+      orderService: {
+        ...orderService,
+        lockAssets: async (...call) => {
+          const outcome = await orderService.lockAssets(...call);
+          world.clock.pass(1000);
+          await world.ledger.state.ask(customer, asking("unlocked"), whose);
+          return outcome;
+        },
+      },
+    });
+    await world.ledger.state.ask(customer, asking("locked"), whose);
+    await runWorld(meanwhile, { asked });
+    expect((await world.ledger.records.open()).map(({ code }) => code)).toEqual(["rejected.13004"]);
+    await runWorld(world);
+    expect(await world.ledger.records.open()).toEqual([]);
+    world.clock.pass(1000);
+  }
+  expect([world.calls("E6"), world.calls("E7")]).toEqual([2, 2]);
 });
 
 it("what is asked for of a customer that is gone from the CRM is sent by the next run, and again while it fails", async () => {

@@ -202,6 +202,11 @@ export class Records {
     await this.#context.write(() => this.#work.endDeferral(customer, prefix));
   }
 
+  /** The next run looks again at a customer that waits or was rejected, and says anew why. */
+  async lookAgain(customer: RecordKey): Promise<void> {
+    await this.#context.write(() => this.#work.lookAgain(customer));
+  }
+
   async endDeferral(customer: RecordKey, prefix: string): Promise<void> {
     await this.#context.write(() => {
       this.#work.endDeferral(customer, prefix);

@@ -4,7 +4,7 @@ import type { LicenseType, RecordKey } from "../../crm/model.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
 import type { Known, StateChange } from "../../operation/state.ts";
 import { standing, subjectOf } from "../../operation/requests.ts";
-import type { NewRequest, RequestName } from "../../operation/requests.ts";
+import type { ManualRequest, NewRequest, RequestName } from "../../operation/requests.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import type { ChangeTables } from "./changes.ts";
@@ -117,6 +117,24 @@ export class EnterpriseState {
       for (const request of requests) this.#changes.apply({ type: "request-made", customer, request }, at);
       this.#appendRequests("request-made", customer, requests, whose);
       if (this.#work.waitsOtherwise(customer, requestCodes)) this.#work.lookAgain(customer);
+    });
+  }
+
+  /** What is asked for of a customer now: people ask and take back while a run is at work on it. */
+  async requests(customer: RecordKey): Promise<ManualRequest[]> {
+    return this.#context.read(() => this.#rows.requests.of(customer));
+  }
+
+  /** The subjects under which the same was ever asked for of other customers. */
+  async subjectsElsewhere(
+    customer: RecordKey,
+    requests: readonly Pick<RequestName, "of" | "about">[],
+  ): Promise<string[]> {
+    return this.#context.read(() => {
+      const subjects = requests.flatMap((request) =>
+        this.#rows.requests.elsewhere(customer, request).map((other) => subjectOf(other, request)),
+      );
+      return [...new Set(subjects)];
     });
   }
 

@@ -95,6 +95,11 @@ export class RequestRows {
     return { customer, request: requestFromRow(row) };
   }
 
+  /** Other customers of whom the same is or was asked for: their calls may still land. */
+  elsewhere({ namespace, id }: RecordKey, { of, about }: Pick<ManualRequest, "of" | "about">): RecordKey[] {
+    return this.#statements.elsewhere.all(of, about, namespace, id);
+  }
+
   known(customer: RecordKey): KnownRequests {
     return { requests: this.of(customer) };
   }
@@ -131,6 +136,11 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string, string], RequestRow & Pick<ManualRequestTable, "customer_namespace" | "customer_id">>(
         `select ${requestColumns.join(", ")}, customer_namespace, customer_id from manual_request
          where of = +? and about = +? and to_at is null`,
+      ),
+    elsewhere: () =>
+      database.prepare<[string, string, string, string], RecordKey>(
+        `select distinct customer_namespace as namespace, customer_id as id from manual_request
+         where of = +? and about = +? and not (customer_namespace = +? and customer_id = +?)`,
       ),
     stands: () =>
       database.prepare<[string, string, string], { found: 1 }>(

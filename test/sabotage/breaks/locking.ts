@@ -92,6 +92,21 @@ export const locking: Breaks = {
     test: "plan/locks.test.ts",
     title: "what is asked for of a customer that is gone from the CRM is sent, and of one in quarantine it waits",
   },
+  "a lock that moved is switched while the call of its former customer may still land": {
+    file: "src/run/customer-attempt.ts",
+    within: "earlierMayStillLand",
+    find: ", ...elsewhere]",
+    replace: "]",
+    test: "run/withdrawn-locks.test.ts",
+    title: "a lock that moved to another customer is switched for it once what the first one asked for is known",
+  },
+  "a refusal of what is no longer asked for is told of for ever": {
+    file: "src/run/requested-attempt.ts",
+    within: "endRequested",
+    skips: "lookAgain",
+    test: "run/withdrawn-locks.test.ts",
+    title: "a lock that was refused while somebody asked for the opposite is told of no more once that is done",
+  },
   "a lock that is done is taken back": {
     file: "src/ledger/state/withdrawal.ts",
     within: "withdrawals",

@@ -44,8 +44,8 @@ export const running: Breaks = {
   "another value of an E4 goes out while the one before may still land": {
     file: "src/run/customer-attempt.ts",
     within: "earlierMayStillLand",
-    find: "return $since > 0 && (await settleTimeLeft($deps, $operation.subject, $since)) > 0;",
-    replace: "return $since < 0;",
+    find: "if ($since > 0 && (await settleTimeLeft($deps, $subject, $since)) > 0) return true;",
+    replace: "if ($since < 0) return true;",
     test: "run/sync-run.test.ts",
     title:
       "a change (E4) that may still land > keeps another value of the same customer waiting for the settle time, and no longer",
