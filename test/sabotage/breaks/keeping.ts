@@ -173,7 +173,7 @@ export const keeping: Breaks = {
   "a reason goes into the audit record with the phone number that stands in it": {
     file: "src/crm/personal-data.ts",
     within: "personalDataIn",
-    find: `$numbers.some($isPhone) ? "a phone number" : undefined`,
+    find: `$numbers?.some($isPhone) === true ? "a phone number" : undefined`,
     replace: "undefined",
     test: "cli/reason.test.ts",
     title: "a reason that stands in the audit record for good > may not hold personal data: rang 07700 900123",

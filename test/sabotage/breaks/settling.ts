@@ -4,9 +4,9 @@ import type { Breaks } from "../break.ts";
 export const settling: Breaks = {
   "the settle time is skipped": {
     file: "src/apply/settle.ts",
-    within: "Settling.#notFound",
-    find: "if ($left > 0 || ($shown === undefined && counted($readings) < $settle.readings)) {",
-    replace: "if ($shown === undefined && counted($readings) < $settle.readings) {",
+    within: "Settling.settle",
+    find: "return await this.#notFound($open, $reading, $left);",
+    replace: "return await this.#notFound($open, $reading, 0);",
     test: "apply/settle.test.ts",
     title:
       "an order whose answer was lost (E5) > is parked for a person only after three unseen readings and the settle time, never before",
