@@ -88,7 +88,7 @@ describe("an open operation of a form that this version does not know", () => {
 
   it("is left to whoever understands it, and stops no decision on another one", async () => {
     const { both, id } = await damaged("grant-assets", "before", "[1]");
-    both.environment = { CRM_SYNC__settle__maxWaitMs: "0", CRM_SYNC__orders__unseen: "ask" };
+    both.environment = { CRM_SYNC__settle__timeMs: "1", CRM_SYNC__orders__unseen: "ask" };
     both.fault({ operation: "E5", fault: "resetBefore", times: 1 });
     expect(await both.run("deals")).toMatchObject({ exit: 65, calls: { E5: 1 } });
     const [other] = both.rows<{ id: string }>("select id from operation where endpoint = 'E5' and state <> 'done'");

@@ -163,4 +163,22 @@ export const locking: Breaks = {
       "the program in virtual time, with faults, kills, edits and a clock that jumps > " +
       "no longer happens: a lock that was refused for good is sent again",
   },
+  "a reply that was cut off counts as an answer about other locks": {
+    file: "src/apply/attempt-end.ts",
+    within: "unknownEnd",
+    find: "if ($raw !== undefined || $status === undefined)",
+    replace: "if ($raw === undefined || $status !== undefined)",
+    test: "run/locks.test.ts",
+    title:
+      "locks of two customers > an answer that is cut off says nothing, however often: the same locks are sent again " +
+      "until one comes",
+  },
+  "who waits for an operation that nobody understands is told to wait for its outcome": {
+    file: "src/app/requests.ts",
+    within: "resultOf",
+    find: "...(misfit === undefined ?",
+    replace: "...(misfit !== null ?",
+    test: "run/locks.test.ts",
+    title: "locks of two customers > a customer with an open operation of an unknown form is told so, and no other one",
+  },
 };

@@ -379,4 +379,13 @@ export const settling: Breaks = {
     title:
       "an open operation of a form that this version does not know > was being sent when its program ended: its outcome is open, and the run adds up",
   },
+  "a decision on what nobody understands ends all others": {
+    file: "src/apply/decide.ts",
+    within: "openOperation",
+    find: "await $deps.ledger.journal.openById($id)",
+    replace: "await $deps.ledger.journal.byId($id)",
+    test: "run/unreadable-operation.test.ts",
+    title:
+      "an open operation of a form that this version does not know > is left to whoever understands it, and stops no decision on another one",
+  },
 };
