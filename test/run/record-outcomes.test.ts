@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { advance, leftIn, newAttempt } from "../../src/run/attempt-state.ts";
+import { advance, leftIn, newAttempt, triedIn } from "../../src/run/attempt-state.ts";
 import type { AttemptState } from "../../src/run/attempt-state.ts";
 import { deferredUnsent, noOutcomes, noted } from "../../src/run/record-outcomes.ts";
 import type { Operation } from "../../src/operation/operation.ts";
@@ -84,4 +84,19 @@ it("what an attempt came to before stays as it was, whatever follows it", () => 
   expect(leftIn(second)).toEqual([one]);
   expect([...planned.outcomes.all]).toEqual([]);
   expect([...first.outcomes.all.keys()]).toEqual(["customers crm/C1"]);
+});
+
+it("an attempt forgets what goes in parts once the parts are planned, and knows what was refused, tried and left", () => {
+  const [one, other] = [grant("S1"), grant("S2")];
+  const planned = advance(newAttempt, { type: "planned", operations: [one, other], records: [] });
+  const why = { code: "rejected.10004", reason: "no" };
+  const inParts = advance(planned, { type: "refused", operation: one, why, shared: true });
+  expect([inParts.inParts, inParts.refused, leftIn(inParts)]).toEqual([[one], false, [other]]);
+  expect([...triedIn(inParts)]).toEqual([one.subject]);
+  const parts = advance(inParts, { type: "planned", operations: [grant("S3")], records: [] });
+  expect([parts.inParts, leftIn(parts).length]).toEqual([[], 2]);
+  const done = advance(parts, { type: "done", operation: other, refused: [{ key: key("S2"), message: "no" }] });
+  expect([done.done, done.refused, leftIn(done)]).toEqual([1, true, [grant("S3")]]);
+  expect(done.outcomes.all.get("staff crm/S2")).toMatchObject({ outcome: "rejected", code: "staff.refused" });
+  expect(advance(done, { type: "lacking" }).lacking).toBe(true);
 });
