@@ -38,7 +38,7 @@ export const register: Register = (program, carryOut) => {
 What is asked for is written down first and sent at once. What cannot be sent now stays asked for, and the next run
 sends it: while another run is on (exit 75), while the outcome of another operation of the customer is open (exit 5),
 and where the platform says that it failed (status 3). Status 2 and 4 wait for a person. Any number that is not one of
-the customer refuses all of them.`,
+the customer, or that is asked for of another customer and not done there, refuses all of them.`,
       )
       .action((customer, options) => carryOut((invocation) => lockCommand(invocation, wanted, customer, options)));
   }
