@@ -72,7 +72,7 @@ export const locking: Breaks = {
   "a lock that another customer asked for is asked for the other way before that is done": {
     file: "src/ledger/state/withdrawal.ts",
     within: "requireFree",
-    never: "earlier",
+    always: "earlier",
     test: "run/withdrawn-locks.test.ts",
     title: "a lock that moved to another customer is switched for it once what the first one asked for is known",
   },
