@@ -34,7 +34,7 @@ export async function carryOutRequest({ output, options, signal }: Invocation, a
   return await asked.ask({
     signal,
     show: async (result) => {
-      if (options.json) output.json(resultJson(result));
+      if (options.json) output.result(resultJson(result));
       else for (const line of resultLines(result, asked)) output.line(line);
     },
   });

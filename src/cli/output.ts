@@ -12,8 +12,12 @@ export interface Output {
   readonly log: Log | undefined;
   /** A result for people; a line end is added. */
   line(text: string): void;
-  /** A result for machines: one JSON document on one line. */
+  /** A part of the result for machines: one JSON document on one line. */
   json(value: Json): void;
+  /** The one result for machines, printed when the command ends: the last that was said; a failure takes its place. */
+  result(value: Json): void;
+  /** The command has ended. */
+  end(): void;
   /** A remark beside the result. */
   note(text: string): void;
   /** How far long work is; shown on a terminal only. */
@@ -48,12 +52,17 @@ export function createOutput(
   { trace = false, log }: { trace?: boolean; log?: Log } = {},
 ): Output {
   let shown = false;
+  let result: Json | undefined;
   let last = -smallestPause;
   const live = stderr.isTTY === true && (stderr.columns ?? 0) > 0;
   const clear = (): void => {
     if (!shown) return;
     stderr.write("\r\u001b[2K");
     shown = false;
+  };
+  const json = (value: Json): void => {
+    clear();
+    stdout.write(`${JSON.stringify(value)}\n`);
   };
   return {
     stdout,
@@ -66,9 +75,13 @@ export function createOutput(
       clear();
       stdout.write(`${text}\n`);
     },
-    json(value) {
-      clear();
-      stdout.write(`${JSON.stringify(value)}\n`);
+    json,
+    result(value) {
+      result = value;
+    },
+    end() {
+      if (result !== undefined) json(result);
+      result = undefined;
     },
     note(text) {
       clear();
@@ -139,7 +152,7 @@ export function reportFailure(output: Output, failure: unknown, json: boolean): 
   const [first] = problems;
   if (first === undefined) {
     const text = messageOf(thrown);
-    if (json) output.json({ error: { code: "defect", message: text } });
+    if (json) output.result({ error: { code: "defect", message: text } });
     output.note(
       `crm-sync failed: ${printable(text)}\n  → this is a defect of the ` +
         "program; run again with CRM_SYNC_TRACE=1 and report what it prints",
@@ -147,7 +160,7 @@ export function reportFailure(output: Output, failure: unknown, json: boolean): 
     if (output.trace && thrown instanceof Error) output.note(thrown.stack ?? "");
     return exitCodes.other;
   }
-  if (json) output.json({ error: problemJson(first), problems: problems.map(problemJson) });
+  if (json) output.result({ error: problemJson(first), problems: problems.map(problemJson) });
   for (const problem of problems) output.note(describeProblem(problem));
   return first.exitCode;
 }

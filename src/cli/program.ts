@@ -97,6 +97,8 @@ export async function carryOut(argv: readonly string[], surroundings: Omit<Invoc
       return error.exitCode === 0 || error.code === "commander.help" ? exitCodes.ok : exitCodes.usage;
     }
     return reportFailure(output, error, argv.includes("--json"));
+  } finally {
+    output.end();
   }
   return exit;
 }

@@ -21,7 +21,7 @@ export async function showRun(
   summary: RunSummary,
 ): Promise<void> {
   const calls = await (await application.ledger()).journal.writingCallsOf(summary.run);
-  if (options.json) output.json(runJson(summary, calls));
+  if (options.json) output.result(runJson(summary, calls));
   else printRun(output, summary, calls, toInstant(application.clock.now()));
 }
 

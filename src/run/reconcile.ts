@@ -19,7 +19,7 @@ import { settleOpen } from "./settle-open.ts";
 import { endRequested } from "./requested-attempt.ts";
 
 /**
- * The unit of work: makes one customer's enterprise, orders, staff and privileges agree with the CRM, stage by stage,
+ * The unit of work: makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage,
  * in order. What is open is settled first. After each stage that did something, what the next one depends on is read
  * again and the rest is planned anew, so that no operation rests on what no longer holds. A failure stops this customer
  * and no other.

@@ -71,9 +71,9 @@ async function showEnded(invocation: Invocation, application: Application, ended
     case "sync":
       return await showRun(invocation, application, ended.summary);
     case "verify":
-      return options.json ? output.json(verifyJson(ended.summary)) : printVerify(output, ended.summary, ended.found);
+      return options.json ? output.result(verifyJson(ended.summary)) : printVerify(output, ended.summary, ended.found);
     case "report":
-      if (options.json) output.json({ run: ended.run, files: ended.files });
+      if (options.json) output.result({ run: ended.run, files: ended.files });
       else for (const file of ended.files) output.line(`${file} written`);
   }
 }
