@@ -4,7 +4,7 @@ import { sha256 } from "../../src/base/canonical-json.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { key } from "../support/world/records.ts";
-import { openLedger, sqlite } from "../support/world/start.ts";
+import { openLedger, rowsOf, sqlite } from "../support/world/start.ts";
 
 interface Row {
   id: string;
@@ -313,5 +313,22 @@ describe("a record that is missing", () => {
       await read(ledger, [{ id: "D" }], { stream: "orders" });
     }
     expect(stateOf(path, "A")).toMatchObject({ state: "current", missed: 0 });
+  });
+});
+
+describe("what a customer waits for", () => {
+  it("stays where what people asked for of it was refused meanwhile, and it is looked at again", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [{ id: "1" }, { id: "2" }]);
+    const outcome = (id: string, code: string) =>
+      ({ stream: "customers", key: key(id), outcome: "rejected", code, reason: "refused" }) as const;
+    await ledger.records.setOutcomes("run-1", [outcome("1", "rejected.13004")]);
+    await ledger.records.setOutcomes("run-1", [{ stream: "customers", key: key("2"), outcome: "planned" }]);
+    for (const id of ["1", "2"])
+      await ledger.records.setLesserOutcome("run-2", outcome(id, "request.refused"), "request.");
+    expect(rowsOf(path, "select id, deferred_code, pending from record order by id")).toEqual([
+      { id: "1", deferred_code: "rejected.13004", pending: 1 },
+      { id: "2", deferred_code: "request.refused", pending: 0 },
+    ]);
   });
 });

@@ -130,10 +130,10 @@ export const locking: Breaks = {
     file: "src/ledger/records/records.ts",
     within: "Records.setLesserOutcome",
     never: "waitsOtherwise",
-    test: "cli/lock.test.ts",
+    test: "ledger/records.test.ts",
     title:
-      "locks that a person disables and enables > " +
-      "hide no rejection of their customer's own change, whatever becomes of them",
+      "what a customer waits for > " +
+      "stays where what people asked for of it was refused meanwhile, and it is looked at again",
   },
   "a refused lock that was asked for again and is found done is told of for ever": {
     file: "src/run/requested-attempt.ts",

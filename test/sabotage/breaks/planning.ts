@@ -38,7 +38,7 @@ export const planning: Breaks = {
     file: "src/plan/orders.ts",
     within: "decide",
     find: "if ($placed.bodyHash !== $order.bodyHash) {",
-    replace: "if ($placed.bodyHash !== $order.bodyHash) { return placement(input, $order, settings);",
+    replace: "if ($placed.bodyHash !== $order.bodyHash) { return placement(given, $order, settings);",
     test: "plan/orders.test.ts",
     title: "an order of the CRM > that is placed and whose line changed is a change that is shown and not sent",
   },
