@@ -11,7 +11,7 @@ const statements = [
     due integer not null check (due in (0, 1)), primary key (of, about, from_at)
   ) strict, without rowid`,
   `create unique index manual_request_live on manual_request (of, about) where to_at is null`,
-  `create index manual_request_of_customer on manual_request (customer_namespace, customer_id) where to_at is null`,
+  `create index manual_request_of_customer on manual_request (customer_namespace, customer_id, to_at)`,
   `create index manual_request_due on manual_request (customer_namespace, customer_id)
     where to_at is null and due = 1`,
   // By its end, so that what became too old is found without a look at what is younger.

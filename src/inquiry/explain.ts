@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { NotNull } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
+import { isRequestOf, subjectOf as requestSubject } from "../operation/requests.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { AuditTable } from "../ledger/audit/tables.ts";
 import { stored } from "../ledger/database/stored.ts";
@@ -140,14 +141,14 @@ async function customerOf(ledger: ReadOnlyLedger, key: RecordKey): Promise<Expla
   };
 }
 
-/** Audit entries about the record itself, and those about its customer that name it. */
+/** Audit entries about the record itself and what people asked for of it, and those about its customer that name it. */
 async function auditOf(
   ledger: ReadOnlyLedger,
   stream: Stream,
   key: RecordKey,
   customer: RecordKey | null,
 ): Promise<ExplainFacts["audit"]> {
-  const own = subjectOf(stream, key);
+  const own = [subjectOf(stream, key), ...(stream === "customers" ? await requestSubjects(ledger, key) : [])];
   const shared =
     customer === null || stream === "customers"
       ? []
@@ -159,7 +160,7 @@ async function auditOf(
     .selectFrom("audit")
     .where((where) =>
       where.or([
-        where("subject", "=", own),
+        where("subject", "in", own),
         ...shared.map((subject) =>
           where.and([
             where("subject", "=", subject),
@@ -171,6 +172,19 @@ async function auditOf(
   const counted = await query.select(sql<number>`count(*)`.as("total")).executeTakeFirst();
   const rows = await query.selectAll().orderBy("sequence", "desc").limit(most.audit).execute();
   return { total: counted?.total ?? 0, newest: rows.map(auditFacts) };
+}
+
+/** Under which subjects stands what people ever asked for of a customer. */
+async function requestSubjects({ db }: ReadOnlyLedger, customer: RecordKey): Promise<string[]> {
+  const rows = await db
+    .selectFrom("manual_request")
+    .select(["of", "about"])
+    .where("customer_namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .execute();
+  return [
+    ...new Set(rows.flatMap(({ of, about }) => (isRequestOf(of) ? [requestSubject(customer, { of, about })] : []))),
+  ];
 }
 
 function auditFacts(row: AuditTable): AuditFacts {

@@ -64,6 +64,8 @@ describe("locks that a person disables and enables", () => {
     const explained = (await w.run("explain", "customer", "C1")).stdout;
     expect(explained).toContain(`lock ${first} is locked`);
     expect(explained).toContain("asked by anna.lee: reported stolen");
+    for (const kind of ["request-made", "lock-assets"])
+      expect(explained).toMatch(new RegExp(`${kind} +locks:crm/C1`, "u"));
 
     const spaced = await w.run("unlock", "C1", "--asset", ` ${first} `, ...why);
     expect(spaced.stdout).toContain(`${first} is unlocked`);

@@ -89,7 +89,7 @@ CREATE UNIQUE INDEX link_current on link (namespace, customer_id) where to_at is
 CREATE INDEX manual_request_due on manual_request (customer_namespace, customer_id) where to_at is null and due = 1;
 CREATE INDEX manual_request_ended on manual_request (to_at) where to_at is not null;
 CREATE UNIQUE INDEX manual_request_live on manual_request (of, about) where to_at is null;
-CREATE INDEX manual_request_of_customer on manual_request (customer_namespace, customer_id) where to_at is null;
+CREATE INDEX manual_request_of_customer on manual_request (customer_namespace, customer_id, to_at);
 CREATE UNIQUE INDEX observation_current on observation (customer_namespace, customer_id, kind, subject) where to_at is null;
 CREATE INDEX observation_ended on observation (to_at) where to_at is not null;
 CREATE INDEX observation_read_by_time on observation_read (seen_at);
