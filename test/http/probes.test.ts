@@ -85,7 +85,7 @@ describe("a write that tries a service again", () => {
   });
 });
 
-test("a write that is lost after its run was stopped counts against the service, as any other", soon, async () => {
+test("a write that is lost after its run was stopped counts against the service, as any other", async () => {
   const stop = new AbortController();
   const service = await startService(() => (response) => {
     stop.abort();

@@ -7,18 +7,23 @@ import { changeFile } from "../support/world/start.ts";
 
 const whose = { by: "tester", reason: "lost" };
 
+/** Two customers, of whom the first has one lock, and what can be asked for of it. */
+async function withLock() {
+  const world = await ApplyWorld.start({ assumptions: { operatorIdentity: "licence desk" } });
+  await world.take("customers", customerRecord("C1"), customerRecord("C2"));
+  await world.take("orders", orderRecord("O1", "C1", {}, ["normal_recover_usbkey"]));
+  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
+  const [about = ""] = [...(await world.ledger.state.licenceTypes(customer)).keys()];
+  const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
+  const asking = (wanted: "locked" | "unlocked") => [{ of: "lock" as const, about, wanted, details, ...whose }];
+  return { world, about, asking };
+}
+
 it.each(["takes back", "asks for the opposite of"])(
   "a lock that a person %s while a run is at work on its customer is not sent by that run",
   async (how) => {
-    const world = await ApplyWorld.start({ assumptions: { operatorIdentity: "licence desk" } });
-    await world.take("customers", customerRecord("C1"));
-    await world.take("orders", orderRecord("O1", "C1", {}, ["normal_recover_usbkey"]));
-    expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
-    const [assetNumber = ""] = [...(await world.ledger.state.licenceTypes(customer)).keys()];
-    const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
-    const ask = async (wanted: "locked" | "unlocked"): Promise<void> =>
-      await world.ledger.state.ask(customer, [{ of: "lock", about: assetNumber, wanted, details, ...whose }], whose);
-    await ask("locked");
+    const { world, about, asking } = await withLock();
+    await world.ledger.state.ask(customer, asking("locked"), whose);
     await world.take("orders", orderRecord("O2", "C1", {}, ["normal_recover_usbkey"]));
     const { orderService } = world.deps.platform;
     const meanwhile = world.with({
@@ -27,8 +32,8 @@ it.each(["takes back", "asks for the opposite of"])(
         placeOrders: async (...call) => {
           world.clock.pass(1000);
           if (how === "takes back")
-            await world.ledger.state.withdraw(customer, [{ of: "lock", about: assetNumber, wanted: "locked" }], whose);
-          else await ask("unlocked");
+            await world.ledger.state.withdraw(customer, [{ of: "lock", about, wanted: "locked" }], whose);
+          else await world.ledger.state.ask(customer, asking("unlocked"), whose);
           return await orderService.placeOrders(...call);
         },
       },
@@ -44,14 +49,8 @@ it.each(["takes back", "asks for the opposite of"])(
 );
 
 it("a lock that moved to another customer is switched for it once what the first one asked for is known", async () => {
-  const world = await ApplyWorld.start({ assumptions: { operatorIdentity: "licence desk" } });
+  const { world, about, asking } = await withLock();
   const next = key("C2");
-  await world.take("customers", customerRecord("C1"), customerRecord("C2"));
-  await world.take("orders", orderRecord("O1", "C1", {}, ["normal_recover_usbkey"]));
-  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
-  const [about = ""] = [...(await world.ledger.state.licenceTypes(customer)).keys()];
-  const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
-  const asking = (wanted: "locked" | "unlocked") => [{ of: "lock" as const, about, wanted, details, ...whose }];
   await world.ledger.state.ask(customer, asking("locked"), whose);
   const lost = world.sandbox.faults.add({ operation: "E6", fault: "appliedNoReply" });
   expect((await runWorld(world, { asked: customer })).exitCode).toBe(exitCodes.unknown);
@@ -77,13 +76,7 @@ it("a lock that moved to another customer is switched for it once what the first
 });
 
 it("a lock that was refused while somebody asked for the opposite is told of no more once that is done", async () => {
-  const world = await ApplyWorld.start({ assumptions: { operatorIdentity: "licence desk" } });
-  await world.take("customers", customerRecord("C1"), customerRecord("C2"));
-  await world.take("orders", orderRecord("O1", "C1", {}, ["normal_recover_usbkey"]));
-  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
-  const [about = ""] = [...(await world.ledger.state.licenceTypes(customer)).keys()];
-  const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
-  const asking = (wanted: "locked" | "unlocked") => [{ of: "lock" as const, about, wanted, details, ...whose }];
+  const { world, asking } = await withLock();
   const { orderService } = world.deps.platform;
   for (const asked of [undefined, customer]) {
     world.sandbox.faults.add({ operation: "E6", fault: "status299", code: "13004", times: 1 });
@@ -109,14 +102,9 @@ it("a lock that was refused while somebody asked for the opposite is told of no 
 });
 
 it("what is asked for of a customer that is gone from the CRM is sent by the next run, and again while it fails", async () => {
-  const world = await ApplyWorld.start({ assumptions: { operatorIdentity: "licence desk" } });
-  await world.take("customers", customerRecord("C1"), customerRecord("C2"));
-  await world.take("orders", orderRecord("O1", "C1", {}, ["normal_recover_usbkey"]));
-  expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
-  const [about = ""] = [...(await world.ledger.state.licenceTypes(customer)).keys()];
-  const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
+  const { world, asking } = await withLock();
   changeFile(world.path, "update record set state = 'absent', pending = 1 where stream = 'customers' and id = 'C1'");
-  await world.ledger.state.ask(customer, [{ of: "lock", about, wanted: "locked", details, ...whose }], whose);
+  await world.ledger.state.ask(customer, asking("locked"), whose);
   world.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 3, times: 1 });
   await runWorld(world);
   expect([world.calls("E6"), (await world.ledger.records.open()).map(({ code }) => code)]).toEqual([
