@@ -71,13 +71,16 @@ export function scrub(text: string, privateValues: Iterable<string> = []): strin
  * Private values are found in any case, in JSON and URL encoding, and phone numbers however their digits are grouped.
  */
 function scrubber(privateValues: Iterable<string>): Scrubber {
-  const patterns = [...new Set(privateValues)]
-    .flatMap(patternsOf)
-    .toSorted((left, right) => right.length - left.length);
-  const known = patterns.length === 0 ? undefined : new RegExp(patterns.join("|"), "giu");
+  const values = [...new Set(privateValues)];
+  const isTraceIn = tracesOf(values);
+  let pattern: RegExp | undefined;
+  const known = (): RegExp => {
+    const patterns = values.flatMap(patternsOf).toSorted((left, right) => right.length - left.length);
+    return patterns.length === 0 ? /(?!)/u : new RegExp(patterns.join("|"), "giu");
+  };
   return (whole) => {
     const text = whole.slice(0, mostSearched);
-    let clean = known === undefined ? text : text.replace(known, redacted);
+    let clean = isTraceIn(text) ? text.replace((pattern ??= known()), redacted) : text;
     clean = clean
       .replace(bearer, `Bearer ${redacted}`)
       .replace(emailAddress, redacted)
@@ -88,18 +91,69 @@ function scrubber(privateValues: Iterable<string>): Scrubber {
   };
 }
 
-/** How a value may stand in a text. A single character would blot out half of every message. */
-function patternsOf(value: string): string[] {
+/** A text in which no character is escaped, and which only characters of its own script can match. */
+const plainAscii = /^[\t\n\r -$&-[\]-~]*$/u;
+
+/**
+ * Whether a text may hold one of the values. Most texts of an answer are ids that hold none, and a pattern that finds
+ * values in every form costs more than such a call: so first its letters and digits are looked through for those of the
+ * values. Says yes where that could be wrong.
+ */
+function tracesOf(values: readonly string[]): (text: string) => boolean {
+  const traces = new Set<string>();
+  for (const value of values) {
+    const trace = traceOf(value);
+    if (trace === "") return () => true;
+    if (trace !== undefined) traces.add(trace);
+  }
+  return (text) => {
+    if (values.length === 0) return false;
+    if (!plainAscii.test(text)) return true;
+    const core = coreOf(text);
+    for (const trace of traces) if (core.includes(trace)) return true;
+    return false;
+  };
+}
+
+/** What every plain text must hold that holds the value; undefined where no such text can. */
+function traceOf(value: string): string | undefined {
   const trimmed = value.trim();
-  if (trimmed.length < 2) return [];
+  if (trimmed.length < 2) return undefined;
+  const digits = digitsOf(trimmed);
+  if (digits !== undefined) return digits.length > 9 ? digits.slice(-8) : digits;
+  // Two letters beyond ASCII are the same as a Latin one where case does not count.
+  const searched = comparedCharacters(trimmed).slice(0, mostCompared).join("");
+  const latin = searched.replaceAll("\u017F", "s").replaceAll("\u212A", "k");
+  return /^[\0-\x7F]*$/u.test(latin) ? coreOf(latin) : undefined;
+}
+
+function coreOf(text: string): string {
+  return text.replaceAll(/[^A-Za-z\d]/gu, "").toLowerCase();
+}
+
+/** The digits of what looks like a phone number. */
+function digitsOf(trimmed: string): string | undefined {
   const digits = trimmed.replaceAll(/\D/gu, "");
-  if (phoneLike.test(trimmed) && digits.length >= 6) return [phonePattern(digits)];
-  const characters = Array.from(
+  return phoneLike.test(trimmed) && digits.length >= 6 ? digits : undefined;
+}
+
+/** The characters of a value that are looked for, and one more where there are more. */
+function comparedCharacters(trimmed: string): string[] {
+  return Array.from(
     trimmed
       .slice(0, 2 * mostCompared)
       .replaceAll(/\s+/gu, " ")
       .toWellFormed(),
   );
+}
+
+/** How a value may stand in a text. A single character would blot out half of every message. */
+function patternsOf(value: string): string[] {
+  const trimmed = value.trim();
+  if (trimmed.length < 2) return [];
+  const digits = digitsOf(trimmed);
+  if (digits !== undefined) return [phonePattern(digits)];
+  const characters = comparedCharacters(trimmed);
   const pattern = characters.slice(0, mostCompared).map(characterPattern).join("");
   // Of a value that no pattern can hold its beginning is looked for, and nothing behind it is kept.
   if (characters.length > mostCompared) return [`${pattern}[^]*`];
