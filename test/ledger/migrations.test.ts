@@ -84,3 +84,41 @@ it("facts that stood as texts in `meta`, and what has another name now, are wher
   ]);
   now.close();
 });
+
+it("what is sent for a customer and what the CRM says of it stand in pages that others share", async () => {
+  const path = join(folder(), "ledger.db");
+  const earlier = await openDatabase(path, { migrate: false });
+  const eleventh = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0012"));
+  await migrate(earlier, path, { getMigrations: async () => eleventh });
+  const at = "2026-10-01T08:00:00.000Z";
+  const long = JSON.stringify({ name: "x".repeat(1_200) });
+  const operation = earlier.prepare(
+    `insert into operation (id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target,
+       payload, context, reason, before, after, created_at, updated_at, answer_ref)
+     values (?, 'crm', ?, 'create-enterprise', 'E2', 'enterprise', ?, 'h', ?, '{}', ?, '{}', 'r', 'null', 'null', ?, ?, 'a')`,
+  );
+  const version = earlier.prepare(
+    `insert into record_version (stream, namespace, id, version, from_at, to_at, source, place, body)
+     values ('customers', 'crm', ?, 1, ?, ?, 's', 'p', ?)`,
+  );
+  for (let index = 20; index > 0; index -= 1) {
+    const id = String(index).padStart(3, "0");
+    operation.run(`op_${id}`, id, id, index % 2 === 0 ? "done" : "unknown", long, at, at);
+    version.run(id, at, index % 2 === 0 ? at : null, long);
+  }
+  const rows = (database: typeof earlier): unknown[] =>
+    ["operation", "record_version"].map((name) => database.prepare(`select * from ${name} order by id`).all());
+  const overflow = (database: typeof earlier): unknown =>
+    database.prepare("select count(*) from dbstat where pagetype = 'overflow'").pluck().get();
+  const before = rows(earlier);
+  expect(overflow(earlier)).toBe(40);
+  earlier.close();
+
+  const now = await openDatabase(path, { migrate: true });
+  expect(rows(now)).toEqual(before);
+  expect(overflow(now)).toBe(0);
+  expect(() => now.exec("insert into operation select * from operation where id = 'op_002'")).toThrow(
+    "UNIQUE constraint failed: operation.id",
+  );
+  now.close();
+});

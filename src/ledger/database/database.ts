@@ -27,6 +27,7 @@ import * as fireTimesMigration from "../../../migrations/0008_fire_times.ts";
 import * as refusedTriesMigration from "../../../migrations/0009_refused_tries.ts";
 import * as factsAndWordsMigration from "../../../migrations/0010_facts_and_words.ts";
 import * as requestsMigration from "../../../migrations/0011_requests.ts";
+import * as rowsInOnePageMigration from "../../../migrations/0012_rows_in_one_page.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -49,6 +50,7 @@ export const migrations: Record<string, Migration> = {
   "0009_refused_tries": refusedTriesMigration,
   "0010_facts_and_words": factsAndWordsMigration,
   "0011_requests": requestsMigration,
+  "0012_rows_in_one_page": rowsInOnePageMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

@@ -431,7 +431,7 @@ export const answers: Breaks = {
   },
   "a mobile is looked for only as it was sent": {
     file: "src/http/redaction.ts",
-    within: "patternsOf",
+    within: "digitsOf",
     never: "phoneLike",
 
     test: "apply/refused.test.ts",

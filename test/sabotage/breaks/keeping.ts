@@ -219,6 +219,14 @@ export const keeping: Breaks = {
     test: "ledger/migrations.test.ts",
     title: "facts that stood as texts in `meta`, and what has another name now, are where they are looked for",
   },
+  "a migration leaves operations behind whose outcome is open": {
+    file: "migrations/0012_rows_in_one_page.ts",
+    within: "statements",
+    find: "from operation order by id",
+    replace: "from operation where state = 'done' order by id",
+    test: "ledger/migrations.test.ts",
+    title: "what is sent for a customer and what the CRM says of it stand in pages that others share",
+  },
   "a value that no longer fits its commitment is handed out": {
     file: "src/ledger/private/private-values.ts",
     within: "PrivateValues.valueOf",
