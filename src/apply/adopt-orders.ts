@@ -61,6 +61,7 @@ export class OrderAdoption {
     const orders = loaded.orders.filter((order) => isOpen(order, loaded));
     if (link === undefined || link.origin === "created" || orders.length === 0)
       return { adopted: [], unclear: new Map() };
+    await knows.settled();
     if (!link.examined) await this.#examine(knows, link);
     let found = await this.#compare(loaded, orders);
     if (found.partial.size > 0 && this.#examination === undefined) {

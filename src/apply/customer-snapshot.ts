@@ -124,7 +124,7 @@ export class CustomerSnapshot {
     const found = await this.#snapshot.enterprises(channelCustomerId);
     const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
     if (ours !== undefined) {
-      await knows.record([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
+      await knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
       if (origin === "created")
         await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId));
     }

@@ -2,10 +2,12 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { Sequence } from "../ledger/database/sequence.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import { FixedNumbersByUnit, payloadFactsOf } from "../operation/payload-facts.ts";
+import { kindOf } from "../operation/registry.ts";
 import { applyChanges } from "../operation/state.ts";
 import { isOfAssignment } from "../operation/state/assignments.ts";
 import { withNumbers } from "../operation/state/asset-numbers.ts";
@@ -39,6 +41,11 @@ export class CustomerState {
   readonly #deps: Pick<ApplyDependencies, "ledger" | "clock">;
   readonly #keeps: boolean;
   #advanced: Advanced | undefined;
+  /** What is written of the customer and counts on what was handed to the writer before it. */
+  readonly after = new Sequence();
+  #committed: Promise<unknown> = Promise.resolve();
+  /** Subjects of operations whose outcome is handed to the writer and not committed yet. */
+  readonly #concluding = new Set<string>();
 
   /** A plan passes `keeps: false`: what it learns stands in memory alone. */
   constructor(
@@ -83,6 +90,65 @@ export class CustomerState {
   /** Records what became of an operation, and knows from then on what its rows say. */
   async conclude(operation: Operation, id: string, conclusion: Conclusion): Promise<void> {
     const at = await this.#deps.ledger.journal.conclude(id, conclusion);
+    await this.#concluded(operation, id, conclusion, at);
+  }
+
+  /**
+   * The same without waiting for the commit, which comes with that of the next intent, or of what the attempt ends
+   * with; `failed` is told where it comes to nothing. Waits where what it teaches has to be read from the ledger.
+   */
+  async concludeAhead(
+    operation: Operation,
+    id: string,
+    conclusion: Conclusion,
+    failed: (error: unknown) => Promise<void>,
+  ): Promise<void> {
+    if (!this.#isLearntWithoutReading(operation, conclusion)) return await this.conclude(operation, id, conclusion);
+    const { at, committed } = this.#deps.ledger.journal.concludeAhead(id, conclusion, this.after);
+    const { subject } = operation;
+    this.#concluding.add(subject);
+    this.handedOver(
+      committed.then(
+        () => void this.#concluding.delete(subject),
+        async (error: unknown) => {
+          await failed(error);
+          throw error;
+        },
+      ),
+    );
+    await this.#concluded(operation, id, conclusion, at);
+  }
+
+  /** Something of the customer is in the hands of the writer. */
+  handedOver(committed: Promise<unknown>): void {
+    // In its order: what failed first is why the rest did. Until somebody asks, nobody has to know.
+    committed.catch(() => {});
+    this.#committed = this.#committed.then(() => committed);
+    this.#committed.catch(() => {});
+  }
+
+  /** Waits until everything that was handed over is on the disk. Throws what kept it from that. */
+  async settled(): Promise<void> {
+    await this.#committed;
+  }
+
+  /** The same where the outcome of an operation on this subject is among it. */
+  async settledOf(subject: string): Promise<void> {
+    if (this.#concluding.has(subject)) await this.#committed;
+  }
+
+  /** Whether neither this attempt's state nor a later operation of it reads anew what is concluded. */
+  #isLearntWithoutReading(operation: Operation, { changes, rejections }: Conclusion): boolean {
+    const bodyHashes = this.#advanced?.bodyHashes;
+    if (bodyHashes === undefined || rejections !== undefined) return false;
+    const kind = kindOf(operation);
+    if (kind.newAccounts(operation).length > 0 || kind.requests(operation).length > 0) return false;
+    return !changes.some(
+      (change) => (change.type === "linked" && change.link.origin !== "created") || isOutdated(change, bodyHashes),
+    );
+  }
+
+  async #concluded(operation: Operation, id: string, conclusion: Conclusion, at: string): Promise<void> {
     await this.#learn(conclusion.changes, at);
     if (this.#advanced === undefined) return;
     const { loaded } = this.#advanced;
@@ -96,7 +162,16 @@ export class CustomerState {
     audit?: { kind: string; subject: string; body: JsonObject },
   ): Promise<void> {
     const { ledger, clock } = this.#deps;
+    await this.settled();
     const at = this.#keeps ? await ledger.state.record(this.customer, changes, audit) : toInstant(clock.now());
+    await this.#learn(changes, at);
+  }
+
+  /** The same of what nothing else can contradict, without waiting for the commit. */
+  async recordAhead(changes: readonly StateChange[]): Promise<void> {
+    if (!this.#keeps) return await this.record(changes);
+    const { at, committed } = this.#deps.ledger.state.recordAhead(changes, this.after);
+    this.handedOver(committed);
     await this.#learn(changes, at);
   }
 

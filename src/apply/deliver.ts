@@ -46,6 +46,8 @@ export interface DeliverOptions {
   /** The members that M5 showed (M1 only). */
   shownBefore?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
+  /** What is done is committed with what is written next; whoever asks for it waits for `state.settled()`. */
+  ahead?: boolean | undefined;
 }
 
 /**
@@ -86,7 +88,7 @@ async function send(
   operation: Operation,
   sending: DeliverOptions & { ready: Ready; state: CustomerState },
 ): Promise<Delivery> {
-  const { runId, existing, plannedId, signal, state, ready } = sending;
+  const { runId, existing, plannedId, signal, state, ready, ahead } = sending;
   const { prepared, wire, body, wireHash } = ready;
   const nonce = deps.random.hex(16);
   return await sendOnce(
@@ -99,6 +101,7 @@ async function send(
         nonce,
         context: existing?.context ?? prepared.context,
         sealed: ready.toSeal,
+        after: state.after,
       }),
     async (permit) => {
       const customer = kindOf(operation).isOfCustomer ? formatKey(operation.customer) : undefined;
@@ -107,7 +110,7 @@ async function send(
     },
     async (id, { outcome, conclude }) => {
       if (id !== undefined) {
-        const sent = { operation, id, state, existing, texts: textsOf(wire) };
+        const sent = { operation, id, state, existing, ahead, texts: textsOf(wire) };
         return await recordOutcome(deps, sent, outcome, conclude);
       }
       if (outcome.kind !== "not-sent")

@@ -2,6 +2,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
 import { scrub } from "../http/redaction.ts";
+import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Concluded, RefusedPerson } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
@@ -41,6 +42,8 @@ export interface Sent {
   id: string;
   state: CustomerState;
   existing: Existing | undefined;
+  /** What is done is committed with what is written next. */
+  ahead?: boolean | undefined;
 }
 
 type End = ReturnType<typeof attemptEnd>;
@@ -74,18 +77,23 @@ async function recordDone(
   concluded: Concluded,
   { attempt, answer }: { attempt: End; answer: string | undefined },
 ): Promise<Delivery> {
-  const { operation, id, state } = sent;
+  const { operation, id, state, ahead = false } = sent;
   if ("contradiction" in concluded) return await park(deps, sent, concluded.contradiction, { attempt, answer });
   if ("doubt" in concluded)
     return await doubt(deps, sent, { ...attempt, outcome: "unknown", detail: concluded.doubt }, answer);
+  const conclusion: Conclusion = {
+    state: "done",
+    attempt,
+    changes: concluded.changes,
+    rejections: refusedPeople(deps, operation, concluded.refused),
+    audit: { kind: operation.kind, body: concluded.audit },
+  };
+  const failed = async (error: unknown): Promise<void> => {
+    if (isContradiction(error)) await park(deps, sent, error.message, { attempt, answer });
+  };
   try {
-    await state.conclude(operation, id, {
-      state: "done",
-      attempt,
-      changes: concluded.changes,
-      rejections: refusedPeople(deps, operation, concluded.refused),
-      audit: { kind: operation.kind, body: concluded.audit },
-    });
+    if (ahead) await state.concludeAhead(operation, id, conclusion, failed);
+    else await state.conclude(operation, id, conclusion);
   } catch (error) {
     if (!isContradiction(error)) throw error;
     return await park(deps, sent, error.message, { attempt, answer });

@@ -123,6 +123,11 @@ export class LedgerContext {
     return this.#awaited(() => this.#writer.write(work));
   }
 
+  /** The same of work whose commit nobody waits for to go on: it is committed with what comes next. */
+  ride<T>(work: () => T): Promise<T> {
+    return this.#awaited(() => this.#writer.write(work, true));
+  }
+
   /** Runs a reading. Damage that it meets ends the writing too, and is thrown as a Problem with exit code 65. */
   read<T>(work: () => T): T {
     try {

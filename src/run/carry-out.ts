@@ -17,6 +17,8 @@ export interface CarryOut {
   attempt: CustomerAttempt;
   knows: CustomerState;
   observed: Observed;
+  /** What is done is committed with what is written next. */
+  ahead?: boolean | undefined;
 }
 
 /** How far the attempt is after one operation, and why it stops there. */
@@ -27,7 +29,7 @@ interface CarriedOut {
 
 /** Sends one operation, or puts it off, and says what it came to. */
 export async function carryOut(of: CarryOut, before: AttemptState, operation: Operation): Promise<CarriedOut> {
-  const { deps, attempt, knows, observed } = of;
+  const { deps, attempt, knows, observed, ahead } = of;
   const withheld = await withhold(of, operation);
   if (withheld === "parked") return { state: before, stopped: "parked" };
   if (withheld !== undefined) {
@@ -41,6 +43,7 @@ export async function carryOut(of: CarryOut, before: AttemptState, operation: Op
     plannedId: before.plannedIds.get(operation.hash),
     shownBefore: observed.members?.map((member) => member.globalId),
     signal: attempt.signal,
+    ahead,
   });
   return await outcomeOf(of, before, operation, delivery);
 }
@@ -130,6 +133,7 @@ async function withhold(
   { deps, attempt, knows }: CarryOut,
   operation: Operation,
 ): Promise<"parked" | (Why & { dropped?: string }) | undefined> {
+  await knows.settledOf(operation.subject);
   if (await earlierMayStillLand(deps, operation)) {
     const reason = "an earlier change with an unknown outcome may still land; this one waits for the settle time";
     const dropped = "waits for the settle time of an earlier change";

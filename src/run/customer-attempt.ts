@@ -31,6 +31,8 @@ export interface CustomerAttempt {
    * carry it out, what is left must be a part of it.
    */
   expected?: { fingerprint: string; hashes: readonly string[]; begun: boolean } | undefined;
+  /** Called when nothing more is read or sent, and only the commit of what was done is waited for. */
+  onlyCommits?: (() => void) | undefined;
 }
 
 /** How often a customer is planned anew within one attempt before it is left to the next run. */

@@ -28,6 +28,7 @@ export async function judge(
   if (count === 0 || heldBy !== undefined || isReleased(plan.operations, released)) return { state };
   const { delivered, usedHold, announced } = state;
   if (delivered.size > 0 && usedHold !== undefined && isKnown(plan.operations, announced)) return { state };
+  await knows.settled();
   const hold = await deps.ledger.approvals.of(knows.customer);
   if (hold?.state === "approved" && hold.setHash === setHash)
     return { state: advance(state, { type: "hold-used", hold: hold.id }) };

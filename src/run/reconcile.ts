@@ -1,6 +1,7 @@
 import { messageOf, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { isContradiction } from "../apply/attempt-end.ts";
 import { CustomerPlanning } from "../apply/customer-planning.ts";
 import { CustomerState } from "../apply/customer-state.ts";
 import { lookForUnwanted, refusedJustNow, unwantedOrders } from "../apply/refused-orders.ts";
@@ -31,9 +32,13 @@ export async function reconcile(
 ): Promise<CustomerAttemptResult> {
   const work = new CustomerAttemptRun(deps, customer, attempt);
   try {
-    return await work.run();
+    const result = await work.run();
+    attempt.onlyCommits?.();
+    await work.settled();
+    return result;
   } catch (error) {
     if (deps.ledger.broken !== undefined) throw error;
+    if (await work.isContradicted()) return await work.stopParked();
     if (attempt.signal?.aborted === true) {
       await work.deferAll("run.stopped", "the run was stopped before it came to this record");
       return { kind: "stopped", reason: "aborted" };
@@ -75,6 +80,25 @@ class CustomerAttemptRun {
     this.#state = advance(this.#state, event);
   }
 
+  /** Everything that was done is on the disk. Throws what kept it from that. */
+  async settled(): Promise<void> {
+    await this.#knows.settled();
+  }
+
+  /** Whether the ledger cannot hold what an operation brought, which waits for a person by now. */
+  async isContradicted(): Promise<boolean> {
+    try {
+      await this.#knows.settled();
+      return false;
+    } catch (error) {
+      return isContradiction(error);
+    }
+  }
+
+  async stopParked(): Promise<CustomerAttemptResult> {
+    return await this.#end("parked");
+  }
+
   async run(): Promise<CustomerAttemptResult> {
     const open = await settleOpen(this.#deps, this.#knows, this.#attempt);
     if (open !== undefined) {
@@ -87,6 +111,7 @@ class CustomerAttemptRun {
       const planning = await this.#planning.plan(triedIn(this.#state));
       switch (planning.kind) {
         case "awaits":
+          await this.settled();
           await this.deferAll("enterprise.customers-not-shown", planning.reason);
           return { kind: "waiting", until: planning.until };
         case "recorded": {
@@ -100,6 +125,7 @@ class CustomerAttemptRun {
         }
       }
     }
+    await this.settled();
     await this.deferAll("customer.restless", restless);
     return { kind: "stopped", reason: "unreadable" };
   }
@@ -123,7 +149,7 @@ class CustomerAttemptRun {
       return { kind: "stopped", reason: "stale" };
     }
     const { observed } = this.#planning;
-    const of = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed };
+    const of = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
     const { state: judged, toJudge } = await judge(of, this.#state, plan);
     this.#state = judged;
     if (toJudge !== undefined) {
@@ -170,18 +196,42 @@ class CustomerAttemptRun {
   async #finish(plan: CustomerPlan): Promise<CustomerAttemptResult> {
     const { ledger } = this.#deps;
     const { runId, hold } = this.#attempt;
+    if (await this.#isOnlyOutcomes()) {
+      const { outcomes } = this.#state;
+      this.#knows.handedOver(ledger.records.setOutcomesAhead(runId, [...outcomes.all.values()], this.#knows.after));
+      return this.#finished();
+    }
+    await this.settled();
     await this.#dropLeft("no longer needed: what the platform shows made it so");
     if (hold !== undefined) await ledger.journal.hold(this.#customer, hold, { revokesOnly: false });
     else if (this.#judged) await ledger.journal.drop(this.#customer, "no longer needed", { held: false });
-    const { usedHold, outcomes, done, lacking, refused } = this.#state;
+    const { usedHold, outcomes } = this.#state;
     if (usedHold !== undefined) await ledger.approvals.decide(usedHold, "used", "carried out");
     else if (hold === undefined) await lapseNeedlessHold(ledger, plan, this.#planning.observed);
     await ledger.records.setOutcomes(runId, [...outcomes.all.values()], [], hold);
     await endRequested(ledger, this.#customer, await this.#knows.known());
+    return this.#finished();
+  }
+
+  #finished(): CustomerAttemptResult {
+    const { done, lacking, refused } = this.#state;
     return { kind: "finished", operations: done, lacking, refused };
   }
 
+  /** Whether nothing is left to be written of this attempt but what it came to for each record. */
+  async #isOnlyOutcomes(): Promise<boolean> {
+    const { usedHold } = this.#state;
+    if (this.#attempt.hold !== undefined || usedHold !== undefined || this.#judged) return false;
+    const { requests } = await this.#knows.known();
+    return this.#planning.observed.assets === undefined && requests.length === 0 && leftIn(this.#state).length === 0;
+  }
+
   async #stop(reason: StopReason): Promise<CustomerAttemptResult> {
+    await this.settled();
+    return await this.#end(reason);
+  }
+
+  async #end(reason: StopReason): Promise<CustomerAttemptResult> {
     const why = `not attempted: ${stopReasons[reason]}`;
     const code = reason === "not-sent" ? "service.not-sent" : reason === "rejected" ? "service.refused" : undefined;
     const unsent = [...leftIn(this.#state), ...this.#state.inParts];

@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import type { LimitFunction } from "p-limit";
 import { NumberPool } from "../apply/pool.ts";
 import { Settling } from "../apply/settle.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -116,6 +117,18 @@ export class SyncRun {
     return await reconcile(this.#reconcile, customer, attempt);
   }
 
+  /** The next customer has its turn as soon as this one only waits for the disk. */
+  async #attemptIn(limit: LimitFunction, customer: RecordKey): Promise<CustomerAttemptResult | undefined> {
+    let attempt: Promise<CustomerAttemptResult> | undefined;
+    await limit(async () => {
+      if (this.#stopped) return;
+      const free = Promise.withResolvers<void>();
+      attempt = this.#attempt(customer, { onlyCommits: free.resolve });
+      await Promise.race([free.promise, attempt]);
+    });
+    return await attempt;
+  }
+
   async applyAll(): Promise<void> {
     const limit = pLimit(this.#deps.concurrency);
     const total =
@@ -124,14 +137,13 @@ export class SyncRun {
         : undefined;
     for await (const customers of pendingCustomers(this.#deps, this.#request)) {
       await Promise.all(
-        customers.map((customer) =>
-          limit(async () => {
-            if (this.#stopped) return;
-            this.#count(customer, await this.#attempt(customer, {}));
-            this.customers.worked += 1;
-            this.#deps.progress("customers", this.customers.worked, total);
-          }),
-        ),
+        customers.map(async (customer) => {
+          const result = await this.#attemptIn(limit, customer);
+          if (result === undefined) return;
+          this.#count(customer, result);
+          this.customers.worked += 1;
+          this.#deps.progress("customers", this.customers.worked, total);
+        }),
       );
       if (this.#stopped) return;
     }

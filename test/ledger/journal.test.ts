@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Sequence } from "../../src/ledger/database/sequence.ts";
 import type { StateChange } from "../../src/operation/state.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { count, doneWith, intend, update } from "./opened.ts";
@@ -159,6 +160,38 @@ describe("conclusions", () => {
     expect(count(path, "audit")).toBe(1);
     expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 1 });
     await ledger.journal.conclude(id, doneWith([linked("2", "E2")]));
+  });
+
+  it("that are handed over with what counts on them come to nothing together", async () => {
+    const { ledger, path } = await openLedger();
+    const first = await intend(ledger, update("1"));
+    await ledger.journal.conclude(first, doneWith([linked("1", "E1")]));
+    const id = await intend(ledger, update("2"));
+    const after = new Sequence();
+    const { committed } = ledger.journal.concludeAhead(id, doneWith([linked("2", "E1")]), after);
+    const next = {
+      operation: update("2", { subject: "order:crm/2" }),
+      runId: null,
+      wireHash: "w",
+      nonce: "n",
+      context: {},
+    };
+    const riding = [
+      committed,
+      ledger.journal.intend({ ...next, after }),
+      ledger.state.recordAhead([{ type: "enterprise-code", enterpriseGlobalId: "E1", code: "c" }], after).committed,
+      intend(ledger, update("3")),
+    ];
+    const outcomes = await Promise.allSettled(riding);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected", "fulfilled"]);
+    await expect(committed).rejects.toMatchObject({ code: "ledger.contradiction" });
+    expect((await ledger.journal.byId(id))?.state).toBe("sending");
+    expect((await ledger.journal.open()).map(({ operation }) => operation.subject)).toEqual([
+      "customer:crm/2",
+      "customer:crm/3",
+    ]);
+    expect(count(path, "enterprise_code")).toBe(0);
+    expect(ledger.audit.verify()).toMatchObject({ good: true, entries: 1 });
   });
 
   it("are final", async () => {

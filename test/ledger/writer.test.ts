@@ -97,6 +97,19 @@ describe("the one writer", () => {
     expect(count(path, "text")).toBe(1 + kept);
   });
 
+  it("commits what nobody waits for with what somebody waits for, in its order, and by itself where nobody does", async () => {
+    const { path, database, insert } = table();
+    let groups = 0;
+    const writer = new Writer(database, { guard: () => (groups += 1) });
+    const riding = range(20).map((value) => writer.write(insert(value), true));
+    expect(count(path, "number")).toBe(0);
+    await writer.write(insert(20));
+    expect({ groups, rows: count(path, "number") }).toEqual({ groups: 1, rows: 21 });
+    await Promise.all(riding);
+    await writer.write(insert(21), true);
+    expect({ groups, rows: count(path, "number") }).toEqual({ groups: 2, rows: 22 });
+  }, 5_000);
+
   it("runs what is queued when it is closed, and nothing after", async () => {
     const { database, path, insert } = table();
     const writer = new Writer(database);

@@ -6,12 +6,16 @@ interface Job {
   work: () => unknown;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
+  /** Nobody waits for its commit to go on. */
+  rides: boolean;
 }
 
-/** A group of this size is worth a flush of its own. */
+/** A group for which so many wait is worth a flush of its own. */
 const fullEnough = 12;
 /** How many turns of the event loop a smaller group waits for company. */
-const mostTurns = 3;
+const mostTurns = 6;
+/** The same of a group that nobody waits for. */
+const mostTurnsUnawaited = 20;
 
 /**
  * The one writer of the ledger. Each piece of work is a synchronous function; the writer runs a group of them (at most
@@ -30,6 +34,8 @@ export class Writer {
   readonly #savepoint;
   readonly #release;
   #queue: Job[] = [];
+  /** How many in the queue are waited for. */
+  #awaited = 0;
   #scheduled = false;
   #broken: Problem | undefined;
   readonly #failed = new AbortController();
@@ -49,8 +55,11 @@ export class Writer {
     this.#release = database.prepare("release work");
   }
 
-  /** Runs `work` inside the next group. Resolves after the commit; rejects with what `work` threw, undone alone. */
-  write<T>(work: () => T): Promise<T> {
+  /**
+   * Runs `work` inside the next group. Resolves after the commit; rejects with what `work` threw, undone alone. What
+   * `rides` is committed with what somebody waits for, or a little later by itself.
+   */
+  write<T>(work: () => T, rides = false): Promise<T> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     if (this.#closed) return Promise.reject(new Error("the ledger is closed"));
     return new Promise<T>((resolve, reject) => {
@@ -64,7 +73,9 @@ export class Writer {
           else resolve(result.value);
         },
         reject,
+        rides,
       });
+      if (!rides) this.#awaited += 1;
       this.#schedule();
     });
   }
@@ -75,13 +86,19 @@ export class Writer {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      if (turns < mostTurns && this.#queue.length < fullEnough) this.#schedule(turns + 1);
+      if (this.#waitsForCompany(turns)) this.#schedule(turns + 1);
       else this.#flush();
     });
   }
 
+  #waitsForCompany(turns: number): boolean {
+    if (this.#awaited >= fullEnough || this.#queue.length >= this.#groupSize) return false;
+    return turns < (this.#awaited > 0 ? mostTurns : mostTurnsUnawaited);
+  }
+
   #flush(): void {
     const group = this.#queue.splice(0, this.#groupSize);
+    this.#awaited = this.#queue.reduce((count, job) => (job.rides ? count : count + 1), 0);
     if (group.length === 0) return;
     const failures = new Map<Job, unknown>();
     try {

@@ -10,6 +10,7 @@ import type { StateChange } from "../../operation/state.ts";
 import type { ChangeTables } from "../state/changes.ts";
 import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";
+import type { Sequence } from "../database/sequence.ts";
 import { ClockNoteTables } from "./clock-notes.ts";
 import { JournalTables, refusedYetShown } from "./journal-tables.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
@@ -85,9 +86,12 @@ export class Journal {
     nonce: string;
     context: JsonObject;
     sealed?: readonly SealedValues[] | undefined;
+    /** What it counts on that is not committed yet: it is refused where that failed. */
+    after?: Sequence | undefined;
   }): Promise<string> {
     const id = entry.id ?? this.#context.ids.next("op");
     await this.#context.write(() => {
+      entry.after?.requireUnbroken();
       const at = this.#context.now;
       this.#claims.require(entry.operation, entry.id);
       if (entry.id === undefined || this.#journal.standing(entry.id)?.state === "planned")
@@ -115,14 +119,25 @@ export class Journal {
    */
   async conclude(id: string, conclusion: Conclusion): Promise<string> {
     try {
-      return await this.#context.write(() => this.#conclude(id, conclusion));
+      return await this.#context.write(() => this.#conclude(id, conclusion, this.#context.now));
     } catch (error) {
       throw contradictionIn(error, `operation ${id}`);
     }
   }
 
-  #conclude(id: string, conclusion: Conclusion): string {
+  /** The same without waiting for the commit, which comes with that of what is written next. */
+  concludeAhead(id: string, conclusion: Conclusion, sequence: Sequence): { at: string; committed: Promise<void> } {
     const at = this.#context.now;
+    const committed = this.#context.ride(sequence.leads(() => void this.#conclude(id, conclusion, at)));
+    return {
+      at,
+      committed: committed.catch((error: unknown) => {
+        throw contradictionIn(error, `operation ${id}`);
+      }),
+    };
+  }
+
+  #conclude(id: string, conclusion: Conclusion, at: string): string {
     const row = this.#journal.standing(id);
     if (row === undefined) throw new Error(`operation ${id} is not in the journal`);
     if (row.state === "done" || row.state === "rejected" || row.state === "dropped") {

@@ -2,6 +2,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { AbsenceRule } from "./absence.ts";
 import type { LedgerContext } from "../context.ts";
+import type { Sequence } from "../database/sequence.ts";
 import type { HoldTables } from "../approvals/holds.ts";
 import type { OrderNow, IngestedRecord, IngestedRejection } from "./record-tables.ts";
 import { OpenTables } from "./open-records.ts";
@@ -248,6 +249,12 @@ export class Records {
       const held = hold === undefined ? undefined : this.#holds.hold(hold);
       if (held?.state === "approved") this.#work.markPending({ customer: held.customer });
     });
+  }
+
+  /** Records what a run came to with these records, without waiting for the commit. */
+  setOutcomesAhead(run: string, outcomes: readonly RecordOutcome[], sequence: Sequence): Promise<void> {
+    const at = this.#context.now;
+    return this.#context.ride(sequence.leads(() => this.#work.recordOutcomes(run, outcomes, at)));
   }
 
   /** Keeps what a plan found about these records that cannot be carried out now: `status` and `explain` say it too. */

@@ -9,6 +9,7 @@ import type { ShownOrder } from "../../plan/adoption.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import type { ChangeTables } from "./changes.ts";
 import type { LedgerContext } from "../context.ts";
+import type { Sequence } from "../database/sequence.ts";
 import type { KnownTables } from "./known.ts";
 import type { FixedNumbers, WantedNumbers } from "./asset-numbers.ts";
 import { JournalTables } from "../journal/journal-tables.ts";
@@ -92,7 +93,7 @@ export class EnterpriseState {
     if (changes.length === 0 && audit === undefined) return this.#context.now;
     return await this.#context.write(() => {
       const at = this.#context.now;
-      for (const change of changes) this.#changes.apply(change, at);
+      this.#apply(changes, at);
       if (audit !== undefined) {
         this.#context.audit.append({
           at,
@@ -103,6 +104,16 @@ export class EnterpriseState {
       }
       return at;
     });
+  }
+
+  /** The same of what nothing else can contradict, without waiting for the commit. */
+  recordAhead(changes: readonly StateChange[], sequence: Sequence): { at: string; committed: Promise<void> } {
+    const at = this.#context.now;
+    return { at, committed: this.#context.ride(sequence.leads(() => this.#apply(changes, at))) };
+  }
+
+  #apply(changes: readonly StateChange[], at: string): void {
+    for (const change of changes) this.#changes.apply(change, at);
   }
 
   /**

@@ -8,7 +8,7 @@ const onePerson =
 export const rejecting: Breaks = {
   "people who are to be sent in parts are told of by nothing where their service stops": {
     file: "src/run/reconcile.ts",
-    within: "CustomerAttemptRun.#stop",
+    within: "CustomerAttemptRun.#end",
     find: "[...leftIn(this.#state), ...this.#state.inParts]",
     replace: "leftIn(this.#state)",
     test,
