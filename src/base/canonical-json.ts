@@ -25,13 +25,32 @@ export function canonicalJson(value: Json): string {
     return `${text}]`;
   }
   let text = "{";
-  for (const key of Object.keys(value).sort()) {
+  for (const key of sorted(Object.keys(value))) {
     const member = value[key];
     if (member === undefined) continue;
     if (text.length > 1) text += ",";
-    text += `${JSON.stringify(key)}:${canonicalJson(member)}`;
+    text += `${named(key)}${canonicalJson(member)}`;
   }
   return `${text}}`;
+}
+
+/** Members mostly come in their order. */
+function sorted(keys: string[]): string[] {
+  for (let index = 1; index < keys.length; index += 1)
+    if ((keys[index - 1] ?? "") > (keys[index] ?? "")) return keys.sort();
+  return keys;
+}
+
+/** The names of members as they are written: they are few, and come again in every record. */
+const names = new Map<string, string>();
+const mostNames = 1_000;
+
+function named(key: string): string {
+  const known = names.get(key);
+  if (known !== undefined) return known;
+  const text = `${JSON.stringify(key)}:`;
+  if (names.size < mostNames) names.set(key, text);
+  return text;
 }
 
 /** Reads JSON. Throws a SyntaxError for what is none. */

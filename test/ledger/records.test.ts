@@ -208,6 +208,13 @@ describe("a record that cannot be used", () => {
     expect(stateOf(path, "B")).toMatchObject({ state: "current" });
   });
 
+  it.each(["before", "after"])("blocks its usable form that stands %s it in the same batch", async (where) => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, where === "before" ? [a, bad, b] : [bad, a, b]);
+    expect(openReasons(path)).toEqual(["erp missing A"]);
+    expect([stateOf(path, "A"), stateOf(path, "B")]).toMatchObject([{ state: "quarantined" }, { state: "current" }]);
+  });
+
   it("is released by a usable form, and by its old form coming back", async () => {
     const { ledger, path } = await openLedger();
     await read(ledger, [a]);

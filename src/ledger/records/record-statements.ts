@@ -156,6 +156,8 @@ export function recordStatements(database: Sqlite) {
          and r.id = quarantine.record_id
          and r.source = +? and r.state = 'absent')`,
       ),
+    inQuarantine: () =>
+      database.prepare<[], Row<"quarantine", "id">>("select id from quarantine where state <> 'resolved' limit 1"),
     openQuarantine: () =>
       database.prepare<[string, string, string], Row<"quarantine", "id">>(
         `select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved'

@@ -86,7 +86,8 @@ export class RecordTables {
   /**
    * Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks
    * stays blocked. `retried`: it is not read now, so that another form of it in the same read was the one that is
-   * mapped anew. In one piece: each check stands before what is written, and what one finds the next one uses.
+   * mapped anew. `isQuarantineEmpty`: the quarantine is not asked. In one piece: each check stands before what is
+   * written, and what one finds the next one uses.
    */
   ingest(
     source: string,
@@ -94,7 +95,7 @@ export class RecordTables {
     read: number,
     run: string | null,
     item: IngestedRecord,
-    options: { retried: boolean } = { retried: false },
+    options: { retried: boolean; isQuarantineEmpty?: boolean } = { retried: false },
   ): "changed" | "unchanged" | "quarantined" {
     const now = toInstant(this.#now());
     const { namespace, id } = item.key;
@@ -126,10 +127,14 @@ export class RecordTables {
     const split = privatise(stream, item.record, salt, ref, version);
     // A bad row of the same key that this very read showed too is not made good by this one.
     const shown = options.retried ? -1 : read;
-    this.#statements.resolveQuarantine.run(now, "a usable record came", stream, namespace, id, source, shown);
-    this.#statements.resolveClaim.run(now, stream, namespace, id, source);
+    const { isQuarantineEmpty = false } = options;
+    if (!isQuarantineEmpty) {
+      this.#statements.resolveQuarantine.run(now, "a usable record came", stream, namespace, id, source, shown);
+      this.#statements.resolveClaim.run(now, stream, namespace, id, source);
+    }
+    const blocked = !isQuarantineEmpty && this.#blocked(stream, item.key);
     if (existing !== undefined && existing.body_hash === split.bodyHash) {
-      if (this.#blocked(stream, item.key)) {
+      if (blocked) {
         this.#statements.touch.run(item.rawHash, source, read, 0, "quarantined", null, stream, namespace, id);
         return "quarantined";
       }
@@ -160,7 +165,6 @@ export class RecordTables {
       });
       return "quarantined";
     }
-    const blocked = this.#blocked(stream, item.key);
     if (existing !== undefined) this.#statements.endVersion.run(now, stream, namespace, id);
     this.#statements.insertVersion.run(stream, namespace, id, version, now, source, item.place, split.body);
     this.#statements.insertPrivate.run(
@@ -197,6 +201,11 @@ export class RecordTables {
     if (blocked) return "quarantined";
     if (stream === "customers") this.#statements.wakeDependents.run(namespace, id);
     return "changed";
+  }
+
+  /** Whether no record waits in quarantine. */
+  isQuarantineEmpty(): boolean {
+    return this.#statements.inQuarantine.get() === undefined;
   }
 
   /** How many records of a stream are not gone. It counts them all: to be asked only before the first whole read. */

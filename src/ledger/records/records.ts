@@ -79,13 +79,16 @@ export class Records {
   ): Promise<IngestResult> {
     return await this.#context.write(() => {
       const result: IngestResult = { changed: 0, unchanged: 0, quarantined: 0 };
+      let isQuarantineEmpty = this.#records.isQuarantineEmpty();
       for (const item of items) {
         if ("rejection" in item) {
           this.#records.reject(source, stream, read, item.rejection);
           result.quarantined += 1;
         } else {
-          result[this.#records.ingest(source, stream, read, run, item.record)] += 1;
+          const options = { retried: false, isQuarantineEmpty };
+          result[this.#records.ingest(source, stream, read, run, item.record, options)] += 1;
         }
+        if (result.quarantined > 0) isQuarantineEmpty = false;
       }
       return result;
     });
