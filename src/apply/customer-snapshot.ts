@@ -126,7 +126,7 @@ export class CustomerSnapshot {
     if (ours !== undefined) {
       await knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
       if (origin === "created")
-        await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId));
+        await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId), knows.after);
     }
     return customersLacking(await knows.loaded(), settings) ? await this.#settles(link) : undefined;
   }

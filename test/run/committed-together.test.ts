@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
+import { correlationOf } from "../../src/operation/enterprise.ts";
 import { ApplyWorld } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";
@@ -16,6 +17,30 @@ function standing(world: ApplyWorld, id: string): Record<string, string> {
 
 function pending(world: ApplyWorld): string[] {
   return rowsOf<{ id: string }>(world.path, "select id from record where pending = 1 order by id").map(({ id }) => id);
+}
+
+/** A world whose E2 for C1 answers with the enterprise of another customer, and whose E3 says the same. */
+async function withTakenEnterprise(world: ApplyWorld): Promise<ApplyWorld> {
+  const link = { channelCode: "crm", channelCustomerId: "X", origin: "created" as const, examined: true };
+  await world.ledger.state.record({ namespace: "crm", id: "X" }, [
+    { type: "linked", customer: { namespace: "crm", id: "X" }, link: { ...link, enterpriseGlobalId: "taken" } },
+  ]);
+  const { orderService } = world.deps.platform;
+  return world.with({
+    orderService: {
+      ...orderService,
+      createEnterprise: async (request, call) => {
+        const outcome = await orderService.createEnterprise(request, call);
+        if (outcome.kind !== "done" || request.crmCustomerId !== "C1") return outcome;
+        return { ...outcome, data: { ...outcome.data, enterpriseGlobalId: "taken" } };
+      },
+      findCustomers: async (channelCode, channelCustomerId, ...asked) => {
+        const rows = await orderService.findCustomers(channelCode, channelCustomerId, ...asked);
+        if (channelCustomerId !== "C1" || rows === null) return rows;
+        return rows.map((row) => ({ ...row, enterpriseGlobalId: "taken" }));
+      },
+    },
+  });
 }
 
 it("nothing is sent on an outcome that the ledger cannot hold, although both are handed over together", async () => {
@@ -40,30 +65,22 @@ it("nothing is sent on an outcome that the ledger cannot hold, although both are
 it("an attempt whose last outcome the ledger cannot hold is not finished", async () => {
   const world = await ApplyWorld.start();
   await world.take("customers", customerRecord("C1"), customerRecord("C2"));
-  const link = { channelCode: "crm", channelCustomerId: "X", origin: "created" as const, examined: true };
-  await world.ledger.state.record({ namespace: "crm", id: "X" }, [
-    { type: "linked", customer: { namespace: "crm", id: "X" }, link: { ...link, enterpriseGlobalId: "taken" } },
-  ]);
-  const { orderService } = world.deps.platform;
-  const asked = world.with({
-    orderService: {
-      ...orderService,
-      createEnterprise: async (request, call) => {
-        const outcome = await orderService.createEnterprise(request, call);
-        if (outcome.kind !== "done" || request.crmCustomerId !== "C1") return outcome;
-        return { ...outcome, data: { ...outcome.data, enterpriseGlobalId: "taken" } };
-      },
-      findCustomers: async (channelCode, channelCustomerId, ...asked) => {
-        const rows = await orderService.findCustomers(channelCode, channelCustomerId, ...asked);
-        if (channelCustomerId !== "C1" || rows === null) return rows;
-        return rows.map((row) => ({ ...row, enterpriseGlobalId: "taken" }));
-      },
-    },
-  });
+  const asked = await withTakenEnterprise(world);
   const { exitCode, balance, customers } = await runWorld(asked);
   expect(standing(world, "C1")).toEqual({ "E2 customer:crm/C1": "parked" });
   expect(customers).toMatchObject({ finished: 1, parked: 1 });
   expect({ exitCode, adds: balance.adds }).toEqual({ exitCode: exitCodes.unknown, adds: true });
   expect(pending(world)).toEqual(["C1"]);
   expect((await world.ledger.state.known({ namespace: "crm", id: "C1" })).link).toBeUndefined();
+});
+
+it("an outcome that the ledger cannot hold confirms nothing that E2 is sent a second time on", async () => {
+  const world = await ApplyWorld.start();
+  await world.take("customers", customerRecord("C1"));
+  await world.take("orders", orderRecord("O1", "C1"));
+  const { customers } = await runWorld(await withTakenEnterprise(world));
+  expect(standing(world, "C1")).toMatchObject({ "E2 customer:crm/C1": "parked" });
+  expect(customers).toMatchObject({ finished: 0, parked: 1 });
+  expect(await world.ledger.state.correlationConfirmed(correlationOf(world.settings))).toBe(false);
+  expect(world.effects("E9"), "numbers for an order that is not sent").toBe(0);
 });

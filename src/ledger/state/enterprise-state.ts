@@ -226,10 +226,14 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.assetNumbers.poolSize());
   }
 
-  async confirmCorrelation(correlation: string): Promise<void> {
+  /** Not where what it counts on came to nothing: an E2 whose outcome the ledger cannot hold was not accepted by it. */
+  async confirmCorrelation(correlation: string, after?: Sequence): Promise<void> {
     if (this.#confirmed.has(correlation)) return;
     if (!(await this.correlationConfirmed(correlation)))
-      await this.#context.write(() => this.#rows.correlations.confirm(correlation, this.#context.now));
+      await this.#context.write(() => {
+        after?.requireUnbroken();
+        this.#rows.correlations.confirm(correlation, this.#context.now);
+      });
     this.#confirmed.add(correlation);
   }
 
