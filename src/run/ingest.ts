@@ -160,6 +160,8 @@ export async function ingestStream(
       problem: tally.problem.message,
     });
     return tally;
+  } finally {
+    ledger.records.endReading(read);
   }
 }
 

@@ -150,7 +150,7 @@ const folder = join(import.meta.dirname, "../../src/ledger");
 /** Texts of SQL in the source that are handed to `prepare`, as patterns: what is put in at run time may be anything. */
 function preparedInSource(): { place: string; pattern: RegExp }[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts") && !name.endsWith("staging.ts"))
+    .filter((name) => name.endsWith(".ts") && !/(?:staging|seen-forms)\.ts$/u.test(name))
     .flatMap((name) => {
       const text = readFileSync(join(folder, name), "utf8");
       return [

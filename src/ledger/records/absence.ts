@@ -2,6 +2,10 @@ import { toInstant } from "../../base/clock.ts";
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import type { SeenForms } from "./seen-forms.ts";
+
+/** Records that are looked at together. */
+const page = 2_000;
 
 /** When a record that is missing counts as gone: after so many whole reads in a row, over so long a time. */
 export interface AbsenceRule {
@@ -20,7 +24,8 @@ export class AbsenceTables {
   /**
    * What a whole, complete read lacks was missed once more, and is absent once it was missed so often and so long as
    * `rule` says. Without a rule (a plan) nothing counts, nor while a row of the read has no readable id: it may be any
-   * record that is missing. The read says which it was.
+   * record that is missing. The read says which it was. `seen` has the forms that the read met as they were; what it
+   * took up itself carries its number.
    */
   judge(
     source: string,
@@ -28,15 +33,37 @@ export class AbsenceTables {
     read: number,
     rule: AbsenceRule | undefined,
     at: number,
+    seen?: SeenForms,
   ): { missed: number; absent: number } {
     const now = toInstant(at);
     const nameless = this.#statements.nameless.get(source, stream, read);
     const why = whyNot(nameless?.count ?? 0, nameless?.codes ?? "", rule);
     this.#statements.say.run(why ?? "judged", read);
     if (rule === undefined || why !== undefined) return { missed: 0, absent: 0 };
-    const missed = this.#statements.miss.run(now, now, source, stream, read).changes;
+    let missed = 0;
+    for (const hashes of this.#unseen(source, stream, seen))
+      missed += this.#statements.miss.run(now, now, source, stream, JSON.stringify(hashes), read).changes;
     const since = toInstant(at - rule.ms);
     return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, read, rule.reads, since).changes };
+  }
+
+  /** The forms of a stream that are not among those that were seen, in pages. Both come in order, and are merged. */
+  *#unseen(source: string, stream: Stream, seen: SeenForms | undefined): Generator<string[], void, void> {
+    const met = seen?.inOrder() ?? [].values();
+    let next = met.next();
+    for (let last = ""; ;) {
+      const rows = this.#statements.forms.all(source, stream, last, page);
+      const end = rows.at(-1);
+      if (end === undefined) break;
+      last = end;
+      const unseen: string[] = [];
+      for (const hash of rows) {
+        while (next.done !== true && next.value < hash) next = met.next();
+        if (next.done === true || next.value !== hash) unseen.push(hash);
+      }
+      if (unseen.length > 0) yield unseen;
+    }
+    met.return?.();
   }
 }
 
@@ -56,10 +83,19 @@ function prepareStatements(database: Sqlite) {
        where source = +? and stream = +? and last_read = +? and record_id is null and state <> 'resolved'`,
       ),
     say: () => database.prepare("update source_read set absence = ? where number = +?"),
+    forms: () =>
+      database
+        .prepare<[string, string, string, number], string>(
+          `select raw_hash from record indexed by record_by_hash where source = +? and stream = +? and raw_hash > +?
+         order by raw_hash limit ?`,
+        )
+        .pluck(),
     miss: () =>
       database.prepare(
-        `update record set missed = missed + 1, missed_since = iif(missed > 0, coalesce(missed_since, ?), ?)
-       where source = +? and stream = +? and last_read < ? and state <> 'absent'`,
+        `update record indexed by record_by_hash
+         set missed = missed + 1, missed_since = iif(missed > 0, coalesce(missed_since, ?), ?)
+       where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
+         and state <> 'absent'`,
       ),
     makeAbsent: () =>
       database.prepare(

@@ -13,11 +13,24 @@ export type RecordRow = Row<
  */
 export function recordStatements(database: Sqlite) {
   return statements.onUse({
+    unchanged: () =>
+      database.prepare<[string, string, string], Row<"record", "raw_hash" | "missed">>(
+        `select raw_hash, missed from record indexed by record_by_hash
+       where source = +? and stream = +? and state = 'current' and raw_hash in (select value from json_each(?))`,
+      ),
     markSeen: () =>
-      database.prepare<[number, string, string, string], Row<"record", "raw_hash">>(
+      database.prepare<[number, string, string, string]>(
         `update record indexed by record_by_hash set last_read = ?, missed = 0
-       where source = +? and stream = +? and state = 'current'
-       and raw_hash in (select value from json_each(?)) returning raw_hash`,
+       where source = +? and stream = +? and state = 'current' and raw_hash in (select value from json_each(?))`,
+      ),
+    quarantineUnseen: () =>
+      database.prepare<[string, string, number], Row<"quarantine", "id">>(
+        `select id from quarantine where source = +? and stream = +? and last_read < +? and state <> 'resolved' limit 1`,
+      ),
+    quarantineWaits: () =>
+      database.prepare<[string, string, string], Row<"quarantine", "raw_hash">>(
+        `select raw_hash from quarantine where source = +? and stream = +? and state = 'open' and state <> 'resolved'
+       and raw_hash in (select value from json_each(?))`,
       ),
     markQuarantineSeen: () =>
       database.prepare<[number, string, string, string, string], Row<"quarantine", "raw_hash">>(

@@ -9,6 +9,7 @@ import { privatise } from "../private/private.ts";
 import { UnconfiguredTables } from "./unconfigured.ts";
 import { recordStatements } from "./record-statements.ts";
 import type { RecordRow } from "./record-statements.ts";
+import type { SeenForms } from "./seen-forms.ts";
 import type { RecordTable } from "./tables.ts";
 
 /** A canonical record on its way into the ledger. `rawHash` covers the raw form and the mapping that was used. */
@@ -62,25 +63,47 @@ export class RecordTables {
   }
 
   /**
-   * Marks the records whose raw form is as it was, and returns which of `hashes` are known. A hash of an open
-   * quarantine row counts as quarantined again, and the record it blocks is there, not missed; one that waits for a
-   * retry counts as unknown, so that it is mapped anew.
+   * Which of `hashes` are of records whose raw form is as it was, which of these were missed before, and which are of
+   * open quarantine rows. Reads only: a row that is as it was is not written for.
    */
-  markSeen(
+  known(
     source: string,
     stream: Stream,
-    read: number,
     hashes: readonly string[],
-  ): { unchanged: Set<string>; quarantined: Set<string> } {
+  ): { unchanged: string[]; missed: string[]; quarantined: string[] } {
+    const list = JSON.stringify(hashes);
+    const rows = this.#statements.unchanged.all(source, stream, list);
+    return {
+      unchanged: rows.map((row) => row.raw_hash),
+      missed: rows.filter((row) => row.missed > 0).map((row) => row.raw_hash),
+      quarantined: this.#statements.quarantineWaits.all(source, stream, list).map((row) => row.raw_hash),
+    };
+  }
+
+  /** Marks the records of these forms as seen by a reading, so that they are not missed any more. */
+  markSeen(source: string, stream: Stream, read: number, hashes: readonly string[]): void {
+    this.#statements.markSeen.run(read, source, stream, JSON.stringify(hashes));
+  }
+
+  /**
+   * Counts these forms as quarantined again and returns those that are: the record that one blocks is there, not
+   * missed. One that waits for a retry by now is not among them, so that it is mapped anew.
+   */
+  markQuarantineSeen(source: string, stream: Stream, read: number, hashes: readonly string[]): string[] {
     const list = JSON.stringify(hashes);
     const now = toInstant(this.#now());
-    const unchanged = this.#statements.markSeen.all(read, source, stream, list);
     const quarantined = this.#statements.markQuarantineSeen.all(read, now, source, stream, list);
     if (quarantined.length > 0) this.#statements.markBlockedSeen.run(read, source, stream, source, list);
-    return {
-      unchanged: new Set(unchanged.map((row) => row.raw_hash)),
-      quarantined: new Set(quarantined.map((row) => row.raw_hash)),
-    };
+    return quarantined.map((row) => row.raw_hash);
+  }
+
+  /**
+   * Marks what a reading has seen, where a quarantine row is open that it has not: should that row be mapped anew, it
+   * is the older form. A whole, complete reading needs no such marks: it releases the row.
+   */
+  keepSeen(source: string, stream: Stream, read: number, seen: SeenForms): void {
+    if (this.#statements.quarantineUnseen.get(source, stream, read) === undefined) return;
+    for (const hashes of seen.pages()) this.markSeen(source, stream, read, hashes);
   }
 
   /**
@@ -95,7 +118,7 @@ export class RecordTables {
     read: number,
     run: string | null,
     item: IngestedRecord,
-    options: { retried: boolean; isQuarantineEmpty?: boolean } = { retried: false },
+    options: { retried: boolean; isQuarantineEmpty?: boolean; seen?: SeenForms | undefined } = { retried: false },
   ): "changed" | "unchanged" | "quarantined" {
     const now = toInstant(this.#now());
     const { namespace, id } = item.key;
@@ -107,9 +130,9 @@ export class RecordTables {
     if (
       existing !== undefined &&
       !options.retried &&
-      existing.last_read === read &&
       existing.source === source &&
-      existing.raw_hash !== item.rawHash
+      existing.raw_hash !== item.rawHash &&
+      (existing.last_read === read || options.seen?.has(existing.raw_hash) === true)
     ) {
       this.#statements.setState.run("quarantined", stream, namespace, id);
       this.reject(source, stream, read, {
@@ -300,8 +323,8 @@ export class RecordTables {
   }
 
   /**
-   * After a whole, complete read: what was not in it is missed, and absent where `rule` says so; a claim of another
-   * source to it is then looked at again. Quarantine rows that were not seen again are resolved, and a record they
+   * After a whole, complete read that met the forms of `seen` as they were: what was not in it is missed, and absent
+   * where `rule` says so; a claim of another source to it is then looked at again. Quarantine rows that were not seen again are resolved, and a record they
    * blocked goes on. Returns how many records became absent now, and how many that came in this read as blocked ones
    * are released: `run` has changed them.
    */
@@ -311,9 +334,10 @@ export class RecordTables {
     read: number,
     rule: AbsenceRule | undefined,
     run: string | null = null,
+    seen?: SeenForms,
   ): { absent: number; missed: number; released: number } {
     const now = toInstant(this.#now());
-    const { missed, absent } = this.#absence.judge(source, stream, read, rule, this.#now());
+    const { missed, absent } = this.#absence.judge(source, stream, read, rule, this.#now(), seen);
     if (absent > 0) this.#statements.wakeClaims.run(stream, source, stream, source);
     this.#statements.releaseQuarantine.run(now, source, stream, read);
     const released = run === null ? 0 : this.#statements.release.run(run, source, stream, read).changes;

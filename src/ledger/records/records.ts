@@ -10,6 +10,7 @@ import type { OpenScope } from "./open-records.ts";
 import { QuarantineRetry } from "./quarantine-retry.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
+import { SeenForms } from "./seen-forms.ts";
 import { SourceReadTables } from "./source-reads.ts";
 import type { ConfiguredStream, SourceReadRow } from "./source-reads.ts";
 import type { RecordOutcome } from "../../plan/records.ts";
@@ -19,6 +20,13 @@ interface IngestResult {
   changed: number;
   unchanged: number;
   quarantined: number;
+}
+
+/** A reading that goes on, and the forms that it has met as they were. */
+interface Reading {
+  source: string;
+  stream: Stream;
+  seen: SeenForms;
 }
 
 /** An earlier reading that a new one must not have lost too much of. */
@@ -36,6 +44,7 @@ export class Records {
   readonly #work: WorkTables;
   readonly #reads: SourceReadTables;
   readonly #holds: HoldTables;
+  readonly #readings = new Map<number, Reading>();
 
   constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldTables }) {
     this.#context = context;
@@ -55,18 +64,50 @@ export class Records {
     return await this.#context.write(() => this.#reads.startRead(run, source, stream, this.#context.now));
   }
 
+  /** Ends a read. After a whole, complete one that is believed, `closeWholeRead` says what it lacks. */
   async finishRead(read: number, fields: Omit<Parameters<SourceReadTables["finishRead"]>[1], "at">): Promise<void> {
-    await this.#context.write(() => this.#reads.finishRead(read, { ...fields, at: this.#context.now }));
+    const reading = this.#readings.get(read);
+    const closes = fields.complete && fields.whole;
+    await this.#context.write(() => {
+      if (reading !== undefined && !closes) this.#records.keepSeen(reading.source, reading.stream, read, reading.seen);
+      this.#reads.finishRead(read, { ...fields, at: this.#context.now });
+    });
+    if (!closes) this.endReading(read);
   }
 
-  /** Which of these raw hashes are as they were, and which are quarantined still. The others have to be mapped. */
+  /** Lets go of what a read has met, also of one that was stopped: that one says nothing of its source. */
+  endReading(read: number): void {
+    this.#readings.get(read)?.seen.close();
+    this.#readings.delete(read);
+  }
+
+  /**
+   * Which of these raw hashes are as they were, and which are quarantined still. The others have to be mapped. The
+   * ledger is written only for what was missed or is quarantined; the rest is remembered until the read ends.
+   */
   async markSeen(
     source: string,
     stream: Stream,
     read: number,
     hashes: readonly string[],
   ): Promise<{ unchanged: Set<string>; quarantined: Set<string> }> {
-    return await this.#context.write(() => this.#records.markSeen(source, stream, read, hashes));
+    const known = this.#context.read(() => this.#records.known(source, stream, hashes));
+    if (known.unchanged.length > 0) this.#readingOf(read, source, stream).seen.add(known.unchanged);
+    const unchanged = new Set(known.unchanged);
+    if (known.missed.length === 0 && known.quarantined.length === 0) return { unchanged, quarantined: new Set() };
+    return await this.#context.write(() => {
+      if (known.missed.length > 0) this.#records.markSeen(source, stream, read, known.missed);
+      const quarantined = this.#records.markQuarantineSeen(source, stream, read, known.quarantined);
+      return { unchanged, quarantined: new Set(quarantined) };
+    });
+  }
+
+  #readingOf(read: number, source: string, stream: Stream): Reading {
+    const found = this.#readings.get(read);
+    if (found !== undefined) return found;
+    const reading = { source, stream, seen: new SeenForms() };
+    this.#readings.set(read, reading);
+    return reading;
   }
 
   /** Takes a batch of mapped records and rejections up, in one transaction. */
@@ -77,6 +118,7 @@ export class Records {
     run: string,
     items: readonly ({ record: IngestedRecord } | { rejection: IngestedRejection })[],
   ): Promise<IngestResult> {
+    const seen = this.#readings.get(read)?.seen;
     return await this.#context.write(() => {
       const result: IngestResult = { changed: 0, unchanged: 0, quarantined: 0 };
       let isQuarantineEmpty = this.#records.isQuarantineEmpty();
@@ -85,7 +127,7 @@ export class Records {
           this.#records.reject(source, stream, read, item.rejection);
           result.quarantined += 1;
         } else {
-          const options = { retried: false, isQuarantineEmpty };
+          const options = { retried: false, isQuarantineEmpty, seen };
           result[this.#records.ingest(source, stream, read, run, item.record, options)] += 1;
         }
         if (result.quarantined > 0) isQuarantineEmpty = false;
@@ -102,7 +144,12 @@ export class Records {
     rule: AbsenceRule | undefined,
     run: string | null = null,
   ): Promise<{ absent: number; missed: number; released: number }> {
-    return await this.#context.write(() => this.#records.closeWholeRead(source, stream, read, rule, run));
+    const seen = this.#readings.get(read)?.seen;
+    try {
+      return await this.#context.write(() => this.#records.closeWholeRead(source, stream, read, rule, run, seen));
+    } finally {
+      this.endReading(read);
+    }
   }
 
   async lastCompleteRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {

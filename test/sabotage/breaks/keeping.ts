@@ -255,8 +255,8 @@ export const keeping: Breaks = {
   "a row that stands twice is taken as it came last": {
     file: "src/ledger/records/record-tables.ts",
     within: "RecordTables.ingest",
-    find: "$existing.last_read === $read &&",
-    replace: "$existing.last_read < 0 &&",
+    find: "$existing.last_read === $read ||",
+    replace: "$existing.last_read < 0 ||",
     test: "ledger/records.test.ts",
     title:
       "an id that stands twice in one read > is quarantined with the record, until one of the two goes (in one batch)",

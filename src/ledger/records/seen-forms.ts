@@ -1,0 +1,72 @@
+import Database from "better-sqlite3";
+
+/** Hashes that are taken from the disk at once. */
+const page = 2_000;
+
+/**
+ * The raw forms that one reading has met as they were, by their hashes. They are kept in a temporary SQLite database
+ * that the system removes when it is closed or the process ends, so that remembering a million rows takes no memory,
+ * and the ledger is not written for what has not changed.
+ */
+export class SeenForms {
+  readonly #database: Database.Database;
+  readonly #insert: Database.Statement<[string]>;
+  #find: Database.Statement<[string], 1> | undefined;
+
+  constructor() {
+    // An empty name is a private temporary file, written only when it outgrows the page cache.
+    this.#database = new Database("");
+    this.#database.pragma("journal_mode = off");
+    this.#database.pragma("synchronous = off");
+    this.#database.pragma("temp_store = file");
+    this.#database.pragma("cache_size = -8000");
+    this.#database.exec("create table seen (hash blob not null) strict");
+    this.#insert = this.#database.prepare("insert into seen (hash) select unhex(value) from json_each(?)");
+  }
+
+  /** Adds hashes of 64 hex characters. */
+  add(hashes: readonly string[]): void {
+    if (hashes.length > 0) this.#insert.run(JSON.stringify(hashes));
+  }
+
+  /** Whether a form was met. Asked only for records that have changed, so the order is made when it is first asked. */
+  has(hash: string): boolean {
+    if (this.#find === undefined) {
+      this.#sort();
+      this.#find = this.#database.prepare<[string], 1>("select 1 from seen where hash = unhex(?)").pluck();
+    }
+    return this.#find.get(hash) !== undefined;
+  }
+
+  /** Every form that was met, in the order of the hashes. */
+  *inOrder(): Generator<string, void, void> {
+    this.#sort();
+    const statement = this.#database
+      .prepare<[], string>("select lower(hex(hash)) from seen indexed by seen_by_hash order by hash")
+      .pluck();
+    yield* statement.iterate();
+  }
+
+  /** Every form that was met, in pages. */
+  *pages(): Generator<string[], void, void> {
+    const statement = this.#database.prepare<[number, number], { rowid: number; hash: string }>(
+      "select rowid, lower(hex(hash)) as hash from seen where rowid > ? order by rowid limit ?",
+    );
+    for (let last = 0; ;) {
+      const rows = statement.all(last, page);
+      const end = rows.at(-1);
+      if (end === undefined) return;
+      last = end.rowid;
+      yield rows.map((row) => row.hash);
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** Sorting once is several times faster than keeping the order while rows come in. */
+  #sort(): void {
+    this.#database.exec("create index if not exists seen_by_hash on seen (hash)");
+  }
+}
