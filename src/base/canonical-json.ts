@@ -25,32 +25,40 @@ export function canonicalJson(value: Json): string {
     return `${text}]`;
   }
   let text = "{";
-  for (const key of sorted(Object.keys(value))) {
-    const member = value[key];
+  const { inOrder, prefixes } = shapeOf(Object.keys(value));
+  for (let index = 0; index < inOrder.length; index += 1) {
+    const member = value[inOrder[index] ?? ""];
     if (member === undefined) continue;
     if (text.length > 1) text += ",";
-    text += `${named(key)}${canonicalJson(member)}`;
+    text += prefixes[index];
+    text += typeof member === "string" ? JSON.stringify(member) : canonicalJson(member);
   }
   return `${text}}`;
 }
 
-/** Members mostly come in their order. */
-function sorted(keys: string[]): string[] {
-  for (let index = 1; index < keys.length; index += 1)
-    if ((keys[index - 1] ?? "") > (keys[index] ?? "")) return keys.sort();
-  return keys;
+/** The names of an object's members as they stand in it, in code-unit order, and each as it begins its member. */
+interface Shape {
+  names: readonly string[];
+  inOrder: readonly string[];
+  prefixes: readonly string[];
 }
 
-/** The names of members as they are written: they are few, and come again in every record. */
-const names = new Map<string, string>();
-const mostNames = 1_000;
+/** The last shape for each number of members: objects that follow each other mostly have the same names. */
+const lastShapes: Shape[] = [];
+const mostMembers = 100;
 
-function named(key: string): string {
-  const known = names.get(key);
-  if (known !== undefined) return known;
-  const text = `${JSON.stringify(key)}:`;
-  if (names.size < mostNames) names.set(key, text);
-  return text;
+function shapeOf(names: readonly string[]): Shape {
+  const last = lastShapes[names.length];
+  if (last !== undefined && sameNames(last.names, names)) return last;
+  const inOrder = names.toSorted();
+  const shape: Shape = { names, inOrder, prefixes: inOrder.map((name) => `${JSON.stringify(name)}:`) };
+  if (names.length <= mostMembers) lastShapes[names.length] = shape;
+  return shape;
+}
+
+function sameNames(left: readonly string[], right: readonly string[]): boolean {
+  for (let index = 0; index < left.length; index += 1) if (left[index] !== right[index]) return false;
+  return true;
 }
 
 /** Reads JSON. Throws a SyntaxError for what is none. */

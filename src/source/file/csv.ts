@@ -1,5 +1,6 @@
-import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import { parse } from "csv-parse";
+import type { Writable } from "node:stream";
 import type { CsvError, Info } from "csv-parse";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
@@ -14,11 +15,6 @@ import { Utf8Watch } from "./utf8.ts";
 
 /** After so many broken quotes the file is not what it is declared to be. */
 const mostBrokenQuotes = 1_000;
-
-interface CsvRow {
-  record: string[];
-  info: Info;
-}
 
 /**
  * The rows of a CSV file as objects of texts, named by the header. Rows with another number of fields, with bytes that
@@ -47,20 +43,19 @@ export async function* readCsv(
     skip_empty_lines: true,
     skip_records_with_error: true,
     max_record_size: limits.maxBytes,
-    info: true,
+    // Rows are taken as they are parsed: handing each through a stream costs as much as parsing it.
+    on_record: (record: string[], info: Info) => reading.row(record, info),
     on_skip: (error) => reading.skipped(error),
   });
-  const source = Readable.from(end.watch(watch.watch(readUtf8(file, signal))), { objectMode: true });
-  source.on("error", (error) => parser.destroy(error));
-  source.pipe(parser);
   try {
-    const rows: AsyncIterable<CsvRow> = parser;
-    for await (const { record, info } of rows) {
-      reading.row(record, info);
-      if (reading.items.length > batchSize) yield reading.takeAllButLast();
+    for await (const chunk of end.watch(watch.watch(readUtf8(file, signal)))) {
+      await passOn(parser, chunk);
+      while (reading.items.length > batchSize) yield reading.take(batchSize);
     }
+    parser.resume().end();
+    await finished(parser);
+    while (reading.items.length > batchSize) yield reading.take(batchSize);
   } finally {
-    source.destroy();
     parser.destroy();
   }
   if (csv.lastLineEnd === "required" && !end.endsLine) reading.dropLast();
@@ -75,6 +70,13 @@ export async function* readCsv(
   }
   if (reading.items.length > 0) yield reading.take();
   return { problem: reading.problem };
+}
+
+/** Resolves once the chunk is parsed. */
+async function passOn(parser: Writable, chunk: Buffer): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    parser.write(chunk, (error) => (error === null || error === undefined ? resolve() : reject(error)));
+  });
 }
 
 /** Passes bytes on and knows whether the last of them ends a line, as the lines of the file end. */
@@ -118,14 +120,9 @@ class CsvReading {
     if (csv.header !== undefined) this.#takeHeader(csv.header, 0);
   }
 
-  take(): FileItem[] {
-    const { items } = this;
-    this.items = [];
-    return items;
-  }
-
-  takeAllButLast(): FileItem[] {
-    return this.items.splice(0, this.items.length - 1);
+  /** Hands the first `most` items out. */
+  take(most = this.items.length): FileItem[] {
+    return this.items.splice(0, most);
   }
 
   /** The last row may be half a row. */
@@ -141,12 +138,13 @@ class CsvReading {
     );
   }
 
-  row(record: string[], info: Info): void {
+  /** Called by the parser for each row; null: it has nothing more to do with it. Throwing ends the file. */
+  row(record: string[], info: Info): null {
     const { first, last } = this.#linesOf(record, info.lines);
     const badBytes = this.#watch.claimBefore(info.bytes);
     if (this.#header === undefined) {
       this.#takeHeader(record, first);
-      return;
+      return null;
     }
     const place = `${this.#name}:${first}`;
     const fields = this.#withoutSurplus(record, this.#header.length);
@@ -162,9 +160,10 @@ class CsvReading {
       if (last > first) this.problem ??= this.#swallowed(first, last);
     } else {
       const value: JsonObject = {};
-      for (const [index, name] of this.#header.entries()) value[name] = fields[index];
+      for (let index = 0; index < fields.length; index += 1) value[this.#header[index] ?? ""] = fields[index];
       this.items.push({ row: { place, value } });
     }
+    return null;
   }
 
   /** Called by the parser for a quote in the wrong place, perhaps several times for one row. Throwing ends the file. */
