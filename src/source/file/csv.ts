@@ -47,6 +47,8 @@ export async function* readCsv(
     on_record: (record: string[], info: Info) => reading.row(record, info),
     on_skip: (error) => reading.skipped(error),
   });
+  // Whoever hands it a chunk, or waits for its end, is told.
+  parser.on("error", () => {});
   try {
     for await (const chunk of end.watch(watch.watch(readUtf8(file, signal)))) {
       await passOn(parser, chunk);

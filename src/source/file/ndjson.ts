@@ -71,7 +71,9 @@ function parseLine(line: Line, place: string, limits: RecordLimits): { item: Fil
   };
   if (line.bytes === undefined) return bad("too-large", `the line is larger than ${limits.maxBytes} bytes`);
   const text = line.bytes.toString("utf8");
-  if (!isUtf8(line.bytes)) return bad("wrong-encoding", "the line has bytes that are no UTF-8", text);
+  // Bytes that are no UTF-8 become the replacement character, which may also stand there by itself.
+  if (text.includes("\u{FFFD}") && !isUtf8(line.bytes))
+    return bad("wrong-encoding", "the line has bytes that are no UTF-8", text);
   const parsed = parseJson(text, limits);
   if (!parsed.ok) return bad(parsed.error.code, `the line is unusable: ${parsed.error.message}`, text);
   return { item: { row: { place, value: parsed.value } }, value: parsed.value };
