@@ -1,5 +1,6 @@
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import type { StandingRecord } from "./expected-forms.ts";
 import type { FullRow, Row } from "../tables.ts";
 
 export type RecordRow = Row<
@@ -17,6 +18,17 @@ export function recordStatements(database: Sqlite) {
       database.prepare<[string, string, string], Row<"record", "raw_hash" | "missed">>(
         `select raw_hash, missed from record indexed by record_by_hash
        where source = +? and stream = +? and state = 'current' and raw_hash in (select value from json_each(?))`,
+      ),
+    after: () =>
+      database.prepare<[string, string, string, number], StandingRecord>(
+        `select namespace, id, source, state, raw_hash, missed from record
+       where stream = +? and (namespace, id) > (+?, +?) order by namespace, id limit ?`,
+      ),
+    version: () =>
+      database.prepare<[], string>("select data_version || '/' || total_changes() from pragma_data_version").pluck(),
+    quarantined: () =>
+      database.prepare<[string, string], Row<"quarantine", "id">>(
+        "select id from quarantine where source = +? and stream = +? and state <> 'resolved' limit 1",
       ),
     markSeen: () =>
       database.prepare<[number, string, string, string]>(

@@ -6,6 +6,8 @@ import type { AbsenceRule } from "./absence.ts";
 import type { Sqlite } from "../database/database.ts";
 import type { SealingKey } from "../private/private.ts";
 import { privatise } from "../private/private.ts";
+import { ExpectedForms, expectedAtOnce } from "./expected-forms.ts";
+import type { StandingRecord } from "./expected-forms.ts";
 import { UnconfiguredTables } from "./unconfigured.ts";
 import { recordStatements } from "./record-statements.ts";
 import type { RecordRow } from "./record-statements.ts";
@@ -70,14 +72,28 @@ export class RecordTables {
     source: string,
     stream: Stream,
     hashes: readonly string[],
+    expected: ExpectedForms,
   ): { unchanged: string[]; missed: string[]; quarantined: string[] } {
-    const list = JSON.stringify(hashes);
-    const rows = this.#statements.unchanged.all(source, stream, list);
+    const { found, others } = expected.find(hashes);
+    const rows: Pick<StandingRecord, "raw_hash" | "missed">[] = found;
+    if (others.length > 0) rows.push(...this.#statements.unchanged.all(source, stream, JSON.stringify(others)));
+    const waiting =
+      this.#statements.quarantined.get(source, stream) === undefined
+        ? []
+        : this.#statements.quarantineWaits.all(source, stream, JSON.stringify(hashes));
     return {
       unchanged: rows.map((row) => row.raw_hash),
       missed: rows.filter((row) => row.missed > 0).map((row) => row.raw_hash),
-      quarantined: this.#statements.quarantineWaits.all(source, stream, list).map((row) => row.raw_hash),
+      quarantined: waiting.map((row) => row.raw_hash),
     };
+  }
+
+  /** What a reading of this stream will most likely meet, from the first key on. */
+  expected(source: string, stream: Stream): ExpectedForms {
+    return new ExpectedForms(source, {
+      next: (namespace, id) => this.#statements.after.all(stream, namespace, id, expectedAtOnce),
+      version: () => this.#statements.version.get() ?? "",
+    });
   }
 
   /** Marks the records of these forms as seen by a reading, so that they are not missed any more. */

@@ -10,6 +10,7 @@ import type { OpenScope } from "./open-records.ts";
 import { QuarantineRetry } from "./quarantine-retry.ts";
 import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
+import type { ExpectedForms } from "./expected-forms.ts";
 import { SeenForms } from "./seen-forms.ts";
 import { SourceReadTables } from "./source-reads.ts";
 import type { ConfiguredStream, SourceReadRow } from "./source-reads.ts";
@@ -22,11 +23,12 @@ interface IngestResult {
   quarantined: number;
 }
 
-/** A reading that goes on, and the forms that it has met as they were. */
+/** A reading that goes on: the forms that it has met as they were, and those that it will most likely meet. */
 interface Reading {
   source: string;
   stream: Stream;
   seen: SeenForms;
+  expected: ExpectedForms;
 }
 
 /** An earlier reading that a new one must not have lost too much of. */
@@ -91,8 +93,9 @@ export class Records {
     read: number,
     hashes: readonly string[],
   ): Promise<{ unchanged: Set<string>; quarantined: Set<string> }> {
-    const known = this.#context.read(() => this.#records.known(source, stream, hashes));
-    if (known.unchanged.length > 0) this.#readingOf(read, source, stream).seen.add(known.unchanged);
+    const { seen, expected } = this.#readingOf(read, source, stream);
+    const known = this.#context.read(() => this.#records.known(source, stream, hashes, expected));
+    seen.add(known.unchanged);
     const unchanged = new Set(known.unchanged);
     if (known.missed.length === 0 && known.quarantined.length === 0) return { unchanged, quarantined: new Set() };
     return await this.#context.write(() => {
@@ -105,7 +108,7 @@ export class Records {
   #readingOf(read: number, source: string, stream: Stream): Reading {
     const found = this.#readings.get(read);
     if (found !== undefined) return found;
-    const reading = { source, stream, seen: new SeenForms() };
+    const reading = { source, stream, seen: new SeenForms(), expected: this.#records.expected(source, stream) };
     this.#readings.set(read, reading);
     return reading;
   }
