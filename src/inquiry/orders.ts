@@ -157,7 +157,7 @@ async function numbersOf(
   if (fixed.length > 0) return fixed.flatMap((item) => (item.wire_number === null ? [] : [item.wire_number]));
   const { channel_order_id: channelOrderId, license_order_id: licenseOrderId } = row;
   if (channelOrderId === null || licenseOrderId === null) return [];
-  const shown = await shownProducts(ledger, customer, channelOrderId);
+  const shown = shownProducts(ledger, customer, channelOrderId);
   const ours = shown.filter((product) => product.licenseOrderId === licenseOrderId);
   return [...new Set(ours.map((product) => product.number))].sort();
 }

@@ -1,6 +1,8 @@
+import type { Statement } from "better-sqlite3";
 import { Kysely, sql, SqliteDialect } from "kysely";
 import type { CompiledQuery, RawBuilder, SqliteDatabase } from "kysely";
 import { databaseProblem, isFatal } from "../ledger/database/damage.ts";
+import type { RecordKey } from "../crm/model.ts";
 import type { Sqlite } from "../ledger/database/database.ts";
 import type { LedgerTables } from "../ledger/tables.ts";
 
@@ -59,6 +61,11 @@ export class ReadOnlyLedger {
     return prepared.all(parameters);
   }
 
+  /** A query, prepared. */
+  prepared<Row>(query: CompiledQuery<Row>): Statement<unknown[], Row> {
+    return this.#database.prepare<unknown[], Row>(query.sql);
+  }
+
   /** Yields the rows of a query one by one as SQLite finds them, so that memory does not grow with their number. */
   *rows<Row>(query: { compile(): CompiledQuery<Row> }): Generator<Row, void, void> {
     const { sql: text, parameters } = query.compile();
@@ -99,6 +106,34 @@ export async function privateBody(ledger: ReadOnlyLedger, ref: string): Promise<
     .limit(1)
     .executeTakeFirst();
   return row?.body ?? undefined;
+}
+
+/** What a query is built with in the place of a customer. */
+const anyCustomer: RecordKey = { namespace: "\0namespace", id: "\0id" };
+
+/**
+ * A question that is asked for one customer after another: its query is built and prepared once for a ledger, because
+ * building it takes longer than asking it.
+ */
+export function ofEachCustomer<Row>(
+  query: (ledger: ReadOnlyLedger, customer: RecordKey) => { compile(): CompiledQuery<Row> },
+): (ledger: ReadOnlyLedger, customer: RecordKey) => Row[] {
+  const known = new WeakMap<ReadOnlyLedger, (customer: RecordKey) => Row[]>();
+  const prepare = (ledger: ReadOnlyLedger): ((customer: RecordKey) => Row[]) => {
+    const compiled = query(ledger, anyCustomer).compile();
+    const statement = ledger.prepared(compiled);
+    return ({ namespace, id }) =>
+      statement.all(
+        ...compiled.parameters.map((value) =>
+          value === anyCustomer.namespace ? namespace : value === anyCustomer.id ? id : value,
+        ),
+      );
+  };
+  return (ledger, customer) => {
+    const asked = known.get(ledger) ?? prepare(ledger);
+    known.set(ledger, asked);
+    return asked(customer);
+  };
 }
 
 /** The same few questions are asked for every customer of a report: each is prepared once. */

@@ -27,6 +27,7 @@ import type {
   StaffCase,
 } from "../report/reconciliation/case.ts";
 import { asOf } from "./audit.ts";
+import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { shownProducts } from "./shown-products.ts";
 
@@ -51,7 +52,7 @@ export async function* comparisons(
 ): AsyncGenerator<{ item: CustomerCase; rows: Comparison[]; asOf: string | null }, void, void> {
   const view = await viewOf(ledger);
   for (const key of ledger.rows(customers(ledger))) {
-    const item = await customerCase(ledger, key);
+    const item = customerCase(ledger, key);
     yield { item, rows: compareCustomer(item, view), asOf: view.asOf };
   }
 }
@@ -87,34 +88,40 @@ async function viewOf(ledger: ReadOnlyLedger): Promise<ReconciliationView> {
   return { visibleTypes: new Set(types.map((row) => row.type)), asOf: await asOf(ledger) };
 }
 
-async function customerCase(ledger: ReadOnlyLedger, key: RecordKey): Promise<CustomerCase> {
-  const numbers = await fixedNumbers(ledger, key);
-  const records = await recordsOf(ledger, key);
-  const of = (stream: Stream): RecordRow[] => records.filter((row) => row.stream === stream);
-  const [own] = of("customers");
-  const link = await ledger.db
+const linkOf = ofEachCustomer(({ db }, key) =>
+  db
     .selectFrom("link")
     .select(["enterprise_global_id as enterpriseGlobalId", "from_at as at", "origin"])
     .where("namespace", "=", key.namespace)
     .where("customer_id", "=", key.id)
-    .where("to_at", "is", null)
-    .executeTakeFirst();
-  const read = await ledger.db
+    .where("to_at", "is", null),
+);
+
+const readOf = ofEachCustomer(({ db }, key) =>
+  db
     .selectFrom("observation_read")
     .select(["seen_at", "complete"])
     .where("customer_namespace", "=", key.namespace)
-    .where("customer_id", "=", key.id)
-    .executeTakeFirst();
+    .where("customer_id", "=", key.id),
+);
+
+function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCase {
+  const numbers = fixedNumbers(ledger, key);
+  const records = recordsOf(ledger, key);
+  const of = (stream: Stream): RecordRow[] => records.filter((row) => row.stream === stream);
+  const [own] = of("customers");
+  const [link] = linkOf(ledger, key);
+  const [read] = readOf(ledger, key);
   return {
     key,
     crm: own === undefined ? null : standing(own),
     link: link ?? null,
     read: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
-    orders: await orderCases(ledger, key, of("orders"), numbers),
-    staff: await staffCases(ledger, key, of("staff"), numbers),
-    assignments: await assignmentCases(ledger, key),
-    shown: await shownOf(ledger, key),
-    unusable: await unusableOf(ledger, key),
+    orders: orderCases(ledger, key, of("orders"), numbers),
+    staff: staffCases(ledger, key, of("staff"), numbers),
+    assignments: assignmentCases(ledger, key),
+    shown: shownOf(ledger, key),
+    unusable: unusableOf(ledger, key),
   };
 }
 
@@ -126,8 +133,8 @@ function standing(row: RecordRow): CrmStanding {
 }
 
 /** The newest form of every record of a customer. */
-async function recordsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<RecordRow[]> {
-  return await ledger.db
+const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) =>
+  db
     .selectFrom("record as r")
     .innerJoin("record_version as v", (join) =>
       join
@@ -141,16 +148,15 @@ async function recordsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<R
     .where("r.customer_id", "=", customer.id)
     .orderBy("r.stream")
     .orderBy("r.namespace")
-    .orderBy("r.id")
-    .execute();
-}
+    .orderBy("r.id"),
+);
 
 type FixedNumber = Pick<AssetNumberTable, "wire_number" | "unit" | "namespace" | "order_id" | "instance_id">;
 /** Numbers fixed to the orders of a customer, by order and instance, in the order of their units. */
 type FixedNumbers = ReadonlyMap<string, readonly FixedNumber[]>;
 
-async function fixedNumbers(ledger: ReadOnlyLedger, customer: RecordKey): Promise<FixedNumbers> {
-  const rows = await ledger.db
+const fixedRows = ofEachCustomer<FixedNumber>(({ db }, customer) =>
+  db
     .selectFrom("asset_number as n")
     .innerJoin("record as r", (join) => join.onRef("r.namespace", "=", "n.namespace").onRef("r.id", "=", "n.order_id"))
     .select(["n.wire_number", "n.unit", "n.namespace", "n.order_id", "n.instance_id"])
@@ -158,9 +164,13 @@ async function fixedNumbers(ledger: ReadOnlyLedger, customer: RecordKey): Promis
     .where("r.customer_namespace", "=", customer.namespace)
     .where("r.customer_id", "=", customer.id)
     .where("n.fixed_at", "is not", null)
-    .orderBy("n.unit")
-    .execute();
-  return Map.groupBy(rows, (row) => JSON.stringify([row.namespace, row.order_id, row.instance_id]));
+    .orderBy("n.unit"),
+);
+
+function fixedNumbers(ledger: ReadOnlyLedger, customer: RecordKey): FixedNumbers {
+  return Map.groupBy(fixedRows(ledger, customer), (row) =>
+    JSON.stringify([row.namespace, row.order_id, row.instance_id]),
+  );
 }
 
 function sentNumbers(rows: readonly FixedNumber[] = []): string[] {
@@ -169,13 +179,13 @@ function sentNumbers(rows: readonly FixedNumber[] = []): string[] {
 
 const nothing = { products: [], packages: [] };
 
-async function orderCases(
+function orderCases(
   ledger: ReadOnlyLedger,
   customer: RecordKey,
   records: readonly RecordRow[],
   numbers: FixedNumbers,
-): Promise<OrderCase[]> {
-  const placedOrders = await placedOrdersOf(ledger, customer);
+): OrderCase[] {
+  const placedOrders = placedOrdersOf(ledger, customer);
   return records.map((row): OrderCase => {
     const body = stored<DesiredOrder>(row.body);
     const known = placedOrders.get(formatKey(row));
@@ -218,8 +228,8 @@ interface PlacedOrder {
   shownNumbers: ReadonlyMap<string, readonly string[]>;
 }
 
-async function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<ReadonlyMap<string, PlacedOrder>> {
-  const rows = await ledger.db
+const placedRows = ofEachCustomer(({ db }, customer) =>
+  db
     .selectFrom("placed_order as p")
     .leftJoin("operation as o", "o.id", "p.operation_id")
     .leftJoin("record_version as v", (join) =>
@@ -233,9 +243,11 @@ async function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): Prom
     .select(["o.payload", "v.body"])
     .where("p.customer_namespace", "=", customer.namespace)
     .where("p.customer_id", "=", customer.id)
-    .where("p.to_at", "is", null)
-    .execute();
-  const licences = await ledger.db
+    .where("p.to_at", "is", null),
+);
+
+const licenceRows = ofEachCustomer(({ db }, customer) =>
+  db
     .selectFrom("licence_order as l")
     .innerJoin("placed_order as p", (join) =>
       join.onRef("p.namespace", "=", "l.namespace").onRef("p.order_id", "=", "l.order_id"),
@@ -244,13 +256,15 @@ async function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): Prom
     .where("p.customer_namespace", "=", customer.namespace)
     .where("p.customer_id", "=", customer.id)
     .where("p.to_at", "is", null)
-    .orderBy("l.sequence")
-    .execute();
-  const licencesOf = Map.groupBy(licences, formatKey);
+    .orderBy("l.sequence"),
+);
+
+function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, PlacedOrder> {
+  const licencesOf = Map.groupBy(licenceRows(ledger, customer), formatKey);
   const placed = new Map<string, PlacedOrder>();
-  for (const row of rows) {
+  for (const row of placedRows(ledger, customer)) {
     const { origin, channel_order_id: channelOrderId, body, payload } = row;
-    const shown = origin === "adopted" ? await shownProducts(ledger, customer, channelOrderId) : [];
+    const shown = origin === "adopted" ? shownProducts(ledger, customer, channelOrderId) : [];
     const byProduct = Map.groupBy(shown, (product) => product.id);
     placed.set(formatKey(row), {
       placed: {
@@ -280,20 +294,22 @@ function byType(
   return found;
 }
 
-async function staffCases(
-  ledger: ReadOnlyLedger,
-  customer: RecordKey,
-  records: readonly RecordRow[],
-  numbers: FixedNumbers,
-): Promise<StaffCase[]> {
-  const links = await ledger.db
+const staffLinks = ofEachCustomer(({ db }, customer) =>
+  db
     .selectFrom("staff_link")
     .select(["namespace", "staff_id as id", "member_global_id as memberGlobalId", "from_at as at"])
     .where("customer_namespace", "=", customer.namespace)
     .where("customer_id", "=", customer.id)
-    .where("to_at", "is", null)
-    .execute();
-  const linked = new Map(links.map((row) => [formatKey(row), row]));
+    .where("to_at", "is", null),
+);
+
+function staffCases(
+  ledger: ReadOnlyLedger,
+  customer: RecordKey,
+  records: readonly RecordRow[],
+  numbers: FixedNumbers,
+): StaffCase[] {
+  const linked = new Map(staffLinks(ledger, customer).map((row) => [formatKey(row), row]));
   const byInstance = Map.groupBy([...numbers.values()].flat(), (row) =>
     JSON.stringify([row.namespace, row.instance_id]),
   );
@@ -315,12 +331,12 @@ async function staffCases(
   });
 }
 
-async function assignmentCases(ledger: ReadOnlyLedger, customer: RecordKey): Promise<AssignmentCase[]> {
+const assignmentRows = ofEachCustomer(({ db }, customer) => {
   const licenseType = sql<string | null>`(select json_extract(i.value, '$.licenseType')
     from record r join record_version v using (stream, namespace, id, version), json_each(v.body, '$.instances') i
     where r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
       and json_extract(i.value, '$.id') = n.instance_id)`;
-  const rows = await ledger.db
+  return db
     .selectFrom("assignment as a")
     .leftJoin("asset_number as n", (join) =>
       join.onRef("n.wire_number", "=", "a.asset_number").on("n.fixed_at", "is not", null),
@@ -330,9 +346,11 @@ async function assignmentCases(ledger: ReadOnlyLedger, customer: RecordKey): Pro
     .where("a.customer_namespace", "=", customer.namespace)
     .where("a.customer_id", "=", customer.id)
     .where("a.to_at", "is", null)
-    .orderBy("a.asset_number")
-    .execute();
-  return rows.map(({ order_namespace: namespace, order_id: id, ...row }) => ({
+    .orderBy("a.asset_number");
+});
+
+function assignmentCases(ledger: ReadOnlyLedger, customer: RecordKey): AssignmentCase[] {
+  return assignmentRows(ledger, customer).map(({ order_namespace: namespace, order_id: id, ...row }) => ({
     assetNumber: row.asset_number,
     staff: { namespace: row.namespace, id: row.staff_id },
     memberGlobalId: row.member_global_id,
@@ -343,17 +361,19 @@ async function assignmentCases(ledger: ReadOnlyLedger, customer: RecordKey): Pro
   }));
 }
 
-async function shownOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<CustomerCase["shown"]> {
-  const rows = await ledger.db
+const shownRows = ofEachCustomer(({ db }, customer) =>
+  db
     .selectFrom("observation")
     .select(["kind", "subject", "seen_at", "body"])
     .where("customer_namespace", "=", customer.namespace)
     .where("customer_id", "=", customer.id)
     .where("to_at", "is", null)
     .orderBy("kind")
-    .orderBy("subject")
-    .execute();
-  const byKind = Map.groupBy(rows, (row) => row.kind);
+    .orderBy("subject"),
+);
+
+function shownOf(ledger: ReadOnlyLedger, customer: RecordKey): CustomerCase["shown"] {
+  const byKind = Map.groupBy(shownRows(ledger, customer), (row) => row.kind);
   const of = (kind: string): Map<string, ShownItem> =>
     new Map(byKind.get(kind)?.map((row) => [row.subject, { seenAt: row.seen_at, body: stored<JsonObject>(row.body) }]));
   return {
@@ -372,8 +392,8 @@ const levelOf = { customers: "enterprise", orders: "order", staff: "staff" } as 
  * Records in quarantine that never had a usable form. Those whose id or customer could not be read stand in the
  * exceptions only.
  */
-async function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<CustomerCase["unusable"]> {
-  const rows = await ledger.db
+const unusableRows = ofEachCustomer(({ db }, customer) =>
+  db
     .selectFrom("quarantine as q")
     .select(["q.stream", "q.namespace", "q.record_id as id", "q.message"])
     .where("q.customer_namespace", "=", customer.namespace)
@@ -388,9 +408,11 @@ async function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<
     .orderBy("q.namespace")
     .orderBy("q.record_id")
     .orderBy("q.id")
-    .$narrowType<{ namespace: NotNull; id: NotNull }>()
-    .execute();
-  return rows.map(({ stream, namespace, id, message }) => ({
+    .$narrowType<{ namespace: NotNull; id: NotNull }>(),
+);
+
+function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): CustomerCase["unusable"] {
+  return unusableRows(ledger, customer).map(({ stream, namespace, id, message }) => ({
     level: levelOf[stream],
     key: { namespace, id },
     message,
