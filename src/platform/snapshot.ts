@@ -59,6 +59,9 @@ export type SnapshotList = "enterprises" | "members" | "assets";
  */
 export class AmbiguousReading extends Problem {}
 
+/** Assets of one enterprise whose contents are asked for at once; no more of them are held in memory. */
+const mostAtOnce = 8;
+
 /** Makes snapshots. */
 export class SnapshotReader {
   readonly #platform: Platform;
@@ -190,9 +193,12 @@ export class Snapshot {
   /** M6 ∪ E8 row by row: those of M6, then those of E8 whose number M6 does not show. */
   async assetRows(enterpriseGlobalId: string): Promise<ObservedAsset[]> {
     return await once(this.#assetRows, enterpriseGlobalId, async () => {
-      const rows = [...(await this.assets(enterpriseGlobalId))];
+      const [assets, virtual] = await Promise.all([
+        this.assets(enterpriseGlobalId),
+        this.#platform.orderService.listVirtualAssets(enterpriseGlobalId, this.#call),
+      ]);
+      const rows = [...assets];
       const inM6 = new Set(rows.map((asset) => asset.assetNum));
-      const virtual = await this.#platform.orderService.listVirtualAssets(enterpriseGlobalId, this.#call);
       for (const asset of virtual) {
         if (asset.assetNum === null || asset.assetNum === undefined || inM6.has(asset.assetNum)) continue;
         rows.push({
@@ -211,15 +217,32 @@ export class Snapshot {
     const assets = await this.allAssets(enterpriseGlobalId);
     for (const number of numbers ?? assets.keys()) {
       const asset = assets.get(number);
-      if (asset === undefined) continue;
-      const call = { enterpriseGlobalId, ...this.#call };
-      const { products, packages } = flatten(await this.#platform.memberCenter.listAssetContents(asset.assetId, call));
-      const bare = this.#settings.emptyAssets === "ambiguous" && products.length === 0 && packages.length === 0;
-      yield { asset, products, packages, bare };
+      if (asset !== undefined) yield await this.#contentsOf(enterpriseGlobalId, asset);
     }
   }
 
-  /** Everything of an enterprise: E3, M5, M6 ∪ E8, and M7 of each asset. */
+  async #contentsOf(enterpriseGlobalId: string, asset: ObservedAsset): Promise<AssetReading> {
+    const call = { enterpriseGlobalId, ...this.#call };
+    const { products, packages } = flatten(await this.#platform.memberCenter.listAssetContents(asset.assetId, call));
+    const bare = this.#settings.emptyAssets === "ambiguous" && products.length === 0 && packages.length === 0;
+    return { asset, products, packages, bare };
+  }
+
+  /** M7 of every asset in the order of `contents`, several at a time: each call waits for its permit. */
+  async *#allContents(enterpriseGlobalId: string): AsyncGenerator<AssetReading, void, void> {
+    const asked: Promise<AssetReading>[] = [];
+    for (const asset of (await this.allAssets(enterpriseGlobalId)).values()) {
+      const reading = this.#contentsOf(enterpriseGlobalId, asset);
+      // One that fails is told of when it is its turn, or not at all where an earlier one has failed.
+      reading.catch(() => {});
+      asked.push(reading);
+      const first = asked.length < mostAtOnce ? undefined : asked.shift();
+      if (first !== undefined) yield await first;
+    }
+    for (const reading of asked) yield await reading;
+  }
+
+  /** Everything of an enterprise: E3, M5 and M6 ∪ E8 side by side, and M7 of each asset. */
   async everything({
     enterpriseGlobalId,
     channelCustomerId,
@@ -227,12 +250,12 @@ export class Snapshot {
     enterpriseGlobalId: string;
     channelCustomerId: string;
   }): Promise<EnterpriseReading> {
-    return {
-      enterprises: await this.enterprises(channelCustomerId),
-      members: await this.members(enterpriseGlobalId),
-      rows: await this.assetRows(enterpriseGlobalId),
-      contents: this.contents(enterpriseGlobalId),
-    };
+    const [enterprises, members, rows] = await Promise.all([
+      this.enterprises(channelCustomerId),
+      this.members(enterpriseGlobalId),
+      this.assetRows(enterpriseGlobalId),
+    ]);
+    return { enterprises, members, rows, contents: this.#allContents(enterpriseGlobalId) };
   }
 
   /** What a call has made old is read again when it is needed next. */

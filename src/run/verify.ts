@@ -3,7 +3,10 @@ import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { ProductInstance } from "../contract/asset-contents.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { StateChange } from "../operation/state.ts";
+import type { ShownThing } from "../operation/state/observations.ts";
+
+/** Kinds of things that a reading back keeps. */
+const shownKinds = ["enterprise", "member", "asset", "product", "package", "twice"] as const;
 
 /** What reading one customer back came to. */
 export interface Verified {
@@ -23,21 +26,12 @@ export async function verifyCustomer(
   customer: RecordKey,
   signal: AbortSignal | undefined,
 ): Promise<Verified> {
-  const { link } = await ledger.state.known(customer);
+  const link = await ledger.state.link(customer);
   if (link === undefined) return { assets: 0, products: 0, members: 0 };
   const { enterprises, members, rows, contents } = await reader.of(customer, signal).everything(link);
-  const changes: StateChange[] = [];
-  const seen = new Map<string, Set<string>>([
-    ["enterprise", new Set()],
-    ["member", new Set()],
-    ["asset", new Set()],
-    ["product", new Set()],
-    ["package", new Set()],
-    ["twice", new Set()],
-  ]);
-  const observe = (kind: string, subject: string, body: Json): void => {
-    seen.get(kind)?.add(subject);
-    changes.push({ type: "observed", customer, kind, subject, body });
+  const shown: ShownThing[] = [];
+  const observe = (kind: (typeof shownKinds)[number], subject: string, body: Json): void => {
+    shown.push({ kind, subject, body });
   };
   for (const enterprise of enterprises) {
     observe("enterprise", enterprise.enterpriseGlobalId, {
@@ -75,10 +69,11 @@ export async function verifyCustomer(
       });
     }
   }
-  for (const [kind, subjects] of seen) changes.push({ type: "observed-gone", customer, kind, subjects: [...subjects] });
-  changes.push({ type: "licence-types-shown", types: [...types] });
-  changes.push({ type: "observation-read", customer, complete: true });
-  await ledger.state.record(customer, changes);
+  await ledger.state.record(customer, [
+    { type: "observed-all", customer, kinds: shownKinds, shown },
+    { type: "licence-types-shown", types: [...types] },
+    { type: "observation-read", customer, complete: true },
+  ]);
   return { assets, products, members: members.length };
 }
 

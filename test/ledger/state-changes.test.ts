@@ -168,11 +168,11 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
     subject: "M",
     body: { shown: true },
   })),
-  "observed-gone": fc.constant((name) => ({
-    type: "observed-gone",
+  "observed-all": fc.constant((name) => ({
+    type: "observed-all",
     customer: key(name("C")),
-    kind: "member",
-    subjects: ["another"],
+    kinds: ["member", "asset"],
+    shown: [{ kind: "member", subject: "another", body: {} }],
   })),
   "observation-read": fc.constant((name) => ({ type: "observation-read", customer: key(name("C")), complete: true })),
   "secrets-wiped": fc.constant(() => ({ type: "secrets-wiped", ref: "orders/crm/O", version: 1 })),

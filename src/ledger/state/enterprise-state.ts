@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { LicenseType, RecordKey } from "../../crm/model.ts";
+import type { Link } from "../../operation/state/link.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
 import type { Known, StateChange } from "../../operation/state.ts";
 import { standing, subjectOf } from "../../operation/requests.ts";
@@ -65,6 +66,11 @@ export class EnterpriseState {
 
   async known(customer: RecordKey): Promise<Known> {
     return this.#context.readTogether(() => this.#known.known(customer));
+  }
+
+  /** The enterprise that a customer is linked with, where its id is usable. */
+  async link(customer: RecordKey): Promise<Link | undefined> {
+    return this.#context.read(() => this.#rows.links.known(customer).link);
   }
 
   /** What is known of an enterprise, whoever is linked with it. */

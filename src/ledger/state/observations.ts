@@ -35,6 +35,14 @@ export const observationTables = {
 /** Under which kind the orders are observed that an enterprise showed which somebody else made. */
 export const shownOrderKind = "order";
 
+/** Something that was shown, as a row keeps it. */
+interface Thing {
+  kind: string;
+  subject: string;
+  text: string;
+  hash: string;
+}
+
 /** What the platform showed of each customer. */
 export class ObservationRows {
   readonly #statements;
@@ -57,17 +65,38 @@ export class ObservationRows {
     };
   }
 
+  #observe({ namespace, id }: RecordKey, { kind, subject, text, hash }: Thing, at: string): void {
+    const run = this.#statements;
+    if (run.seenAgain.run(at, namespace, id, kind, subject, hash).changes === 1) return;
+    run.end.run(at, namespace, id, kind, subject);
+    run.begin.run(namespace, id, kind, subject, at, at, text, hash);
+  }
+
   readonly writes: Writes<ObservationChange> = {
-    observed: ({ customer: { namespace, id }, kind, subject, body }, at) => {
-      const run = this.#statements;
+    observed: ({ customer, kind, subject, body }, at) => {
       const text = canonicalJson(body);
-      const hash = sha256(text);
-      if (run.seenAgain.run(at, namespace, id, kind, subject, hash).changes === 1) return;
-      run.end.run(at, namespace, id, kind, subject);
-      run.begin.run(namespace, id, kind, subject, at, at, text, hash);
+      this.#observe(customer, { kind, subject, text, hash: sha256(text) }, at);
     },
-    "observed-gone": ({ customer: { namespace, id }, kind, subjects }, at) => {
-      this.#statements.gone.run(at, namespace, id, kind, JSON.stringify(subjects));
+    "observed-all": ({ customer, kinds, shown }, at) => {
+      const things = new Map<string, Thing>();
+      for (const { kind, subject, body } of shown) {
+        const text = canonicalJson(body);
+        things.set(JSON.stringify([kind, subject]), { kind, subject, text, hash: sha256(text) });
+      }
+      const { namespace, id } = customer;
+      const run = this.#statements;
+      const before = run.standing.all(namespace, id, JSON.stringify(kinds));
+      // Mostly the same is shown as before: then one statement says so.
+      if (
+        before.length === things.size &&
+        before.every((row) => things.get(JSON.stringify([row.kind, row.subject]))?.hash === row.body_hash)
+      ) {
+        if (before.length > 0) run.allSeenAgain.run(at, namespace, id, JSON.stringify(kinds));
+        return;
+      }
+      for (const thing of things.values()) this.#observe(customer, thing, at);
+      for (const { kind, subject } of before)
+        if (!things.has(JSON.stringify([kind, subject]))) run.end.run(at, namespace, id, kind, subject);
     },
     "observation-read": ({ customer: { namespace, id }, complete }, at) => {
       this.#statements.read.run(namespace, id, at, complete ? 1 : 0);
@@ -88,6 +117,16 @@ function prepareStatements(database: Sqlite) {
        and subject = +? and to_at is null
        and body_hash = +?`,
       ),
+    standing: () =>
+      database.prepare<[string, string, string], Pick<ObservationTable, "kind" | "subject" | "body_hash">>(
+        `select kind, subject, body_hash from observation where customer_namespace = +? and customer_id = +?
+       and kind in (select value from json_each(?)) and to_at is null`,
+      ),
+    allSeenAgain: () =>
+      database.prepare(
+        `update observation set seen_at = ? where customer_namespace = +? and customer_id = +?
+       and kind in (select value from json_each(?)) and to_at is null`,
+      ),
     end: () =>
       database.prepare(
         `update observation set to_at = ? where customer_namespace = +? and customer_id = +? and kind = +?
@@ -99,12 +138,6 @@ function prepareStatements(database: Sqlite) {
        values (?, ?, ?, ?, ?, ?, ?, ?)
        on conflict do update set to_at = null, seen_at = excluded.seen_at, body = excluded.body,
        body_hash = excluded.body_hash`,
-      ),
-    gone: () =>
-      database.prepare(
-        `update observation set to_at = ? where customer_namespace = +? and customer_id = +? and kind = +?
-       and to_at is null
-       and subject not in (select value from json_each(?))`,
       ),
     read: () =>
       database.prepare(

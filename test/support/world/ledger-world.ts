@@ -266,13 +266,10 @@ export class LedgerWorld {
   ): Promise<void> {
     const kinds = ["enterprise", "member", "asset", "product", "package"];
     await this.ledger.state.record(customer, [
-      ...seen.map((item): StateChange => ({ type: "observed", customer, ...item })),
-      ...kinds.map((kind): StateChange => ({
-        type: "observed-gone",
-        customer,
-        kind,
-        subjects: seen.filter((item) => item.kind === kind).map((item) => item.subject),
-      })),
+      ...seen
+        .filter(({ kind }) => !kinds.includes(kind))
+        .map((item): StateChange => ({ type: "observed", customer, ...item })),
+      { type: "observed-all", customer, kinds, shown: seen.filter(({ kind }) => kinds.includes(kind)) },
       { type: "observation-read", customer, complete },
     ]);
   }
