@@ -1,0 +1,362 @@
+import { sql } from "kysely";
+import type { NotNull } from "kysely";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import { numberedItems } from "../crm/order-items.ts";
+import { buildAssets } from "../crm/tree.ts";
+import { stored } from "../ledger/database/stored.ts";
+import type { RecordTable, RecordVersionTable } from "../ledger/records/tables.ts";
+import type { AssetNumberTable } from "../ledger/state/asset-numbers.ts";
+import type { LicenceOrderTable } from "../ledger/state/placed-orders.ts";
+import type { DesiredOrder, DesiredStaff } from "../operation/desired.ts";
+import type { PrivateMarker } from "../operation/references.ts";
+import { sentItems } from "../operation/sent-order.ts";
+import type {
+  AssignmentCase,
+  CrmStanding,
+  CustomerCase,
+  OrderCase,
+  PlacedCase,
+  ShownItem,
+  StaffCase,
+} from "../report/reconciliation/case.ts";
+import { ofEachCustomer } from "./read-only-ledger.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { shownProducts } from "./shown-products.ts";
+
+const linkOf = ofEachCustomer(({ db }, key) =>
+  db
+    .selectFrom("link")
+    .select(["enterprise_global_id as enterpriseGlobalId", "from_at as at", "origin"])
+    .where("namespace", "=", key.namespace)
+    .where("customer_id", "=", key.id)
+    .where("to_at", "is", null),
+);
+
+const readOf = ofEachCustomer(({ db }, key) =>
+  db
+    .selectFrom("observation_read")
+    .select(["seen_at", "complete"])
+    .where("customer_namespace", "=", key.namespace)
+    .where("customer_id", "=", key.id),
+);
+
+/** Everything about one customer that can be compared. */
+export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCase {
+  const records = recordsOf(ledger, key);
+  const of = (stream: Stream): RecordRow[] => records.filter((row) => row.stream === stream);
+  const [own] = of("customers");
+  const numbers: FixedNumbers = of("orders").length === 0 ? new Map() : fixedNumbers(ledger, key);
+  const [link] = linkOf(ledger, key);
+  const [read] = readOf(ledger, key);
+  return {
+    key,
+    crm: own === undefined ? null : standing(own),
+    link: link ?? null,
+    read: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
+    orders: orderCases(ledger, key, of("orders"), numbers),
+    staff: staffCases(ledger, key, of("staff"), numbers),
+    assignments: assignmentCases(ledger, key),
+    shown: shownOf(ledger, key),
+    unusable: unusableOf(ledger, key),
+  };
+}
+
+type RecordRow = Pick<RecordTable, "stream" | "namespace" | "id" | "state" | "deferred_reason"> &
+  Pick<RecordVersionTable, "body">;
+
+function standing(row: RecordRow): CrmStanding {
+  return { state: row.state, waits: row.deferred_reason };
+}
+
+/** The newest form of every record of a customer. */
+const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) =>
+  db
+    .selectFrom("record as r")
+    .innerJoin("record_version as v", (join) =>
+      join
+        .onRef("v.stream", "=", "r.stream")
+        .onRef("v.namespace", "=", "r.namespace")
+        .onRef("v.id", "=", "r.id")
+        .onRef("v.version", "=", "r.version"),
+    )
+    .select(["r.stream", "r.namespace", "r.id", "r.state", "r.deferred_reason", "v.body"])
+    .where("r.customer_namespace", "=", customer.namespace)
+    .where("r.customer_id", "=", customer.id)
+    .orderBy("r.stream")
+    .orderBy("r.namespace")
+    .orderBy("r.id"),
+);
+
+type FixedNumber = Pick<AssetNumberTable, "wire_number" | "unit" | "namespace" | "order_id" | "instance_id">;
+/** Numbers fixed to the orders of a customer, by order and instance, in the order of their units. */
+type FixedNumbers = ReadonlyMap<string, readonly FixedNumber[]>;
+
+const fixedRows = ofEachCustomer<FixedNumber>(({ db }, customer) =>
+  db
+    .selectFrom("asset_number as n")
+    .innerJoin("record as r", (join) => join.onRef("r.namespace", "=", "n.namespace").onRef("r.id", "=", "n.order_id"))
+    .select(["n.wire_number", "n.unit", "n.namespace", "n.order_id", "n.instance_id"])
+    .where("r.stream", "=", "orders")
+    .where("r.customer_namespace", "=", customer.namespace)
+    .where("r.customer_id", "=", customer.id)
+    .where("n.fixed_at", "is not", null)
+    .orderBy("n.unit"),
+);
+
+function fixedNumbers(ledger: ReadOnlyLedger, customer: RecordKey): FixedNumbers {
+  return Map.groupBy(fixedRows(ledger, customer), (row) =>
+    JSON.stringify([row.namespace, row.order_id, row.instance_id]),
+  );
+}
+
+function sentNumbers(rows: readonly FixedNumber[] = []): string[] {
+  return rows.flatMap((row) => row.wire_number ?? []);
+}
+
+const nothing = { products: [], packages: [] };
+
+function orderCases(
+  ledger: ReadOnlyLedger,
+  customer: RecordKey,
+  records: readonly RecordRow[],
+  numbers: FixedNumbers,
+): OrderCase[] {
+  if (records.length === 0) return [];
+  const placedOrders = placedOrdersOf(ledger, customer);
+  return records.map((row): OrderCase => {
+    const body = stored<DesiredOrder>(row.body);
+    const known = placedOrders.get(formatKey(row));
+    const items = (version: DesiredOrder): ReturnType<typeof numberedItems> =>
+      numberedItems(buildAssets<PrivateMarker>(version.instances).assets, (asset, product) => {
+        const fixed = sentNumbers(numbers.get(JSON.stringify([row.namespace, row.id, asset])));
+        return fixed.length > 0 || product === undefined ? fixed : (known?.shownNumbers.get(product) ?? []);
+      });
+    const wanted = items(body);
+    const placed = typeof known?.body === "string" ? items(stored<DesiredOrder>(known.body)) : nothing;
+    const sent =
+      typeof known?.payload === "string"
+        ? sentItems(stored<JsonObject>(known.payload), (unit) => numberOfUnit(numbers, unit))
+        : nothing;
+    return {
+      key: { namespace: row.namespace, id: row.id },
+      crm: standing(row),
+      cancelled: body.cancelled,
+      crmDate: body.placedAt ?? null,
+      placed: known?.placed ?? null,
+      products: { wanted: wanted.products, placed: placed.products, sent: sent.products },
+      packages: { wanted: wanted.packages, placed: placed.packages, sent: sent.packages },
+    };
+  });
+}
+
+/** The number of one unit of an asset, which is named by its order, its instance and its position there. */
+function numberOfUnit(numbers: FixedNumbers, unit: string): string | undefined {
+  const [namespace, order, instance, position] = stored<unknown[]>(unit);
+  const fixed = numbers.get(JSON.stringify([String(namespace), String(order), String(instance)]));
+  return fixed?.find((item) => item.unit === position)?.wire_number ?? undefined;
+}
+
+interface PlacedOrder {
+  placed: PlacedCase;
+  /** The body of the version that was placed, and the payload it was placed with. */
+  body: string | null;
+  payload: string | null;
+  /** For an adopted order, whose numbers the ledger did not fix: those under which each of its products is shown. */
+  shownNumbers: ReadonlyMap<string, readonly string[]>;
+}
+
+const placedRows = ofEachCustomer(({ db }, customer) =>
+  db
+    .selectFrom("placed_order as p")
+    .leftJoin("operation as o", "o.id", "p.operation_id")
+    .leftJoin("record_version as v", (join) =>
+      join
+        .on("v.stream", "=", "orders")
+        .onRef("v.namespace", "=", "p.namespace")
+        .onRef("v.id", "=", "p.order_id")
+        .onRef("v.version", "=", "p.version"),
+    )
+    .select(["p.namespace", "p.order_id as id", "p.from_at", "p.origin", "p.channel_order_id", "p.operation_id"])
+    .select(["o.payload", "v.body"])
+    .where("p.customer_namespace", "=", customer.namespace)
+    .where("p.customer_id", "=", customer.id)
+    .where("p.to_at", "is", null),
+);
+
+const licenceRows = ofEachCustomer(({ db }, customer) =>
+  db
+    .selectFrom("licence_order as l")
+    .innerJoin("placed_order as p", (join) =>
+      join.onRef("p.namespace", "=", "l.namespace").onRef("p.order_id", "=", "l.order_id"),
+    )
+    .select(["l.namespace", "l.order_id as id", "l.license_type", "l.license_order_id"])
+    .where("p.customer_namespace", "=", customer.namespace)
+    .where("p.customer_id", "=", customer.id)
+    .where("p.to_at", "is", null)
+    .orderBy("l.sequence"),
+);
+
+function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, PlacedOrder> {
+  const rows = placedRows(ledger, customer);
+  const placed = new Map<string, PlacedOrder>();
+  if (rows.length === 0) return placed;
+  const licencesOf = Map.groupBy(licenceRows(ledger, customer), formatKey);
+  for (const row of rows) {
+    const { origin, channel_order_id: channelOrderId, body, payload } = row;
+    const shown = origin === "adopted" ? shownProducts(ledger, customer, channelOrderId) : [];
+    const byProduct = Map.groupBy(shown, (product) => product.id);
+    placed.set(formatKey(row), {
+      placed: {
+        at: row.from_at,
+        origin,
+        channelOrderId,
+        operationId: row.operation_id,
+        licenceOrders: byType(licencesOf.get(formatKey(row)) ?? []),
+      },
+      body,
+      payload,
+      shownNumbers: new Map([...byProduct].map(([id, products]) => [id, products.map(({ number }) => number)])),
+    });
+  }
+  return placed;
+}
+
+/** Licence orders by type; a type with more than one has none that can be told. */
+function byType(
+  licences: readonly Pick<LicenceOrderTable, "license_type" | "license_order_id">[],
+): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { license_type: type, license_order_id: id } of licences) {
+    const known = found.get(type);
+    found.set(type, known === undefined || known === id ? id : "");
+  }
+  return found;
+}
+
+const staffLinks = ofEachCustomer(({ db }, customer) =>
+  db
+    .selectFrom("staff_link")
+    .select(["namespace", "staff_id as id", "member_global_id as memberGlobalId", "from_at as at"])
+    .where("customer_namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .where("to_at", "is", null),
+);
+
+function staffCases(
+  ledger: ReadOnlyLedger,
+  customer: RecordKey,
+  records: readonly RecordRow[],
+  numbers: FixedNumbers,
+): StaffCase[] {
+  if (records.length === 0) return [];
+  const linked = new Map(staffLinks(ledger, customer).map((row) => [formatKey(row), row]));
+  const byInstance = Map.groupBy([...numbers.values()].flat(), (row) =>
+    JSON.stringify([row.namespace, row.instance_id]),
+  );
+  return records.map((row) => {
+    const member = linked.get(formatKey(row));
+    return {
+      key: { namespace: row.namespace, id: row.id },
+      crm: standing(row),
+      member: member === undefined ? null : { memberGlobalId: member.memberGlobalId, at: member.at },
+      claims: stored<DesiredStaff>(row.body).assets.map((claim) =>
+        "assetNumber" in claim
+          ? { claim: `asset number ${claim.assetNumber}`, numbers: [claim.assetNumber] }
+          : {
+              claim: `asset instance ${claim.instanceId}`,
+              numbers: sentNumbers(byInstance.get(JSON.stringify([row.namespace, claim.instanceId]))),
+            },
+      ),
+    };
+  });
+}
+
+const assignmentRows = ofEachCustomer(({ db }, customer) => {
+  const licenseType = sql<string | null>`(select json_extract(i.value, '$.licenseType')
+    from record r join record_version v using (stream, namespace, id, version), json_each(v.body, '$.instances') i
+    where r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
+      and json_extract(i.value, '$.id') = n.instance_id)`;
+  return db
+    .selectFrom("assignment as a")
+    .leftJoin("asset_number as n", (join) =>
+      join.onRef("n.wire_number", "=", "a.asset_number").on("n.fixed_at", "is not", null),
+    )
+    .select(["a.asset_number", "a.namespace", "a.staff_id", "a.member_global_id", "a.from_at", "a.operation_id"])
+    .select(["n.namespace as order_namespace", "n.order_id", licenseType.as("license_type")])
+    .where("a.customer_namespace", "=", customer.namespace)
+    .where("a.customer_id", "=", customer.id)
+    .where("a.to_at", "is", null)
+    .orderBy("a.asset_number");
+});
+
+function assignmentCases(ledger: ReadOnlyLedger, customer: RecordKey): AssignmentCase[] {
+  return assignmentRows(ledger, customer).map(({ order_namespace: namespace, order_id: id, ...row }) => ({
+    assetNumber: row.asset_number,
+    staff: { namespace: row.namespace, id: row.staff_id },
+    memberGlobalId: row.member_global_id,
+    at: row.from_at,
+    operationId: row.operation_id,
+    order: namespace === null || id === null ? null : { namespace, id },
+    licenseType: row.license_type,
+  }));
+}
+
+const shownRows = ofEachCustomer(({ db }, customer) =>
+  db
+    .selectFrom("observation")
+    .select(["kind", "subject", "seen_at", "body"])
+    .where("customer_namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .where("to_at", "is", null)
+    .orderBy("kind")
+    .orderBy("subject"),
+);
+
+function shownOf(ledger: ReadOnlyLedger, customer: RecordKey): CustomerCase["shown"] {
+  const byKind = Map.groupBy(shownRows(ledger, customer), (row) => row.kind);
+  const of = (kind: string): Map<string, ShownItem> =>
+    new Map(byKind.get(kind)?.map((row) => [row.subject, { seenAt: row.seen_at, body: stored<JsonObject>(row.body) }]));
+  return {
+    enterprises: of("enterprise"),
+    assets: of("asset"),
+    products: of("product"),
+    packages: of("package"),
+    members: of("member"),
+    twice: of("twice"),
+  };
+}
+
+const levelOf = { customers: "enterprise", orders: "order", staff: "staff" } as const;
+
+/**
+ * Records in quarantine that never had a usable form. Those whose id or customer could not be read stand in the
+ * exceptions only.
+ */
+const unusableRows = ofEachCustomer(({ db }, customer) =>
+  db
+    .selectFrom("quarantine as q")
+    .select(["q.stream", "q.namespace", "q.record_id as id", "q.message"])
+    .where("q.customer_namespace", "=", customer.namespace)
+    .where("q.customer_id", "=", customer.id)
+    .where("q.state", "<>", sql.lit("resolved"))
+    .where("q.record_id", "is not", null)
+    .where(
+      sql<boolean>`not exists (select 1 from record r
+        where r.stream = q.stream and r.namespace = q.namespace and r.id = q.record_id)`,
+    )
+    .orderBy("q.stream")
+    .orderBy("q.namespace")
+    .orderBy("q.record_id")
+    .orderBy("q.id")
+    .$narrowType<{ namespace: NotNull; id: NotNull }>(),
+);
+
+function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): CustomerCase["unusable"] {
+  return unusableRows(ledger, customer).map(({ stream, namespace, id, message }) => ({
+    level: levelOf[stream],
+    key: { namespace, id },
+    message,
+  }));
+}
