@@ -1,9 +1,6 @@
-import pLimit from "p-limit";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import type { Finding } from "../report/reconciliation/case.ts";
 import type { FoundDifference } from "../report/reconciliation/rows.ts";
@@ -12,24 +9,17 @@ import type { OpenRecords } from "../report/open.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { endInterruptedRuns } from "./interrupted.ts";
-import { verifyCustomer } from "./verify.ts";
-
-/** Customers that are taken from the ledger at once. */
-const page = 200;
+import { readBack } from "./read-back.ts";
+import type { ReadBack } from "./read-back.ts";
 
 /** Findings that are named in the summary; the reconciliation report has all of them. */
 const mostNamed = 5;
 
 /** What reading everything back came to. */
-export interface VerifySummary {
+export interface VerifySummary extends ReadBack {
   run: string;
   state: RunState;
   exitCode: ExitCode;
-  customers: number;
-  failed: number;
-  assets: number;
-  products: number;
-  members: number;
   /**
    * What was placed, added or given and is not shown, differs, or is shown twice: how many of each, and the first few.
    */
@@ -113,46 +103,6 @@ export async function runVerify(
     "run ended",
   );
   return summary;
-}
-
-/** Reads every linked customer back. A customer that could not be read stops no other. */
-async function readBack(
-  deps: RunDependencies,
-  request: Pick<RunRequest, "signal">,
-  reader: SnapshotReader,
-  summary: VerifySummary,
-): Promise<void> {
-  const { ledger, logger } = deps;
-  const limit = pLimit(deps.concurrency);
-  const stopped = (): boolean => request.signal?.aborted === true;
-  let after: RecordKey | undefined;
-  for (;;) {
-    const customers = await ledger.state.linkedCustomers(after, page);
-    if (customers.length === 0 || stopped()) break;
-    after = customers.at(-1);
-    await Promise.all(
-      customers.map((customer) =>
-        limit(async () => {
-          if (stopped()) return;
-          try {
-            const verified = await verifyCustomer(ledger, reader, customer, request.signal);
-            summary.assets += verified.assets;
-            summary.products += verified.products;
-            summary.members += verified.members;
-          } catch (error) {
-            if (ledger.broken !== undefined) throw error;
-            // A call that a person's stop ended says nothing of the service.
-            if (stopped()) return;
-            summary.failed += 1;
-            await ledger.state.record(customer, [{ type: "observation-read", customer, complete: false }]);
-            logger.warn({ customer: formatKey(customer), reason: messageOf(error) }, "customer not verified");
-          }
-          summary.customers += 1;
-          deps.progress("verifying", summary.customers, undefined);
-        }),
-      ),
-    );
-  }
 }
 
 /** How many findings there are in all. */

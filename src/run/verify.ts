@@ -3,21 +3,24 @@ import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { ProductInstance } from "../contract/asset-contents.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { StateChange } from "../operation/state.ts";
 import type { ShownThing } from "../operation/state/observations.ts";
 
 /** Kinds of things that a reading back keeps. */
 const shownKinds = ["enterprise", "member", "asset", "product", "package", "twice"] as const;
 
-/** What reading one customer back came to. */
+/** What reading one customer back came to, and how it is kept. */
 export interface Verified {
+  customer: RecordKey;
   assets: number;
   products: number;
   members: number;
+  changes: StateChange[];
 }
 
 /**
- * Reads everything that the platform shows of one customer and keeps it as observations, without a writing call.
- * Rejects where one of the readings failed: then nothing is kept, and what was seen before stands with its age.
+ * Reads everything that the platform shows of one customer, as observations that are to be kept, without a writing
+ * call. Rejects where one of the readings failed: then nothing is kept, and what was seen before stands with its age.
  * In one piece: one row for each kind of what is shown.
  */
 export async function verifyCustomer(
@@ -27,7 +30,7 @@ export async function verifyCustomer(
   signal: AbortSignal | undefined,
 ): Promise<Verified> {
   const link = await ledger.state.link(customer);
-  if (link === undefined) return { assets: 0, products: 0, members: 0 };
+  if (link === undefined) return { customer, assets: 0, products: 0, members: 0, changes: [] };
   const { enterprises, members, rows, contents } = await reader.of(customer, signal).everything(link);
   const shown: ShownThing[] = [];
   const observe = (kind: (typeof shownKinds)[number], subject: string, body: Json): void => {
@@ -69,12 +72,12 @@ export async function verifyCustomer(
       });
     }
   }
-  await ledger.state.record(customer, [
+  const changes: StateChange[] = [
     { type: "observed-all", customer, kinds: shownKinds, shown },
     { type: "licence-types-shown", types: [...types] },
     { type: "observation-read", customer, complete: true },
-  ]);
-  return { assets, products, members: members.length };
+  ];
+  return { customer, assets, products, members: members.length, changes };
 }
 
 /** What stands in a list more than once, and how often. */

@@ -29,7 +29,7 @@ it.each(["as they come", "the other way round"])(
         },
       },
     });
-    await verifyCustomer(world.ledger, twice.reader, customer, undefined);
+    await world.ledger.state.recordAll((await verifyCustomer(world.ledger, twice.reader, customer, undefined)).changes);
     const inquiry = openInquiry(world.path);
     const found = await Array.fromAsync(inquiry.findings());
     inquiry.close();
@@ -39,7 +39,7 @@ it.each(["as they come", "the other way round"])(
       ),
       expect.stringMatching(/^crm\/C1: product \S+ under asset number \d+: the platform shows the product .* 2 times/u),
     ]);
-    await verifyCustomer(world.ledger, world.reader, customer, undefined);
+    await world.ledger.state.recordAll((await verifyCustomer(world.ledger, world.reader, customer, undefined)).changes);
     const after = openInquiry(world.path);
     expect(await Array.fromAsync(after.findings()), "gone once it is shown once").toEqual([]);
     after.close();

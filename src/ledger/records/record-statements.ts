@@ -37,7 +37,8 @@ export function recordStatements(database: Sqlite) {
       ),
     quarantineUnseen: () =>
       database.prepare<[string, string, number], Row<"quarantine", "id">>(
-        `select id from quarantine where source = +? and stream = +? and last_read < +? and state <> 'resolved' limit 1`,
+        `select id from quarantine where source = +? and stream = +? and last_read < +? and state <> 'resolved'
+          limit 1`,
       ),
     quarantineWaits: () =>
       database.prepare<[string, string, string], Row<"quarantine", "raw_hash">>(

@@ -519,7 +519,7 @@ export const answers: Breaks = {
   },
   "an asset without anything in it proves that an order is not there": {
     file: "src/platform/snapshot.ts",
-    within: "Snapshot.contents",
+    within: "Snapshot.#contentsOf",
     find: `this.#settings.emptyAssets === "ambiguous" && $products`,
     replace: `this.#settings.emptyAssets !== "ambiguous" && $products`,
     test: "run/taken-over.test.ts",
