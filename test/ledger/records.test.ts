@@ -133,6 +133,38 @@ describe("records that are read again", () => {
   });
 });
 
+describe("a record that is as it was", () => {
+  it("is not written for: of a thousand, the one that changed and the one that is missing are", async () => {
+    const { ledger, path } = await openLedger();
+    const rows = Array.from({ length: 1_000 }, (_, index) => ({ id: `R${index}`, body: { branch: "1" } }));
+    await read(ledger, rows);
+    const changed = rows.slice(1).with(500, { id: "R501", body: { branch: "2" } });
+    expect(await read(ledger, changed)).toMatchObject({ unchanged: 998, changed: 1, mapped: 1 });
+    const database = sqlite(path);
+    const written = database.prepare<[], string>("select id from record where last_read = 2 or missed > 0").pluck();
+    expect(written.all()).toEqual(["R0", "R501"]);
+    expect(stateOf(path, "R0")).toMatchObject({ missed: 1 });
+    expect(await read(ledger, rows.toReversed()), "in another order").toMatchObject({ unchanged: 999, changed: 1 });
+    expect(database.prepare("select count(*) from record where missed > 0").pluck().get()).toBe(0);
+  });
+
+  it("is looked at anew where the reading itself has changed it since", async () => {
+    const { ledger } = await openLedger();
+    await read(ledger, [a, b]);
+    const hash = (row: Row): string => sha256(JSON.stringify(["erp", row]));
+    const number = await ledger.records.startRead("run-2", "erp", "customers");
+    const first = await ledger.records.markSeen("erp", "customers", number, [hash(a)]);
+    expect([...first.unchanged]).toEqual([hash(a)]);
+    const record = { place: "erp.csv:2", key: key("B"), customer: key("B"), raw: "{}" };
+    await ledger.records.ingest("erp", "customers", number, "run-2", [
+      { record: { ...record, rawHash: sha256("another"), record: { id: "B", branch: "2" } } },
+    ]);
+    const second = await ledger.records.markSeen("erp", "customers", number, [hash(b)]);
+    expect([...second.unchanged], "the form that it had when the reading began").toEqual([]);
+    ledger.records.endReading(number);
+  });
+});
+
 describe("an id that stands twice in one read", () => {
   it.each(["in one batch", "beside one that is as it was"])(
     "is quarantined with the record, until one of the two goes (%s)",
@@ -274,6 +306,17 @@ describe("a record that cannot be used", () => {
     expect(stateOf(path, "A")).toMatchObject({ version: 1, state: "current" });
     expect(openReasons(path)).toEqual([]);
     expect(await read(ledger, [newer], { whole: false })).toMatchObject({ unchanged: 1, mapped: 0 });
+  });
+
+  it("is not put over a newer form, when its id can be read by now and somebody asks for it, also where it was as before", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a, { id: "?", bad: "no id", nameless: true }]);
+    const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
+    expect(await read(ledger, [a], { whole: false })).toMatchObject({ unchanged: 1 });
+    const record = { rawHash: "old", place: "erp.csv:1", raw: "{}", key: key("A"), customer: key("A") };
+    await ledger.records.ingestRetried(id, { record: { ...record, record: { id: "A", branch: "0" } } }, "anna");
+    expect(stateOf(path, "A")).toMatchObject({ version: 1, state: "current", pending: 1 });
+    expect(openReasons(path)).toEqual([]);
   });
 
   it("is mapped again when somebody asks for it", async () => {

@@ -1,8 +1,11 @@
-import { expect, it } from "vitest";
+import { setImmediate as turn } from "node:timers/promises";
+import { expect, it, vi } from "vitest";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
+import { readBack } from "../../src/run/read-back.ts";
 import { verifyCustomer } from "../../src/run/verify.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
-import { orderRecord, staffRecord } from "../support/world/records.ts";
+import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
+import { runWorld } from "../support/world/run.ts";
 
 it.each(["as they come", "the other way round"])(
   "an asset and a product that are shown twice are findings of their own, with the rows %s",
@@ -45,3 +48,65 @@ it.each(["as they come", "the other way round"])(
     after.close();
   },
 );
+
+it("the lists of an enterprise are read side by side, and then what its assets hold", async () => {
+  const world = await ApplyWorld.start();
+  await world.makeEnterprise();
+  for (const id of ["O1", "O2", "O3"]) await world.take("orders", orderRecord(id, "C1"));
+  expect(await runWorld(world)).toMatchObject({ exitCode: 0 });
+  let inProgress = 0;
+  const most = { lists: 0, contents: 0 };
+  const held =
+    <Parameters extends unknown[], Answer>(
+      kind: "lists" | "contents",
+      call: (...given: Parameters) => Promise<Answer>,
+    ) =>
+    async (...given: Parameters): Promise<Answer> => {
+      inProgress += 1;
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+      most[kind] = Math.max(most[kind], inProgress);
+      const answer = await call(...given);
+      inProgress -= 1;
+      return answer;
+    };
+  const { memberCenter, orderService } = world.deps.platform;
+  const slow = world.with({
+    memberCenter: {
+      ...memberCenter,
+      listStaff: held("lists", memberCenter.listStaff),
+      listAssetNumbers: held("lists", memberCenter.listAssetNumbers),
+      listAssetContents: held("contents", memberCenter.listAssetContents),
+    },
+    orderService: {
+      ...orderService,
+      findCustomers: held("lists", orderService.findCustomers),
+      listVirtualAssets: held("lists", orderService.listVirtualAssets),
+    },
+  });
+  const { assets } = await verifyCustomer(world.ledger, slow.reader, customer, undefined);
+  expect(most).toEqual({ lists: 4, contents: Math.min(assets, 8) });
+  expect(assets).toBeGreaterThan(2);
+});
+
+it("customers are kept together; one that cannot be kept fails alone", async () => {
+  const world = await ApplyWorld.start();
+  for (const id of ["C1", "C2", "C3"]) await world.take("customers", { ...customerRecord(id), id });
+  expect(await runWorld(world)).toMatchObject({ exitCode: 0 });
+  const { state } = world.ledger;
+  const recordAll = state.recordAll.bind(state);
+  const kept = vi.spyOn(state, "recordAll").mockImplementation(async (changes) => {
+    if (changes.some((change) => "customer" in change && change.customer.id === "C2")) throw new Error("not kept");
+    await recordAll(changes);
+  });
+  const summary = { customers: 0, failed: 0, assets: 0, products: 0, members: 0 };
+  const deps = { ...world.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
+  await readBack(deps, {}, world.reader, summary);
+  expect(summary).toMatchObject({ customers: 3, failed: 1, members: 4 });
+  expect(kept.mock.calls.length, "once for all, then one by one").toBe(4);
+  const read = world.sqlite().prepare("select customer_id as id, complete from observation_read order by id").all();
+  expect(read).toEqual([
+    { id: "C1", complete: 1 },
+    { id: "C2", complete: 0 },
+    { id: "C3", complete: 1 },
+  ]);
+});

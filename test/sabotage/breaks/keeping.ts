@@ -261,6 +261,41 @@ export const keeping: Breaks = {
     title:
       "an id that stands twice in one read > is quarantined with the record, until one of the two goes (in one batch)",
   },
+  "a row that stands twice is taken as it came last, where the other one is as it was": {
+    file: "src/ledger/records/record-tables.ts",
+    within: "RecordTables.ingest",
+    find: "$options.seen?.has($existing.raw_hash) === true",
+    replace: "$options.seen?.has($existing.raw_hash) === undefined",
+    test: "ledger/records.test.ts",
+    title:
+      "an id that stands twice in one read > is quarantined with the record, until one of the two goes (beside one that is as it was)",
+  },
+  "a record that is as it was counts as missing": {
+    file: "src/ledger/records/absence.ts",
+    within: "AbsenceTables.#unseen",
+    find: "if ($next.done === true || $next.value !== $hash)",
+    replace: "if ($next.done !== true || $hash !== undefined)",
+    test: "ledger/records.test.ts",
+    title:
+      "a record that is as it was > is not written for: of a thousand, the one that changed and the one that is missing are",
+  },
+  "what a reading expects stays although the ledger says otherwise by now": {
+    file: "src/ledger/records/expected-forms.ts",
+    within: "ExpectedForms.find",
+    find: "if ($version !== this.#seenVersion) {",
+    replace: `if ($version === "") {`,
+    test: "ledger/records.test.ts",
+    title: "a record that is as it was > is looked at anew where the reading itself has changed it since",
+  },
+  "what an incomplete reading has seen is forgotten": {
+    file: "src/ledger/records/record-tables.ts",
+    within: "RecordTables.keepSeen",
+    find: "=== undefined) return;",
+    replace: "!== null) return;",
+    test: "ledger/records.test.ts",
+    title:
+      "a record that cannot be used > is not put over a newer form, when its id can be read by now and somebody asks for it, also where it was as before",
+  },
   "a record belongs to the source that read it last": {
     file: "src/ledger/records/record-tables.ts",
     within: "RecordTables.ingest",

@@ -262,6 +262,14 @@ export const running: Breaks = {
     title:
       "a saved plan of which one answer was lost > is refused where the customer changed since: nothing is done that does not stand in it",
   },
+  "a customer that cannot be kept takes others with it": {
+    file: "src/run/read-back.ts",
+    within: "Keeping.end",
+    find: "for (const $verified of $read) await this.#alone($verified);",
+    replace: "throw error;",
+    test: "run/verify.test.ts",
+    title: "customers are kept together; one that cannot be kept fails alone",
+  },
   "what a call has made old is not read again": {
     file: "src/platform/snapshot.ts",
     within: "Snapshot.forget",
