@@ -73,14 +73,24 @@ it("the lists of an enterprise are read side by side, and then what its assets h
   const slow = world.with({
     memberCenter: {
       ...memberCenter,
-      listStaff: held("lists", memberCenter.listStaff),
-      listAssetNumbers: held("lists", memberCenter.listAssetNumbers),
-      listAssetContents: held("contents", memberCenter.listAssetContents),
+      listStaff: held("lists", (...given: Parameters<typeof memberCenter.listStaff>) =>
+        memberCenter.listStaff(...given),
+      ),
+      listAssetNumbers: held("lists", (...given: Parameters<typeof memberCenter.listAssetNumbers>) =>
+        memberCenter.listAssetNumbers(...given),
+      ),
+      listAssetContents: held("contents", (...given: Parameters<typeof memberCenter.listAssetContents>) =>
+        memberCenter.listAssetContents(...given),
+      ),
     },
     orderService: {
       ...orderService,
-      findCustomers: held("lists", orderService.findCustomers),
-      listVirtualAssets: held("lists", orderService.listVirtualAssets),
+      findCustomers: held("lists", (...given: Parameters<typeof orderService.findCustomers>) =>
+        orderService.findCustomers(...given),
+      ),
+      listVirtualAssets: held("lists", (...given: Parameters<typeof orderService.listVirtualAssets>) =>
+        orderService.listVirtualAssets(...given),
+      ),
     },
   });
   const { assets } = await verifyCustomer(world.ledger, slow.reader, customer, undefined);
