@@ -16,6 +16,8 @@ export interface Options {
   json: string | undefined;
   /** Keep this run's ratios as the ones that later runs are compared with. */
   writeBaseline: boolean;
+  /** Only the ratios that are kept are measured and compared. */
+  check: boolean;
   help: boolean;
 }
 
@@ -24,7 +26,7 @@ const largeRun = 100_000;
 
 const flags =
   "[--records N] [--rounds N] [--latency-records N] [--memory-records N] " +
-  "[--history N] [--json FILE] [--write-baseline]";
+  "[--history N] [--check] [--json FILE] [--write-baseline]";
 
 export const usage = `node bench/main.ts ${flags}
 
@@ -33,6 +35,7 @@ export const usage = `node bench/main.ts ${flags}
   --latency-records N   customers of the runs at 20 ms a call (2000)
   --memory-records N    customers of the run whose memory is judged (100000; 0 leaves it out)
   --history N           finished operations of the ledger that is compared with an empty one (1000000; 0 leaves it out)
+  --check               only the ratios that bench/baseline.json keeps, as every change is compared with it (5 rounds)
   --json FILE           the figures as JSON
   --write-baseline      keep the ratios of this run in bench/baseline.json`;
 
@@ -48,20 +51,27 @@ export function readOptions(args: readonly string[]): Options {
       history: { type: "string", default: "1000000" },
       json: { type: "string" },
       "write-baseline": { type: "boolean", default: false },
+      check: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   const records = whole(values.records, "records", 1);
   return {
     records,
-    rounds: values.rounds === undefined ? (records >= largeRun ? 1 : 3) : whole(values.rounds, "rounds", 1),
+    rounds: values.rounds === undefined ? defaultRounds(records, values.check) : whole(values.rounds, "rounds", 1),
     latencyRecords: whole(values["latency-records"], "latency-records", 1),
     memoryRecords: whole(values["memory-records"], "memory-records", 0),
     history: whole(values.history, "history", 0),
     json: values.json,
     writeBaseline: values["write-baseline"],
+    check: values.check,
     help: values.help,
   };
+}
+
+function defaultRounds(records: number, check: boolean): number {
+  if (check) return 5;
+  return records >= largeRun ? 1 : 3;
 }
 
 function whole(text: string, name: string, least: number): number {

@@ -15,10 +15,16 @@ export const lanes = 16;
 export interface Passage extends Cost {
   records: number;
   recordsPerSecond: number;
+  /** What the work took, without the start of the program. */
+  worked: { seconds: number; cpuSeconds: number };
   replay: ReplayReport;
 }
 
-const answerSchema = z.object({ records: z.int(), exitCode: z.literal(0).optional() });
+const answerSchema = z.object({
+  records: z.int(),
+  exitCode: z.literal(0).optional(),
+  worked: z.object({ seconds: z.number(), cpuSeconds: z.number() }),
+});
 
 /** The measured ways: bare lanes, p-limit with fetch, and the program's runs. */
 const ways = {
@@ -31,7 +37,7 @@ const ways = {
 type Way = keyof typeof ways;
 
 /** Goes one way over the customers of `csv`, in a process of its own against a replay server of its own. */
-async function pass(
+export async function pass(
   way: Way,
   of: { csv: string; records: number; directory: string; latencyMs?: number },
 ): Promise<Passage> {
@@ -55,6 +61,7 @@ async function pass(
       peakMegabytes: measured.peakMegabytes,
       records: of.records,
       recordsPerSecond: of.records / measured.wallSeconds,
+      worked: measured.result.worked,
       replay: report,
     };
   });

@@ -154,6 +154,12 @@ export function roadFigures(road: Road): Figure[] {
   ];
 }
 
+/** T9: whether fetch was on the way of a record. */
+export function fetchFigure(road: Road): Figure {
+  const fetched = road.rounds.reduce((sum, round) => sum + round.first.replay.fetched + round.verify.replay.fetched, 0);
+  return line("T9", "calls made by fetch() on the way of a record", String(fetched), "0", "", fetched === 0);
+}
+
 /** T4 and T8 on a ledger with a history: what is finished costs nothing. */
 export function historyFigures(history: History | undefined): Figure[] {
   if (history === undefined) return [];

@@ -5,6 +5,7 @@ import { Pool } from "undici";
 import { subjectArguments } from "./arguments.ts";
 import type { CreateAnswer, LookUpAnswer } from "./row.ts";
 import { createBody, createPath, customerRows, lookUpPath, requestHeaders } from "./row.ts";
+import { stopwatch } from "./worked.ts";
 
 /**
  * The floor: the same calls for each customer as a first run makes (E3, E2, E3) on bare undici lanes, its results
@@ -12,6 +13,7 @@ import { createBody, createPath, customerRows, lookUpPath, requestHeaders } from
  * work can be much faster.
  */
 
+const worked = stopwatch();
 const { baseUrl, csv, directory, lanes } = subjectArguments();
 const database = new Database(join(directory, "floor.db"));
 database.pragma("journal_mode = wal");
@@ -66,4 +68,4 @@ await Promise.all(Array.from({ length: lanes }, lane));
 write(batch);
 database.close();
 await pool.close();
-process.stdout.write(`${JSON.stringify({ records })}\n`);
+process.stdout.write(`${JSON.stringify({ records, worked: worked() })}\n`);

@@ -16,13 +16,17 @@ import { runVerify } from "../../src/run/verify-run.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { createSource } from "../../src/source/source.ts";
 import { subjectArguments, text } from "./arguments.ts";
+import { readUnchanged } from "./unchanged.ts";
+import { stopwatch } from "./worked.ts";
 
 /**
  * The program itself: its real engine over the export, with all its safety on. `--job sync` is a run of the customers
- * (a second one finds nothing to do), `--job verify` reads everything back. `--group-size 1` commits each piece of work
- * alone. The ledger stays in the folder.
+ * (a second one finds nothing to do), `--job verify` reads everything back, `--job unchanged` compares the reading of
+ * rows that are as they were with a bare loop. `--group-size 1` commits each piece of work alone. The ledger stays in
+ * the folder.
  */
 
+const worked = stopwatch();
 const { baseUrl, csv, directory, lanes } = subjectArguments();
 const { values } = parseArgs({
   options: { job: { type: "string" }, "group-size": { type: "string", default: "64" } },
@@ -102,7 +106,9 @@ const dependencies: RunDependencies = {
 
 ledger.runs.takeLock();
 try {
-  process.stdout.write(`${JSON.stringify(job === "verify" ? await verify() : await sync())}\n`);
+  const done =
+    job === "unchanged" ? await readUnchanged(dependencies, csv, 3) : await (job === "verify" ? verify : sync)();
+  process.stdout.write(`${JSON.stringify({ ...done, worked: worked() })}\n`);
 } finally {
   ledger.runs.releaseLock();
   ledger.close();

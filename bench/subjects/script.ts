@@ -6,12 +6,14 @@ import { fetch } from "undici";
 import { subjectArguments } from "./arguments.ts";
 import type { CreateAnswer, CustomerRow, LookUpAnswer } from "./row.ts";
 import { createBody, createPath, customerRows, lookUpPath, requestHeaders } from "./row.ts";
+import { stopwatch } from "./worked.ts";
 
 /**
  * What one would write in an afternoon: p-limit and fetch, the same calls as the floor, one commit for each customer at
  * SQLite's usual durability. It promises nothing after a crash.
  */
 
+const worked = stopwatch();
 const { baseUrl, csv, directory, lanes } = subjectArguments();
 const database = new Database(join(directory, "script.db"));
 database.pragma("journal_mode = wal");
@@ -49,4 +51,4 @@ const work: Promise<void>[] = [];
 for await (const row of customerRows(csv)) work.push(limit(() => synchronise(row)));
 await Promise.all(work);
 database.close();
-process.stdout.write(`${JSON.stringify({ records: work.length })}\n`);
+process.stdout.write(`${JSON.stringify({ records: work.length, worked: worked() })}\n`);
