@@ -163,6 +163,16 @@ describe("a record that is as it was", () => {
     expect([...second.unchanged], "the form that it had when the reading began").toEqual([]);
     ledger.records.endReading(number);
   });
+
+  it("says why a whole read could not be closed", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a, b, { id: "C" }]);
+    const database = sqlite(path);
+    database.exec("create trigger broken before update of missed on record begin select raise(abort, 'broken'); end");
+    await expect(read(ledger, [a, b])).rejects.toThrow("broken");
+    database.exec("drop trigger broken");
+    expect(await read(ledger, [a, b], { confirmations: 1 })).toMatchObject({ unchanged: 2, absent: 1 });
+  });
 });
 
 describe("an id that stands twice in one read", () => {

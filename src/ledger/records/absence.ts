@@ -50,20 +50,24 @@ export class AbsenceTables {
   /** The forms of a stream that are not among those that were seen, in pages. Both come in order, and are merged. */
   *#unseen(source: string, stream: Stream, seen: SeenForms | undefined): Generator<string[], void, void> {
     const met = seen?.inOrder() ?? [].values();
-    let next = met.next();
-    for (let last = ""; ;) {
-      const rows = this.#statements.forms.all(source, stream, last, page);
-      const end = rows.at(-1);
-      if (end === undefined) break;
-      last = end;
-      const unseen: string[] = [];
-      for (const hash of rows) {
-        while (next.done !== true && next.value < hash) next = met.next();
-        if (next.done === true || next.value !== hash) unseen.push(hash);
+    try {
+      let next = met.next();
+      for (let last = ""; ;) {
+        const rows = this.#statements.forms.all(source, stream, last, page);
+        const end = rows.at(-1);
+        if (end === undefined) return;
+        last = end;
+        const unseen: string[] = [];
+        for (const hash of rows) {
+          while (next.done !== true && next.value < hash) next = met.next();
+          if (next.done === true || next.value !== hash) unseen.push(hash);
+        }
+        if (unseen.length > 0) yield unseen;
       }
-      if (unseen.length > 0) yield unseen;
+    } finally {
+      // Also where it is not gone through to its end: what is still being read cannot be closed.
+      met.return?.();
     }
-    met.return?.();
   }
 }
 
