@@ -113,13 +113,9 @@ export class RecordTables {
     return quarantined.map((row) => row.raw_hash);
   }
 
-  /**
-   * Marks what a reading has seen, where a quarantine row is open that it has not: should that row be mapped anew, it
-   * is the older form. A whole, complete reading needs no such marks: it releases the row.
-   */
-  keepSeen(source: string, stream: Stream, read: number, seen: SeenForms): void {
-    if (this.#statements.quarantineUnseen.get(source, stream, read) === undefined) return;
-    for (const hashes of seen.pages()) this.markSeen(source, stream, read, hashes);
+  /** Whether a quarantine row is open that a reading has not seen. */
+  isQuarantineUnseen(source: string, stream: Stream, read: number): boolean {
+    return this.#statements.quarantineUnseen.get(source, stream, read) !== undefined;
   }
 
   /**

@@ -70,11 +70,20 @@ export class Records {
   async finishRead(read: number, fields: Omit<Parameters<SourceReadTables["finishRead"]>[1], "at">): Promise<void> {
     const reading = this.#readings.get(read);
     const closes = fields.complete && fields.whole;
-    await this.#context.write(() => {
-      if (reading !== undefined && !closes) this.#records.keepSeen(reading.source, reading.stream, read, reading.seen);
-      this.#reads.finishRead(read, { ...fields, at: this.#context.now });
-    });
+    if (reading !== undefined && !closes) await this.#keepSeen(read, reading);
+    await this.#context.write(() => this.#reads.finishRead(read, { ...fields, at: this.#context.now }));
     if (!closes) this.endReading(read);
+  }
+
+  /**
+   * Marks what a reading has seen, where a quarantine row is open that it has not: should that row be mapped anew, it
+   * is the older form. A whole, complete reading needs no such marks: it releases the row. By the page, so that a
+   * million of them keep nobody else from writing.
+   */
+  async #keepSeen(read: number, { source, stream, seen }: Reading): Promise<void> {
+    if (!this.#context.read(() => this.#records.isQuarantineUnseen(source, stream, read))) return;
+    for (const hashes of seen.pages())
+      await this.#context.write(() => this.#records.markSeen(source, stream, read, hashes));
   }
 
   /** Lets go of what a read has met, also of one that was stopped: that one says nothing of its source. */

@@ -289,9 +289,9 @@ export const keeping: Breaks = {
   },
   "what an incomplete reading has seen is forgotten": {
     file: "src/ledger/records/record-tables.ts",
-    within: "RecordTables.keepSeen",
-    find: "=== undefined) return;",
-    replace: "!== null) return;",
+    within: "RecordTables.isQuarantineUnseen",
+    find: "!== undefined",
+    replace: "=== null",
     test: "ledger/records.test.ts",
     title:
       "a record that cannot be used > is not put over a newer form, when its id can be read by now and somebody asks for it, also where it was as before",
