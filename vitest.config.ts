@@ -52,7 +52,7 @@ function temporaryFiles(): Record<string, string> {
 /** `vitest run` tries a sample of the fault matrix, `--mode faults` and `--mode full` more of it; see test/support/sizes.ts. */
 export default defineConfig(({ mode }) => ({
   test: {
-    globalSetup: "test/support/new-ledger.ts",
+    globalSetup: ["test/support/new-ledger.ts", "test/support/bundle.ts"],
     include: mode === "faults" ? faultMatrix : ["test/**/*.test.ts"],
     exclude: mode === "faults" || mode === "full" ? [] : longest,
     // One more than the cores that a contributor has at least: while one file waits for a clock, two others work.

@@ -1,8 +1,10 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { benchPath, measure, median, timeOf } from "./measure.ts";
+import { measure, median } from "./measure.ts";
 import { lanes } from "./road.ts";
+import { measureStarts } from "./starts.ts";
+import type { Starts } from "./starts.ts";
 
 const orderSchema = z.object({ plain: z.number(), deep: z.number() });
 const chainSchema = z.object({ verifiedPerSecond: z.number(), appendedPerSecond: z.number() });
@@ -22,8 +24,7 @@ export interface Parts {
   chainEntries: number;
   /** Milliseconds of one flush of this disk, and writing calls a second that the ledger can record in three ways. */
   durability: z.infer<typeof durabilitySchema>;
-  /** Milliseconds of wall time; undefined where the command cannot be run. */
-  help: { bareNode: number | undefined; main: number | undefined; launcher: number | undefined };
+  starts: Starts;
 }
 
 export async function measureParts(work: string, rounds: number, tell: (step: string) => void): Promise<Parts> {
@@ -39,13 +40,13 @@ export async function measureParts(work: string, rounds: number, tell: (step: st
     durabilities.push((await measure("subjects/durability.ts", { directory, lanes }, durabilitySchema)).result);
     chains.push((await measure("subjects/chain.ts", { directory, entries: chainEntries }, chainSchema)).result);
   }
-  tell("help");
+  tell("starts");
   return {
     order: middleOf(orders),
     chain: middleOf(chains),
     chainEntries,
     durability: middleOf(durabilities),
-    help: await measureHelp(),
+    starts: await measureStarts(work, 20),
   };
 }
 
@@ -55,25 +56,4 @@ function middleOf<Figures extends Record<string, number>>(all: readonly Figures[
   if (first === undefined) throw new Error("nothing was measured");
   const entries = Object.keys(first).map((name) => [name, median(all.map((figures) => figures[name] ?? Number.NaN))]);
   return Object.fromEntries(entries) as Figures;
-}
-
-async function measureHelp(): Promise<Parts["help"]> {
-  const bundled = benchPath("../node_modules/.bin/node");
-  const node = existsSync(bundled) ? bundled : process.execPath;
-  return {
-    bareNode: await middleTime(node, ["-e", "0"]),
-    main: await middleTime(node, [benchPath("../src/main.ts"), "--help"]),
-    launcher: await middleTime(benchPath("../bin/crm-sync"), ["--help"]),
-  };
-}
-
-/** The middle wall time of nine runs of a command in milliseconds, after one that is not counted. */
-async function middleTime(command: string, values: readonly string[]): Promise<number | undefined> {
-  const times: number[] = [];
-  for (let number = 0; number < 10; number += 1) {
-    const seconds = await timeOf(command, values);
-    if (seconds === undefined) return undefined;
-    if (number > 0) times.push(seconds * 1_000);
-  }
-  return median(times);
 }

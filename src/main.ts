@@ -1,4 +1,4 @@
-import { enableCompileCache } from "node:module";
+import { enableCompileCache, setSourceMapsSupport } from "node:module";
 import type { ExitCode } from "./base/errors.ts";
 import type { StartHealth } from "./app/health.ts";
 
@@ -17,6 +17,14 @@ if (major < oldest) {
   process.umask(0o077);
   // Compiled code is kept in the system's temporary folder: a command starts in half the time.
   enableCompileCache();
+  // Places in a stack trace are those of the source, also in the bundle.
+  if (process.env["CRM_SYNC_TRACE"] === "1") setSourceMapsSupport(true, { nodeModules: false, generatedCode: false });
+  // Whatever keeps the program from its end is no success.
+  process.exitCode = 1 satisfies ExitCode;
+  void start();
+}
+
+async function start(): Promise<void> {
   const { main } = await import("./cli/program.ts");
   // The command line knows no web room; only here both are seen.
   const startHealth: StartHealth = async (deps) => (await import("./web/health.ts")).startHealthServer(deps);

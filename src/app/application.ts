@@ -51,12 +51,12 @@ export class Application {
   readonly header: ConfigHeader;
   /** Where relative paths of the configuration start. */
   readonly directory: string;
-  readonly logger: Logger;
   readonly clock: Clock = systemClock;
   readonly random: Randomness = systemRandomness;
   readonly environment: Environment;
   readonly sandbox: Sandbox | undefined;
   readonly #face: Face;
+  #logger: Logger | undefined;
   #ledger: Ledger | undefined;
   #inquiry: Inquiry | undefined;
   #platform: Platform | undefined;
@@ -70,11 +70,17 @@ export class Application {
     this.environment = environment;
     this.sandbox = open.sandbox;
     this.#face = face;
-    const { log, zone } = open.config;
-    this.logger =
-      face.log === undefined
-        ? createLogger({ level: log.level, destination: face.wholeLog })
-        : createLogger({ level: log.level === "info" ? "warn" : log.level, destination: face.log(zone) });
+  }
+
+  get logger(): Logger {
+    if (this.#logger !== undefined) return this.#logger;
+    const { log, zone } = this.config;
+    const show = this.#face.log;
+    this.#logger =
+      show === undefined
+        ? createLogger({ level: log.level, destination: this.#face.wholeLog })
+        : createLogger({ level: log.level === "info" ? "warn" : log.level, destination: show(zone) });
+    return this.#logger;
   }
 
   /** Loads the configuration, and starts the sandbox it asks for; throws all problems of the configuration at once. */

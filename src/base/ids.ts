@@ -10,7 +10,7 @@ export interface Randomness {
 
 /** Random bytes that are drawn from the system at once: asking for each few of them costs more than they do. */
 const drawnAtOnce = 4096;
-let drawn = randomBytes(0);
+let drawn = Buffer.alloc(0);
 let used = 0;
 
 export const systemRandomness: Randomness = {

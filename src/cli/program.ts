@@ -1,10 +1,12 @@
 import { CommanderError } from "@commander-js/extra-typings";
 import { readFileSync } from "node:fs";
-import { z } from "zod";
+import { join } from "node:path";
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { StartHealth } from "../app/health.ts";
 import type { Environment } from "../config/environment.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
+import { projectFolder } from "../base/project-folder.ts";
 import { register as apply } from "./commands/apply.ts";
 import { register as approve } from "./commands/approve.ts";
 import { register as audit } from "./commands/audit.ts";
@@ -104,6 +106,8 @@ export async function carryOut(argv: readonly string[], surroundings: Omit<Invoc
 }
 
 function version(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+  const text = readFileSync(join(projectFolder, "package.json"), "utf8");
+  const read: unknown = JSON.parse(text);
+  if (isJsonObject(read) && typeof read["version"] === "string") return read["version"];
+  throw new TypeError(`${projectFolder}/package.json names no version`);
 }

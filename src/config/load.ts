@@ -4,6 +4,7 @@ import { hashOf } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { Problem, Result } from "../base/errors.ts";
+import { projectFolder } from "../base/project-folder.ts";
 import { mistake, readDocument } from "./document.ts";
 import { readEnvironment } from "./environment.ts";
 import type { Environment } from "./environment.ts";
@@ -24,7 +25,7 @@ function shapeOf(schema: z.ZodType): JsonSchema {
   return made;
 }
 
-const shippedProfiles = join(import.meta.dirname, "../../config/profiles");
+const shippedProfiles = join(projectFolder, "config/profiles");
 
 /** What a run says about where its settings came from. Holds no value and no secret. */
 export interface ConfigHeader {
@@ -86,7 +87,8 @@ export async function loadWith<Schema extends z.ZodType>(
 
   const base: Layer = { value: {}, marks: new Map([[markKey([]), { place: `${request.path}:1:1` }]]) };
   const merged = layers.reduce(mergeLayers, base);
-  const parsed = schema.safeParse(merged.value);
+  // Read once: to compile a reader for each of its objects costs more than it saves.
+  const parsed = schema.safeParse(merged.value, { jitless: true });
   if (!parsed.success) return failed(inOrder(explainIssues(parsed.error.issues, merged, shapeOf(schema))));
   const secrets = resolveSecrets(merged.value, merged, request.environment, {
     required: request.secretsRequired ?? true,

@@ -18,41 +18,42 @@ import { status } from "./status.ts";
 export type Inquiry = ReturnType<typeof questionsTo>;
 
 function questionsTo(ledger: ReadOnlyLedger) {
-  type Question<Words extends readonly unknown[], Answer> = (ledger: ReadOnlyLedger, ...words: Words) => Answer;
+  /** Named when it is asked, so that a command loads the questions that it asks, and no others. */
+  type Question<Words extends readonly unknown[], Answer> = () => (ledger: ReadOnlyLedger, ...words: Words) => Answer;
   /** The whole answer is of one state of the ledger, whatever a run writes meanwhile. */
   const answered =
     <Words extends readonly unknown[], Answer>(question: Question<Words, Promise<Answer>>) =>
     async (...words: Words): Promise<Answer> =>
-      await ledger.oneState(() => question(ledger, ...words));
+      await ledger.oneState(() => question()(ledger, ...words));
   /** The same for an answer that comes in parts. */
   const streamed =
     <Words extends readonly unknown[], Part>(question: Question<Words, AsyncIterable<Part>>) =>
     (...words: Words): AsyncGenerator<Part, void, void> =>
-      ledger.streamed(question(ledger, ...words));
+      ledger.streamed(question()(ledger, ...words));
   /** Rows as SQLite finds them. */
   const rows =
     <Words extends readonly unknown[], Rows>(question: Question<Words, Rows>) =>
     (...words: Words): Rows =>
-      question(ledger, ...words);
+      question()(ledger, ...words);
   return {
-    status: answered(status),
-    explain: answered(explain),
-    find: answered(find),
-    quarantine: rows(quarantine),
-    quarantineById: answered(quarantineById),
-    rawForm: answered(rawForm),
-    operations: rows(operations),
-    unsettled: rows(unsettled),
-    operation: answered(operationById),
-    keptAnswer: answered(keptAnswer),
-    holds: answered(holds),
-    runs: answered(runs),
-    run: answered(runStory),
-    report: streamed(report),
-    agreement: answered(agreement),
-    findings: streamed(findings),
-    auditHead: answered(auditHead),
-    auditRows: rows(auditRows),
+    status: answered(() => status),
+    explain: answered(() => explain),
+    find: answered(() => find),
+    quarantine: rows(() => quarantine),
+    quarantineById: answered(() => quarantineById),
+    rawForm: answered(() => rawForm),
+    operations: rows(() => operations),
+    unsettled: rows(() => unsettled),
+    operation: answered(() => operationById),
+    keptAnswer: answered(() => keptAnswer),
+    holds: answered(() => holds),
+    runs: answered(() => runs),
+    run: answered(() => runStory),
+    report: streamed(() => report),
+    agreement: answered(() => agreement),
+    findings: streamed(() => findings),
+    auditHead: answered(() => auditHead),
+    auditRows: rows(() => auditRows),
     close: () => ledger.close(),
   };
 }

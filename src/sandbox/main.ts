@@ -7,5 +7,5 @@ if (major < 26) {
   process.stderr.write(`sandbox: Node 26 or newer is needed, this is ${process.versions.node}\n`);
   process.exit(1);
 }
-const { runSandbox } = await import("./process.ts");
-await runSandbox(process.argv.slice(2));
+
+void import("./process.ts").then(({ runSandbox }) => runSandbox(process.argv.slice(2)));

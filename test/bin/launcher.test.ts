@@ -17,13 +17,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 const project = join(import.meta.dirname, "../..");
 let root: string;
 
-/** A copy of the launcher in a project of its own, whose program is `main`. */
+/** A copy of the launcher in a package of its own, whose bundle is `main`. */
 function projectWith(main: string, { bundledNode }: { bundledNode: boolean }): string {
   mkdirSync(join(root, "bin"), { recursive: true });
-  mkdirSync(join(root, "src"), { recursive: true });
+  mkdirSync(join(root, "dist/0a1b"), { recursive: true });
   copyFileSync(join(project, "bin/crm-sync"), join(root, "bin/crm-sync"));
   chmodSync(join(root, "bin/crm-sync"), 0o755);
-  writeFileSync(join(root, "src/main.ts"), main);
+  writeFileSync(join(root, "dist/0a1b/main.cjs"), main);
+  writeFileSync(join(root, "dist/current"), "0a1b\n");
   if (bundledNode) {
     mkdirSync(join(root, "node_modules/.bin"), { recursive: true });
     symlinkSync(process.execPath, join(root, "node_modules/.bin/node"));
@@ -59,12 +60,12 @@ describe("the launcher", () => {
   });
 
   it("is found through a chain of relative and absolute symbolic links, from any directory", () => {
-    const launcher = projectWith("console.log(import.meta.dirname)", { bundledNode: true });
+    const launcher = projectWith("console.log(__dirname)", { bundledNode: true });
     symlinkSync("bin/crm-sync", join(root, "one"));
     symlinkSync(join(root, "one"), join(root, "two"));
     expect(launcher).toBe(join(root, "bin/crm-sync"));
     const run = spawnSync(join(root, "two"), [], { cwd: "/", env: { PATH: pathWithNode(20) }, encoding: "utf8" });
-    expect(run.stdout).toBe(`${join(root, "src")}\n`);
+    expect(run.stdout).toBe(`${join(root, "dist/0a1b")}\n`);
   });
 
   it("falls back to the Node of the machine when it is new enough", () => {
@@ -108,5 +109,28 @@ describe("the launcher", () => {
     if (child.exitCode === null) await once(child, "exit");
     expect(output).toContain("asked to stop");
     expect(child.exitCode).toBe(5);
+  });
+
+  it("of a package that was installed beside others finds the Node beside them", () => {
+    const folder = root;
+    root = join(folder, "node_modules/crm-sync");
+    const launcher = projectWith("console.log(process.version)", { bundledNode: false });
+    mkdirSync(join(folder, "node_modules/.bin"));
+    symlinkSync(process.execPath, join(folder, "node_modules/.bin/node"));
+    const run = spawnSync(launcher, [], { env: { PATH: pathWithNode(20) }, encoding: "utf8" });
+    root = folder;
+    expect(run.stderr).toBe("");
+    expect(run.stdout).toBe(`${process.version}\n`);
+  });
+
+  it("says with 78 that a package without a bundle has to be installed again", () => {
+    const launcher = projectWith("console.log('started')", { bundledNode: true });
+    rmSync(join(root, "dist"), { recursive: true });
+    const run = spawnSync(launcher, [], { env: { PATH: pathWithNode(20) }, encoding: "utf8" });
+    expect(run.status).toBe(78);
+    expect(run.stdout).toBe("");
+    expect(run.stderr).toBe(
+      `crm-sync: ${root} holds neither a bundle nor the source of the program; install it again\n`,
+    );
   });
 });

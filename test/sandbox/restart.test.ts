@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { bundled } from "../support/bundle.ts";
 import { batch, newBuy } from "./bodies.ts";
 import { addStaff, assetIds, callerOf, contentsOf, createEnterprise, started } from "./caller.ts";
 import type { Parsed } from "./caller.ts";
@@ -21,7 +22,7 @@ async function stateFile(): Promise<string> {
 
 /** The sandbox as a process of its own. */
 async function spawned(...options: string[]) {
-  const child = spawn(process.execPath, ["src/sandbox/main.ts", ...options], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [bundled("sandbox.cjs"), ...options], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines = createInterface({ input: child.stdout });
   const [line] = await once(lines, "line");

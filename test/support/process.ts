@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bundled } from "./bundle.ts";
 import { endOf, environmentAt, wordsAt } from "./program.ts";
 import type { Ended, Place } from "./program.ts";
 
@@ -34,7 +35,7 @@ export interface Running {
 function commandOf({ folder, preload, under }: OwnPlace): [string, ...string[]] {
   if (folder !== undefined) return [join(project, "bin/crm-sync")];
   const preloaded = preload === undefined ? [] : ["--import", preload];
-  const program: [string, ...string[]] = [process.execPath, ...preloaded, join(project, "src/main.ts")];
+  const program: [string, ...string[]] = [process.execPath, ...preloaded, bundled("main.cjs")];
   const [first, ...rest] = under ?? [];
   return first === undefined ? program : [first, ...rest, ...program];
 }

@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
+import { bundled } from "./bundle.ts";
 
-const project = join(import.meta.dirname, "../..");
 const listening = z.object({ url: z.url(), port: z.int() });
 
 /** Both remote services in a process of their own, as a platform is. */
@@ -30,7 +29,7 @@ export async function startSandboxProcess(options: {
   const words = ["--store", store, "--latency", String(latencyMs)];
   for (const fault of faults) words.push("--fault", JSON.stringify(fault));
   if (seed !== undefined) words.push("--seed", String(seed));
-  const child = spawn(process.execPath, [join(project, "src/sandbox/main.ts"), ...words], {
+  const child = spawn(process.execPath, [bundled("sandbox.cjs"), ...words], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = exitOf(child);

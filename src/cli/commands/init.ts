@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { ExitCode } from "../../base/errors.ts";
+import { projectFolder } from "../../base/project-folder.ts";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
 import { ok } from "../command.ts";
 import type { Invocation } from "../command.ts";
@@ -30,7 +31,7 @@ async function initCommand(invocation: Invocation): Promise<ExitCode> {
       });
     }
     try {
-      copyFileSync(join(import.meta.dirname, "../../../config/production.example.yaml"), path);
+      copyFileSync(join(projectFolder, "config/production.example.yaml"), path);
       // It holds no secret, and whoever may read the ledger asks with it.
       chmodSync(path, 0o644);
     } catch (error) {
