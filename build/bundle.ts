@@ -1,7 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import {
+  closeSync,
   existsSync,
+  fsyncSync,
   mkdirSync,
+  openSync,
   readFileSync,
   readdirSync,
   renameSync,
@@ -65,6 +68,7 @@ export async function build(root: string): Promise<Bundle> {
     const { output } = await bundleInto(root, made);
     refuseLoadedEntries(output);
     const name = hashOf(output);
+    flush(made);
     publish(made, join(dist, name));
     writeFileSync(current, `${name}\n`);
     utimesSync(current, begun, begun);
@@ -138,9 +142,25 @@ function hashOf(output: RolldownOutput["output"]): string {
   return hash.digest("hex").slice(0, 12);
 }
 
-/** Puts a finished bundle where it belongs. One that stands there is the same, unless somebody took files away. */
+/** Has the files on the disk before anything names them: after a power cut they would be empty. */
+function flush(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const file = openSync(join(folder, name), "r");
+    try {
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  }
+}
+
+/** Puts a finished bundle where it belongs. One that stands there is the same, unless files went or were cut. */
 function publish(made: string, target: string): void {
-  const isWhole = (): boolean => existsSync(target) && readdirSync(target).length === readdirSync(made).length;
+  const sizes = (folder: string): string =>
+    readdirSync(folder)
+      .map((name) => `${name} ${statSync(join(folder, name)).size}`)
+      .join("\n");
+  const isWhole = (): boolean => existsSync(target) && sizes(target) === sizes(made);
   if (isWhole()) return;
   rmSync(target, { recursive: true, force: true });
   try {
@@ -161,10 +181,11 @@ function removeOld(dist: string, name: string): void {
   for (const { path } of [...bundles.slice(kept - 1), ...cutOff]) rmSync(path, { recursive: true, force: true });
 }
 
-/** The bundle in effect. Throws where there is none, or where what it was made of has changed since. */
+/** The bundle in effect. Throws where there is none, or where what it was made of may have changed since. */
 export function currentBundle(root: string): string {
   const stamp = stampOf(root);
   const since = statSync(stamp).mtimeMs;
+  if (since > Date.now()) throw new Error(`the clock was set back after the bundle was made: \`npm run build\``);
   const changed = sources.flatMap((source) => [
     join(root, source),
     ...(statSync(join(root, source)).isDirectory() ? filesIn(join(root, source)) : []),

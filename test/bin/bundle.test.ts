@@ -110,6 +110,27 @@ describe("the bundle that the launcher runs", () => {
     expect(start("--version").stderr).toBe("");
   });
 
+  it("is made anew where the clock was set back since: what changed by then has an earlier time", () => {
+    start("--version");
+    const soon = Date.now() / 1_000 + 3_600;
+    utimesSync(join(root, "dist/current"), soon, soon);
+    describedAs("edited after the clock was set back");
+    const after = start("--help");
+    expect(onlyLine(after)).toContain("the clock was set back after the bundle in ");
+    expect(after.stdout).toContain("edited after the clock was set back");
+    expect(start("--help").stderr).toBe("");
+  });
+
+  it("is made anew where its program is empty, as after a power cut, and never ends with 0 having done nothing", () => {
+    start("--version");
+    const name = readFileSync(join(root, "dist/current"), "utf8").trim();
+    writeFileSync(join(root, "dist", name, "main.cjs"), "");
+    const after = start("--version");
+    expect(after).toMatchObject({ stdout: "0.1.0\n", status: 0 });
+    expect(onlyLine(after)).toContain("it was built in ");
+    expect(start("--version")).toMatchObject({ stdout: "0.1.0\n", stderr: "", status: 0 });
+  });
+
   it("is made whole by each of two starts at once, and the one in effect stays whole meanwhile", async () => {
     start("--version");
     describedAs("edited for two");
@@ -172,7 +193,7 @@ describe("the bundle that the launcher runs", () => {
 
   it("is compared with the same sources by the launcher and by the tests", () => {
     const launcher = readFileSync(join(project, "bin/crm-sync"), "utf8");
-    const compared = /find -L ((?:"[^"]+"[\s\\]+)+)-cnewer/u.exec(launcher)?.[1];
+    const compared = /find -L ((?:"[^"]+"[\s\\]+)+)\\\(/u.exec(launcher)?.[1];
     expect(compared?.match(/(?<=\$root\/)[^"]+/gu)).toEqual(sources);
   });
 });
