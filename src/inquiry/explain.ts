@@ -11,7 +11,7 @@ import type { ExplainFacts, RecordFacts, VersionFacts } from "../report/explain.
 import type { AuditFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
 import { known } from "./explain-known.ts";
 import { holds } from "./holds.ts";
-import { openStates, operations, operationsOfRecord } from "./operations.ts";
+import { operations, operationsOfRecord } from "./operations.ts";
 import { quarantine } from "./quarantine.ts";
 import type { QuarantineFilter } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -130,7 +130,7 @@ async function customerOf(ledger: ReadOnlyLedger, key: RecordKey): Promise<Expla
     .where("state", "<>", sql.lit("resolved"))
     .executeTakeFirst();
   const openOperations: OperationFacts[] = [];
-  for await (const row of operations(ledger, { customer: key, states: openStates })) openOperations.push(row);
+  for await (const row of operations(ledger, { openOf: key })) openOperations.push(row);
   return {
     key,
     record: await recordOf(ledger, "customers", key),

@@ -14,7 +14,8 @@ import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 export interface OperationFilter {
   states?: readonly OperationState[];
   run?: string;
-  customer?: RecordKey;
+  /** Only what is open of this customer: by their customer, finished ones are not found. */
+  openOf?: RecordKey;
   subject?: string;
   /** Only operations that changed state at or after this instant, and before `until`. */
   since?: string;
@@ -37,10 +38,11 @@ export async function* operations(
   if (filter.since !== undefined) query = query.where("updated_at", ">=", filter.since);
   if (filter.until !== undefined) query = query.where("updated_at", "<", filter.until);
   if (filter.limit !== undefined) query = query.limit(filter.limit);
-  if (filter.customer !== undefined) {
+  if (filter.openOf !== undefined) {
     query = query
-      .where("customer_namespace", "=", filter.customer.namespace)
-      .where("customer_id", "=", filter.customer.id);
+      .where("state", "in", spelled(openStates))
+      .where("customer_namespace", "=", filter.openOf.namespace)
+      .where("customer_id", "=", filter.openOf.id);
   }
   for (const row of ledger.rows(query)) yield await operationFacts(ledger, row);
 }

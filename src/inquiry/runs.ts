@@ -62,7 +62,16 @@ export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunS
   const records = await ledger.db
     .selectFrom("record")
     .select(["stream", sql<string>`coalesce(outcome, 'none')`.as("outcome"), sql<number>`count(*)`.as("count")])
-    .where("outcome_run", "=", id)
+    .where((where) =>
+      where.or([
+        where.and([where("changed_run", "=", id), where("outcome_run", "=", id)]),
+        // An index holds those that another run has changed.
+        where.and([
+          where("outcome_run", "=", id),
+          sql<boolean>`outcome_run is not null and outcome_run is not changed_run`,
+        ]),
+      ]),
+    )
     .groupBy(["stream", "outcome"])
     .orderBy("stream")
     .orderBy("outcome")

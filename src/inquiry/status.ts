@@ -3,6 +3,7 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
+import type { OperationState } from "../ledger/journal/tables.ts";
 import { lastRunIds } from "../ledger/runs/run-statements.ts";
 import type { OperationFacts } from "../report/facts.ts";
 import type { StatusFacts } from "../report/status.ts";
@@ -17,8 +18,8 @@ import { lastReads } from "./runs.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
 
 const shownOperations = 20;
-/** States of operations that are not at their end, in the order of the index over them. */
-const begun = ["planned", "sending", "unknown", "parked", "held"] as const;
+/** States in which an operation waits to be begun. */
+const waitingStates = ["planned", "held"] as const;
 const count = sql<number>`count(*)`.as("count");
 
 /** The state of the ledger at a glance. */
@@ -50,13 +51,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     reads: await lastReads(ledger),
     absence: await absence(ledger),
     holds: await holds(ledger, { states: ["open", "approved"] }),
-    operations: await db
-      .selectFrom("operation")
-      .select(["state", count])
-      .where("state", "in", spelled(begun))
-      .groupBy("state")
-      .orderBy("state")
-      .execute(),
+    operations: await unfinished(ledger),
     openOperations,
     open,
     requests: await requestsDue(ledger),
@@ -73,6 +68,19 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     openCircuits: await openCircuits(ledger),
     notices: await openAlerts(ledger),
   };
+}
+
+/** Operations that are not at their end, by their states: what is open and what waits has an index each. */
+async function unfinished({ db }: ReadOnlyLedger): Promise<StatusFacts["operations"]> {
+  const counted = async (states: readonly OperationState[]) =>
+    await db
+      .selectFrom("operation")
+      .select(["state", count])
+      .where("state", "in", spelled(states))
+      .groupBy("state")
+      .execute();
+  const all = [...(await counted(openStates)), ...(await counted(waitingStates))];
+  return all.sort((one, other) => (one.state < other.state ? -1 : 1));
 }
 
 async function lastFireTimes({ db }: ReadOnlyLedger): Promise<StatusFacts["slots"]> {

@@ -29,8 +29,6 @@ const work = [
   "asset_number_free",
   "hold_open",
   "manual_request_due",
-  "operation_by_state",
-  "operation_dirty",
   "operation_held",
   "operation_open",
   "operation_waiting",
@@ -218,7 +216,7 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
   for (const filter of [{}, { customer: key("c1") }, { record: { stream: "orders" as const, key: key("o1") } }])
     await collect(inquiry.quarantine(filter));
   await collect(inquiry.unsettled());
-  for (const filter of [{ run: "r" }, { subject: "s" }, { customer: key("c1") }])
+  for (const filter of [{ run: "r" }, { subject: "s" }, { openOf: key("c1") }])
     await collect(inquiry.operations(filter));
   for (const kind of ["orders", "reconciliation", "exceptions"] as const)
     await reportText(inquiry, request(kind), "json");

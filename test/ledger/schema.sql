@@ -27,7 +27,8 @@ CREATE TRIGGER tally_placed_order_end after update of to_at on placed_order when
 CREATE TRIGGER tally_placed_order_insert after insert on placed_order when (new.to_at is null) begin insert into tally (name, count) values ('placed_order', 1) on conflict (name) do update set count = count + 1; end;
 CREATE TRIGGER tally_record_delete after delete on record begin update record_tally set count = count - 1, pending = pending - old.pending where stream = old.stream and state = old.state; end;
 CREATE TRIGGER tally_record_insert after insert on record begin insert into record_tally (stream, state, count, pending) values (new.stream, new.state, 1, new.pending) on conflict (stream, state) do update set count = count + 1, pending = pending + excluded.pending; end;
-CREATE TRIGGER tally_record_update after update of state, pending, stream on record when old.state <> new.state or old.pending <> new.pending or old.stream <> new.stream begin update record_tally set count = count - 1, pending = pending - old.pending where stream = old.stream and state = old.state; insert into record_tally (stream, state, count, pending) values (new.stream, new.state, 1, new.pending) on conflict (stream, state) do update set count = count + 1, pending = pending + excluded.pending; end;
+CREATE TRIGGER tally_record_moved after update of state, stream on record when old.state <> new.state or old.stream <> new.stream begin update record_tally set count = count - 1, pending = pending - old.pending where stream = old.stream and state = old.state; insert into record_tally (stream, state, count, pending) values (new.stream, new.state, 1, new.pending) on conflict (stream, state) do update set count = count + 1, pending = pending + excluded.pending; end;
+CREATE TRIGGER tally_record_pending after update of pending on record when old.pending <> new.pending and old.state = new.state and old.stream = new.stream begin update record_tally set pending = pending + new.pending - old.pending where stream = new.stream and state = new.state; end;
 CREATE TRIGGER tally_staff_link_begin after update of to_at on staff_link when (new.to_at is null) and not (old.to_at is null) begin insert into tally (name, count) values ('staff_link', 1) on conflict (name) do update set count = count + 1; end;
 CREATE TRIGGER tally_staff_link_delete after delete on staff_link when (old.to_at is null) begin update tally set count = count - 1 where name = 'staff_link'; end;
 CREATE TRIGGER tally_staff_link_end after update of to_at on staff_link when (old.to_at is null) and not (new.to_at is null) begin update tally set count = count - 1 where name = 'staff_link'; end;
@@ -59,7 +60,7 @@ CREATE TABLE placed_order ( namespace text not null, order_id text not null, fro
 CREATE TABLE plan (id text primary key, created_at text not null, header text not null, run_id text) strict, without rowid;
 CREATE TABLE platform_customer ( enterprise_global_id text not null, customer_id text not null, is_default integer not null, channel_code text not null, channel_customer_id text not null, seen_at text not null, primary key (enterprise_global_id, customer_id) ) strict, without rowid;
 CREATE TABLE private_value ( ref text not null, version integer not null, salt text, body text, sealed text, created_at text not null, wiped_at text, primary key (ref, version) ) strict, without rowid;
-CREATE TABLE protected_member ( member_global_id text primary key, enterprise_global_id text not null, reason text not null, seen_at text not null ) strict, without rowid;
+CREATE TABLE "protected_member" ( enterprise_global_id text not null, member_global_id text not null, reason text not null, seen_at text not null, primary key (enterprise_global_id, member_global_id) ) strict, without rowid;
 CREATE TABLE quarantine ( id text primary key, source text not null, stream text not null, namespace text, record_id text, customer_namespace text, customer_id text, place text not null, field text not null, code text not null, message text not null, expected text, raw_ref text not null, raw_hash text not null, first_seen text not null, last_seen text not null, last_read integer not null, state text not null check (state in ('open', 'retry', 'resolved')), resolved_at text, resolution text ) strict, without rowid;
 CREATE TABLE record ( stream text not null, namespace text not null, id text not null, source text not null, raw_hash text not null, body_hash text not null, version integer not null, customer_namespace text not null, customer_id text not null, state text not null check (state in ('current', 'quarantined', 'absent')), last_read integer not null, missed integer not null default 0, pending integer not null default 0, deferred_code text, deferred_reason text, deferred_since text, changed_run text, outcome_run text, outcome text, first_seen text not null, changed_at text not null, missed_since text, primary key (stream, namespace, id) ) strict, without rowid;
 CREATE TABLE record_tally ( stream text not null, state text not null, count integer not null, pending integer not null, primary key (stream, state) ) strict, without rowid;
@@ -71,7 +72,6 @@ CREATE TABLE source_read ( number integer primary key, run_id text, source text 
 CREATE TABLE source_stream (source text not null, stream text not null, job text, primary key (source, stream)) strict, without rowid;
 CREATE TABLE staff_link ( namespace text not null, staff_id text not null, from_at text not null, to_at text, customer_namespace text not null, customer_id text not null, enterprise_global_id text not null, member_global_id text not null, origin text not null check (origin in ('created', 'adopted')), profile text not null, primary key (namespace, staff_id, from_at) ) strict, without rowid;
 CREATE TABLE tally (name text primary key, count integer not null) strict, without rowid;
-CREATE UNIQUE INDEX acknowledged_current on acknowledged (namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX asset_number_by_instance on asset_number (namespace, order_id, instance_id, unit) where fixed_at is not null;
 CREATE INDEX asset_number_by_instance_id on asset_number (namespace, instance_id) where fixed_at is not null;
 CREATE UNIQUE INDEX asset_number_by_wire on asset_number (wire_number) where fixed_at is not null;
@@ -85,7 +85,6 @@ CREATE UNIQUE INDEX hold_open on hold (customer_namespace, customer_id) where st
 CREATE INDEX hold_rejected on hold (customer_namespace, customer_id, set_hash) where state = 'rejected';
 CREATE INDEX link_by_channel on link (channel_customer_id) where to_at is null;
 CREATE UNIQUE INDEX link_by_enterprise on link (enterprise_global_id) where to_at is null;
-CREATE UNIQUE INDEX link_current on link (namespace, customer_id) where to_at is null;
 CREATE INDEX manual_request_due on manual_request (customer_namespace, customer_id) where to_at is null and due = 1;
 CREATE INDEX manual_request_ended on manual_request (to_at) where to_at is not null;
 CREATE UNIQUE INDEX manual_request_live on manual_request (of, about) where to_at is null;
@@ -93,12 +92,10 @@ CREATE INDEX manual_request_of_customer on manual_request (customer_namespace, c
 CREATE UNIQUE INDEX observation_current on observation (customer_namespace, customer_id, kind, subject) where to_at is null;
 CREATE INDEX observation_ended on observation (to_at) where to_at is not null;
 CREATE INDEX observation_read_by_time on observation_read (seen_at);
-CREATE INDEX operation_by_customer on operation (customer_namespace, customer_id, created_at);
-CREATE INDEX operation_by_run on operation (run_id, state);
-CREATE INDEX operation_by_state on operation (state, customer_namespace, customer_id) where state in ('planned', 'sending', 'unknown', 'parked', 'held');
+CREATE INDEX operation_by_run on operation (run_id);
 CREATE INDEX operation_by_subject on operation (subject);
-CREATE INDEX operation_dirty on operation (customer_namespace, customer_id) where state in ('sending', 'unknown', 'planned');
 CREATE INDEX operation_held on operation (hold_id) where state = 'held';
+CREATE INDEX operation_of_pool on operation (created_at) where customer_id = '';
 CREATE UNIQUE INDEX operation_open on operation (customer_namespace, customer_id, subject) where state in ('sending', 'unknown', 'parked');
 CREATE INDEX operation_open_enterprise on operation (json_extract(target, '$.channelCustomerId')) where state in ('sending', 'unknown', 'parked') and kind in ('create-enterprise', 'bind-enterprise');
 CREATE INDEX operation_open_order on operation (json_extract(payload, '$.channelOrderId')) where state in ('sending', 'unknown', 'parked') and kind = 'place-order';
@@ -107,7 +104,6 @@ CREATE INDEX operation_waiting on operation (customer_namespace, customer_id, po
 CREATE UNIQUE INDEX placed_order_by_channel on placed_order (channel_order_id) where to_at is null;
 CREATE INDEX placed_order_by_customer on placed_order (customer_namespace, customer_id) where to_at is null;
 CREATE UNIQUE INDEX placed_order_current on placed_order (namespace, order_id) where to_at is null;
-CREATE INDEX protected_member_by_enterprise on protected_member (enterprise_global_id);
 CREATE INDEX quarantine_by_customer on quarantine (customer_namespace, customer_id) where state <> 'resolved';
 CREATE INDEX quarantine_by_record on quarantine (stream, namespace, record_id) where state <> 'resolved';
 CREATE INDEX quarantine_of_nobody on quarantine (source, stream) where state <> 'resolved' and customer_id is null;
@@ -116,7 +112,7 @@ CREATE INDEX quarantine_resolved on quarantine (resolved_at) where state = 'reso
 CREATE INDEX record_by_change on record (changed_run) where changed_run is not null;
 CREATE INDEX record_by_customer on record (customer_namespace, customer_id, stream);
 CREATE INDEX record_by_hash on record (source, stream, raw_hash);
-CREATE INDEX record_by_outcome on record (outcome_run) where outcome_run is not null;
+CREATE INDEX record_by_later_outcome on record (outcome_run) where outcome_run is not null and outcome_run is not changed_run;
 CREATE INDEX record_deferred on record (stream, namespace, id) where deferred_code is not null;
 CREATE INDEX record_missing on record (source, stream) where missed > 0 and state <> 'absent';
 CREATE INDEX record_pending on record (customer_namespace, customer_id) where pending = 1;

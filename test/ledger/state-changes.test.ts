@@ -7,6 +7,7 @@ import { withNumbers } from "../../src/operation/state/asset-numbers.ts";
 import type { Known, StateChange } from "../../src/operation/state.ts";
 import { customerRecord, orderRecord } from "../support/world/records.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
+import { rowsOf } from "../support/world/start.ts";
 
 const runs = 60;
 const key = (id: string): RecordKey => ({ namespace: "crm", id });
@@ -259,6 +260,14 @@ it("what is learned of a customer, applied in memory, is what its rows say when 
     ),
     { numRuns: runs, seed: 20_261_001, endOnFailure: true },
   );
+  // What stands no more is ended: of a customer there is one link and one acknowledged form, whatever came before.
+  for (const table of ["link", "acknowledged"])
+    expect(
+      rowsOf(
+        world.ledger.path,
+        `select customer_id from ${table} where to_at is null group by namespace, customer_id having count(*) > 1`,
+      ),
+    ).toEqual([]);
   // Each change that a customer's state knows of was among them, and changed something.
   expect([...changed].sort()).toEqual([
     "acknowledged",

@@ -28,6 +28,7 @@ import * as refusedTriesMigration from "../../../migrations/0009_refused_tries.t
 import * as factsAndWordsMigration from "../../../migrations/0010_facts_and_words.ts";
 import * as requestsMigration from "../../../migrations/0011_requests.ts";
 import * as rowsInOnePageMigration from "../../../migrations/0012_rows_in_one_page.ts";
+import * as fewerIndexesMigration from "../../../migrations/0013_fewer_indexes.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -51,6 +52,7 @@ export const migrations: Record<string, Migration> = {
   "0010_facts_and_words": factsAndWordsMigration,
   "0011_requests": requestsMigration,
   "0012_rows_in_one_page": rowsInOnePageMigration,
+  "0013_fewer_indexes": fewerIndexesMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

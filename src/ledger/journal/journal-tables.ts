@@ -125,7 +125,7 @@ export class JournalTables {
           // Orders of asset numbers (E9) belong to the pool and to no run: those made since it began are its own, as it
           // holds the lock.
           `select count(*) as count from run r join operation o on o.run_id = r.id
-           or (o.customer_namespace = '' and o.customer_id = '' and o.created_at >= r.started_at)
+           or (o.customer_id = '' and o.created_at >= r.started_at)
          join attempt a on a.operation_id = o.id
          where r.id = +? and a.started_at >= r.started_at and (a.outcome is null or a.outcome <> 'not-sent')`,
         ),

@@ -102,7 +102,7 @@ export class WorkTables {
 /** What is asked about the work of a run and written of it. In one piece: a table of statements. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
-    // Each half stops at the limit by itself, in the order of its index.
+    // Each part stops at the limit by itself, in the order of its index.
     pendingCustomers: () =>
       database.prepare<
         [{ namespace: string; id: string; limit: number }],
@@ -115,7 +115,13 @@ function prepareStatements(database: Sqlite) {
        union
        select * from (
          select distinct customer_namespace, customer_id from operation
-         where state in ('sending', 'unknown', 'planned') and customer_id <> ''
+         where state in ('sending', 'unknown', 'parked') and state <> 'parked' and customer_id <> ''
+           and (customer_namespace, customer_id) > (@namespace, @id)
+         order by customer_namespace, customer_id limit @limit)
+       union
+       select * from (
+         select distinct customer_namespace, customer_id from operation
+         where state in ('planned', 'held') and state = 'planned' and customer_id <> ''
            and (customer_namespace, customer_id) > (@namespace, @id)
          order by customer_namespace, customer_id limit @limit)
        union
@@ -131,7 +137,10 @@ function prepareStatements(database: Sqlite) {
          select customer_namespace, customer_id from record where pending = 1 and state <> 'quarantined'
          union
          select customer_namespace, customer_id from operation
-           where state in ('sending', 'unknown', 'planned') and customer_id <> ''
+           where state in ('sending', 'unknown', 'parked') and state <> 'parked' and customer_id <> ''
+         union
+         select customer_namespace, customer_id from operation
+           where state in ('planned', 'held') and state = 'planned' and customer_id <> ''
          union
          select customer_namespace, customer_id from manual_request where to_at is null and due = 1)`,
       ),

@@ -57,7 +57,9 @@ export function runStatements(database: Sqlite) {
          sum(outcome_run = @run and changed_run is not @run) as again,
          sum(changed_run = @run) as changed,
          sum(changed_run = @run and state <> 'quarantined' and outcome_run is not @run) as lost
-       from record where changed_run = +@run or outcome_run = +@run group by stream`,
+       from record
+       where changed_run = +@run or (outcome_run = +@run and outcome_run is not null and outcome_run is not changed_run)
+       group by stream`,
       ),
   });
 }

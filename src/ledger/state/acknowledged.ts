@@ -31,7 +31,7 @@ export class AcknowledgedRows {
 
   readonly writes: Writes<AcknowledgedChange> = {
     acknowledged: ({ customer: { namespace, id }, fields }, at) => {
-      this.#statements.end.run(at, namespace, id);
+      this.#statements.end.run(at, namespace, id, namespace, id);
       this.#statements.begin.run(namespace, id, at, JSON.stringify(fields));
     },
   };
@@ -41,10 +41,16 @@ function prepareStatements(database: Sqlite) {
   return statements.onUse({
     of: () =>
       database.prepare<[string, string], Pick<AcknowledgedTable, "fields">>(
-        "select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null",
+        `select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null
+          order by from_at desc limit 1`,
       ),
     end: () =>
-      database.prepare("update acknowledged set to_at = ? where namespace = +? and customer_id = +? and to_at is null"),
+      // The newest one but for a clock that was set back.
+      database.prepare<[string, string, string, string, string]>(
+        `update acknowledged set to_at = ? where namespace = +? and customer_id = +? and from_at = (
+           select from_at from acknowledged where namespace = +? and customer_id = +? and to_at is null
+           order by from_at desc limit 1)`,
+      ),
     begin: () =>
       database.prepare(
         `insert into acknowledged (namespace, customer_id, from_at, fields) values (?, ?, ?, ?)

@@ -61,14 +61,18 @@ export class LinkRows {
     linked: ({ customer: { namespace, id }, link }, at) => {
       const { enterpriseGlobalId, channelCode, channelCustomerId, origin, examined } = link;
       const run = this.#statements;
-      run.end.run(at, namespace, id);
+      run.end.run(at, namespace, id, namespace, id);
       run.begin.run(namespace, id, at, enterpriseGlobalId, channelCode, channelCustomerId, origin, examined ? 1 : 0);
     },
     examined: ({ customer: { namespace, id } }) => {
-      this.#statements.examined.run(namespace, id);
+      this.#statements.examined.run(namespace, id, namespace, id);
     },
   };
 }
+
+/** Since when the link of a customer stands: its newest one but for a clock that was set back. */
+const live = `select from_at from link where namespace = +? and customer_id = +? and to_at is null
+  order by from_at desc limit 1`;
 
 type LinkedCustomer = Pick<LinkTable, "namespace" | "customer_id">;
 
@@ -83,7 +87,7 @@ function prepareStatements(database: Sqlite) {
         >
       >(
         `select enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at from link
-       where namespace = +? and customer_id = +? and to_at is null`,
+       where namespace = +? and customer_id = +? and to_at is null order by from_at desc limit 1`,
       ),
     customers: () =>
       database.prepare<[string, string, number], LinkedCustomer>(
@@ -95,7 +99,9 @@ function prepareStatements(database: Sqlite) {
         "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
       ),
     end: () =>
-      database.prepare("update link set to_at = ? where namespace = +? and customer_id = +? and to_at is null"),
+      database.prepare<[string, string, string, string, string]>(
+        `update link set to_at = ? where namespace = +? and customer_id = +? and from_at = (${live})`,
+      ),
     begin: () =>
       database.prepare(
         `insert into link (namespace, customer_id, from_at, enterprise_global_id, channel_code, channel_customer_id,
@@ -107,6 +113,8 @@ function prepareStatements(database: Sqlite) {
          origin = excluded.origin, examined = excluded.examined`,
       ),
     examined: () =>
-      database.prepare("update link set examined = 1 where namespace = +? and customer_id = +? and to_at is null"),
+      database.prepare<[string, string, string, string]>(
+        `update link set examined = 1 where namespace = +? and customer_id = +? and from_at = (${live})`,
+      ),
   });
 }
