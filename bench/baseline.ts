@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
-import type { Check, CheckedRatio } from "./check.ts";
-import { checkedRatios, checkedRecords, emptyCheck, measureRound } from "./check.ts";
-import { benchPath, median } from "./measure.ts";
-import type { Figure } from "./targets.ts";
-import { times } from "./targets.ts";
+import type { CheckedRatio, CheckRound } from "./check.ts";
+import { bestRatio, checkedRatios, checkedRecords, measureCheckRound, roundRatios } from "./check.ts";
+import { benchPath } from "./measure.ts";
+import type { Measuring } from "./measuring.ts";
+import type { Figure } from "./figure.ts";
+import { spreadOf, times } from "./figure.ts";
 
 const names = ["first", "firstCpu", "verify", "verifyCpu", "unchanged", "unchangedCpu"] as const;
 
@@ -30,52 +31,52 @@ export function readBaseline(): Baseline | undefined {
   return kept.records === checkedRecords ? kept : undefined;
 }
 
-/** Keeps the middle of each ratio. */
-export function writeBaseline(check: Check): void {
-  const ratios = Object.fromEntries(names.map((name) => [name, Number(median(check[name]).toFixed(3))]));
-  const rounds = check.first.length;
-  writeFileSync(path, `${JSON.stringify({ records: checkedRecords, rounds, ratios }, null, 2)}\n`);
+/** Keeps the ratios of these rounds. Throws where others took too much of the machine to say. */
+export function writeBaseline(rounds: readonly CheckRound[]): void {
+  const ratios = names.map((name) => {
+    const ratio = bestRatio(rounds, name);
+    if (ratio === undefined) throw new Error("the machine was busy with other things in every round: nothing is kept");
+    return [name, Number(ratio.toFixed(3))];
+  });
+  const kept = { records: checkedRecords, rounds: rounds.length, ratios: Object.fromEntries(ratios) };
+  writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`);
 }
 
-/**
- * Which ratios lost more than 15 %: the middle of the rounds is so far below the kept one, and no round reached that.
- * Other work on the machine moves single rounds, of CPU less than of speed.
- */
-export function lostRatios(check: Check, kept: Baseline): CheckedRatio[] {
+/** Which ratios lost more than 15 %. */
+export function lostRatios(rounds: readonly CheckRound[], kept: Baseline): CheckedRatio[] {
   return names.filter((name) => {
-    const before = kept.ratios[name];
-    return median(check[name]) < before * (1 - mostLost) && Math.max(...check[name]) < before;
+    const ratio = bestRatio(rounds, name);
+    return ratio !== undefined && ratio < kept.ratios[name] * (1 - mostLost);
   });
 }
 
 /** Measures `rounds` rounds, and more of them as long as something seems lost. */
 export async function measureCheck(
+  measuring: Measuring,
   rounds: number,
   kept: Baseline | undefined,
-  work: string,
-  tell: (step: string) => void,
-): Promise<Check> {
-  const check = emptyCheck();
-  const seemsLost = (): boolean => kept !== undefined && lostRatios(check, kept).length > 0;
-  while (check.first.length < rounds || (check.first.length < mostRounds && seemsLost()))
-    await measureRound(check, work, tell);
-  return check;
+): Promise<CheckRound[]> {
+  const taken: CheckRound[] = [];
+  const seemsLost = (): boolean => kept !== undefined && lostRatios(taken, kept).length > 0;
+  while (taken.length < rounds || (taken.length < mostRounds && seemsLost()))
+    taken.push(await measureCheckRound(measuring, taken.length + 1));
+  return taken;
 }
 
-/** T9: each ratio with its least, middle and largest value, against the kept one. */
-export function checkFigures(check: Check, kept: Baseline | undefined): Figure[] {
-  const lost = kept === undefined ? [] : lostRatios(check, kept);
+/** T9: each ratio against the kept one. */
+export function checkFigures(rounds: readonly CheckRound[], kept: Baseline | undefined): Figure[] {
+  const lost = kept === undefined ? [] : lostRatios(rounds, kept);
   return names.map((name) => {
-    const all = check[name];
-    const spread = `${times(Math.min(...all))} to ${times(Math.max(...all))} in ${all.length} rounds`;
+    const best = bestRatio(rounds, name);
     const before = kept?.ratios[name];
+    const loss = best === undefined || before === undefined ? "" : `, ${times(best / before)} the kept one`;
     return {
       target: "T9",
       what: checkedRatios[name],
-      figure: `${times(median(all))} (${spread})`,
+      figure: best === undefined ? "others took too much of the machine" : `${times(best)} best to best${loss}`,
       wanted: before === undefined ? "none is kept (--write-baseline)" : `no loss over 15 % of ${times(before)}`,
-      ratio: before === undefined ? "" : `${times(median(all) / before)} the kept one`,
-      verdict: before === undefined ? "not measured" : lost.includes(name) ? "below" : "met",
+      spread: spreadOf(roundRatios(rounds, name)),
+      verdict: best === undefined || before === undefined ? "not measured" : lost.includes(name) ? "below" : "met",
     };
   });
 }

@@ -1,22 +1,31 @@
-import { mkdirSync } from "node:fs";
+import { cpus } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { writeCustomers } from "./customers.ts";
-import { measure } from "./measure.ts";
-import type { Passage } from "./road.ts";
-import { lanes, pass } from "./road.ts";
+import type { Measuring } from "./measuring.ts";
+import { rowsAsTheyWere, workedSchema } from "./parts.ts";
+import type { Passage } from "./passage.ts";
+import { exportPath, peerPass, programPass } from "./passage.ts";
 
 /** Customers of each measured way, and rows that are as they were: small, because every change is measured so. */
-export const checkedRecords = 1_500;
-const checkedRows = 8_000;
+export const checkedRecords = 3_000;
+const checkedRows = 10_000;
 
-const workedSchema = z.object({ seconds: z.number(), cpuSeconds: z.number() });
-const unchangedSchema = z.object({
-  records: z.int(),
-  unchanged: z.array(z.object({ bare: workedSchema, program: workedSchema })),
+export const checkRoundSchema = z.object({
+  /** What everything else took of the processors meanwhile: 0 for nothing, 1 for all of them. */
+  others: z.number(),
+  /** Seconds and CPU seconds of whole processes; verify is that of as many calls as the floor makes. */
+  floor: workedSchema,
+  first: workedSchema,
+  verify: workedSchema,
+  /** Rows that are as they were: the best of three in one process. */
+  bareRows: workedSchema,
+  rows: workedSchema,
 });
+export type CheckRound = z.infer<typeof checkRoundSchema>;
+type Worked = z.infer<typeof workedSchema>;
 
-/** What is compared over time: each a ratio within one round, so that the speed of the machine does not count. */
+/** What is compared over time: ratios within one run, so that the speed of the machine does not count. */
 export const checkedRatios = {
   first: "first run, records/s to the floor's",
   firstCpu: "first run, the floor's CPU to its own",
@@ -27,41 +36,87 @@ export const checkedRatios = {
 } as const;
 export type CheckedRatio = keyof typeof checkedRatios;
 
-/** The ratios of each round. Rows that are as they were have rounds of their own, within one process. */
-export type Check = Record<CheckedRatio, number[]>;
+/** Rounds in which others took more than this say nothing about speed. What CPU was used says something in all. */
+export const mostByOthers = 0.1;
 
-export function emptyCheck(): Check {
-  return { first: [], firstCpu: [], verify: [], verifyCpu: [], unchanged: [], unchangedCpu: [] };
+/**
+ * The ratio of the best to the best: whatever else a machine does makes a figure worse, never better. Undefined where
+ * others took too much in every round.
+ */
+export function bestRatio(rounds: readonly CheckRound[], name: CheckedRatio): number | undefined {
+  const [whom, against] = pairs[name];
+  const what = name.endsWith("Cpu") ? "cpuSeconds" : "seconds";
+  const counted = what === "seconds" ? rounds.filter(({ others }) => others <= mostByOthers) : rounds;
+  if (counted.length === 0) return undefined;
+  const least = (of: "floor" | "first" | "verify" | "bareRows" | "rows"): number =>
+    Math.min(...counted.map((round) => round[of][what]));
+  return least(against) / least(whom);
 }
 
-/** Measures one more round and adds its ratios. What the programs' starts take is left out. */
-export async function measureRound(check: Check, work: string, tell: (step: string) => void): Promise<void> {
-  const number = check.first.length + 1;
-  const csv = join(work, "check.csv");
-  writeCustomers(csv, checkedRecords);
-  const go = async (way: "floor" | "run" | "verify", name: string): Promise<Passage> => {
-    tell(`check, round ${number}: ${name}`);
-    const directory = join(work, `check-${number}`, way === "floor" ? "floor" : "run");
-    return await pass(way, { csv, records: checkedRecords, directory });
-  };
-  const floor = await go("floor", "bare lanes");
-  const first = await go("run", "first run");
-  const verify = await go("verify", "verify");
-  const calls = (passage: Passage): number => passage.replay.total;
-  check.first.push(floor.worked.seconds / first.worked.seconds);
-  check.firstCpu.push(floor.worked.cpuSeconds / first.worked.cpuSeconds);
-  check.verify.push(calls(verify) / verify.worked.seconds / (calls(floor) / floor.worked.seconds));
-  check.verifyCpu.push(floor.worked.cpuSeconds / calls(floor) / (verify.worked.cpuSeconds / calls(verify)));
+/** The ratio of each round by itself. */
+export function roundRatios(rounds: readonly CheckRound[], name: CheckedRatio): number[] {
+  return rounds.flatMap((round) => bestRatio([{ ...round, others: 0 }], name) ?? []);
+}
 
-  tell(`check, round ${number}: rows that are as they were`);
-  const rows = join(work, "rows.csv");
-  writeCustomers(rows, checkedRows);
-  const directory = join(work, `check-${number}`, "rows");
-  mkdirSync(directory, { recursive: true });
-  const options = { "base-url": "http://127.0.0.1:9", csv: rows, directory, lanes, job: "unchanged" };
-  const { result } = await measure("subjects/program.ts", options, unchangedSchema);
-  for (const { bare, program } of result.unchanged) {
-    check.unchanged.push(bare.seconds / program.seconds);
-    check.unchangedCpu.push(bare.cpuSeconds / program.cpuSeconds);
-  }
+const pairs = {
+  first: ["first", "floor"],
+  firstCpu: ["first", "floor"],
+  verify: ["verify", "floor"],
+  verifyCpu: ["verify", "floor"],
+  unchanged: ["rows", "bareRows"],
+  unchangedCpu: ["rows", "bareRows"],
+} as const;
+
+/** Measures one round. */
+export async function measureCheckRound(measuring: Measuring, number: number): Promise<CheckRound> {
+  const { work, tell, programs } = measuring;
+  const csv = exportPath(work, checkedRecords);
+  writeCustomers(csv, checkedRecords);
+  const way = (name: string) => {
+    tell(`check, round ${number}: ${name}`);
+    return { csv, records: checkedRecords, directory: join(work, `check-${number}`, name) };
+  };
+  const others = watchOthers();
+  const floor = await peerPass("floor", way("bare lanes"));
+  const program = way("first run");
+  const first = await programPass(programs.now, "customers", program);
+  tell(`check, round ${number}: verify`);
+  const verify = await programPass(programs.now, "verify", program);
+  const took = [floor, first, verify].reduce((sum, one) => sum + one.cpuSeconds + one.replay.cpuSeconds, 0);
+  const share = others(took);
+  const rows = await rowsAsTheyWere(programs.now, way("rows that are as they were").directory, {
+    records: checkedRows,
+    rounds: 3,
+  });
+  return {
+    others: share,
+    floor: workOf(floor),
+    first: workOf(first),
+    verify: workOf(verify, floor.replay.total / verify.replay.total),
+    bareRows: bestOf(rows.unchanged.map(({ bare }) => bare)),
+    rows: bestOf(rows.unchanged.map(({ program }) => program)),
+  };
+}
+
+function workOf({ wallSeconds, cpuSeconds }: Passage, share = 1): Worked {
+  return { seconds: wallSeconds * share, cpuSeconds: cpuSeconds * share };
+}
+
+function bestOf(all: readonly Worked[]): Worked {
+  return {
+    seconds: Math.min(...all.map(({ seconds }) => seconds)),
+    cpuSeconds: Math.min(...all.map(({ cpuSeconds }) => cpuSeconds)),
+  };
+}
+
+/** Begins to watch the processors; what it returns says which share of them others took, given what we took. */
+function watchOthers(): (cpuSeconds: number) => number {
+  const idle = (): number => cpus().reduce((sum, { times }) => sum + times.idle, 0) / 1_000;
+  const [idleBefore, started, own] = [idle(), performance.now(), process.cpuUsage()];
+  return (cpuSeconds) => {
+    const there = (cpus().length * (performance.now() - started)) / 1_000;
+    const { user, system } = process.cpuUsage(own);
+    const rest = there - (idle() - idleBefore) - cpuSeconds - (user + system) / 1e6;
+    return Math.max(0, rest / there);
+  };
 }

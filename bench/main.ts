@@ -1,18 +1,20 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, loadavg } from "node:os";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { checkFigures, lostRatios, measureCheck, readBaseline, writeBaseline } from "./baseline.ts";
-import type { History } from "./history.ts";
 import { measureHistory } from "./history.ts";
+import { measureLatency } from "./latency.ts";
 import { benchPath } from "./measure.ts";
-import type { Options } from "./options.ts";
+import type { Measuring } from "./measuring.ts";
+import type { Options, Section } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
-import type { Parts } from "./parts.ts";
 import { measureParts } from "./parts.ts";
-import { notes, targetTable, wayTable } from "./print.ts";
-import type { Road } from "./road.ts";
-import { measureRoad } from "./road.ts";
-import type { Figure, Ratios } from "./targets.ts";
-import { fetchFigure, historyFigures, partFigures, ratiosOf, roadFigures } from "./targets.ts";
+import { notes, profileTable, targetTable, wayTable } from "./print.ts";
+import { measureProfile } from "./profile.ts";
+import { ownProgram, programIn } from "./program.ts";
+import type { Result } from "./result.ts";
+import { emptyResult, writeResult } from "./result.ts";
+import { measureLarge, measureRoad } from "./road.ts";
+import { measureStarts } from "./starts.ts";
+import { figuresOf } from "./targets.ts";
 
 /**
  * Measures the program against the floor and against a plain script in one run, and prints figure, target and ratio.
@@ -21,65 +23,77 @@ import { fetchFigure, historyFigures, partFigures, ratiosOf, roadFigures } from 
  */
 async function main(options: Options): Promise<number> {
   const started = performance.now();
-  const tell = (step: string): void => {
-    const seconds = ((performance.now() - started) / 1_000).toFixed(0).padStart(4);
-    process.stderr.write(`${seconds} s  ${step}\n`);
-  };
-  const load = loadavg()[0] ?? 0;
-  const machine = { node: process.version, cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism(), load };
-
-  // Beside the program, on a real disk: a file system in memory would make durability look free.
   mkdirSync(benchPath("work"), { recursive: true });
-  const work = mkdtempSync(benchPath("work/run-"));
+  const measuring: Measuring = {
+    work: mkdtempSync(benchPath("work/run-")),
+    tell: (step) => {
+      const seconds = ((performance.now() - started) / 1_000).toFixed(0).padStart(4);
+      process.stderr.write(`${seconds} s  ${step}\n`);
+    },
+    programs: { now: ownProgram(), before: options.before === undefined ? undefined : programIn(options.before) },
+  };
+  const result = emptyResult(measuring.programs);
+  const keep = (): void => {
+    if (options.json !== undefined) writeResult(options.json, result);
+  };
   try {
-    const kept = readBaseline();
-    const check = await measureCheck(options.rounds, kept, work, tell);
-    const lost = kept === undefined ? [] : lostRatios(check, kept);
-    const whole = options.check ? undefined : await measureWhole(options, work, tell);
-    const figures = [...(whole?.figures ?? []), ...checkFigures(check, kept)].toSorted((left, right) =>
-      left.target < right.target ? -1 : left.target > right.target ? 1 : 0,
-    );
-    const busy =
-      load > machine.cores / 2
-        ? ` The machine was busy with other things (load ${load.toFixed(1)} ` +
-          "at the start): ratios are rough, absolute figures say little."
-        : "";
-    const { node, cores, cpu } = machine;
-    const of = options.check ? "" : `${options.records} customers, ${options.rounds} rounds; `;
-    console.log(`${of}${check.first.length} rounds of the check; Node ${node}, ${cores} × ${cpu}.${busy}\n`);
-    console.log(`${targetTable(figures)}\n`);
-    if (whole !== undefined) {
-      console.log(`${wayTable(whole.road)}\n`);
-      for (const note of notes(whole.road, whole.parts)) console.log(note);
+    for (const section of options.only) {
+      Object.assign(result, await measurements[section](measuring, options));
+      keep();
     }
-    if (options.json !== undefined) {
-      const document = { records: options.records, machine, check, ...whole, figures };
-      writeFileSync(options.json, `${JSON.stringify(document, null, 2)}\n`);
-    }
-    if (options.writeBaseline) writeBaseline(check);
-    if (lost.length > 0) console.error(`\nMore than 15 % is lost against bench/baseline.json: ${lost.join(", ")}.`);
-    return lost.length > 0 && !options.writeBaseline ? 1 : 0;
+    print(result);
+    return judge(result, options);
   } finally {
-    rmSync(work, { recursive: true, force: true });
+    rmSync(measuring.work, { recursive: true, force: true });
   }
 }
 
-interface Whole {
-  road: Road;
-  history: History | undefined;
-  parts: Parts;
-  ratios: Ratios;
-  figures: Figure[];
+const measurements: Record<Section, (measuring: Measuring, options: Options) => Promise<Partial<Result>>> = {
+  check: async (measuring, { rounds = 4 }) => ({ check: await measureCheck(measuring, rounds, readBaseline()) }),
+  road: async (measuring, { records, rounds = 3 }) => ({ rounds: await measureRoad(measuring, records, rounds) }),
+  latency: async (measuring, { latencyRecords, rounds = 3 }) => ({
+    latency: await measureLatency(measuring, latencyRecords, rounds),
+  }),
+  large: async (measuring, { largeRecords, records, rounds = 3 }) => ({
+    large: await measureLarge(measuring, { records: largeRecords, floorRecords: records, rounds }),
+  }),
+  history: async (measuring, { history, rounds = 5 }) => ({
+    history: await measureHistory(measuring, history, Math.max(5, rounds)),
+  }),
+  parts: async (measuring, { rounds = 5 }) => ({ parts: await measureParts(measuring, rounds) }),
+  starts: async (measuring, { rounds = 20 }) => ({ starts: await measureStarts(measuring, Math.max(20, rounds)) }),
+  profile: async (measuring, { profileRecords }) => ({ profile: await measureProfile(measuring, profileRecords) }),
+};
+
+function print(result: Result): void {
+  const { commits, machine, check } = result;
+  const { node, cores, cpu, load } = machine;
+  const busy =
+    load > cores / 2
+      ? ` The machine was busy with other things (load ${load.toFixed(1)} at the start): ratios are rough.`
+      : "";
+  const against = commits.before === undefined ? "" : `, before: ${commits.before}`;
+  console.log(`Commit ${commits.now}${against}; Node ${node}, ${cores} × ${cpu}.${busy}\n`);
+  const taken = { ...result, rounds: result.rounds ?? [], slow: result.latency ?? [] };
+  const kept = check === undefined ? [] : checkFigures(check, readBaseline());
+  const before = commits.before === undefined ? [] : figuresOf(taken, "before");
+  console.log(`${targetTable([...figuresOf(taken, "now"), ...kept], before)}\n`);
+  if (result.rounds !== undefined) console.log(`${wayTable(result.rounds)}\n`);
+  if (result.profile !== undefined) console.log(`${profileTable(result.profile)}\n`);
+  for (const note of notes(result)) console.log(note);
 }
 
-/** Everything but the check. */
-async function measureWhole(options: Options, work: string, tell: (step: string) => void): Promise<Whole> {
-  const road = await measureRoad(options, work, tell);
-  const history =
-    options.history === 0 ? undefined : await measureHistory(options.history, Math.max(5, options.rounds), work, tell);
-  const parts = await measureParts(work, Math.max(3, options.rounds), tell);
-  const figures = [...roadFigures(road), ...historyFigures(history), ...partFigures(parts), fetchFigure(road)];
-  return { road, history, parts, ratios: ratiosOf(road), figures };
+function judge({ check }: Result, options: Options): number {
+  if (check === undefined) return 0;
+  if (options.writeBaseline) {
+    writeBaseline(check);
+    return 0;
+  }
+  const kept = readBaseline();
+  const lost = kept === undefined ? [] : lostRatios(check, kept);
+  if (lost.length === 0) return 0;
+  console.error(`\nMore than 15 % is lost against bench/baseline.json: ${lost.join(", ")}.`);
+  return 1;
 }
 
 let options: Options | undefined;

@@ -2,44 +2,45 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
-/** What one process cost, from its start to its end, measured from outside. */
-export interface Cost {
-  wallSeconds: number;
+export const costSchema = z.object({
+  wallSeconds: z.number(),
   /** User and system time of all its threads. */
-  cpuSeconds: number;
+  cpuSeconds: z.number(),
   /** Largest resident size. */
-  peakMegabytes: number;
-}
+  peakMegabytes: z.number(),
+});
 
-export interface Measured<Result> extends Cost {
+/** What one process cost, from its start to its end, measured from outside. */
+export type Cost = z.infer<typeof costSchema>;
+
+export type Measured<Result> = Cost & {
   /** What the program said of itself: the last line of its output. */
   result: Result;
-}
+};
 
-const usageSchema = z.object({ cpuSeconds: z.number(), peakMegabytes: z.number() });
+const usageSchema = costSchema.omit({ wallSeconds: true });
 
 /** The path of a file of this folder. */
 export function benchPath(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-/**
- * Runs one of the measured programs with `--name value` arguments to its end. Rejects when it fails or says something
- * unexpected.
- */
-export async function measure<Result>(
-  script: string,
-  options: Readonly<Record<string, string | number>>,
-  schema: z.ZodType<Result>,
-  nodeOptions: readonly string[] = [],
-): Promise<Measured<Result>> {
-  const values = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+/** A process to measure: what it is told, and what Node is told besides. */
+export interface Subject {
+  script: string;
+  args: readonly string[];
+  nodeOptions?: readonly string[];
+  environment?: Readonly<Record<string, string>>;
+}
+
+/** Runs a process to its end. Rejects when it fails, or when its last line is not what `schema` wants. */
+export async function measure<Result>(subject: Subject, schema: z.ZodType<Result>): Promise<Measured<Result>> {
+  const { script, args, nodeOptions = [], environment = {} } = subject;
   const started = performance.now();
-  const child = spawn(
-    process.execPath,
-    [...nodeOptions, "--import", benchPath("usage.ts"), benchPath(script), ...values],
-    { stdio: ["ignore", "pipe", "inherit", "pipe"] },
-  );
+  const child = spawn(process.execPath, [...nodeOptions, "--require", benchPath("usage.cjs"), script, ...args], {
+    stdio: ["ignore", "pipe", "inherit", "pipe"],
+    env: { ...process.env, ...environment },
+  });
   const said = { output: "", usage: "" };
   child.stdout?.on("data", (chunk: Buffer) => (said.output += chunk.toString()));
   child.stdio[3]?.on("data", (chunk: Buffer) => (said.usage += chunk.toString()));
@@ -49,13 +50,19 @@ export async function measure<Result>(
     child.once("error", reject);
     child.once("close", resolve);
   });
-  if (code !== 0) throw new Error(`${script} ended with exit code ${String(code)}: ${said.output.slice(-2_000)}`);
+  const words = `${script} ${args.join(" ")}`;
+  if (code !== 0) throw new Error(`${words} ended with exit code ${String(code)}: ${said.output.slice(-2_000)}`);
   const line = said.output.trimEnd().split("\n").at(-1) ?? "";
   return {
     wallSeconds: (ended - started) / 1_000,
     ...usageSchema.parse(JSON.parse(said.usage)),
     result: schema.parse(JSON.parse(line)),
   };
+}
+
+/** `--name value` for each of them. */
+export function words(options: Readonly<Record<string, string | number>>): string[] {
+  return Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }
 
 /** The wall time of a command in seconds; its output is dropped. Undefined where it cannot be started or fails. */

@@ -1,81 +1,117 @@
 import { parseArgs } from "node:util";
+import { phases } from "./scale/phases.ts";
+import type { Phase } from "./scale/phases.ts";
+
+/** What `npm run bench` measures, in this order. */
+export const sections = ["check", "road", "latency", "large", "history", "parts", "starts", "profile"] as const;
+export type Section = (typeof sections)[number];
 
 /** What a benchmark run measures. */
 export interface Options {
-  /** Customers of the first run, the unchanged run and the verify run. */
+  only: readonly Section[];
+  /** A checkout of another commit that is measured side by side. */
+  before: string | undefined;
+  /** Customers of the first run, the run without a change and verify. */
   records: number;
-  /** How often each of them is measured; the middle figure counts. */
-  rounds: number;
-  /** Customers of the runs at 20 ms a call. */
+  /** How often each is measured; undefined: as often as that section needs. */
+  rounds: number | undefined;
   latencyRecords: number;
-  /** Customers of the run whose peak memory is judged; none where it is not larger than `records`. */
-  memoryRecords: number;
-  /** Finished operations of the ledger that is compared with an empty one; none at 0. */
+  largeRecords: number;
+  /** Rows of history of the ledger that is compared with one without. */
   history: number;
-  /** File that takes the figures as JSON. */
-  json: string | undefined;
-  /** Keep this run's ratios as the ones that later runs are compared with. */
-  writeBaseline: boolean;
+  profileRecords: number;
   /** Only the ratios that are kept are measured and compared. */
   check: boolean;
+  /** Keep this run's ratios as the ones that later runs are compared with. */
+  writeBaseline: boolean;
+  /** File that takes every figure of every round as JSON. */
+  json: string | undefined;
+  scale: { sizes: readonly number[]; phases: readonly Phase[]; work: string | undefined } | undefined;
   help: boolean;
 }
 
-/** From this many customers on, each run is measured once. */
-const largeRun = 100_000;
+export const usage = `npm run bench -- [options]
 
-const flags =
-  "[--records N] [--rounds N] [--latency-records N] [--memory-records N] " +
-  "[--history N] [--check] [--json FILE] [--write-baseline]";
+  --only A,B            of ${sections.join(", ")}
+  --before DIR          a checkout of another commit, measured in the same rounds (CONTRIBUTING.md says how it is made)
+  --records N           customers of a run (10000)
+  --rounds N            how often each is measured in turns (3; parts and history 5, the check 4, starts 20)
+  --latency-records N   customers of the runs at 20 and 100 ms a call (3000)
+  --large-records N     customers of the runs whose rows and memory count (100000)
+  --history N           rows of history of the ledger that is compared with one without (1000000)
+  --profile-records N   customers of the profiled run (6000)
+  --check               only the ratios that bench/baseline.json keeps, as every change is compared with it
+  --write-baseline      keep the ratios of this check in bench/baseline.json
+  --json FILE           every figure of every round as JSON, written after each section or phase
 
-export const usage = `node bench/main.ts ${flags}
-
-  --records N           customers of a run (10000; 1000000 takes long)
-  --rounds N            measurements of each run, the middle one counts (3; 1 from ${largeRun} customers on)
-  --latency-records N   customers of the runs at 20 ms a call (2000)
-  --memory-records N    customers of the run whose memory is judged (100000; 0 leaves it out)
-  --history N           finished operations of the ledger that is compared with an empty one (1000000; 0 leaves it out)
-  --check               only the ratios that bench/baseline.json keeps, as every change is compared with it (5 rounds)
-  --json FILE           the figures as JSON
-  --write-baseline      keep the ratios of this run in bench/baseline.json`;
+  --scale               in place of all that: customers with three orders each, beside ten rows of history for each
+  --scale-customers N   the largest size (1000000); the smaller ones are 10000 and 100000
+  --scale-sizes A,B     these sizes in place of them
+  --scale-phases A,B    of ${phases.join(", ")}; what is left out must stand in --scale-work
+  --scale-work DIR      where exports and ledgers lie, and stay (bench/work, and they go)`;
 
 /** Reads the command line. Throws an Error with the reason for what it does not understand. */
 export function readOptions(args: readonly string[]): Options {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean", default: false } as const;
   const { values } = parseArgs({
     args: [...args],
     options: {
-      records: { type: "string", default: "10000" },
-      rounds: { type: "string" },
-      "latency-records": { type: "string", default: "2000" },
-      "memory-records": { type: "string", default: "100000" },
-      history: { type: "string", default: "1000000" },
-      json: { type: "string" },
-      "write-baseline": { type: "boolean", default: false },
-      check: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
+      only: text,
+      before: text,
+      records: { ...text, default: "10000" },
+      rounds: text,
+      "latency-records": { ...text, default: "3000" },
+      "large-records": { ...text, default: "100000" },
+      history: { ...text, default: "1000000" },
+      "profile-records": { ...text, default: "6000" },
+      json: text,
+      "write-baseline": flag,
+      check: flag,
+      scale: flag,
+      "scale-customers": { ...text, default: "1000000" },
+      "scale-sizes": text,
+      "scale-phases": text,
+      "scale-work": text,
+      help: flag,
     },
   });
-  const records = whole(values.records, "records", 1);
+  const largest = whole(values["scale-customers"], "scale-customers");
   return {
-    records,
-    rounds: values.rounds === undefined ? defaultRounds(records, values.check) : whole(values.rounds, "rounds", 1),
-    latencyRecords: whole(values["latency-records"], "latency-records", 1),
-    memoryRecords: whole(values["memory-records"], "memory-records", 0),
-    history: whole(values.history, "history", 0),
-    json: values.json,
-    writeBaseline: values["write-baseline"],
+    only: values.check ? ["check"] : some(values.only, "only", sections),
+    before: values.before,
+    records: whole(values.records, "records"),
+    rounds: values.rounds === undefined ? undefined : whole(values.rounds, "rounds"),
+    latencyRecords: whole(values["latency-records"], "latency-records"),
+    largeRecords: whole(values["large-records"], "large-records"),
+    history: whole(values.history, "history"),
+    profileRecords: whole(values["profile-records"], "profile-records"),
     check: values.check,
+    writeBaseline: values["write-baseline"],
+    json: values.json,
+    scale: values.scale
+      ? {
+          sizes:
+            values["scale-sizes"]?.split(",").map((size) => whole(size, "scale-sizes")) ??
+            [10_000, 100_000, largest].filter((size, at, all) => size <= largest && all.indexOf(size) === at),
+          phases: some(values["scale-phases"], "scale-phases", phases),
+          work: values["scale-work"],
+        }
+      : undefined,
     help: values.help,
   };
 }
 
-function defaultRounds(records: number, check: boolean): number {
-  if (check) return 5;
-  return records >= largeRun ? 1 : 3;
+function some<Name extends string>(list: string | undefined, name: string, all: readonly Name[]): readonly Name[] {
+  if (list === undefined) return all;
+  const wanted = list.split(",");
+  const unknown = wanted.find((one) => !all.some((known) => known === one));
+  if (unknown !== undefined) throw new Error(`--${name} takes ${all.join(", ")}, not ${unknown}`);
+  return all.filter((one) => wanted.includes(one));
 }
 
-function whole(text: string, name: string, least: number): number {
+function whole(text: string, name: string): number {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= least) return value;
-  throw new Error(`--${name} must be a whole number from ${least}, not ${text}`);
+  if (Number.isInteger(value) && value >= 1) return value;
+  throw new Error(`--${name} must be a whole number from 1, not ${text}`);
 }

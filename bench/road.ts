@@ -1,148 +1,85 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { writeCustomers } from "./customers.ts";
-import type { Cost } from "./measure.ts";
-import { measure, median } from "./measure.ts";
-import type { Options } from "./options.ts";
-import type { ReplayReport } from "./replay/replay.ts";
-import { withReplay } from "./replay/replay.ts";
+import type { Measuring } from "./measuring.ts";
+import { eachProgram, ofPrograms } from "./measuring.ts";
+import { exportPath, passageSchema, peerPass, programPass } from "./passage.ts";
 
-/** Calls at once, for everything that is compared. */
-export const lanes = 16;
-
-/** One way through a number of customers, as it was measured. */
-export interface Passage extends Cost {
-  records: number;
-  recordsPerSecond: number;
-  /** What the work took, without the start of the program. */
-  worked: { seconds: number; cpuSeconds: number };
-  replay: ReplayReport;
-}
-
-const answerSchema = z.object({
-  records: z.int(),
-  exitCode: z.literal(0).optional(),
-  worked: z.object({ seconds: z.number(), cpuSeconds: z.number() }),
-});
-
-/** The measured ways: bare lanes, p-limit with fetch, and the program's runs. */
-const ways = {
-  floor: { script: "subjects/floor.ts", options: {} },
-  script: { script: "subjects/script.ts", options: {} },
-  run: { script: "subjects/program.ts", options: { job: "sync" } },
-  runCommitEach: { script: "subjects/program.ts", options: { job: "sync", "group-size": 1 } },
-  verify: { script: "subjects/program.ts", options: { job: "verify" } },
-} as const;
-type Way = keyof typeof ways;
-
-/** Goes one way over the customers of `csv`, in a process of its own against a replay server of its own. */
-export async function pass(
-  way: Way,
-  of: { csv: string; records: number; directory: string; latencyMs?: number },
-): Promise<Passage> {
-  mkdirSync(of.directory, { recursive: true });
-  const { script, options } = ways[way];
-  return await withReplay({ latencyMs: of.latencyMs ?? 0, known: way === "verify" }, async (replay) => {
-    const measured = await measure(
-      script,
-      { "base-url": replay.baseUrl, csv: of.csv, directory: of.directory, lanes, ...options },
-      answerSchema,
-    );
-    const report = await replay.report();
-    if (measured.result.records !== of.records || report.refused > 0) {
-      throw new Error(
-        `${way} worked on ${measured.result.records} of ${of.records} customers, ${report.refused} calls had no answer`,
-      );
-    }
-    return {
-      wallSeconds: measured.wallSeconds,
-      cpuSeconds: measured.cpuSeconds,
-      peakMegabytes: measured.peakMegabytes,
-      records: of.records,
-      recordsPerSecond: of.records / measured.wallSeconds,
-      worked: measured.result.worked,
-      replay: report,
-    };
-  });
-}
+const tourSchema = z.object({ first: passageSchema, unchanged: passageSchema, verify: passageSchema });
 
 /** The figures of one round: all of them were taken one after the other, so that they can be compared. */
-export interface Round {
-  floor: Passage;
-  script: Passage;
-  first: Passage;
-  unchanged: Passage;
-  verify: Passage;
-}
+export const roundSchema = z.object({
+  floor: passageSchema,
+  script: passageSchema,
+  programs: ofPrograms(tourSchema),
+});
+export type Round = z.infer<typeof roundSchema>;
 
-export interface Road {
-  rounds: Round[];
-  commitEach: Passage;
-  latency: { ms: number; floor: Passage; script: Passage; first: Passage };
-  memory: { first: Passage; unchanged: Passage } | undefined;
-}
-
-/** Walks the whole road several times. `tell` is told what is measured now. */
-export async function measureRoad(options: Options, work: string, tell: (step: string) => void): Promise<Road> {
-  const { records } = options;
-  const csv = join(work, "customers.csv");
+/** First run, run without a change and verify, beside the floor and the script; `rounds` times in turns. */
+export async function measureRoad(measuring: Measuring, records: number, rounds: number): Promise<Round[]> {
+  const { work, tell, programs } = measuring;
+  const csv = exportPath(work, records);
   writeCustomers(csv, records);
-  const rounds: Round[] = [];
-  for (let number = 1; number <= options.rounds; number += 1) {
-    const step = async (way: Way, name: string): Promise<Passage> => {
-      tell(`round ${number} of ${options.rounds}: ${name}`);
-      const folder = way === "verify" ? "run" : way;
-      return await pass(way, { csv, records, directory: join(work, `round-${number}`, folder) });
-    };
-    rounds.push({
-      floor: await step("floor", "bare lanes"),
-      script: await step("script", "p-limit and fetch"),
-      first: await step("run", "first run"),
-      unchanged: await step("run", "run without a change"),
-      verify: await step("verify", "verify"),
+  const taken: Round[] = [];
+  for (let number = 1; number <= rounds; number += 1) {
+    const say = (step: string): void => tell(`round ${number} of ${rounds}: ${step}`);
+    const folder = (name: string): string => join(work, `round-${number}`, name);
+    say("bare lanes");
+    const floor = await peerPass("floor", { csv, records, directory: folder("floor") });
+    say("p-limit and fetch");
+    const script = await peerPass("script", { csv, records, directory: folder("script") });
+    const tours = await eachProgram(programs, async (program, name) => {
+      const way = { csv, records, directory: folder(name) };
+      say(`${name}: first run`);
+      const first = await programPass(program, "customers", way);
+      say(`${name}: run without a change`);
+      const unchanged = await programPass(program, "customers", way);
+      say(`${name}: verify`);
+      return { first, unchanged, verify: await programPass(program, "verify", way) };
     });
+    taken.push({ floor, script, programs: tours });
   }
-  tell("first run with one commit each");
-  const commitEach = await pass("runCommitEach", { csv, records, directory: join(work, "commit-each") });
-  return {
-    rounds,
-    commitEach,
-    latency: await atLatency(options, work, tell),
-    memory: await memory(options, work, tell),
-  };
+  return taken;
 }
 
-async function atLatency(options: Options, work: string, tell: (step: string) => void): Promise<Road["latency"]> {
-  const latencyMs = 20;
-  const records = options.latencyRecords;
-  const csv = join(work, "latency.csv");
+export const largeSchema = z.object({
+  records: z.int(),
+  /** Once for each program: its peak memory counts. */
+  first: ofPrograms(passageSchema),
+  /** The floor at the size of the rounds, and runs that find nothing to do, in turns. */
+  rounds: z.array(z.object({ floor: passageSchema, unchanged: ofPrograms(passageSchema) })),
+});
+export type Large = z.infer<typeof largeSchema>;
+
+/**
+ * A first run of many customers, and then runs that find nothing to do: so many rows that the start of the program does
+ * not count.
+ */
+export async function measureLarge(
+  measuring: Measuring,
+  sizes: { records: number; floorRecords: number; rounds: number },
+): Promise<Large> {
+  const { work, tell, programs } = measuring;
+  const { records, floorRecords, rounds } = sizes;
+  const csv = exportPath(work, records);
   writeCustomers(csv, records);
-  const slow = async (way: Way, name: string): Promise<Passage> => {
-    tell(`${latencyMs} ms a call: ${name}`);
-    return await pass(way, { csv, records, latencyMs, directory: join(work, "latency", way) });
-  };
-  return {
-    ms: latencyMs,
-    floor: await slow("floor", "bare lanes"),
-    script: await slow("script", "p-limit and fetch"),
-    first: await slow("run", "first run"),
-  };
-}
-
-async function memory(options: Options, work: string, tell: (step: string) => void): Promise<Road["memory"]> {
-  const records = options.memoryRecords;
-  if (records <= options.records) return undefined;
-  const csv = join(work, "memory.csv");
-  writeCustomers(csv, records);
-  const directory = join(work, "memory");
-  tell(`${records} customers: first run`);
-  const first = await pass("run", { csv, records, directory });
-  tell(`${records} customers: run without a change`);
-  return { first, unchanged: await pass("run", { csv, records, directory }) };
-}
-
-/** The middle figure over all rounds. */
-export function middle(road: Road, figure: (round: Round) => number): number {
-  return median(road.rounds.map(figure));
+  const floorCsv = exportPath(work, floorRecords);
+  writeCustomers(floorCsv, floorRecords);
+  const way = (name: string) => ({ csv, records, directory: join(work, "large", name) });
+  const first = await eachProgram(programs, async (program, name) => {
+    tell(`${name}: first run of ${records}`);
+    return await programPass(program, "customers", way(name));
+  });
+  const taken: Large["rounds"] = [];
+  for (let number = 1; number <= rounds; number += 1) {
+    tell(`rows as they were, ${number} of ${rounds}`);
+    const directory = join(work, "large", `floor-${number}`);
+    const floor = await peerPass("floor", { csv: floorCsv, records: floorRecords, directory });
+    const unchanged = await eachProgram(
+      programs,
+      async (program, name) => await programPass(program, "customers", way(name)),
+    );
+    taken.push({ floor, unchanged });
+  }
+  return { records, first, rounds: taken };
 }

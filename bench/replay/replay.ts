@@ -12,24 +12,38 @@ const reportSchema = z.object({
   fetched: z.int(),
   /** Calls that nothing was recorded for. */
   refused: z.int(),
-  /** How long answers were held in all. */
+  /** How long answers were held in all, and the longest of them. */
   heldMs: z.number(),
+  longestHeldMs: z.number(),
   mostInFlight: z.int(),
   cpuSeconds: z.number(),
 });
 
 /** What a replay server has done since it started. */
-export type ReplayReport = z.infer<typeof reportSchema> & { total: number };
+export const replayReportSchema = reportSchema.extend({ total: z.int() });
+export type ReplayReport = z.infer<typeof replayReportSchema>;
 
-/**
- * Starts a replay server that knows no customer, or every one (`known`), hands its address to `use`, and stops it when
- * `use` is done.
- */
+/** What a replay server knows and does. */
+export interface Replaying {
+  /** How long each answer is held. */
+  latencyMs: number;
+  /** Every customer was created before; by default none. */
+  known?: boolean;
+  /** Where it finds what earlier ones were told, and leaves what it was told; by default it forgets. */
+  memory?: string | undefined;
+}
+
+/** Starts a replay server, hands its address to `use`, and stops it when `use` is done. */
 export async function withReplay<T>(
-  { latencyMs, known = false }: { latencyMs: number; known?: boolean },
+  { latencyMs, known = false, memory }: Replaying,
   use: (replay: { baseUrl: string; report(): Promise<ReplayReport> }) => Promise<T>,
 ): Promise<T> {
-  const child = fork(benchPath("replay/server.ts"), ["--latency", String(latencyMs), ...(known ? ["--known"] : [])]);
+  const child = fork(benchPath("replay/server.ts"), [
+    "--latency",
+    String(latencyMs),
+    ...(known ? ["--known"] : []),
+    ...(memory === undefined ? [] : ["--memory", memory]),
+  ]);
   try {
     const { port } = portSchema.parse(await nextMessage(child));
     return await use({

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { parseArgs } from "node:util";
 import type { Created, Replayed } from "./answers.ts";
 import { answerTo, replayed } from "./answers.ts";
+import { Holding } from "./holding.ts";
 
 /**
  * The replay server, a process of its own: recorded answers over bare sockets (HTTP/1.1, keep-alive), nothing
@@ -13,16 +14,13 @@ import { answerTo, replayed } from "./answers.ts";
 const { values } = parseArgs({
   options: { latency: { type: "string", default: "0" }, known: { type: "boolean", default: false } },
 });
-const latencyMs = Number(values.latency);
 
 const made = new Set<string>();
 const created: Created = values.known ? { has: () => true, add: (id) => made.add(id) } : made;
 const calls = new Map<Replayed, number>(replayed.map((call) => [call, 0]));
 let fetched = 0;
 let refused = 0;
-let heldMs = 0;
-let inFlight = 0;
-let mostInFlight = 0;
+const holding = new Holding(Number(values.latency));
 /** What starting cost, which is no part of answering. */
 let startCpu = process.cpuUsage();
 
@@ -63,18 +61,7 @@ function answer(socket: Socket, head: string, body: string): void {
   const text =
     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
     `${found.answer.length}\r\n\r\n${found.answer}`;
-  if (latencyMs === 0) {
-    socket.write(text, "latin1");
-    return;
-  }
-  const since = performance.now();
-  inFlight += 1;
-  mostInFlight = Math.max(mostInFlight, inFlight);
-  setTimeout(() => {
-    inFlight -= 1;
-    heldMs += performance.now() - since;
-    socket.write(text, "latin1");
-  }, latencyMs);
+  holding.hold(() => socket.write(text, "latin1"));
 }
 
 const server = createServer(serve);
@@ -91,8 +78,7 @@ process.on("message", () => {
     calls: Object.fromEntries(calls),
     fetched,
     refused,
-    heldMs,
-    mostInFlight,
+    ...holding.held,
     cpuSeconds: (user + system) / 1e6,
   });
 });

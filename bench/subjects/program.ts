@@ -20,19 +20,24 @@ import { readUnchanged } from "./unchanged.ts";
 import { stopwatch } from "./worked.ts";
 
 /**
- * The program itself: its real engine over the export, with all its safety on. `--job sync` is a run of the customers
- * (a second one finds nothing to do), `--job verify` reads everything back, `--job unchanged` compares the reading of
- * rows that are as they were with a bare loop. `--group-size 1` commits each piece of work alone. The ledger stays in
- * the folder.
+ * The engine of the program without its command line, for what no command can be asked for. `--job sync` is a run of
+ * the customers (a second one finds nothing to do), `--job verify` reads everything back, `--job unchanged` compares
+ * the reading of rows that are as they were with a bare loop. `--group-size 1` commits each piece of work alone. The
+ * ledger stays in the folder.
  */
 
 const worked = stopwatch();
 const { baseUrl, csv, directory, lanes } = subjectArguments();
 const { values } = parseArgs({
-  options: { job: { type: "string" }, "group-size": { type: "string", default: "64" } },
+  options: {
+    job: { type: "string" },
+    "group-size": { type: "string", default: "64" },
+    rounds: { type: "string", default: "3" },
+  },
   strict: false,
 });
 const job = text(values["job"], "job");
+const rounds = Number(text(values["rounds"], "rounds"));
 
 const profile = parse(readFileSync(new URL("../../config/profiles/sandbox.yaml", import.meta.url), "utf8"));
 const pace = { baseUrl, callsAtOnce: lanes, callsPerSecond: null };
@@ -107,7 +112,7 @@ const dependencies: RunDependencies = {
 ledger.runs.takeLock();
 try {
   const done =
-    job === "unchanged" ? await readUnchanged(dependencies, csv, 3) : await (job === "verify" ? verify : sync)();
+    job === "unchanged" ? await readUnchanged(dependencies, csv, rounds) : await (job === "verify" ? verify : sync)();
   process.stdout.write(`${JSON.stringify({ ...done, worked: worked() })}\n`);
 } finally {
   ledger.runs.releaseLock();

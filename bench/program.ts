@@ -1,0 +1,76 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Measured, Subject } from "./measure.ts";
+import { benchPath, measure } from "./measure.ts";
+
+/** The program of one checkout, as its launcher starts it: the bundle, or the source where there is none. */
+export interface Program {
+  root: string;
+  /** What its launcher runs. */
+  script: string;
+  /** The commit that is checked out, with a + where files differ from it. */
+  commit: string;
+}
+
+/** Has the launcher make the bundle, so that no measured start does. */
+export function programIn(root: string): Program {
+  execFileSync(join(root, "bin/crm-sync"), ["--version"], { stdio: ["ignore", "ignore", "inherit"] });
+  const stamp = join(root, "dist/current");
+  const script = existsSync(stamp) ? join(root, "dist", readFileSync(stamp, "utf8").trim(), "main.cjs") : "";
+  return { root, script: existsSync(script) ? script : join(root, "src/main.ts"), commit: commitOf(root) };
+}
+
+/** The program that this bench belongs to. */
+export function ownProgram(): Program {
+  return programIn(benchPath("..").replace(/\/$/u, ""));
+}
+
+function commitOf(root: string): string {
+  const git = (...words: string[]): string =>
+    execFileSync("git", ["-C", root, ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  try {
+    const changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "migrations", "jobs");
+    return `${git("rev-parse", "--short=12", "HEAD")}${changed === "" ? "" : "+"}`;
+  } catch {
+    return "unknown";
+  }
+}
+
+/** Runs a command of the program to its end, as its user would, and gives what it says with `--json`. */
+export async function crmSync<Result>(
+  program: Program,
+  configuration: string,
+  command: readonly string[],
+  schema: z.ZodType<Result>,
+  measured: Pick<Subject, "nodeOptions" | "environment"> = {},
+): Promise<Measured<Result>> {
+  const args = ["--config", configuration, "--json", ...command];
+  return await measure({ script: program.script, args, ...measured }, schema);
+}
+
+/** `run JOB --json` of a job that synchronises. */
+export const runAnswer = z
+  .object({
+    exit: z.literal(0),
+    balance: z.object({
+      streams: z.array(z.object({ stream: z.string(), extracted: z.int(), unchanged: z.int() })),
+      operations: z.object({ done: z.int() }),
+    }),
+  })
+  .transform(({ balance }) => ({
+    records: balance.streams.reduce((sum, { extracted }) => sum + extracted, 0),
+    unchanged: balance.streams.reduce((sum, { unchanged }) => sum + unchanged, 0),
+    done: balance.operations.done,
+  }));
+
+/** `run verify --json`. */
+export const verifyAnswer = z
+  .object({
+    exit: z.literal(0),
+    customers: z.int(),
+    failed: z.literal(0),
+    findings: z.object({ counts: z.record(z.string(), z.literal(0)) }),
+  })
+  .transform(({ customers }) => ({ records: customers, unchanged: 0, done: 0 }));
