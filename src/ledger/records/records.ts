@@ -81,7 +81,7 @@ export class Records {
    * million of them keep nobody else from writing.
    */
   async #keepSeen(read: number, { source, stream, seen }: Reading): Promise<void> {
-    if (!this.#context.read(() => this.#records.isQuarantineUnseen(source, stream, read))) return;
+    if (seen.failed || !this.#context.read(() => this.#records.isQuarantineUnseen(source, stream, read))) return;
     for (const hashes of seen.pages())
       await this.#context.write(() => this.#records.markSeen(source, stream, read, hashes));
   }

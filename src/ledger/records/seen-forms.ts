@@ -1,4 +1,5 @@
 import Database from "better-sqlite3";
+import { Problem } from "../../base/errors.ts";
 
 /** Hashes that are taken from the disk at once. */
 const page = 2_000;
@@ -12,39 +13,51 @@ export class SeenForms {
   readonly #database: Database.Database;
   readonly #insert: Database.Statement<[string]>;
   #find: Database.Statement<[string], 1> | undefined;
+  #failure: Problem | undefined;
 
-  constructor() {
+  /** `mostPages`: what the file may grow to, in pages of 4,096 bytes; else what the disk has. */
+  constructor({ mostPages }: { mostPages?: number } = {}) {
     // An empty name is a private temporary file, written only when it outgrows the page cache.
     this.#database = new Database("");
     this.#database.pragma("journal_mode = off");
     this.#database.pragma("synchronous = off");
     this.#database.pragma("temp_store = file");
     this.#database.pragma("cache_size = -8000");
+    if (mostPages !== undefined) this.#database.pragma(`max_page_count = ${mostPages}`);
     this.#database.exec("create table seen (hash blob not null) strict");
     this.#insert = this.#database.prepare("insert into seen (hash) select unhex(value) from json_each(?)");
   }
 
   /** Adds hashes of 64 hex characters. */
   add(hashes: readonly string[]): void {
-    if (hashes.length > 0) this.#insert.run(JSON.stringify(hashes));
+    if (hashes.length > 0) this.#kept(() => this.#insert.run(JSON.stringify(hashes)));
   }
 
   /** Whether a form was met. Asked only for records that have changed, so the order is made when it is first asked. */
   has(hash: string): boolean {
-    if (this.#find === undefined) {
-      this.#sort();
-      this.#find = this.#database.prepare<[string], 1>("select 1 from seen where hash = unhex(?)").pluck();
-    }
-    return this.#find.get(hash) !== undefined;
+    return this.#kept(() => {
+      if (this.#find === undefined) {
+        this.#sort();
+        this.#find = this.#database.prepare<[string], 1>("select 1 from seen where hash = unhex(?)").pluck();
+      }
+      return this.#find.get(hash) !== undefined;
+    });
   }
 
   /** Every form that was met, in the order of the hashes. */
   *inOrder(): Generator<string, void, void> {
-    this.#sort();
-    const statement = this.#database
-      .prepare<[], string>("select lower(hex(hash)) from seen indexed by seen_by_hash order by hash")
-      .pluck();
-    yield* statement.iterate();
+    const inOrder = "select lower(hex(hash)) from seen indexed by seen_by_hash order by hash";
+    const rows = this.#kept(() => {
+      this.#sort();
+      return this.#database.prepare<[], string>(inOrder).pluck().iterate();
+    });
+    try {
+      yield* rows;
+    } catch (error) {
+      this.#kept(() => {
+        throw error;
+      });
+    }
   }
 
   /** Every form that was met, in pages. */
@@ -53,7 +66,7 @@ export class SeenForms {
       "select rowid, lower(hex(hash)) as hash from seen where rowid > ? order by rowid limit ?",
     );
     for (let last = 0; ;) {
-      const rows = statement.all(last, page);
+      const rows = this.#kept(() => statement.all(last, page));
       const end = rows.at(-1);
       if (end === undefined) return;
       last = end.rowid;
@@ -61,8 +74,30 @@ export class SeenForms {
     }
   }
 
+  /** Whether the temporary file could not hold something: what it holds is not to be relied on any more. */
+  get failed(): boolean {
+    return this.#failure !== undefined;
+  }
+
   close(): void {
     this.#database.close();
+  }
+
+  /** What fails here is this file, not the ledger: the reading comes to nothing, and everything else goes on. */
+  #kept<T>(work: () => T): T {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof Database.SqliteError)) throw error;
+      this.#failure = new Problem({
+        code: "source.no-temporary-space",
+        message: `what the reading has met cannot be remembered in the temporary folder: ${error.message}`,
+        cure: "free about 150 bytes a record there, or set SQLITE_TMPDIR to a folder that has them; then start again",
+        cause: error,
+      });
+      throw this.#failure;
+    }
   }
 
   /** Sorting once is several times faster than keeping the order while rows come in. */

@@ -278,6 +278,14 @@ export const keeping: Breaks = {
     title:
       "a record that is as it was > is not written for: of a thousand, the one that changed and the one that is missing are",
   },
+  "a temporary folder that is full breaks the ledger": {
+    file: "src/ledger/records/seen-forms.ts",
+    within: "SeenForms.#kept",
+    find: "if (!($error instanceof Database.SqliteError)) throw $error;",
+    replace: "throw $error;",
+    test: "ledger/seen-forms.test.ts",
+    title: "a temporary folder that is full fails the reading and not the ledger",
+  },
   "what a reading expects stays although the ledger says otherwise by now": {
     file: "src/ledger/records/expected-forms.ts",
     within: "ExpectedForms.find",
