@@ -56,18 +56,17 @@ export async function recordOutcome(
   conclude: (id: string) => Concluded,
 ): Promise<Delivery> {
   const attempt = attemptEnd(outcome);
-  const answer = keptAnswer("raw" in outcome ? outcome.raw : undefined);
   switch (outcome.kind) {
     case "done":
     case "partial":
     case "already":
-      return await recordDone(deps, sent, conclude(sent.id), { attempt, answer });
+      return await recordDone(deps, sent, conclude(sent.id), { attempt, answer: () => keptAnswer(outcome.raw) });
     case "not-sent":
       return await recordNotSent(sent, attempt, outcome.reason);
     case "rejected":
-      return await recordRejected(deps, sent, outcome, { attempt, answer });
+      return await recordRejected(deps, sent, outcome, { attempt, answer: keptAnswer(outcome.raw) });
     case "unknown":
-      return await doubt(deps, sent, attempt, answer);
+      return await doubt(deps, sent, attempt, keptAnswer(outcome.raw));
   }
 }
 
@@ -75,12 +74,13 @@ async function recordDone(
   deps: ApplyDependencies,
   sent: Sent,
   concluded: Concluded,
-  { attempt, answer }: { attempt: End; answer: string | undefined },
+  { attempt, answer }: { attempt: End; answer: () => string | undefined },
 ): Promise<Delivery> {
   const { operation, id, state, ahead = false } = sent;
-  if ("contradiction" in concluded) return await park(deps, sent, concluded.contradiction, { attempt, answer });
+  const parked = (why: string): Promise<Delivery> => park(deps, sent, why, { attempt, answer: answer() });
+  if ("contradiction" in concluded) return await parked(concluded.contradiction);
   if ("doubt" in concluded)
-    return await doubt(deps, sent, { ...attempt, outcome: "unknown", detail: concluded.doubt }, answer);
+    return await doubt(deps, sent, { ...attempt, outcome: "unknown", detail: concluded.doubt }, answer());
   const conclusion: Conclusion = {
     state: "done",
     attempt,
@@ -89,14 +89,14 @@ async function recordDone(
     audit: { kind: operation.kind, body: concluded.audit },
   };
   const failed = async (error: unknown): Promise<void> => {
-    if (isContradiction(error)) await park(deps, sent, error.message, { attempt, answer });
+    if (isContradiction(error)) await parked(error.message);
   };
   try {
     if (ahead) await state.concludeAhead(operation, id, conclusion, failed);
     else await state.conclude(operation, id, conclusion);
   } catch (error) {
     if (!isContradiction(error)) throw error;
-    return await park(deps, sent, error.message, { attempt, answer });
+    return await parked(error.message);
   }
   return { kind: "done", refused: concluded.refused };
 }

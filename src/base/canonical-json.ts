@@ -43,17 +43,23 @@ interface Shape {
   prefixes: readonly string[];
 }
 
-/** The last shape for each number of members: objects that follow each other mostly have the same names. */
-const lastShapes: Shape[] = [];
+/** The last shapes for each number of members, newest last: the objects of a program have few. */
+const lastShapes: Shape[][] = [];
 const mostMembers = 100;
+const mostShapes = 8;
 
 function shapeOf(names: readonly string[]): Shape {
-  const last = lastShapes[names.length];
-  if (last !== undefined && sameNames(last.names, names)) return last;
+  const known = lastShapes[names.length];
+  for (const shape of known ?? []) if (sameNames(shape.names, names)) return shape;
   const inOrder = names.toSorted();
-  const shape: Shape = { names, inOrder, prefixes: inOrder.map((name) => `${JSON.stringify(name)}:`) };
-  if (names.length <= mostMembers) lastShapes[names.length] = shape;
-  return shape;
+  const made: Shape = { names, inOrder, prefixes: inOrder.map((name) => `${JSON.stringify(name)}:`) };
+  if (known === undefined) {
+    if (names.length <= mostMembers) lastShapes[names.length] = [made];
+  } else {
+    if (known.length === mostShapes) known.shift();
+    known.push(made);
+  }
+  return made;
 }
 
 function sameNames(left: readonly string[], right: readonly string[]): boolean {

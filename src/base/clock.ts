@@ -16,7 +16,11 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
 };
 
+/** The instant that was written last: within a millisecond it is asked for many times. */
+let last = { epochMs: 0, text: new Date(0).toISOString() };
+
 /** Epoch milliseconds as an ISO instant in UTC, the form in which times are stored. */
 export function toInstant(epochMs: number): string {
-  return new Date(epochMs).toISOString();
+  if (last.epochMs !== epochMs) last = { epochMs, text: new Date(epochMs).toISOString() };
+  return last.text;
 }

@@ -26,22 +26,15 @@ export function parseAnswer(text: string): Json {
   });
 }
 
-/**
- * Whether a value has more levels than an answer may have. Goes level by level, since one that has could not be gone
- * through in any other way.
- */
-function isDeep(value: Json): boolean {
-  let level: Json[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth === mostLevels) return true;
-    const next: Json[] = [];
-    for (const item of level) {
-      if (typeof item !== "object" || item === null) continue;
-      for (const member of Array.isArray(item) ? item : Object.values(item))
-        if (typeof member === "object" && member !== null) next.push(member);
-    }
-    level = next;
+/** Whether a value has more levels than an answer may have; those below are not gone through. */
+function isDeep(value: Json | undefined, levels = mostLevels): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (isDeep(item, levels - 1)) return true;
+    return false;
   }
+  for (const name in value) if (isDeep(value[name], levels - 1)) return true;
   return false;
 }
 

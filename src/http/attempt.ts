@@ -6,7 +6,7 @@ import { classify } from "./classification.ts";
 import type { Classified } from "./classification.ts";
 import type { Attempt } from "./conclusion.ts";
 import { requestPath } from "./headers.ts";
-import { commitIntent, obtainPermit } from "./permit.ts";
+import { commitIntent, obtainPermit, permitAtOnce } from "./permit.ts";
 import { TransportFailure } from "./transport.ts";
 import type { TransportAnswer } from "./transport.ts";
 
@@ -22,7 +22,7 @@ export async function attempt<T>(
   const { endpoint: id, signal } = call;
   const endpoint = endpoints[id];
   const path = requestPath(context.base, endpointPath(id, call.target), nonce, call.query ?? {});
-  const permitted = await obtainPermit(context, call);
+  const permitted = permitAtOnce(context, call) ?? (await obtainPermit(context, call));
   if (permitted.kind === "unsent") return permitted;
   const { permit, signed } = permitted;
   if (beforeSending !== undefined) {

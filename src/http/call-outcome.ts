@@ -12,7 +12,7 @@ import type { EndpointId } from "../contract/endpoints.ts";
  * - `unknown`: everything else.
  */
 export type WriteOutcome<T> =
-  | { kind: "done"; data: T; status: number; raw: Json }
+  | { kind: "done"; data: T; status: number; readonly raw: Json }
   | { kind: "partial"; data: T; code: string; status: number; raw: Json }
   | { kind: "rejected"; code: string; message: string; status: number; raw: Json }
   | { kind: "already"; code: string; status: number; raw: Json }

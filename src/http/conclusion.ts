@@ -101,11 +101,32 @@ export function writeOutcomeOf<T>(ended: Attempt<T>, request: JsonObject | strin
   }
   const { answer, result, signed } = ended;
   const { status } = answer;
-  const privateValues = [...signed.tokens, ...privateValuesOf(typeof request === "string" ? parsed(request) : request)];
+  const privateValues = (): string[] => [
+    ...signed.tokens,
+    ...privateValuesOf(typeof request === "string" ? parsed(request) : request),
+  ];
+  if (result.kind === "success")
+    return {
+      kind: "done",
+      data: result.data,
+      status,
+      // Hardly anybody asks for it, and redacting costs more than all the rest of a call.
+      get raw() {
+        return keptOf(answer, result, privateValues());
+      },
+    };
+  return notDone(answer, result, privateValues());
+}
+
+/** The same of an answer that is no plain success. */
+function notDone<T>(
+  answer: TransportAnswer,
+  result: Exclude<Classified<T>, { kind: "success" }>,
+  privateValues: readonly string[],
+): WriteOutcome<T> {
+  const { status } = answer;
   const raw = keptOf(answer, result, privateValues);
   switch (result.kind) {
-    case "success":
-      return { kind: "done", data: result.data, status, raw };
     case "partial":
       return { kind: "partial", data: result.data, code: result.code, status, raw };
     case "unauthorized":

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { scopes } from "../contract/endpoints.ts";
-import type { PathTarget, ServiceName, Endpoint } from "../contract/endpoints.ts";
+import type { PathTarget, ServiceName, Endpoint, EndpointId } from "../contract/endpoints.ts";
 import type { ServiceSettings, TokenSource } from "./http-settings.ts";
 import { readTokenSource } from "./token-sources.ts";
 import type { TokenSourceDependencies } from "./token-sources.ts";
@@ -24,6 +24,15 @@ export interface SignedHeaders {
 export interface HeaderWriter {
   /** Rejects with TokenFailure or with the signal's reason. `enterprise` chooses the user token (A7). */
   write(endpoint: Endpoint, enterprise: string | undefined, signal: AbortSignal | undefined): Promise<SignedHeaders>;
+  /** The same where every token is at hand; undefined where one has to be asked for, or there is none. */
+  writeAtOnce(endpoint: Endpoint, enterprise: string | undefined): SignedHeaders | undefined;
+}
+
+/** A header with a token, and whose token it is. */
+interface Signature {
+  name: "Authorization" | "clientToken" | "userToken";
+  provider: TokenProvider;
+  of: "application" | "user";
 }
 
 export function createHeaderWriter(
@@ -42,44 +51,68 @@ export function createHeaderWriter(
     userTokens.set(enterprise, provider(source));
   }
 
+  function* signatures(endpoint: Endpoint, enterprise: string | undefined): Generator<Signature, void, void> {
+    yield { name: "Authorization", provider: authorization, of: "application" };
+    if (endpoint.headers.includes("clientToken"))
+      yield { name: "clientToken", provider: clientToken, of: "application" };
+    if (!endpoint.headers.includes("userToken")) return;
+    const user = (enterprise === undefined ? undefined : userTokens.get(enterprise)) ?? userToken;
+    if (user === undefined) {
+      throw new TokenFailure(
+        `no userToken is configured for ${service === "member-center" ? "this enterprise" : service}`,
+      );
+    }
+    yield { name: "userToken", provider: user, of: "user" };
+  }
+
+  /** Written last for each endpoint: the same as long as no token is renewed. */
+  const last = new Map<EndpointId, { signed: SignedHeaders; used: readonly Used[]; enterprise: string | undefined }>();
+
   return {
     async write(endpoint, enterprise, signal) {
-      const application = await authorization.token(signal);
-      const headers = ["Authorization", `Bearer ${application}`];
-      const used: [TokenProvider, string, "application" | "user"][] = [[authorization, application, "application"]];
-      if (endpoint.headers.includes("clientToken")) {
-        const token = clientToken === authorization ? application : await clientToken.token(signal);
-        headers.push("clientToken", token);
-        used.push([clientToken, token, "application"]);
+      const used: Used[] = [];
+      for (const signature of signatures(endpoint, enterprise)) {
+        // One that two headers share is asked for once.
+        const known = used.find((one) => one.provider === signature.provider);
+        used.push({ ...signature, token: known?.token ?? (await signature.provider.token(signal)) });
       }
-      if (endpoint.headers.includes("userToken")) {
-        const user = (enterprise === undefined ? undefined : userTokens.get(enterprise)) ?? userToken;
-        if (user === undefined) {
-          throw new TokenFailure(
-            `no userToken is configured for ${service === "member-center" ? "this enterprise" : service}`,
-          );
-        }
-        const token = await user.token(signal);
-        headers.push("userToken", token);
-        used.push([user, token, "user"]);
-      }
-      if (endpoint.headers.includes("Content-Type")) headers.push("Content-Type", "application/json");
-      headers.push("Accept", "application/json", "User-Agent", "crm-sync");
-      return {
-        headers,
-        tokens: [...new Set(used.map(([, token]) => token))],
-        accepted() {
-          for (const [one] of used) one.accepted();
-        },
-        reject(which) {
-          const meant = used.filter(([, , kind]) => which === "all" || which === kind);
-          // Where nobody says which token it was, those that can be replaced are; one that cannot is given up only when
-          // it is named.
-          const renewable = meant.filter(([one]) => one.renewable);
-          const rejected = which === "all" && renewable.length > 0 ? renewable : meant;
-          for (const [one, token] of rejected) one.reject(token);
-        },
-      };
+      const signed = signedWith(endpoint, used);
+      last.set(endpoint.id, { signed, used, enterprise: ownTokenOf(enterprise) });
+      return signed;
+    },
+    writeAtOnce(endpoint, enterprise) {
+      const kept = last.get(endpoint.id);
+      if (kept === undefined || kept.enterprise !== ownTokenOf(enterprise)) return undefined;
+      return kept.used.every((one) => one.provider.held() === one.token) ? kept.signed : undefined;
+    },
+  };
+
+  /** An enterprise whose own token is used. */
+  function ownTokenOf(enterprise: string | undefined): string | undefined {
+    return enterprise !== undefined && userTokens.has(enterprise) ? enterprise : undefined;
+  }
+}
+
+/** A token as it stands in the headers of a call. */
+type Used = Signature & { token: string };
+
+function signedWith(endpoint: Endpoint, used: readonly Used[]): SignedHeaders {
+  const headers = used.flatMap(({ name, token }) => [name, name === "Authorization" ? `Bearer ${token}` : token]);
+  if (endpoint.headers.includes("Content-Type")) headers.push("Content-Type", "application/json");
+  headers.push("Accept", "application/json", "User-Agent", "crm-sync");
+  return {
+    headers,
+    tokens: [...new Set(used.map(({ token }) => token))],
+    accepted() {
+      for (const { provider } of used) provider.accepted();
+    },
+    reject(which) {
+      const meant = used.filter((one) => which === "all" || which === one.of);
+      // Where nobody says which token it was, those that can be replaced are; one that cannot is given up only when
+      // it is named.
+      const renewable = meant.filter(({ provider }) => provider.renewable);
+      const rejected = which === "all" && renewable.length > 0 ? renewable : meant;
+      for (const { provider, token } of rejected) provider.reject(token);
     },
   };
 }

@@ -21,6 +21,8 @@ export interface PaceState {
 export interface Pace {
   /** Resolves when a call may be sent. Rejects with NoTurn, or with the signal's reason. */
   turn(signal?: AbortSignal): Promise<void>;
+  /** Takes the turn of now; false where one has to be waited for. */
+  turnAtOnce(): boolean;
   /** The service complained ("500", 429): half the rate. Complaints within half a second count once. */
   slow(): void;
   /** The service asked to wait (Retry-After). */
@@ -47,6 +49,15 @@ export function createPace(options: { callsPerSecond: number | null; turnTimeout
   }
 
   return {
+    turnAtOnce() {
+      const now = clock.monotonic();
+      if (pausedUntil > now) return false;
+      const allowed = rate();
+      if (allowed === null) return true;
+      if (nextFree > now) return false;
+      nextFree = now + 1000 / allowed;
+      return true;
+    },
     async turn(signal) {
       const since = clock.monotonic();
       for (;;) {

@@ -20,6 +20,19 @@ interface Permitted {
   signed: SignedHeaders;
 }
 
+/** The permit of a call that has to wait for nothing; undefined where something has to be waited for, or is refused. */
+export function permitAtOnce<T>(
+  { circuit, pace, headers }: ServiceContext,
+  { endpoint, enterprise, signal }: Call<T>,
+): Permitted | undefined {
+  if (signal?.aborted === true || circuit.probeEnds() !== undefined || circuit.refusal() !== undefined)
+    return undefined;
+  const signed = headers.writeAtOnce(endpoints[endpoint], enterprise);
+  if (signed === undefined || !pace.turnAtOnce()) return undefined;
+  const permit = circuit.ask();
+  return permit.kind === "refused" ? undefined : { kind: "permitted", permit, signed };
+}
+
 /** Waits for what a call needs before its intent is committed: its turn, its tokens and, last, the circuit's permit. */
 export async function obtainPermit<T>(
   { circuit, pace, headers }: ServiceContext,

@@ -8,6 +8,8 @@ import type { TokenReader, TokenReading } from "./token.ts";
 export interface TokenProvider {
   /** A token that is valid as far as we know. Rejects with TokenFailure, or with the signal's reason. */
   token(signal?: AbortSignal): Promise<string>;
+  /** The token of now where it is not to be renewed yet. */
+  held(): string | undefined;
   /**
    * The service refused this token: the next caller renews it, once for all that wait. When the renewed one is refused
    * too, nobody gets a token for a while (A5). A token that is no longer the current one is ignored.
@@ -80,11 +82,17 @@ export function createTokenProvider(reader: TokenReader, clock: Clock, scope?: s
     return renewal;
   }
 
+  function fresh(now: number): string | undefined {
+    return held !== undefined && now < held.renewAt ? held.token : undefined;
+  }
+
   return {
+    held: () => fresh(clock.monotonic()),
     async token(signal) {
       signal?.throwIfAborted();
       const now = clock.monotonic();
-      if (held !== undefined && now < held.renewAt) return held.token;
+      const token = fresh(now);
+      if (token !== undefined) return token;
       const stillValid = held !== undefined && now < held.expiresAt ? held.token : undefined;
       try {
         return await abortable(renewOnce(), signal);

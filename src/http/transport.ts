@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isUtf8 } from "node:buffer";
 import { Pool } from "undici";
 import type { Dispatcher } from "undici";
+import { Underway } from "./underway.ts";
 import { timeouts } from "./timeouts.ts";
 import type { TimeoutSettings } from "./timeouts.ts";
 
@@ -64,11 +65,12 @@ export function createTransport(options: TransportOptions): Transport {
     allowH2: false,
     ...timeouts(options, options.certificateAuthority),
   });
+  const underway = new Underway(options.callTimeoutMs);
   return {
     send: (request) =>
       new Promise((resolve, reject) => {
-        const exchange = new Exchange(options, resolve, reject);
-        exchange.listen(request.signal);
+        const exchange = new Exchange(options.answerLimitBytes, resolve, reject);
+        exchange.begin(underway, request.signal);
         const sent: Dispatcher.DispatchOptions = {
           method: request.method,
           path: prefix + request.path,
@@ -93,7 +95,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #limit: number;
   readonly #resolve: (answer: TransportAnswer) => void;
   readonly #reject: (failure: TransportFailure) => void;
-  readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
@@ -102,28 +103,22 @@ class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #retryAfter: string | undefined;
   #encoding: string | undefined;
-  #stopListening: (() => void) | undefined;
+  #underway: Underway | undefined;
 
-  constructor(
-    options: TransportOptions,
-    resolve: (answer: TransportAnswer) => void,
-    reject: (failure: TransportFailure) => void,
-  ) {
-    this.#limit = options.answerLimitBytes;
+  constructor(limit: number, resolve: (answer: TransportAnswer) => void, reject: (failure: TransportFailure) => void) {
+    this.#limit = limit;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#timer = setTimeout(() => this.fail("the call took too long"), options.callTimeoutMs);
   }
 
-  listen(signal: AbortSignal | undefined): void {
-    if (signal === undefined) return;
-    if (signal.aborted) {
+  /** From now on it ends when it takes too long or is stopped. */
+  begin(underway: Underway, signal: AbortSignal | undefined): void {
+    if (signal?.aborted === true) {
       this.fail("stopped");
       return;
     }
-    const stop = () => this.fail("stopped");
-    signal.addEventListener("abort", stop, { once: true });
-    this.#stopListening = () => signal.removeEventListener("abort", stop);
+    this.#underway = underway;
+    underway.add(this, signal);
   }
 
   fail(reason: string): void {
@@ -183,9 +178,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #settle(): void {
     this.#settled = true;
-    clearTimeout(this.#timer);
-    this.#stopListening?.();
-    this.#stopListening = undefined;
+    this.#underway?.delete(this);
   }
 }
 

@@ -330,6 +330,24 @@ describe("the pace", () => {
       expect(times.filter((time) => time >= start && time < start + 1_000).length).toBeLessThanOrEqual(20);
   });
 
+  test("spaces calls that come together after a rest as it does all others", async () => {
+    const times: number[] = [];
+    const clock = createLeapClock();
+    const transport: Transport = {
+      send: async () => {
+        times.push(clock.monotonic());
+        return { status: 200, retryAfter: undefined, text: '{"code":0,"data":[]}' };
+      },
+      close: async () => undefined,
+    };
+    const client = startClient("member-center", "http://127.0.0.1:1", { callsPerSecond: 20 }, { transport, clock });
+    await client.read(listCall);
+    clock.pass(10_000);
+    times.length = 0;
+    for (let count = 0; count < 30; count += 1) await client.read(listCall);
+    expect(times.filter((time) => time < 11_000).length).toBeLessThanOrEqual(20);
+  });
+
   test("lets no more calls out at once than configured, reads and writes together", async () => {
     let inside = 0;
     let most = 0;
