@@ -2,6 +2,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/ledger/database/database.ts";
+import { Sequence } from "../../src/ledger/database/sequence.ts";
 import { Writer } from "../../src/ledger/database/writer.ts";
 import { count, intend, problemOf, update } from "./opened.ts";
 import { folder, openLedger, sqlite } from "../support/world/start.ts";
@@ -56,6 +57,59 @@ describe("the one writer", () => {
     expect(database.prepare("select value from number order by value").pluck().all()).toEqual([1, 4]);
     expect(count(path, "number")).toBe(2);
     await writer.write(insert(5));
+  });
+
+  it("takes no savepoint while nothing throws", async () => {
+    const said: string[] = [];
+    const { path } = table();
+    const database = sqlite(path, { verbose: (sql) => said.push(String(sql)) });
+    const writer = new Writer(database);
+    const insert = database.prepare("insert into number (value) values (?)");
+    await Promise.all(range(2).map((value) => writer.write(() => void insert.run(value))));
+    expect(said).toEqual([
+      "begin immediate",
+      ...range(2).map((value) => `insert into number (value) values (${value}.0)`),
+      "commit",
+    ]);
+  });
+
+  it("runs a group again where a piece of it throws, and nothing of it counts twice", async () => {
+    const { database, path } = table();
+    database.exec("create table text (body text)");
+    const statement = database.prepare("insert into text (body) values (?)");
+    const write = (text: string) => (): string => {
+      statement.run(text);
+      return text;
+    };
+    const kept: number[] = [];
+    const writer = new Writer(database, { counted: () => () => kept.push(count(path, "text")) });
+    let tries = 0;
+    const sequence = new Sequence();
+    const first = (): string => {
+      tries += 1;
+      if (tries === 1) throw new Error("once");
+      return write("leads")();
+    };
+    const outcomes = await Promise.allSettled([
+      writer.write(write("before")),
+      writer.write(sequence.leads(first)),
+      writer.write(() => {
+        sequence.requireUnbroken();
+        return write("after")();
+      }),
+      writer.write(() => {
+        write("guilty")();
+        throw new Error("always");
+      }),
+    ]);
+    expect(outcomes.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : "refused"))).toEqual([
+      "before",
+      "leads",
+      "after",
+      "refused",
+    ]);
+    expect(database.prepare("select body from text").pluck().all()).toEqual(["before", "leads", "after"]);
+    expect(kept, "committed once, and kept once").toEqual([3]);
   });
 
   it("accepts nothing more after a commit that failed, and says why", async () => {

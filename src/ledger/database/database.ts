@@ -242,7 +242,7 @@ function makeDurable(database: Sqlite, path: string): void {
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = full");
   database.pragma("foreign_keys = on");
-  // What a savepoint may have to undo is kept in memory: a group of work is small, and files for it cost more writes
+  // What a statement may have to undo is kept in memory: a group of work is small, and files for it cost more writes
   // than the work itself.
   database.pragma("temp_store = memory");
   database.pragma("wal_autocheckpoint = 1000");

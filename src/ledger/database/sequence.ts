@@ -3,16 +3,17 @@
  * was handed over; after a piece that failed, nothing is written any more that counts on it.
  */
 export class Sequence {
-  #failure: { error: unknown } | undefined;
+  #failure: { work: () => unknown; error: unknown } | undefined;
 
-  /** Work that everything after it counts on. */
+  /** Work that everything after it counts on. Run again with its group, it counts as it ends then. */
   leads<T>(work: () => T): () => T {
     return () => {
+      if (this.#failure?.work === work) this.#failure = undefined;
       this.requireUnbroken();
       try {
         return work();
       } catch (error) {
-        this.#failure = { error };
+        this.#failure = { work, error };
         throw error;
       }
     };

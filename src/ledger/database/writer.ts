@@ -19,10 +19,11 @@ const mostTurnsUnawaited = 20;
 
 /**
  * The one writer of the ledger. Each piece of work is a synchronous function; the writer runs a group of them (at most
- * `groupSize`) in one BEGIN IMMEDIATE with a SAVEPOINT each, and answers after COMMIT, so that full durability costs
- * one flush a group. Work that throws is undone alone. When the ledger itself fails (commit, full disk, damage), or
- * what it committed cannot be kept outside it as well, every piece of the group fails and the writer accepts nothing
- * more: what is on disk is then only known to the next start.
+ * `groupSize`) in one BEGIN IMMEDIATE, and answers after COMMIT, so that full durability costs one flush a group. Where
+ * a piece throws, the group is undone and run again with a SAVEPOINT for each, so that what throws is undone alone: a
+ * piece may be run twice, and does outside the database nothing that counts twice. When the ledger itself fails
+ * (commit, full disk, damage), or what it committed cannot be kept outside it as well, every piece of the group fails
+ * and the writer accepts nothing more: what is on disk is then only known to the next start.
  */
 export class Writer {
   readonly #database: Sqlite;
@@ -31,6 +32,7 @@ export class Writer {
   readonly #counted: () => () => void;
   readonly #begin;
   readonly #commit;
+  readonly #rollback;
   readonly #savepoint;
   readonly #release;
   #queue: Job[] = [];
@@ -51,6 +53,7 @@ export class Writer {
     this.#counted = options.counted ?? (() => () => {});
     this.#begin = database.prepare("begin immediate");
     this.#commit = database.prepare("commit");
+    this.#rollback = database.prepare("rollback");
     this.#savepoint = database.prepare("savepoint work");
     this.#release = database.prepare("release work");
   }
@@ -100,25 +103,9 @@ export class Writer {
     const group = this.#queue.splice(0, this.#groupSize);
     this.#awaited = this.#queue.reduce((count, job) => (job.rides ? count : count + 1), 0);
     if (group.length === 0) return;
-    const failures = new Map<Job, unknown>();
+    let failures: ReadonlyMap<Job, unknown>;
     try {
-      this.#begin.run();
-      this.#guard();
-      for (const job of group) {
-        this.#savepoint.run();
-        try {
-          job.work();
-          this.#release.run();
-        } catch (error) {
-          if (!this.#database.inTransaction || isFatal(error)) throw error;
-          this.#database.exec("rollback to work");
-          this.#database.exec("release work");
-          failures.set(job, error);
-        }
-      }
-      const keep = this.#counted();
-      this.#commit.run();
-      keep();
+      failures = this.#commitTogether(group) ? new Map() : this.#commitApart(group);
     } catch (error) {
       this.#fail(error, group);
       return;
@@ -128,6 +115,53 @@ export class Writer {
       else job.resolve(undefined);
     }
     if (this.#queue.length > 0) this.#schedule();
+  }
+
+  /** False where a piece threw: then all of them are undone. */
+  #commitTogether(group: readonly Job[]): boolean {
+    this.#begin.run();
+    this.#guard();
+    try {
+      for (const job of group) job.work();
+    } catch (error) {
+      this.#requireSound(error);
+      this.#rollback.run();
+      return false;
+    }
+    this.#commitCounted();
+    return true;
+  }
+
+  /** The same with each piece undone alone that throws. Answers those, with what they threw. */
+  #commitApart(group: readonly Job[]): Map<Job, unknown> {
+    const failures = new Map<Job, unknown>();
+    this.#begin.run();
+    this.#guard();
+    for (const job of group) {
+      this.#savepoint.run();
+      try {
+        job.work();
+        this.#release.run();
+      } catch (error) {
+        this.#requireSound(error);
+        this.#database.exec("rollback to work");
+        this.#database.exec("release work");
+        failures.set(job, error);
+      }
+    }
+    this.#commitCounted();
+    return failures;
+  }
+
+  /** Throws what a piece threw where it was not the piece that failed, but the ledger. */
+  #requireSound(error: unknown): void {
+    if (!this.#database.inTransaction || isFatal(error)) throw error;
+  }
+
+  #commitCounted(): void {
+    const keep = this.#counted();
+    this.#commit.run();
+    keep();
   }
 
   #fail(error: unknown, group: Job[]): void {

@@ -73,7 +73,7 @@ export const keeping: Breaks = {
   },
   "calls leave although what the ledger committed is not kept outside it": {
     file: "src/ledger/database/writer.ts",
-    within: "Writer.#flush",
+    within: "Writer.#commitCounted",
     skips: "keep",
 
     test: "ledger/damage.test.ts",

@@ -49,7 +49,7 @@ export const sending: Breaks = {
   },
   "the writer answers before it commits": {
     file: "src/ledger/database/writer.ts",
-    within: "Writer.#flush",
+    within: "Writer.#commitCounted",
     find: "this.#commit.run();",
     replace: "setTimeout(() => this.#commit.run(), 50);",
     test: "ledger/writer.test.ts",
@@ -106,7 +106,7 @@ export const sending: Breaks = {
   "what is learned ahead of its commit counts although it came to nothing": {
     file: "src/ledger/database/sequence.ts",
     within: "Sequence.leads",
-    find: "this.#failure = { error };",
+    find: "this.#failure = { work, error };",
     replace: "",
     test: "ledger/journal.test.ts",
     title: "conclusions > that are handed over with what counts on them come to nothing together",
@@ -120,6 +120,22 @@ export const sending: Breaks = {
     title:
       "the one writer > commits what nobody waits for with what somebody waits for, in its order, and by itself where nobody does",
   },
+  "a group run again after a failure that did something twice": {
+    file: "src/ledger/database/writer.ts",
+    within: "Writer.#commitTogether",
+    find: "this.#rollback.run();",
+    replace: "this.#commit.run();",
+    test: "ledger/writer.test.ts",
+    title: "the one writer > runs a group again where a piece of it throws, and nothing of it counts twice",
+  },
+  "what failed when its group was run first counts although it went through when it was run again": {
+    file: "src/ledger/database/sequence.ts",
+    within: "Sequence.leads",
+    find: "if (this.#failure?.work === $work) this.#failure = undefined;",
+    replace: "",
+    test: "ledger/writer.test.ts",
+    title: "the one writer > runs a group again where a piece of it throws, and nothing of it counts twice",
+  },
   "the audit entry is committed after the outcome, in a transaction of its own": {
     file: "src/ledger/journal/journal.ts",
     within: "Journal.#conclude",
@@ -130,7 +146,7 @@ export const sending: Breaks = {
   },
   "a conclusion is left half-written when something throws": {
     file: "src/ledger/database/writer.ts",
-    within: "Writer.#flush",
+    within: "Writer.#commitApart",
     find: `this.#database.exec("rollback to work");`,
     replace: "",
     test: "ledger/journal.test.ts",
