@@ -37,7 +37,7 @@ const linkOf = ofEachCustomer(({ db }, key) =>
 const readOf = ofEachCustomer(({ db }, key) =>
   db
     .selectFrom("observation_read")
-    .select(["seen_at", "complete"])
+    .select(["seen_at", "complete", "shown_at"])
     .where("customer_namespace", "=", key.namespace)
     .where("customer_id", "=", key.id),
 );
@@ -58,25 +58,27 @@ export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCa
     orders: orderCases(ledger, key, of("orders"), numbers),
     staff: staffCases(ledger, key, of("staff"), numbers),
     assignments: assignmentCases(ledger, key),
-    shown: shownOf(ledger, key),
+    shown: shownOf(ledger, key, read?.shown_at ?? ""),
     unusable: unusableOf(ledger, key),
   };
 }
 
-type RecordRow = Pick<RecordTable, "stream" | "namespace" | "id" | "state" | "deferred_reason"> &
-  Pick<RecordVersionTable, "body">;
+type RecordRow = Pick<RecordTable, "stream" | "namespace" | "id" | "state" | "deferred_reason"> & {
+  body: RecordVersionTable["body"] | null;
+};
 
 function standing(row: RecordRow): CrmStanding {
   return { state: row.state, waits: row.deferred_reason };
 }
 
-/** The newest form of every record of a customer. */
+/** Every record of a customer, with the newest form of those that are compared by what they say: not of its own. */
 const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) =>
   db
     .selectFrom("record as r")
-    .innerJoin("record_version as v", (join) =>
+    .leftJoin("record_version as v", (join) =>
       join
         .onRef("v.stream", "=", "r.stream")
+        .on("r.stream", "<>", sql.lit("customers"))
         .onRef("v.namespace", "=", "r.namespace")
         .onRef("v.id", "=", "r.id")
         .onRef("v.version", "=", "r.version"),
@@ -126,7 +128,7 @@ function orderCases(
   if (records.length === 0) return [];
   const placedOrders = placedOrdersOf(ledger, customer);
   return records.map((row): OrderCase => {
-    const body = stored<DesiredOrder>(row.body);
+    const body = stored<DesiredOrder>(row.body ?? "");
     const known = placedOrders.get(formatKey(row));
     const items = (version: DesiredOrder): ReturnType<typeof numberedItems> =>
       numberedItems(buildAssets<PrivateMarker>(version.instances).assets, (asset, product) => {
@@ -261,7 +263,7 @@ function staffCases(
       key: { namespace: row.namespace, id: row.id },
       crm: standing(row),
       member: member === undefined ? null : { memberGlobalId: member.memberGlobalId, at: member.at },
-      claims: stored<DesiredStaff>(row.body).assets.map((claim) =>
+      claims: stored<DesiredStaff>(row.body ?? "").assets.map((claim) =>
         "assetNumber" in claim
           ? { claim: `asset number ${claim.assetNumber}`, numbers: [claim.assetNumber] }
           : {
@@ -314,10 +316,18 @@ const shownRows = ofEachCustomer(({ db }, customer) =>
     .orderBy("subject"),
 );
 
-function shownOf(ledger: ReadOnlyLedger, customer: RecordKey): CustomerCase["shown"] {
+/** What is shown now; `shownAt`: when everything was last read whole, which says so of each without a word of it. */
+function shownOf(ledger: ReadOnlyLedger, customer: RecordKey, shownAt: string): CustomerCase["shown"] {
   const byKind = Map.groupBy(shownRows(ledger, customer), (row) => row.kind);
   const of = (kind: string): Map<string, ShownItem> =>
-    new Map(byKind.get(kind)?.map((row) => [row.subject, { seenAt: row.seen_at, body: stored<JsonObject>(row.body) }]));
+    new Map(
+      byKind
+        .get(kind)
+        ?.map(({ subject, seen_at: seenAt, body }) => [
+          subject,
+          { seenAt: seenAt > shownAt ? seenAt : shownAt, body: stored<JsonObject>(body) },
+        ]),
+    );
   return {
     enterprises: of("enterprise"),
     assets: of("asset"),

@@ -263,11 +263,18 @@ async function observationsOf(
   customer: RecordKey,
   about: Pick<Known, "placed" | "numbers" | "staffLinks" | "assignments" | "claims">,
 ): Promise<ObservationFacts[]> {
+  // A whole reading that showed everything as before wrote no row of it: `shown_at` says when that was.
   let query = ledger.db
     .selectFrom("observation")
-    .selectAll()
-    .where("customer_namespace", "=", customer.namespace)
-    .where("customer_id", "=", customer.id)
+    .leftJoin("observation_read as whole", (join) =>
+      join
+        .onRef("whole.customer_namespace", "=", "observation.customer_namespace")
+        .onRef("whole.customer_id", "=", "observation.customer_id"),
+    )
+    .select(["kind", "subject", "from_at", "to_at", "body"])
+    .select(sql<string>`max(observation.seen_at, coalesce(whole.shown_at, ''))`.as("seen_at"))
+    .where("observation.customer_namespace", "=", customer.namespace)
+    .where("observation.customer_id", "=", customer.id)
     .where("to_at", "is", null)
     .orderBy("kind")
     .orderBy("subject")
@@ -292,7 +299,9 @@ async function observationsOf(
   return (await query.execute()).map(observationFacts);
 }
 
-function observationFacts(row: ObservationTable): ObservationFacts {
+function observationFacts(
+  row: Omit<ObservationTable, "customer_namespace" | "customer_id" | "body_hash">,
+): ObservationFacts {
   return {
     kind: row.kind,
     subject: row.subject,

@@ -2,6 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { LinkedCustomer } from "../ledger/state/links.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { verifyCustomer } from "./verify.ts";
@@ -22,7 +23,10 @@ export interface ReadBack {
   members: number;
 }
 
-/** Reads every linked customer back. A customer that could not be read stops no other. */
+/**
+ * Reads every linked customer back. A customer that could not be read stops no other; one that was linked with another
+ * enterprise meanwhile is read again.
+ */
 export async function readBack(
   deps: RunDependencies,
   request: Pick<RunRequest, "signal">,
@@ -30,44 +34,53 @@ export async function readBack(
   summary: ReadBack,
 ): Promise<void> {
   const { ledger } = deps;
-  const customers = linkedCustomers(ledger);
   const keeping = new Keeping(deps, summary);
   const stopped = (): boolean => request.signal?.aborted === true;
-  const lane = async (): Promise<void> => {
+  const lane = async (customers: AsyncIterator<LinkedCustomer, void, void>): Promise<void> => {
     for (;;) {
       const next = await customers.next();
       if (next.done === true || stopped()) return;
       try {
-        await keeping.add(await verifyCustomer(ledger, reader, next.value, request.signal));
+        await keeping.add(await verifyCustomer(reader, next.value, request.signal));
       } catch (error) {
         if (ledger.broken !== undefined) throw error;
         // A call that a person's stop ended says nothing of the service.
         if (stopped()) return;
-        await keeping.failed(next.value, error);
+        await keeping.failed(next.value.customer, error);
       }
-      summary.customers += 1;
-      deps.progress("verifying", summary.customers, undefined);
+      deps.progress("verifying", keeping.read, undefined);
     }
   };
-  await Promise.all(Array.from({ length: deps.concurrency }, lane));
-  await keeping.end();
+  for (let customers = linkedCustomers(ledger); ;) {
+    await Promise.all(Array.from({ length: deps.concurrency }, () => lane(customers)));
+    await keeping.end();
+    const again = keeping.linkedOtherwise.splice(0);
+    if (again.length === 0 || stopped()) return;
+    customers = each(again);
+  }
 }
 
 /** The linked customers in key order, taken from the ledger by the page. */
-async function* linkedCustomers(ledger: Ledger): AsyncGenerator<RecordKey, void, void> {
+async function* linkedCustomers(ledger: Ledger): AsyncGenerator<LinkedCustomer, void, void> {
   for (let after: RecordKey | undefined; ;) {
     const customers = await ledger.state.linkedCustomers(after, page);
     if (customers.length === 0) return;
     yield* customers;
-    after = customers.at(-1);
+    after = customers.at(-1)?.customer;
   }
+}
+
+async function* each(customers: readonly LinkedCustomer[]): AsyncGenerator<LinkedCustomer, void, void> {
+  yield* customers;
 }
 
 /** Keeps what was read back of several customers with one flush of the disk: nothing is sent on the strength of it. */
 class Keeping {
   readonly #deps: Pick<RunDependencies, "ledger" | "logger">;
   readonly #summary: ReadBack;
-  #read: Verified[] = [];
+  #waiting: Verified[] = [];
+  /** Customers whose link is another by now: what was read of them was not kept. */
+  readonly linkedOtherwise: LinkedCustomer[] = [];
 
   constructor(deps: Pick<RunDependencies, "ledger" | "logger">, summary: ReadBack) {
     this.#deps = deps;
@@ -75,17 +88,21 @@ class Keeping {
   }
 
   async add(verified: Verified): Promise<void> {
-    this.#read.push(verified);
-    if (this.#read.length >= keptTogether) await this.end();
+    this.#waiting.push(verified);
+    if (this.#waiting.length >= keptTogether) await this.end();
+  }
+
+  /** Customers that were read, kept or not. */
+  get read(): number {
+    return this.#summary.customers + this.#waiting.length;
   }
 
   /** Keeps what is not kept yet. Where that fails, each customer is kept alone, so that the guilty one fails alone. */
   async end(): Promise<void> {
-    const read = this.#read;
-    this.#read = [];
+    const read = this.#waiting;
+    this.#waiting = [];
     try {
-      await this.#deps.ledger.state.recordAll(read.flatMap((verified) => verified.changes));
-      for (const verified of read) this.#count(verified);
+      await this.#keep(read);
     } catch (error) {
       if (this.#deps.ledger.broken !== undefined) throw error;
       for (const verified of read) await this.#alone(verified);
@@ -94,25 +111,31 @@ class Keeping {
 
   async failed(customer: RecordKey, error: unknown): Promise<void> {
     const { ledger, logger } = this.#deps;
+    this.#summary.customers += 1;
     this.#summary.failed += 1;
-    await ledger.state.record(customer, [{ type: "observation-read", customer, complete: false }]);
+    await ledger.state.record(customer, [{ type: "observation-failed", customer }]);
     logger.warn({ customer: formatKey(customer), reason: messageOf(error) }, "customer not verified");
   }
 
   async #alone(verified: Verified): Promise<void> {
-    const { ledger } = this.#deps;
     try {
-      await ledger.state.recordAll(verified.changes);
-      this.#count(verified);
+      await this.#keep([verified]);
     } catch (error) {
-      if (ledger.broken !== undefined) throw error;
+      if (this.#deps.ledger.broken !== undefined) throw error;
       await this.failed(verified.customer, error);
     }
   }
 
-  #count({ assets, products, members }: Verified): void {
-    this.#summary.assets += assets;
-    this.#summary.products += products;
-    this.#summary.members += members;
+  async #keep(read: readonly Verified[]): Promise<void> {
+    const otherwise = await this.#deps.ledger.state.keepShown(read);
+    this.linkedOtherwise.push(...otherwise);
+    const names = new Set(otherwise.map(({ customer }) => formatKey(customer)));
+    for (const { customer, assets, products, members } of read) {
+      if (names.size > 0 && names.has(formatKey(customer))) continue;
+      this.#summary.customers += 1;
+      this.#summary.assets += assets;
+      this.#summary.products += products;
+      this.#summary.members += members;
+    }
   }
 }

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { ProductInstance } from "../contract/asset-contents.ts";
-import type { RecordKey } from "../crm/model.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { ShownOfCustomer } from "../ledger/state/enterprise-state.ts";
+import type { LinkedCustomer } from "../ledger/state/links.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { ShownThing } from "../operation/state/observations.ts";
 
@@ -10,12 +10,10 @@ import type { ShownThing } from "../operation/state/observations.ts";
 const shownKinds = ["enterprise", "member", "asset", "product", "package", "twice"] as const;
 
 /** What reading one customer back came to, and how it is kept. */
-export interface Verified {
-  customer: RecordKey;
+export interface Verified extends ShownOfCustomer {
   assets: number;
   products: number;
   members: number;
-  changes: StateChange[];
 }
 
 /**
@@ -24,13 +22,11 @@ export interface Verified {
  * In one piece: one row for each kind of what is shown.
  */
 export async function verifyCustomer(
-  ledger: Ledger,
   reader: SnapshotReader,
-  customer: RecordKey,
+  { customer, link }: LinkedCustomer,
   signal: AbortSignal | undefined,
 ): Promise<Verified> {
-  const link = await ledger.state.link(customer);
-  if (link === undefined) return { customer, assets: 0, products: 0, members: 0, changes: [] };
+  if (link === undefined) return { customer, link, assets: 0, products: 0, members: 0, changes: [] };
   const { enterprises, members, rows, contents } = await reader.of(customer, signal).everything(link);
   const shown: ShownThing[] = [];
   const observe = (kind: (typeof shownKinds)[number], subject: string, body: Json): void => {
@@ -75,9 +71,8 @@ export async function verifyCustomer(
   const changes: StateChange[] = [
     { type: "observed-all", customer, kinds: shownKinds, shown },
     { type: "licence-types-shown", types: [...types] },
-    { type: "observation-read", customer, complete: true },
   ];
-  return { customer, assets, products, members: members.length, changes };
+  return { customer, link, assets, products, members: members.length, changes };
 }
 
 /** What stands in a list more than once, and how often. */

@@ -73,11 +73,6 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select .* from "?source_read"? where number in \(with recursive each_source/u,
     why: "a step for each stream that was ever read",
   },
-  "what a whole reading did not bring": {
-    statement:
-      /^update record set (?:missed = missed|state = 'absent').* where source = \+\? and stream = \+\? and last_read < \?/u,
-    why: "once after a whole reading of the stream, which takes each of these records by itself",
-  },
   "what readings have brought of which none was whole": {
     statement:
       /^select count\(\*\) as count from record indexed by record_by_hash where source = \+\? and stream = \+\?/u,

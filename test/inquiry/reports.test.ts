@@ -491,7 +491,7 @@ describe("reconciliation", () => {
   it("shows the age of what was seen, and that the last reading failed", async () => {
     const { world, shown } = await agreedWorld();
     world.now += 30 * 3_600_000;
-    await world.ledger.state.record(key("C1"), [{ type: "observation-read", customer: key("C1"), complete: false }]);
+    await world.ledger.state.record(key("C1"), [{ type: "observation-failed", customer: key("C1") }]);
     await world.ledger.runs.finish(world.run, { state: "done", exitCode: 7, balance: null, summary: null });
     const { rows } = await reportJson(await world.inquiry(), request("reconciliation"));
     expect(rows.filter((row) => row["verdict"] === "matched").map((row) => row["age_hours"])).toEqual(

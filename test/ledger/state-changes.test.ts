@@ -175,7 +175,7 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
     kinds: ["member", "asset"],
     shown: [{ kind: "member", subject: "another", body: {} }],
   })),
-  "observation-read": fc.constant((name) => ({ type: "observation-read", customer: key(name("C")), complete: true })),
+  "observation-failed": fc.constant((name) => ({ type: "observation-failed", customer: key(name("C")) })),
   "secrets-wiped": fc.constant(() => ({ type: "secrets-wiped", ref: "orders/crm/O", version: 1 })),
 };
 

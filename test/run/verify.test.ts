@@ -1,8 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it, vi } from "vitest";
+import { toInstant } from "../../src/base/clock.ts";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import { readBack } from "../../src/run/read-back.ts";
 import { verifyCustomer } from "../../src/run/verify.ts";
+import type { LinkedCustomer } from "../../src/ledger/state/links.ts";
+import type { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";
@@ -32,7 +35,7 @@ it.each(["as they come", "the other way round"])(
         },
       },
     });
-    await world.ledger.state.recordAll((await verifyCustomer(world.ledger, twice.reader, customer, undefined)).changes);
+    await keep(world, twice.reader);
     const inquiry = openInquiry(world.path);
     const found = await Array.fromAsync(inquiry.findings());
     inquiry.close();
@@ -42,12 +45,23 @@ it.each(["as they come", "the other way round"])(
       ),
       expect.stringMatching(/^crm\/C1: product \S+ under asset number \d+: the platform shows the product .* 2 times/u),
     ]);
-    await world.ledger.state.recordAll((await verifyCustomer(world.ledger, world.reader, customer, undefined)).changes);
+    await keep(world, world.reader);
     const after = openInquiry(world.path);
     expect(await Array.fromAsync(after.findings()), "gone once it is shown once").toEqual([]);
     after.close();
   },
 );
+
+/** The one customer of the world, as it is linked. */
+async function linked(world: ApplyWorld): Promise<LinkedCustomer> {
+  const [found] = await world.ledger.state.linkedCustomers(undefined, 1);
+  if (found === undefined) throw new Error("no customer is linked");
+  return found;
+}
+
+async function keep(world: ApplyWorld, reader: SnapshotReader): Promise<void> {
+  await world.ledger.state.keepShown([await verifyCustomer(reader, await linked(world), undefined)]);
+}
 
 it("the lists of an enterprise are read side by side, and then what its assets hold", async () => {
   const world = await ApplyWorld.start();
@@ -93,7 +107,7 @@ it("the lists of an enterprise are read side by side, and then what its assets h
       ),
     },
   });
-  const { assets } = await verifyCustomer(world.ledger, slow.reader, customer, undefined);
+  const { assets } = await verifyCustomer(slow.reader, await linked(world), undefined);
   expect(most).toEqual({ lists: 4, contents: Math.min(assets, 8) });
   expect(assets).toBeGreaterThan(2);
 });
@@ -103,10 +117,10 @@ it("customers are kept together; one that cannot be kept fails alone", async () 
   for (const id of ["C1", "C2", "C3"]) await world.take("customers", { ...customerRecord(id), id });
   expect(await runWorld(world)).toMatchObject({ exitCode: 0 });
   const { state } = world.ledger;
-  const recordAll = state.recordAll.bind(state);
-  const kept = vi.spyOn(state, "recordAll").mockImplementation(async (changes) => {
-    if (changes.some((change) => "customer" in change && change.customer.id === "C2")) throw new Error("not kept");
-    await recordAll(changes);
+  const keepShown = state.keepShown.bind(state);
+  const kept = vi.spyOn(state, "keepShown").mockImplementation(async (shown) => {
+    if (shown.some((item) => item.customer.id === "C2")) throw new Error("not kept");
+    return await keepShown(shown);
   });
   const summary = { customers: 0, failed: 0, assets: 0, products: 0, members: 0 };
   const deps = { ...world.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
@@ -119,4 +133,73 @@ it("customers are kept together; one that cannot be kept fails alone", async () 
     { id: "C2", complete: 0 },
     { id: "C3", complete: 1 },
   ]);
+});
+
+it("what is shown as before is said by one row, and everything is as old as the last whole reading", async () => {
+  const world = await ApplyWorld.start();
+  await world.makeEnterprise();
+  await keep(world, world.reader);
+  const rows = (): unknown[] => world.sqlite().prepare("select * from observation order by kind, subject").all();
+  const before = rows();
+  expect(before.length).toBeGreaterThan(1);
+  world.clock.pass(3_600_000);
+  const later = toInstant(world.clock.now());
+  await keep(world, world.reader);
+  expect(rows(), "no row of what is shown is written").toEqual(before);
+  world.clock.pass(3_600_000);
+  await world.ledger.state.record(customer, [{ type: "observation-failed", customer }]);
+  const inquiry = openInquiry(world.path);
+  const { observations } = await inquiry.explain("customers", customer);
+  inquiry.close();
+  const ages = observations.map(({ seenAt }) => Date.parse(seenAt) - Date.parse(later));
+  expect(Math.max(...ages), "a reading that fails makes nothing younger or older").toBeLessThan(3_600_000);
+  expect(Math.min(...ages)).toBeGreaterThanOrEqual(0);
+});
+
+it("a thing that is told of alone is looked at again by the next whole reading", async () => {
+  const world = await ApplyWorld.start();
+  await world.makeEnterprise();
+  await keep(world, world.reader);
+  const standing = (): unknown[] =>
+    world.sqlite().prepare("select kind, subject, body from observation where to_at is null order by 1, 2").all();
+  const shown = standing();
+  await world.ledger.state.record(customer, [
+    { type: "observed", customer, kind: "member", subject: "of no enterprise", body: {} },
+  ]);
+  expect(standing()).not.toEqual(shown);
+  await keep(world, world.reader);
+  expect(standing()).toEqual(shown);
+});
+
+it("a customer that is linked with another enterprise while it is read is read again", async () => {
+  const world = await ApplyWorld.start();
+  await world.makeEnterprise();
+  const before = (await linked(world)).link;
+  if (before === undefined) throw new Error("the customer is not linked");
+  await world.ledger.state.record(customer, [
+    { type: "linked", customer, link: { ...before, enterpriseGlobalId: "another" } },
+  ]);
+  const { memberCenter, orderService } = world.deps.platform;
+  const asked: string[] = [];
+  const watched = world.with({
+    memberCenter: {
+      ...memberCenter,
+      listStaff: async (enterpriseGlobalId, ...given) => {
+        asked.push(enterpriseGlobalId);
+        if (asked.length === 1) await world.ledger.state.record(customer, [{ type: "linked", customer, link: before }]);
+        return await memberCenter.listStaff(before.enterpriseGlobalId, ...given);
+      },
+      listAssetNumbers: async (_enterprise, call) => memberCenter.listAssetNumbers(before.enterpriseGlobalId, call),
+    },
+    orderService: {
+      ...orderService,
+      findCustomers: async (...given) => orderService.findCustomers(...given),
+      listVirtualAssets: async (_enterprise, call) => orderService.listVirtualAssets(before.enterpriseGlobalId, call),
+    },
+  });
+  const summary = { customers: 0, failed: 0, assets: 0, products: 0, members: 0 };
+  const deps = { ...world.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
+  await readBack(deps, {}, watched.reader, summary);
+  expect(asked).toEqual(["another", before.enterpriseGlobalId]);
+  expect(summary).toMatchObject({ customers: 1, failed: 0 });
 });

@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { LicenseType, RecordKey } from "../../crm/model.ts";
-import type { Link } from "../../operation/state/link.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
 import type { Known, StateChange } from "../../operation/state.ts";
 import { standing, subjectOf } from "../../operation/requests.ts";
@@ -18,7 +17,13 @@ import { requestCodes } from "../records/work.ts";
 import type { WorkTables } from "../records/work.ts";
 import { requireFree, withdrawals } from "./withdrawal.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
+import type { LinkedCustomer } from "./links.ts";
 import type { StateRows } from "./registry.ts";
+
+/** What the platform showed of a customer with this link. */
+export interface ShownOfCustomer extends LinkedCustomer {
+  changes: readonly StateChange[];
+}
 
 /** Who asks for something by hand, and why. */
 interface Whose {
@@ -68,18 +73,23 @@ export class EnterpriseState {
     return this.#context.readTogether(() => this.#known.known(customer));
   }
 
-  /** Records changes of several customers together, without an entry in the audit chain. */
-  async recordAll(changes: readonly StateChange[]): Promise<void> {
-    if (changes.length === 0) return;
-    await this.#context.write(() => {
+  /**
+   * Keeps what was shown of several customers together, without an entry in the audit chain. Nothing is kept of one
+   * that is linked otherwise than when it was read: these are returned, as they are linked now.
+   */
+  async keepShown(shown: readonly ShownOfCustomer[]): Promise<LinkedCustomer[]> {
+    if (shown.length === 0) return [];
+    return await this.#context.write(() => {
       const at = this.#context.now;
-      for (const change of changes) this.#changes.apply(change, at);
+      const otherwise: LinkedCustomer[] = [];
+      for (const { customer, link, changes } of shown) {
+        const now = this.#rows.links.known(customer).link;
+        if (now?.enterpriseGlobalId === link?.enterpriseGlobalId && now?.since === link?.since)
+          this.#apply(changes, at);
+        else otherwise.push({ customer, link: now });
+      }
+      return otherwise;
     });
-  }
-
-  /** The enterprise that a customer is linked with, where its id is usable. */
-  async link(customer: RecordKey): Promise<Link | undefined> {
-    return this.#context.read(() => this.#rows.links.known(customer).link);
   }
 
   /** What is known of an enterprise, whoever is linked with it. */
@@ -220,7 +230,7 @@ export class EnterpriseState {
   }
 
   /** Customers with a link, in key order: those that can be verified. */
-  async linkedCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
+  async linkedCustomers(after: RecordKey | undefined, limit: number): Promise<LinkedCustomer[]> {
     return this.#context.read(() => this.#rows.links.customers(after, limit));
   }
 

@@ -20,6 +20,12 @@ export interface LinkTable {
 
 export const linkTables = { link: table<LinkTable>() };
 
+/** A customer and the enterprise it is linked with, where its id is usable. */
+export interface LinkedCustomer {
+  customer: RecordKey;
+  link: Link | undefined;
+}
+
 /** Which customers and enterprises belong together. */
 export class LinkRows {
   readonly #statements;
@@ -30,26 +36,16 @@ export class LinkRows {
 
   known(customer: RecordKey): KnownLink {
     const row = this.#statements.link.get(customer.namespace, customer.id);
-    if (row === undefined || !usable(row.enterprise_global_id))
-      return { link: undefined, linkUnusable: row !== undefined };
-    return {
-      link: {
-        enterpriseGlobalId: row.enterprise_global_id,
-        channelCode: row.channel_code,
-        channelCustomerId: row.channel_customer_id,
-        origin: row.origin,
-        examined: row.examined === 1,
-        since: row.from_at,
-      },
-      linkUnusable: false,
-    };
+    const link = row === undefined ? undefined : usableLink(row);
+    return { link, linkUnusable: row !== undefined && link === undefined };
   }
 
-  /** Customers with a link, in key order after `after`. */
-  customers(after: RecordKey | undefined, limit: number): RecordKey[] {
-    return this.#statements.customers
-      .all(after?.namespace ?? "", after?.id ?? "", limit)
-      .map((row) => ({ namespace: row.namespace, id: row.customer_id }));
+  /** Customers with a link, in key order after `after`; undefined: one that cannot be used. */
+  customers(after: RecordKey | undefined, limit: number): LinkedCustomer[] {
+    return this.#statements.customers.all(after?.namespace ?? "", after?.id ?? "", limit).map((row) => ({
+      customer: { namespace: row.namespace, id: row.customer_id },
+      link: usableLink(row),
+    }));
   }
 
   customerOfEnterprise(enterpriseGlobalId: string): RecordKey | undefined {
@@ -74,28 +70,40 @@ export class LinkRows {
 const live = `select from_at from link where namespace = +? and customer_id = +? and to_at is null
   order by from_at desc limit 1`;
 
-type LinkedCustomer = Pick<LinkTable, "namespace" | "customer_id">;
+type LinkRow = Pick<
+  LinkTable,
+  "enterprise_global_id" | "channel_code" | "channel_customer_id" | "origin" | "examined" | "from_at"
+>;
+type OwnerRow = Pick<LinkTable, "namespace" | "customer_id">;
+
+const linkColumns = "enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at";
+
+function usableLink(row: LinkRow): Link | undefined {
+  if (!usable(row.enterprise_global_id)) return undefined;
+  return {
+    enterpriseGlobalId: row.enterprise_global_id,
+    channelCode: row.channel_code,
+    channelCustomerId: row.channel_customer_id,
+    origin: row.origin,
+    examined: row.examined === 1,
+    since: row.from_at,
+  };
+}
 
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     link: () =>
-      database.prepare<
-        [string, string],
-        Pick<
-          LinkTable,
-          "enterprise_global_id" | "channel_code" | "channel_customer_id" | "origin" | "examined" | "from_at"
-        >
-      >(
-        `select enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at from link
-       where namespace = +? and customer_id = +? and to_at is null order by from_at desc limit 1`,
+      database.prepare<[string, string], LinkRow>(
+        `select ${linkColumns} from link where namespace = +? and customer_id = +? and to_at is null
+          order by from_at desc limit 1`,
       ),
     customers: () =>
-      database.prepare<[string, string, number], LinkedCustomer>(
-        `select namespace, customer_id from link where to_at is null and (namespace, customer_id) > (?, ?)
-       order by namespace, customer_id limit ?`,
+      database.prepare<[string, string, number], OwnerRow & LinkRow>(
+        `select namespace, customer_id, ${linkColumns} from link
+          where to_at is null and (namespace, customer_id) > (?, ?) order by namespace, customer_id limit ?`,
       ),
     customerOfEnterprise: () =>
-      database.prepare<[string], LinkedCustomer>(
+      database.prepare<[string], OwnerRow>(
         "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
       ),
     end: () =>

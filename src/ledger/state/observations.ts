@@ -20,11 +20,14 @@ export interface ObservationTable {
   body_hash: string;
 }
 
+/** The last reading of a customer. `shown_at`: the last whole one, and `shown_hash` what it showed. */
 export interface ObservationReadTable {
   customer_namespace: string;
   customer_id: string;
   seen_at: string;
   complete: number;
+  shown_at: string | null;
+  shown_hash: string | null;
 }
 
 export const observationTables = {
@@ -40,7 +43,6 @@ interface Thing {
   kind: string;
   subject: string;
   text: string;
-  hash: string;
 }
 
 /** What the platform showed of each customer. */
@@ -65,8 +67,9 @@ export class ObservationRows {
     };
   }
 
-  #observe({ namespace, id }: RecordKey, { kind, subject, text, hash }: Thing, at: string): void {
+  #observe({ namespace, id }: RecordKey, { kind, subject, text }: Thing, at: string): void {
     const run = this.#statements;
+    const hash = sha256(text);
     if (run.seenAgain.run(at, namespace, id, kind, subject, hash).changes === 1) return;
     run.end.run(at, namespace, id, kind, subject);
     run.begin.run(namespace, id, kind, subject, at, at, text, hash);
@@ -74,32 +77,25 @@ export class ObservationRows {
 
   readonly writes: Writes<ObservationChange> = {
     observed: ({ customer, kind, subject, body }, at) => {
-      const text = canonicalJson(body);
-      this.#observe(customer, { kind, subject, text, hash: sha256(text) }, at);
+      this.#statements.forgetShown.run(customer.namespace, customer.id);
+      this.#observe(customer, { kind, subject, text: canonicalJson(body) }, at);
     },
     "observed-all": ({ customer, kinds, shown }, at) => {
       const things = new Map<string, Thing>();
-      for (const { kind, subject, body } of shown) {
-        const text = canonicalJson(body);
-        things.set(JSON.stringify([kind, subject]), { kind, subject, text, hash: sha256(text) });
-      }
+      for (const { kind, subject, body } of shown)
+        things.set(JSON.stringify([kind, subject]), { kind, subject, text: canonicalJson(body) });
       const { namespace, id } = customer;
       const run = this.#statements;
-      const before = run.standing.all(namespace, id, JSON.stringify(kinds));
-      // Mostly the same is shown as before: then one statement says so.
-      if (
-        before.length === things.size &&
-        before.every((row) => things.get(JSON.stringify([row.kind, row.subject]))?.hash === row.body_hash)
-      ) {
-        if (before.length > 0) run.allSeenAgain.run(at, namespace, id, JSON.stringify(kinds));
-        return;
-      }
-      for (const thing of things.values()) this.#observe(customer, thing, at);
-      for (const { kind, subject } of before)
+      const hash = sha256(JSON.stringify([kinds, [...things].map(([name, { text }]) => name + text).sort()]));
+      // Mostly the same is shown as before: then one statement says so, and the rows stand as they are.
+      if (run.shownAgain.run(at, at, namespace, id, hash).changes === 1) return;
+      for (const { kind, subject } of run.standing.all(namespace, id, JSON.stringify(kinds)))
         if (!things.has(JSON.stringify([kind, subject]))) run.end.run(at, namespace, id, kind, subject);
+      for (const thing of things.values()) this.#observe(customer, thing, at);
+      run.shown.run(namespace, id, at, at, hash);
     },
-    "observation-read": ({ customer: { namespace, id }, complete }, at) => {
-      this.#statements.read.run(namespace, id, at, complete ? 1 : 0);
+    "observation-failed": ({ customer: { namespace, id } }, at) => {
+      this.#statements.failed.run(namespace, id, at);
     },
   };
 }
@@ -118,14 +114,19 @@ function prepareStatements(database: Sqlite) {
        and body_hash = +?`,
       ),
     standing: () =>
-      database.prepare<[string, string, string], Pick<ObservationTable, "kind" | "subject" | "body_hash">>(
-        `select kind, subject, body_hash from observation where customer_namespace = +? and customer_id = +?
+      database.prepare<[string, string, string], Pick<ObservationTable, "kind" | "subject">>(
+        `select kind, subject from observation where customer_namespace = +? and customer_id = +?
        and kind in (select value from json_each(?)) and to_at is null`,
       ),
-    allSeenAgain: () =>
+    shownAgain: () =>
       database.prepare(
-        `update observation set seen_at = ? where customer_namespace = +? and customer_id = +?
-       and kind in (select value from json_each(?)) and to_at is null`,
+        `update observation_read set seen_at = ?, shown_at = ?
+          where customer_namespace = +? and customer_id = +? and complete = 1 and shown_hash = +?`,
+      ),
+    forgetShown: () =>
+      database.prepare(
+        `update observation_read set shown_hash = null
+          where customer_namespace = +? and customer_id = +? and shown_hash is not null`,
       ),
     end: () =>
       database.prepare(
@@ -139,11 +140,17 @@ function prepareStatements(database: Sqlite) {
        on conflict do update set to_at = null, seen_at = excluded.seen_at, body = excluded.body,
        body_hash = excluded.body_hash`,
       ),
-    read: () =>
+    shown: () =>
       database.prepare(
-        `insert into observation_read (customer_namespace, customer_id, seen_at, complete) values (?, ?, ?, ?)
-       on conflict (customer_namespace, customer_id) do update
-         set seen_at = excluded.seen_at, complete = excluded.complete`,
+        `insert into observation_read (customer_namespace, customer_id, seen_at, complete, shown_at, shown_hash)
+          values (?, ?, ?, 1, ?, ?)
+       on conflict (customer_namespace, customer_id) do update set seen_at = excluded.seen_at, complete = 1,
+         shown_at = excluded.shown_at, shown_hash = excluded.shown_hash`,
+      ),
+    failed: () =>
+      database.prepare(
+        `insert into observation_read (customer_namespace, customer_id, seen_at, complete) values (?, ?, ?, 0)
+       on conflict (customer_namespace, customer_id) do update set seen_at = excluded.seen_at, complete = 0`,
       ),
   });
 }

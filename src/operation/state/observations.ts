@@ -10,16 +10,16 @@ export interface ShownThing {
 }
 
 /**
- * What the platform showed, for people to read. `observed-all`: nothing else of these kinds is shown; where a subject
- * stands twice, the last one counts.
+ * What the platform showed, for people to read. `observed-all`: everything of these kinds was read, and nothing else of
+ * them is shown; where a subject stands twice, the last one counts. `observation-failed`: that could not be read.
  */
 export type ObservationChange =
   | { type: "observed"; customer: RecordKey; kind: string; subject: string; body: Json }
   | { type: "observed-all"; customer: RecordKey; kinds: readonly string[]; shown: readonly ShownThing[] }
-  | { type: "observation-read"; customer: RecordKey; complete: boolean };
+  | { type: "observation-failed"; customer: RecordKey };
 
 export const observationsParts = {
   observed: notOfCustomers,
   "observed-all": notOfCustomers,
-  "observation-read": notOfCustomers,
+  "observation-failed": notOfCustomers,
 };

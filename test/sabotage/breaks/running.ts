@@ -270,6 +270,22 @@ export const running: Breaks = {
     test: "run/verify.test.ts",
     title: "customers are kept together; one that cannot be kept fails alone",
   },
+  "what was read of another enterprise is kept for the customer": {
+    file: "src/ledger/state/enterprise-state.ts",
+    within: "EnterpriseState.keepShown",
+    find: "$now?.enterpriseGlobalId === $link?.enterpriseGlobalId && $now?.since === $link?.since",
+    replace: "$link !== null",
+    test: "run/verify.test.ts",
+    title: "a customer that is linked with another enterprise while it is read is read again",
+  },
+  "a thing that was told of alone stands although nothing shows it": {
+    file: "src/ledger/state/observations.ts",
+    within: "ObservationRows.writes",
+    find: "this.#statements.forgetShown.run($customer.namespace, $customer.id);",
+    replace: "",
+    test: "run/verify.test.ts",
+    title: "a thing that is told of alone is looked at again by the next whole reading",
+  },
   "what a call has made old is not read again": {
     file: "src/platform/snapshot.ts",
     within: "Snapshot.forget",

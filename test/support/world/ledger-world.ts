@@ -270,7 +270,7 @@ export class LedgerWorld {
         .filter(({ kind }) => !kinds.includes(kind))
         .map((item): StateChange => ({ type: "observed", customer, ...item })),
       { type: "observed-all", customer, kinds, shown: seen.filter(({ kind }) => kinds.includes(kind)) },
-      { type: "observation-read", customer, complete },
+      ...(complete ? [] : [{ type: "observation-failed", customer } as const]),
     ]);
   }
 }
