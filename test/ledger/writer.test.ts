@@ -93,10 +93,7 @@ describe("the one writer", () => {
     const outcomes = await Promise.allSettled([
       writer.write(write("before")),
       writer.write(sequence.leads(first)),
-      writer.write(() => {
-        sequence.requireUnbroken();
-        return write("after")();
-      }),
+      writer.write(sequence.follows(write("after"))),
       writer.write(() => {
         write("guilty")();
         throw new Error("always");
@@ -110,6 +107,28 @@ describe("the one writer", () => {
     ]);
     expect(database.prepare("select body from text").pluck().all()).toEqual(["before", "leads", "after"]);
     expect(kept, "committed once, and kept once").toEqual([3]);
+  });
+
+  it("keeps what stands before the piece of a customer that throws, and nothing that counts on it", async () => {
+    const { database, insert } = table();
+    const writer = new Writer(database);
+    const sequence = new Sequence();
+    const other = new Sequence();
+    const fails = (): never => {
+      throw new Error("always");
+    };
+    const outcomes = await Promise.allSettled([
+      writer.write(sequence.leads(insert(1)), true),
+      writer.write(sequence.follows(insert(2))),
+      writer.write(other.leads(insert(3)), true),
+      writer.write(sequence.leads(fails), true),
+      writer.write(sequence.leads(insert(4)), true),
+      writer.write(sequence.follows(insert(5))),
+      writer.write(other.follows(insert(6))),
+    ]);
+    expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual([true, true, true, false, false, false, true]);
+    expect(database.prepare("select value from number order by value").pluck().all()).toEqual([1, 2, 3, 6]);
+    await expect(writer.write(sequence.follows(insert(7))), "in a later group").rejects.toThrow("always");
   });
 
   it("accepts nothing more after a commit that failed, and says why", async () => {

@@ -90,8 +90,7 @@ export class Journal {
     after?: Sequence | undefined;
   }): Promise<string> {
     const id = entry.id ?? this.#context.ids.next("op");
-    await this.#context.write(() => {
-      entry.after?.requireUnbroken();
+    const work = (): void => {
       const at = this.#context.now;
       this.#claims.require(entry.operation, entry.id);
       if (entry.id === undefined || this.#journal.standing(entry.id)?.state === "planned")
@@ -108,7 +107,8 @@ export class Journal {
       }
       this.#journal.startAttempt(id, { nonce: entry.nonce, wireHash: entry.wireHash, at });
       for (const item of entry.sealed ?? []) this.#private.seal(item, at);
-    });
+    };
+    await this.#context.write(entry.after?.follows(work) ?? work);
     return id;
   }
 

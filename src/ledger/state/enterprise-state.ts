@@ -254,11 +254,8 @@ export class EnterpriseState {
   /** Not where what it counts on came to nothing: an E2 whose outcome the ledger cannot hold was not accepted by it. */
   async confirmCorrelation(correlation: string, after?: Sequence): Promise<void> {
     if (this.#confirmed.has(correlation)) return;
-    if (!(await this.correlationConfirmed(correlation)))
-      await this.#context.write(() => {
-        after?.requireUnbroken();
-        this.#rows.correlations.confirm(correlation, this.#context.now);
-      });
+    const work = (): void => this.#rows.correlations.confirm(correlation, this.#context.now);
+    if (!(await this.correlationConfirmed(correlation))) await this.#context.write(after?.follows(work) ?? work);
     this.#confirmed.add(correlation);
   }
 

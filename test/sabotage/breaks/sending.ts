@@ -42,8 +42,8 @@ export const sending: Breaks = {
   "an intent is answered before its commit": {
     file: "src/ledger/journal/journal.ts",
     within: "Journal.intend",
-    find: `const $id = $entry.id ?? this.#context.ids.next("op"); await this.#context.write(`,
-    replace: `const $id = $entry.id ?? this.#context.ids.next("op"); void this.#context.write(`,
+    find: "await this.#context.write(",
+    replace: "void this.#context.write(",
     test: "apply/deliver.test.ts",
     title: "the order in which things are written > has the intent on disk before the first byte leaves",
   },
@@ -90,8 +90,8 @@ export const sending: Breaks = {
   "an intent rides with an outcome that comes to nothing": {
     file: "src/ledger/journal/journal.ts",
     within: "Journal.intend",
-    find: "$entry.after?.requireUnbroken();",
-    replace: "",
+    find: "$entry.after?.follows($work) ?? $work",
+    replace: "$work",
     test: "run/committed-together.test.ts",
     title: "nothing is sent on an outcome that the ledger cannot hold, although both are handed over together",
   },
@@ -106,7 +106,7 @@ export const sending: Breaks = {
   "what is learned ahead of its commit counts although it came to nothing": {
     file: "src/ledger/database/sequence.ts",
     within: "Sequence.leads",
-    find: "this.#failure = { work, error };",
+    find: "this.#failure = { place, error };",
     replace: "",
     test: "ledger/journal.test.ts",
     title: "conclusions > that are handed over with what counts on them come to nothing together",
@@ -130,11 +130,20 @@ export const sending: Breaks = {
   },
   "what failed when its group was run first counts although it went through when it was run again": {
     file: "src/ledger/database/sequence.ts",
-    within: "Sequence.leads",
-    find: "if (this.#failure?.work === $work) this.#failure = undefined;",
-    replace: "",
+    within: "Sequence.#requireUnbrokenBefore",
+    find: "if (this.#failure.place < $place) throw",
+    replace: "throw",
     test: "ledger/writer.test.ts",
     title: "the one writer > runs a group again where a piece of it throws, and nothing of it counts twice",
+  },
+  "what was done before a piece that comes to nothing is undone with it": {
+    file: "src/ledger/database/sequence.ts",
+    within: "Sequence.#requireUnbrokenBefore",
+    find: "if (this.#failure.place < $place) throw this.#failure.error;",
+    replace: "if (this.#failure.place !== $place) throw this.#failure.error;",
+    test: "ledger/writer.test.ts",
+    title:
+      "the one writer > keeps what stands before the piece of a customer that throws, and nothing that counts on it",
   },
   "the audit entry is committed after the outcome, in a transaction of its own": {
     file: "src/ledger/journal/journal.ts",
