@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { jobs, writeConfiguration } from "./configuration.ts";
 import { writeCustomers } from "./customers.ts";
-import type { Cost } from "./measure.ts";
+import type { Cost, Measured } from "./measure.ts";
 import { costSchema, measure, words } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import { eachProgram, ofPrograms } from "./measuring.ts";
@@ -29,9 +29,9 @@ export async function fillWithHistory(
   program: Program,
   path: string,
   rows: number,
-): Promise<{ rows: number; operations: number }> {
+): Promise<Measured<{ rows: number }>> {
   const subject = { script: join(program.root, "bench/subjects/history.ts"), args: words({ path, rows }) };
-  return (await measure(subject, z.object({ rows: z.int(), operations: z.int() }))).result;
+  return await measure(subject, z.object({ rows: z.int() }));
 }
 
 /** Measures a run without a change and `status` on both ledgers in turns, several times. */
@@ -59,7 +59,7 @@ export async function measureHistory(measuring: Measuring, rows: number, rounds:
       });
     }
     rmSync(folders.with, { recursive: true });
-    return { rows: filled.rows, rounds: taken };
+    return { rows: filled.result.rows, rounds: taken };
   });
 }
 

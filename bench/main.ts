@@ -13,6 +13,8 @@ import { ownProgram, programIn } from "./program.ts";
 import type { Result } from "./result.ts";
 import { emptyResult, writeResult } from "./result.ts";
 import { measureLarge, measureRoad } from "./road.ts";
+import { scaleFigures, scaleTable, sizeNotes } from "./scale/print.ts";
+import { measureScale } from "./scale/scale.ts";
 import { measureStarts } from "./starts.ts";
 import { figuresOf } from "./targets.ts";
 
@@ -33,11 +35,18 @@ async function main(options: Options): Promise<number> {
     programs: { now: ownProgram(), before: options.before === undefined ? undefined : programIn(options.before) },
   };
   const result = emptyResult(measuring.programs);
+  const { scale } = options;
   const keep = (): void => {
     if (options.json !== undefined) writeResult(options.json, result);
   };
   try {
-    for (const section of options.only) {
+    if (scale !== undefined) {
+      await measureScale({ ...measuring, work: scale.work ?? measuring.work }, scale, (taken) => {
+        result.scale = [...taken];
+        keep();
+      });
+    }
+    for (const section of scale === undefined ? options.only : []) {
       Object.assign(result, await measurements[section](measuring, options));
       keep();
     }
@@ -76,11 +85,13 @@ function print(result: Result): void {
   console.log(`Commit ${commits.now}${against}; Node ${node}, ${cores} × ${cpu}.${busy}\n`);
   const taken = { ...result, rounds: result.rounds ?? [], slow: result.latency ?? [] };
   const kept = check === undefined ? [] : checkFigures(check, readBaseline());
+  const { scale = [] } = result;
   const before = commits.before === undefined ? [] : figuresOf(taken, "before");
-  console.log(`${targetTable([...figuresOf(taken, "now"), ...kept], before)}\n`);
+  console.log(`${targetTable([...figuresOf(taken, "now"), ...kept, ...scaleFigures(scale)], before)}\n`);
   if (result.rounds !== undefined) console.log(`${wayTable(result.rounds)}\n`);
   if (result.profile !== undefined) console.log(`${profileTable(result.profile)}\n`);
-  for (const note of notes(result)) console.log(note);
+  if (scale.length > 0) console.log(`${scaleTable(scale)}\n`);
+  for (const note of [...notes(result), ...sizeNotes(scale)]) console.log(note);
 }
 
 function judge({ check }: Result, options: Options): number {

@@ -1,22 +1,27 @@
 import { createServer } from "node:net";
 import type { Socket } from "node:net";
 import { parseArgs } from "node:util";
-import type { Created, Replayed } from "./answers.ts";
+import type { Replayed } from "./answers.ts";
 import { answerTo, replayed } from "./answers.ts";
 import { Holding } from "./holding.ts";
+import { Memory } from "./memory.ts";
 
 /**
  * The replay server, a process of its own: recorded answers over bare sockets (HTTP/1.1, keep-alive), nothing
  * validated, each answer held for `--latency` milliseconds. It tells its port to the process that started it, and
- * answers "report" with what it has done. With `--known` every customer was created before.
+ * answers "report" with what it has done. With `--known` every customer was created before; with `--memory` it knows
+ * what an earlier server with this file was told.
  */
 
 const { values } = parseArgs({
-  options: { latency: { type: "string", default: "0" }, known: { type: "boolean", default: false } },
+  options: {
+    latency: { type: "string", default: "0" },
+    known: { type: "boolean", default: false },
+    memory: { type: "string" },
+  },
 });
 
-const made = new Set<string>();
-const created: Created = values.known ? { has: () => true, add: (id) => made.add(id) } : made;
+const memory = Memory.open(values.memory, values.known);
 const calls = new Map<Replayed, number>(replayed.map((call) => [call, 0]));
 let fetched = 0;
 let refused = 0;
@@ -49,7 +54,7 @@ function serve(socket: Socket): void {
 
 function answer(socket: Socket, head: string, body: string): void {
   const target = head.slice(head.indexOf(" ") + 1, head.indexOf(" HTTP/"));
-  const found = answerTo(target, body, created);
+  const found = answerTo(target, body, memory);
   if (found === undefined) {
     refused += 1;
     socket.write("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
@@ -82,4 +87,7 @@ process.on("message", () => {
     cpuSeconds: (user + system) / 1e6,
   });
 });
-process.on("disconnect", () => process.exit(0));
+process.on("disconnect", () => {
+  if (values.memory !== undefined) memory.keep(values.memory);
+  process.exit(0);
+});

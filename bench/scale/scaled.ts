@@ -21,3 +21,5 @@ export const scaledSchema = z.object({
   history: z.int(),
   phases: z.array(phaseSchema),
 });
+export type PhaseTaken = z.infer<typeof phaseSchema>;
+export type Scaled = z.infer<typeof scaledSchema>;
