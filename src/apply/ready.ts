@@ -51,7 +51,7 @@ export async function makeReady(
   const facts = kindOf(operation).isOfCustomer ? await state.payloadFacts() : nobodysFacts;
   const passwords = await initialPasswords(deps, operation);
   const bindings = bindingsFrom(facts, settings, {
-    privateValue: (marker) => ledger.private.valueOf(marker),
+    privateValue: ledger.private.reader(),
     initialPassword: (staff) => passwords.values.get(staff),
   });
   const bound = bind(operation.payload, bindings);

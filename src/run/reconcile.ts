@@ -100,12 +100,13 @@ class CustomerAttemptRun {
   }
 
   async run(): Promise<CustomerAttemptResult> {
-    const open = await settleOpen(this.#deps, this.#knows, this.#attempt);
+    const begun = await this.#deps.ledger.journal.begun(this.#customer);
+    const open = begun.open ? await settleOpen(this.#deps, this.#knows, this.#attempt) : undefined;
     if (open !== undefined) {
       await this.deferAll(open.code, open.reason);
       return open.end;
     }
-    await this.#takeStored();
+    if (begun.open || begun.waits) await this.#takeStored();
     for (let round = 0; round < mostRounds; round += 1) {
       if (this.#attempt.signal?.aborted === true) return await this.#stop("aborted");
       const planning = await this.#planning.plan(triedIn(this.#state));

@@ -91,6 +91,13 @@ export class JournalTables {
           `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked')
             order by o.created_at, o.id`,
         ),
+      begun: () =>
+        database.prepare<[string, string, string, string], { open: number; waits: number }>(
+          `select exists (select 1 from operation where state in ('sending', 'unknown', 'parked')
+             and customer_namespace = +? and customer_id = +?) as open,
+           exists (select 1 from operation where state in ('planned', 'held')
+             and customer_namespace = +? and customer_id = +?) as waits`,
+        ),
       openOf: () =>
         database.prepare<[string, string], OperationRow>(
           `select ${operationColumns} from operation o indexed by operation_open
@@ -300,6 +307,12 @@ export class JournalTables {
 
   open(): OpenRow[] {
     return this.#statements.open.all().map(openRow);
+  }
+
+  /** Whether the journal holds anything of a customer whose outcome is open, or that has not begun. */
+  begun({ namespace, id }: RecordKey): { open: boolean; waits: boolean } {
+    const row = this.#statements.begun.get(namespace, id, namespace, id);
+    return { open: row?.open === 1, waits: row?.waits === 1 };
   }
 
   openOf(customer: RecordKey): OpenRow[] {

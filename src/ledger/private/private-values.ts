@@ -14,6 +14,13 @@ export interface SealedValues {
   values: JsonObject;
 }
 
+/** The private values of one record at one version. */
+interface PrivateRecord {
+  salt: string;
+  values: JsonObject;
+  sealed: string | null;
+}
+
 /** Names, mobiles, addresses and passwords: the one table that holds them, erasable and never exported. */
 export class PrivateValues {
   readonly #context: LedgerContext;
@@ -28,17 +35,37 @@ export class PrivateValues {
 
   /** The value behind a marker, or undefined where it was erased, wiped, or does not fit its commitment. */
   valueOf(marker: PrivateMarker): Json | undefined {
-    const { $private: ref, version, field } = marker;
-    return this.#context.read(() => {
-      const row = this.#private.find(ref, version);
-      if (row === undefined || row.salt === null) return undefined;
-      const where = `private_value ${ref}`;
-      let value = row.body === null ? undefined : stored<JsonObject>(row.body, where)[field];
-      const { sealing } = this.#context;
-      if (value === undefined && row.sealed !== null && sealing !== undefined)
-        value = stored<JsonObject>(sealing.open(row.sealed, { ref, version }), where)[field];
-      return value === undefined || commitmentTo(row.salt, field, value) !== marker.commitment ? undefined : value;
-    });
+    return this.reader()(marker);
+  }
+
+  /** The same for a payload: a record that several of its markers name is read once. */
+  reader(): (marker: PrivateMarker) => Json | undefined {
+    const records = new Map<string, PrivateRecord>();
+    return (marker) =>
+      this.#context.read(() => {
+        const { $private: ref, version } = marker;
+        const key = `${version} ${ref}`;
+        const record = records.get(key) ?? this.#record(ref, version);
+        if (record === undefined) return undefined;
+        records.set(key, record);
+        return this.#valueIn(record, marker);
+      });
+  }
+
+  #record(ref: string, version: number): PrivateRecord | undefined {
+    const row = this.#private.find(ref, version);
+    if (row === undefined || row.salt === null) return undefined;
+    const { salt, body, sealed } = row;
+    return { salt, values: body === null ? {} : stored<JsonObject>(body, `private_value ${ref}`), sealed };
+  }
+
+  #valueIn(record: PrivateRecord, { $private: ref, version, field, commitment }: PrivateMarker): Json | undefined {
+    const { salt, values, sealed } = record;
+    const { sealing } = this.#context;
+    let value = values[field];
+    if (value === undefined && sealed !== null && sealing !== undefined)
+      value = stored<JsonObject>(sealing.open(sealed, { ref, version }), `private_value ${ref}`)[field];
+    return value === undefined || commitmentTo(salt, field, value) !== commitment ? undefined : value;
   }
 
   /**

@@ -9,6 +9,15 @@ import type { Row } from "../tables.ts";
 type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "body_hash" | "state" | "pending"> &
   Row<"record_version", "body">;
 
+type InQuarantine = Pick<CustomerInput, "customerInQuarantine" | "quarantinedInScope" | "sourceWithStrayRecord">;
+
+/** What is said of every customer while nothing is in quarantine. */
+export const nothingInQuarantine: InQuarantine = {
+  customerInQuarantine: false,
+  quarantinedInScope: 0,
+  sourceWithStrayRecord: undefined,
+};
+
 /** What the CRM says of one customer, and what of it is in quarantine. Reads only. */
 export class DesiredRows {
   readonly #statements;
@@ -28,10 +37,7 @@ export class DesiredRows {
     return row === undefined ? undefined : stored<DesiredOrder>(row.body);
   }
 
-  quarantine({
-    namespace,
-    id,
-  }: RecordKey): Pick<CustomerInput, "customerInQuarantine" | "quarantinedInScope" | "sourceWithStrayRecord"> {
+  quarantine({ namespace, id }: RecordKey): InQuarantine {
     const run = this.#statements;
     return {
       customerInQuarantine: run.customerInQuarantine.get(namespace, id) !== undefined,

@@ -63,10 +63,11 @@ export class EnterpriseState {
   }
 
   async load(customer: RecordKey): Promise<Omit<CustomerInput, "observed">> {
-    return this.#context.readTogether(() => ({
-      ...this.#known.load(customer),
-      rejections: this.#rejections.of(customer),
-    }));
+    return this.#context.readTogether(() => {
+      const held = this.#known.held(customer);
+      const rejections = held.rejected === 1 ? this.#rejections.of(customer) : [];
+      return { ...this.#known.load(customer, held), rejections };
+    });
   }
 
   async known(customer: RecordKey): Promise<Known> {

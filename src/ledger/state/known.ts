@@ -9,6 +9,8 @@ import type { CustomerInput } from "../../plan/input.ts";
 import type { PrivateTables } from "../private/private-tables.ts";
 import { desired } from "./desired.ts";
 import type { DesiredRows } from "./desired.ts";
+import { nothingInQuarantine } from "./desired.ts";
+import type { Held } from "./held.ts";
 import { knownFrom } from "./registry.ts";
 import type { StateRows } from "./registry.ts";
 
@@ -28,7 +30,7 @@ export class KnownTables {
    * Everything the ledger holds about one customer, without what the platform shows. Bodies of placed, unchanged orders
    * are left out.
    */
-  load(customer: RecordKey): Omit<CustomerInput, "observed" | "rejections"> {
+  load(customer: RecordKey, held: Held): Omit<CustomerInput, "observed" | "rejections"> {
     let desiredCustomer: Desired<DesiredCustomer> | undefined;
     const orders: OrderWithTree[] = [];
     const staff: Desired<DesiredStaff>[] = [];
@@ -42,9 +44,9 @@ export class KnownTables {
       desiredCustomer,
       orders,
       staff,
-      known: this.#withPlacedBodies(this.known(customer), orders),
+      known: this.#withPlacedBodies(this.known(customer, held), orders),
       privateValues: this.#private.ofCustomer(customer),
-      ...this.#desired.quarantine(customer),
+      ...(held.quarantined === 1 ? this.#desired.quarantine(customer) : nothingInQuarantine),
     };
   }
 
@@ -63,8 +65,12 @@ export class KnownTables {
     return changed.size === 0 ? known : { ...known, placedOrders: new Map([...known.placedOrders, ...changed]) };
   }
 
-  known(customer: RecordKey): Known {
-    return knownFrom(this.#rows, customer);
+  known(customer: RecordKey, held = this.held(customer)): Known {
+    return knownFrom(this.#rows, customer, held);
+  }
+
+  held(customer: RecordKey): Held {
+    return this.#rows.held.of(customer);
   }
 
   /** The licence type of each asset number of the orders that are placed for a customer, also of adopted ones. */

@@ -6,6 +6,8 @@ import { AssetNumberRows, assetNumberTables } from "./asset-numbers.ts";
 import { AssignmentRows, assignmentTables } from "./assignments.ts";
 import { CorrelationRows, correlationTables } from "./correlations.ts";
 import { EnterpriseCodeRows, enterpriseCodeTables } from "./enterprise-codes.ts";
+import { HeldRows } from "./held.ts";
+import type { Held } from "./held.ts";
 import { LicenceTypeRows, licenceTypeTables } from "./licence-types.ts";
 import { LinkRows, linkTables } from "./links.ts";
 import { ObservationRows, observationTables } from "./observations.ts";
@@ -50,26 +52,44 @@ export function stateRows(database: Sqlite) {
     licenceTypes: new LicenceTypeRows(database),
     correlations: new CorrelationRows(database),
     secrets: new SecretRows(database),
+    held: new HeldRows(database),
   };
 }
 
 export type StateRows = ReturnType<typeof stateRows>;
 
-/** What is known of one customer: a line for each thing known. */
-export function knownFrom(rows: StateRows, customer: RecordKey): Known {
-  const linked = rows.links.known(customer);
-  const enterprise = linked.link?.enterpriseGlobalId ?? "";
+function nothingKnown(): Known {
   return {
+    link: undefined,
+    linkUnusable: false,
+    acknowledged: undefined,
+    platformCustomers: [],
+    placedOrders: new Map(),
+    numbers: [],
+    staffLinks: new Map(),
+    assignments: [],
+    protectedMembers: new Set(),
+    enterpriseCode: undefined,
+    requests: [],
+  };
+}
+
+/** What is known of one customer, of what the tables hold of it: a line for each thing known. */
+export function knownFrom(rows: StateRows, customer: RecordKey, held: Held): Known {
+  const linked = held.linked === 1 ? rows.links.known(customer) : undefined;
+  const enterprise = linked?.link?.enterpriseGlobalId;
+  return {
+    ...nothingKnown(),
     ...linked,
-    ...rows.acknowledged.known(customer),
-    ...rows.platformCustomers.known(enterprise),
-    ...rows.placedOrders.known(customer),
-    ...rows.assetNumbers.known(customer),
-    ...rows.staffLinks.known(customer),
-    ...rows.assignments.known(customer),
-    ...rows.protectedMembers.known(customer),
-    ...rows.enterpriseCodes.known(enterprise),
-    ...rows.requests.known(customer),
+    ...(held.acknowledged === 1 && rows.acknowledged.known(customer)),
+    ...(enterprise !== undefined && rows.platformCustomers.known(enterprise)),
+    ...(held.orders === 1 && rows.placedOrders.known(customer)),
+    ...(held.orders === 1 && rows.assetNumbers.known(customer)),
+    ...(held.staff === 1 && rows.staffLinks.known(customer)),
+    ...(held.assigned === 1 && rows.assignments.known(customer)),
+    ...(held.linked === 1 && rows.protectedMembers.known(customer)),
+    ...(enterprise !== undefined && rows.enterpriseCodes.known(enterprise)),
+    ...(held.asked === 1 && rows.requests.known(customer)),
   };
 }
 

@@ -236,7 +236,7 @@ export const keeping: Breaks = {
   },
   "a value that no longer fits its commitment is handed out": {
     file: "src/ledger/private/private-values.ts",
-    within: "PrivateValues.valueOf",
+    within: "PrivateValues.#valueIn",
     never: "commitmentTo",
     test: "ledger/private.test.ts",
     title:
@@ -409,6 +409,14 @@ export const keeping: Breaks = {
     within: "AcknowledgedRows.writes",
     find: "this.#statements.end.run(at, namespace, id, namespace, id);",
     replace: "",
+    test: "ledger/state-changes.test.ts",
+    title: "what is learned of a customer, applied in memory, is what its rows say when they are read again",
+  },
+  "a table that holds something of a customer is not asked": {
+    file: "src/ledger/state/held.ts",
+    within: "prepareStatements",
+    find: "exists (select 1 from staff_link where to_at is null and ${of}) as staff",
+    replace: "0 as staff",
     test: "ledger/state-changes.test.ts",
     title: "what is learned of a customer, applied in memory, is what its rows say when they are read again",
   },

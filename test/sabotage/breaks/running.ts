@@ -37,7 +37,16 @@ export const running: Breaks = {
   "what is in doubt is not settled before a customer is planned": {
     file: "src/run/reconcile.ts",
     within: "CustomerAttemptRun.run",
-    never: "open",
+    find: "begun.open ? await settleOpen(this.#deps, this.#knows, this.#attempt) : undefined",
+    replace: "undefined",
+    test: "run/sync-run.test.ts",
+    title: "an operation that waits for a person > blocks everything else of its customer, and of no other",
+  },
+  "what is in doubt is overlooked before a customer is planned": {
+    file: "src/ledger/journal/journal-tables.ts",
+    within: "JournalTables.begun",
+    find: "$row?.open === 1",
+    replace: "false",
     test: "run/sync-run.test.ts",
     title: "an operation that waits for a person > blocks everything else of its customer, and of no other",
   },

@@ -1,0 +1,51 @@
+import type { RecordKey } from "../../crm/model.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+
+/** Which tables hold anything of a customer, 1 or 0: what is in none of them is not asked for. */
+export interface Held {
+  linked: number;
+  acknowledged: number;
+  /** Orders of the CRM, or placed ones. */
+  orders: number;
+  staff: number;
+  assigned: number;
+  asked: number;
+  rejected: number;
+  /** Somebody's row is in quarantine. */
+  quarantined: number;
+}
+
+/** One question before many: most customers of a first run are in none of these tables. Reads only. */
+export class HeldRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  of({ namespace, id }: RecordKey): Held {
+    const held = this.#statements.held.get({ namespace, id });
+    if (held === undefined) throw new Error("a question that always has an answer had none");
+    return held;
+  }
+}
+
+function prepareStatements(database: Sqlite) {
+  const of = "customer_namespace = +@namespace and customer_id = +@id";
+  return statements.onUse({
+    held: () =>
+      database.prepare<[RecordKey], Held>(
+        `select
+         exists (select 1 from link where namespace = +@namespace and customer_id = +@id) as linked,
+         exists (select 1 from acknowledged where namespace = +@namespace and customer_id = +@id) as acknowledged,
+         (exists (select 1 from record where ${of} and stream = 'orders')
+           or exists (select 1 from placed_order where to_at is null and ${of})) as orders,
+         exists (select 1 from staff_link where to_at is null and ${of}) as staff,
+         exists (select 1 from assignment where to_at is null and ${of}) as assigned,
+         exists (select 1 from manual_request where to_at is null and ${of}) as asked,
+         exists (select 1 from rejection where ${of}) as rejected,
+         exists (select 1 from quarantine where state <> 'resolved') as quarantined`,
+      ),
+  });
+}
