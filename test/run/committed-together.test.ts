@@ -84,3 +84,24 @@ it("an outcome that the ledger cannot hold confirms nothing that E2 is sent a se
   expect(await world.ledger.state.correlationConfirmed(correlationOf(world.settings))).toBe(false);
   expect(world.effects("E9"), "numbers for an order that is not sent").toBe(0);
 });
+
+it("what was done is kept although what the attempt came to cannot be written with it", async () => {
+  const world = await ApplyWorld.start();
+  await world.take("customers", customerRecord("C1"), customerRecord("C2"));
+  await world.take("orders", orderRecord("O1", "C1"), orderRecord("O2", "C2"));
+  const database = sqlite(world.path);
+  database.exec(
+    `create trigger full before update of outcome on record when new.id = 'O1' and new.outcome = 'planned'
+       begin select raise(abort, 'no room for it'); end`,
+  );
+  const first = await runWorld(world);
+  expect(standing(world, "C1")).toMatchObject({ "E5 order:crm/O1": "done" });
+  expect(standing(world, "C2")).toMatchObject({ "E5 order:crm/O2": "done" });
+  expect(first.customers).toMatchObject({ finished: 1 });
+  expect(first.exitCode, "what is not done is told of").not.toBe(exitCodes.ok);
+  expect(pending(world)).toContain("O1");
+  database.exec("drop trigger full");
+  const { exitCode, balance } = await runWorld(world);
+  expect({ exitCode, adds: balance.adds }).toEqual({ exitCode: exitCodes.ok, adds: true });
+  expect(world.effects("E5"), "nothing is done twice").toBe(2);
+});
