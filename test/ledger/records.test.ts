@@ -183,6 +183,40 @@ describe("a record that is as it was", () => {
     expect(marked).toBe(rows.length);
   });
 
+  it("is looked at anew where another program has changed it since", async () => {
+    const { ledger, path } = await openLedger();
+    await read(ledger, [a, b]);
+    const hash = (row: Row): string => sha256(JSON.stringify(["erp", row]));
+    const number = await ledger.records.startRead("run-2", "erp", "customers");
+    const first = await ledger.records.markSeen("erp", "customers", number, [hash(a)]);
+    expect([...first.unchanged]).toEqual([hash(a)]);
+    sqlite(path).exec("update record set state = 'quarantined' where id = 'B'");
+    const second = await ledger.records.markSeen("erp", "customers", number, [hash(b)]);
+    expect([...second.unchanged], "what was expected when the reading began").toEqual([]);
+    ledger.records.endReading(number);
+  });
+
+  it("comes back as it was after it was missed, was bad, was absent or had another form, and is taken up again", async () => {
+    const { ledger, path } = await openLedger();
+    const other = { id: "A", body: { branch: "2" } };
+    const meanwhile: Record<string, { rows: Row[]; back: string }> = {
+      missed: { rows: [b], back: "unchanged" },
+      bad: { rows: [{ id: "A", bad: "no name" }, b], back: "changed" },
+      "bad and nameless": { rows: [{ id: "?", bad: "no id", nameless: true }, b], back: "unchanged" },
+      "in another form": { rows: [other, b], back: "changed" },
+      "twice, once in another form": { rows: [a, other, b], back: "changed" },
+      absent: { rows: [b], back: "changed" },
+    };
+    for (const [what, { rows, back }] of Object.entries(meanwhile)) {
+      await read(ledger, [a, b]);
+      await read(ledger, rows, { confirmations: what === "absent" ? 1 : 3 });
+      const after = await read(ledger, [a, b]);
+      expect(after, what).toMatchObject(back === "changed" ? { unchanged: 1 } : { unchanged: 2 });
+      expect(stateOf(path, "A"), what).toMatchObject({ state: "current", missed: 0 });
+      expect(openReasons(path), what).toEqual([]);
+    }
+  });
+
   it("says why a whole read could not be closed", async () => {
     const { ledger, path } = await openLedger();
     await read(ledger, [a, b, { id: "C" }]);

@@ -407,4 +407,28 @@ export const running: Breaks = {
     test: "apply/customer-state.test.ts",
     title: "what is learned one after the other is known the same whenever it is asked for",
   },
+  "what is known in memory differs from the rows: they bear the instant of their commit": {
+    file: "src/ledger/journal/journal.ts",
+    within: "Journal.concludeAhead",
+    find: "void this.#conclude($id, $conclusion, $at)",
+    replace: "void this.#conclude($id, $conclusion, this.#context.now)",
+    test: "apply/concluded-ahead.test.ts",
+    title: "what is concluded ahead of its commit is known as its rows say it, whenever it is committed",
+  },
+  "what is known in memory differs from the rows: what is concluded ahead of its commit is not learned": {
+    file: "src/apply/customer-state.ts",
+    within: "CustomerState.#concluded",
+    find: "await this.#learn($conclusion.changes, $at);",
+    replace: "await this.#learn([], $at);",
+    test: "apply/concluded-ahead.test.ts",
+    title: "what is concluded ahead of its commit is known as its rows say it, whenever it is committed",
+  },
+  "what was concluded ahead and comes to nothing is told to nobody": {
+    file: "src/apply/customer-state.ts",
+    within: "CustomerState.handedOver",
+    find: "this.#committed = this.#committed.then(() => $committed);",
+    replace: "this.#committed = this.#committed.then(() => $committed.catch(() => {}));",
+    test: "apply/concluded-ahead.test.ts",
+    title: "what was concluded ahead and comes to nothing is told, and known to no later attempt",
+  },
 };
