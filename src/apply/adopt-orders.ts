@@ -56,7 +56,7 @@ export class OrderAdoption {
   }
 
   async seek(knows: CustomerState): Promise<Sought> {
-    const loaded = await knows.loaded();
+    const loaded = knows.held ?? (await knows.loaded());
     const { link } = loaded.known;
     const orders = loaded.orders.filter((order) => isOpen(order, loaded));
     if (link === undefined || link.origin === "created" || orders.length === 0)

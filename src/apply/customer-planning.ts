@@ -84,7 +84,7 @@ export class CustomerPlanning {
   async #planNow(tried: ReadonlySet<string>): Promise<CustomerPlan> {
     const { ledger, settings } = this.#deps;
     const { revokesBlocked } = this.#options;
-    const input = { ...(await this.#knows.loaded()), observed: this.observed };
+    const input = { ...(this.#knows.held ?? (await this.#knows.loaded())), observed: this.observed };
     const { canSeal } = ledger.private;
     const plan = planCustomer(input, { settings, canSeal, revokesBlocked, tried });
     const { count, setHash } = destructionOf(plan.operations);
@@ -121,9 +121,12 @@ function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey
   });
 }
 
+const nothingDestroyed = { count: 0, setHash: hashOf([]) };
+
 /** The set of revokes of a plan, as one hash: what limits are judged on and what a person approves. */
 export function destructionOf(operations: readonly Operation[]): { count: number; setHash: string } {
   const destructive = operations.filter((operation) => operation.takesAway > 0);
+  if (destructive.length === 0) return nothingDestroyed;
   return {
     count: destructive.reduce((sum, operation) => sum + operation.takesAway, 0),
     setHash: hashOf(destructive.map((operation) => operation.hash).sort()),

@@ -72,11 +72,13 @@ export class CustomerSnapshot {
    * nothing is placed or blocked on it now.
    */
   async read(knows: CustomerState): Promise<CustomersAwaited | undefined> {
-    const loaded = await knows.loaded();
+    const loaded = knows.held ?? (await knows.loaded());
     const needs = needsOf(loaded, this.#options.thorough);
     const { link } = loaded.known;
     if (needs.enterprises) await this.#lookUp(loaded);
-    const awaited = link !== undefined && knows.keeps ? await this.#readCustomers(knows, link) : undefined;
+    const looksForCustomers =
+      link !== undefined && knows.keeps && !this.#customersRead && customersLacking(loaded, this.#deps.settings);
+    const awaited = looksForCustomers ? await this.#readCustomers(knows, link) : undefined;
     if (needs.staff && link !== undefined) await this.#readStaff(link);
     return awaited;
   }
@@ -119,7 +121,6 @@ export class CustomerSnapshot {
   async #readCustomers(knows: CustomerState, link: Link): Promise<CustomersAwaited | undefined> {
     const { ledger, settings } = this.#deps;
     const { enterpriseGlobalId, channelCustomerId, origin } = link;
-    if (this.#customersRead || !customersLacking(await knows.loaded(), settings)) return undefined;
     this.#customersRead = true;
     const found = await this.#snapshot.enterprises(channelCustomerId);
     const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
@@ -128,7 +129,7 @@ export class CustomerSnapshot {
       if (origin === "created")
         await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId), knows.after);
     }
-    return customersLacking(await knows.loaded(), settings) ? await this.#settles(link) : undefined;
+    return customersLacking(knows.held ?? (await knows.loaded()), settings) ? await this.#settles(link) : undefined;
   }
 
   /**

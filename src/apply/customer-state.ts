@@ -3,6 +3,7 @@ import { toInstant } from "../base/clock.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { Sequence } from "../ledger/database/sequence.ts";
+import type { Begun } from "../ledger/state/enterprise-state.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
@@ -12,7 +13,7 @@ import { applyChanges } from "../operation/state.ts";
 import { isOfAssignment } from "../operation/state/assignments.ts";
 import { withNumbers } from "../operation/state/asset-numbers.ts";
 import type { PayloadFacts } from "../operation/payload-facts.ts";
-import type { EnterpriseFacts } from "../operation/state/part.ts";
+import type { Link } from "../operation/state/link.ts";
 import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { LoadedCustomer, Rejection } from "../plan/input.ts";
@@ -63,7 +64,15 @@ export class CustomerState {
   }
 
   async loaded(): Promise<LoadedCustomer> {
-    const advanced = await this.#load();
+    return this.held ?? this.#whole(await this.#load());
+  }
+
+  /** The same where nothing has to be read for it. */
+  get held(): LoadedCustomer | undefined {
+    return this.#advanced === undefined ? undefined : this.#whole(this.#advanced);
+  }
+
+  #whole(advanced: Advanced): LoadedCustomer {
     const { loaded, learned, numbers } = advanced;
     if (learned.length === 0 && numbers.length === 0) return loaded;
     const known = withNumbers(applyChanges(loaded.known, learned, { customer: this.customer, at: "" }), numbers);
@@ -73,8 +82,18 @@ export class CustomerState {
     return advanced.loaded;
   }
 
+  /**
+   * Whether anything is open of the customer, or waits to be begun. Where nothing is open, what is known of it is read
+   * along with that.
+   */
+  async begin(): Promise<Begun> {
+    const begun = await this.#deps.ledger.state.begin(this.customer);
+    if (begun.loaded !== undefined) this.#advanced = advancedFrom(begun.loaded);
+    return begun;
+  }
+
   async #load(): Promise<Advanced> {
-    this.#advanced ??= advancedFrom(await this.#deps.ledger.state.load(this.customer));
+    this.#advanced = advancedFrom(await this.#deps.ledger.state.load(this.customer));
     return this.#advanced;
   }
 
@@ -83,7 +102,7 @@ export class CustomerState {
   }
 
   async payloadFacts(): Promise<PayloadFacts> {
-    const { loaded, byUnit } = await this.#load();
+    const { loaded, byUnit } = this.#advanced ?? (await this.#load());
     return payloadFactsOf(loaded.known, byUnit);
   }
 
@@ -189,7 +208,9 @@ export class CustomerState {
       this.#advanced = undefined;
       return;
     }
-    const enterprise = await this.#enterpriseLinked(changes);
+    const linked = this.#linkedElsewhere(changes);
+    const enterprise =
+      linked === undefined ? undefined : await this.#deps.ledger.state.enterpriseFacts(linked.enterpriseGlobalId);
     const { loaded, learned } = this.#advanced;
     const now = changes.filter((change) => !isAppliedLater(change));
     const known = applyChanges(loaded.known, now, { customer: this.customer, at, enterprise });
@@ -198,10 +219,9 @@ export class CustomerState {
   }
 
   /** Of an enterprise that E2 made nothing can be known before; of any other one it is read when it is linked. */
-  async #enterpriseLinked(changes: readonly StateChange[]): Promise<EnterpriseFacts | undefined> {
+  #linkedElsewhere(changes: readonly StateChange[]): Link | undefined {
     const linked = changes.find((change) => change.type === "linked");
-    if (linked === undefined || linked.link.origin === "created") return undefined;
-    return await this.#deps.ledger.state.enterpriseFacts(linked.link.enterpriseGlobalId);
+    return linked === undefined || linked.link.origin === "created" ? undefined : linked.link;
   }
 }
 

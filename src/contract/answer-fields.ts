@@ -4,7 +4,17 @@ import { z } from "zod";
  * An identifier of the services. Some endpoints send it as text, others as a number (M1, M5, M7): here it is always
  * text.
  */
-export const identifierSchema = z.union([z.string(), z.int().transform(String)]);
+export const identifierSchema = z.unknown().transform((value, context) => textOf(value) ?? isNone(value, context));
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+function isNone(input: unknown, context: z.core.$RefinementCtx): never {
+  context.addIssue({ code: "invalid_type", expected: "string", input });
+  return z.NEVER;
+}
 
 /** Longest id of the services that is believed; what they give has 19 digits. */
 const longestId = 128;
@@ -24,9 +34,12 @@ export function idFault(id: string): string | undefined {
  * An id that crm-sync keeps and sends back (E1, E2, E3, E5, E8, M1, M5, M6, M8): believed only where `idFault` finds
  * nothing.
  */
-export const idSchema = identifierSchema.superRefine((id, context) => {
+export const idSchema = z.unknown().transform((value, context) => {
+  const id = textOf(value);
+  if (id === undefined) return isNone(value, context);
   const fault = idFault(id);
   if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+  return id;
 });
 
 /** A nullable id; a missing one is null, an empty one is a fault. */

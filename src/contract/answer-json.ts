@@ -18,12 +18,21 @@ export const mostLevels = 100;
  */
 export function parseAnswer(text: string): Json {
   const plain = parseJson(text);
-  if (isDeep(plain)) throw new RangeError(`nested deeper than ${mostLevels} levels`);
+  if (hasManyLevels(text) && isDeep(plain)) throw new RangeError(`nested deeper than ${mostLevels} levels`);
   if (!longInteger.test(text)) return plain;
   return parseJson(text, (_key, value, context) => {
     if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
     return context?.source !== undefined && integer.test(context.source) ? context.source : value;
   });
+}
+
+/** Whether a text opens more lists and objects than there may be levels: one that does not need not be gone through. */
+function hasManyLevels(text: string): boolean {
+  let opened = 0;
+  for (const opening of ["{", "["])
+    for (let at = text.indexOf(opening); at !== -1 && opened <= mostLevels; at = text.indexOf(opening, at + 1))
+      opened += 1;
+  return opened > mostLevels;
 }
 
 /** Whether a value has more levels than an answer may have; those below are not gone through. */

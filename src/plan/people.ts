@@ -50,5 +50,6 @@ export function planPeople(given: Prepared, placed: readonly Operation[], option
 
 /** Whether anything of a customer's people is looked at: they were read, are new, or changed. */
 function concernsPeople({ staff, known, observed }: Prepared): boolean {
+  if (staff.length === 0 && known.assignments.length === 0) return false;
   return observed.members !== undefined || known.link === undefined || staff.some((person) => person.pending);
 }

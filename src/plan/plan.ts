@@ -29,8 +29,11 @@ export interface CustomerPlan {
    * told from what is not there.
    */
   waits?: true;
-  /** What the plan was made from; a plan whose fingerprint no longer fits is stale. */
-  fingerprint: string;
+  /**
+   * What the plan was made from; a plan whose fingerprint no longer fits is stale. Made when it is asked for: most
+   * plans are compared with none.
+   */
+  readonly fingerprint: string;
 }
 
 export interface PlanOptions {
@@ -47,12 +50,20 @@ export interface PlanOptions {
 export function planCustomer(input: CustomerInput, options: PlanOptions): CustomerPlan {
   const { settings } = options;
   const { customer, known } = input;
-  const fingerprint = fingerprintOf(input);
   const rejections = new StandingRejections(input.rejections, settings);
   const prepared = prepare(input, settings);
   const waiting = (own: Block, planned?: Planned, operations: Operation[] = []): CustomerPlan => {
     const records = recordsWaiting(input, own, planned);
-    return { customer, operations, records, changes: [], waits: true, fingerprint };
+    return {
+      customer,
+      operations,
+      records,
+      changes: [],
+      waits: true,
+      get fingerprint() {
+        return fingerprintOf(input);
+      },
+    };
   };
 
   const enterprise = planEnterprise(prepared, settings);
@@ -77,5 +88,14 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const operations = [first, placements, people, requested]
     .flatMap((stage) => stage.operations)
     .sort(compareOperations);
-  return { customer, operations, records, changes: [...enterprise.changes, ...people.changes], fingerprint };
+  const changes = [...enterprise.changes, ...people.changes];
+  return {
+    customer,
+    operations,
+    records,
+    changes,
+    get fingerprint() {
+      return fingerprintOf(input);
+    },
+  };
 }

@@ -141,6 +141,7 @@ async function withhold(
   }
   const refusing = deps.refusing.get(serviceOf(operation));
   if (refusing !== undefined) return { code: "service.refused", reason: refusing, again: true };
+  if (!kindOf(operation).mayHoldAfterRefusal) return undefined;
   const after = await lookForRefusedOrder({ ...deps, knows }, operation, attempt.signal);
   if (after.kind === "clear") return undefined;
   return after.kind === "parked" ? "parked" : { code: "settle-time", reason: refusedJustNow, again: true };

@@ -100,7 +100,7 @@ class CustomerAttemptRun {
   }
 
   async run(): Promise<CustomerAttemptResult> {
-    const begun = await this.#deps.ledger.journal.begun(this.#customer);
+    const begun = await this.#knows.begin();
     const open = begun.open ? await settleOpen(this.#deps, this.#knows, this.#attempt) : undefined;
     if (open !== undefined) {
       await this.deferAll(open.code, open.reason);
@@ -187,7 +187,8 @@ class CustomerAttemptRun {
 
   /** Whether something shows of an order that was refused and is not wanted any more: a person has to look at it. */
   async #lookForUnwanted(): Promise<boolean> {
-    const unwanted = unwantedOrders(await this.#knows.loaded());
+    const unwanted = unwantedOrders(this.#knows.held ?? (await this.#knows.loaded()));
+    if (unwanted.length === 0) return false;
     const found = await lookForUnwanted({ ...this.#deps, knows: this.#knows }, unwanted, this.#attempt.signal);
     const why = { code: "settle-time", reason: refusedJustNow, again: true };
     this.#advance({ type: "records-wait", records: found.tooEarly, why });
@@ -223,7 +224,7 @@ class CustomerAttemptRun {
   async #isOnlyOutcomes(): Promise<boolean> {
     const { usedHold } = this.#state;
     if (this.#attempt.hold !== undefined || usedHold !== undefined || this.#judged) return false;
-    const { requests } = await this.#knows.known();
+    const { requests } = (this.#knows.held ?? (await this.#knows.loaded())).known;
     return this.#planning.observed.assets === undefined && requests.length === 0 && leftIn(this.#state).length === 0;
   }
 

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
 import { formatKey } from "../../src/crm/keys.ts";
+import type { RecordKey } from "../../src/crm/model.ts";
 import { ApplyWorld } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";
@@ -15,10 +16,10 @@ it("what is known of a customer is loaded once for an attempt, whatever is sent 
   }
   const { state } = world.ledger;
   const asked: string[] = [];
-  for (const method of ["load", "known"] as const) {
-    const real = state[method].bind(state);
+  for (const method of ["begin", "load", "known"] as const) {
+    const real: (key: RecordKey) => Promise<unknown> = state[method].bind(state);
     Object.assign(state, {
-      [method]: async (key: Parameters<typeof real>[0]) => {
+      [method]: async (key: RecordKey) => {
         asked.push(`${method} ${formatKey(key)}`);
         return await real(key);
       },
@@ -26,5 +27,5 @@ it("what is known of a customer is loaded once for an attempt, whatever is sent 
   }
   expect(await runWorld(world)).toMatchObject({ exitCode: exitCodes.ok, customers: { finished: 2 } });
   expect(["E2", "E5", "M1", "M9"].map((endpoint) => world.effects(endpoint))).toEqual([2, 2, 2, 2]);
-  expect(asked.sort()).toEqual(["load crm/C1", "load crm/C2"]);
+  expect(asked.sort()).toEqual(["begin crm/C1", "begin crm/C2"]);
 });

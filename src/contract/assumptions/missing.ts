@@ -26,12 +26,24 @@ export function missingAssumptions(
   uses: Iterable<PayloadUse> = payloadUses,
 ): MissingAssumption[] {
   const used = new Set(uses);
+  return needsOf(endpoint)
+    .filter(({ need }) => need.use === undefined || used.has(need.use))
+    .filter(({ need }) => !isSet(settings, need.key) && !(need.unless !== undefined && isSo(settings, need.unless)))
+    .map(({ row, need: { key, choices } }) => ({ row, key, choices }));
+}
+
+/** What the rows need for an endpoint, looked up once for each. */
+const needsByEndpoint = new Map<EndpointId, ReturnType<typeof needsIn>>();
+
+function needsOf(endpoint: EndpointId): ReturnType<typeof needsIn> {
+  const known = needsByEndpoint.get(endpoint) ?? needsIn(endpoint);
+  needsByEndpoint.set(endpoint, known);
+  return known;
+}
+
+function needsIn(endpoint: EndpointId) {
   return rows.list.flatMap(({ id, needs = [] }) =>
-    needs
-      .filter((need) => need.endpoints.includes(endpoint))
-      .filter((need) => need.use === undefined || used.has(need.use))
-      .filter((need) => !isSet(settings, need.key) && !(need.unless !== undefined && isSo(settings, need.unless)))
-      .map(({ key, choices }) => ({ row: id, key, choices })),
+    needs.filter((need) => need.endpoints.includes(endpoint)).map((need) => ({ row: id, need })),
   );
 }
 

@@ -258,11 +258,6 @@ export class Journal {
     return this.#context.read(() => this.#journal.open());
   }
 
-  /** Whether it holds anything of a customer whose outcome is open, or that waits to be begun. */
-  async begun(customer: RecordKey): Promise<{ open: boolean; waits: boolean }> {
-    return this.#context.read(() => this.#journal.begun(customer));
-  }
-
   async openOf(customer: RecordKey): Promise<OpenRow[]> {
     return this.#context.read(() => this.#journal.openOf(customer));
   }

@@ -6,7 +6,7 @@ import type { Known, StateChange } from "../../operation/state.ts";
 import { standing, subjectOf } from "../../operation/requests.ts";
 import type { ManualRequest, NewRequest, RequestName } from "../../operation/requests.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
-import type { CustomerInput } from "../../plan/input.ts";
+import type { LoadedCustomer } from "../../plan/input.ts";
 import type { ChangeTables } from "./changes.ts";
 import type { LedgerContext } from "../context.ts";
 import type { Sequence } from "../database/sequence.ts";
@@ -29,6 +29,13 @@ export interface ShownOfCustomer extends LinkedCustomer {
 interface Whose {
   by: string;
   reason: string;
+}
+
+/** Whether anything is open of a customer, or waits to be begun, and where nothing is open what is known of it. */
+export interface Begun {
+  open: boolean;
+  waits: boolean;
+  loaded?: LoadedCustomer;
 }
 
 /** What is known of each enterprise: links, placed orders, asset numbers, assignments, and what the platform showed. */
@@ -62,12 +69,22 @@ export class EnterpriseState {
     this.#work = tables.work;
   }
 
-  async load(customer: RecordKey): Promise<Omit<CustomerInput, "observed">> {
+  async load(customer: RecordKey): Promise<LoadedCustomer> {
+    return this.#context.readTogether(() => this.#load(customer));
+  }
+
+  /** What an attempt at a customer begins with, of one moment. */
+  async begin(customer: RecordKey): Promise<Begun> {
     return this.#context.readTogether(() => {
-      const held = this.#known.held(customer);
-      const rejections = held.rejected === 1 ? this.#rejections.of(customer) : [];
-      return { ...this.#known.load(customer, held), rejections };
+      const begun = this.#journal.begun(customer);
+      return begun.open ? begun : { ...begun, loaded: this.#load(customer) };
     });
+  }
+
+  #load(customer: RecordKey): LoadedCustomer {
+    const held = this.#known.held(customer);
+    const rejections = held.rejected === 1 ? this.#rejections.of(customer) : [];
+    return { ...this.#known.load(customer, held), rejections };
   }
 
   async known(customer: RecordKey): Promise<Known> {

@@ -393,9 +393,9 @@ export const running: Breaks = {
   },
   "what is known of a customer is read from the ledger whenever somebody asks": {
     file: "src/apply/customer-state.ts",
-    within: "CustomerState.#load",
-    find: "this.#advanced ??= advancedFrom(",
-    replace: "this.#advanced = advancedFrom(",
+    within: "CustomerState.held",
+    find: "this.#advanced === undefined ?",
+    replace: "this.#advanced !== null ?",
     test: "run/loaded-once.test.ts",
     title: "what is known of a customer is loaded once for an attempt, whatever is sent and learned in it",
   },
