@@ -208,7 +208,11 @@ export async function judgeTelling(options: {
           // The customer answers for what somebody holds there who is no person of it any more, wherever they went
           // since.
           (group.stream === "customers" && group.code === "revokes.blocked" && options.stillHeldAt(id)) ||
-          (group.stream === "customers" && options.isAskedAt(id));
+          (group.stream === "customers" && options.isAskedAt(id)) ||
+          // Somebody who was there already, and whose customer cannot be worked on, was not looked at yet.
+          (group.stream === "staff" &&
+            group.code === "customer.blocked" &&
+            !(await ledger.state.isStaffLinked({ namespace: "crm", id })));
         if (!isOpen && !company.broken.has(`${group.stream} ${id}`) && isThere(company, group.stream, id))
           silent.push(`${group.stream} ${id} is done and told of: ${group.code}`);
       }
