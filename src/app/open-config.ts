@@ -39,8 +39,8 @@ const defaultFile = "crm-sync.yaml";
  */
 export async function openConfig(choice: ConfigChoice, environment: Environment, needs: Needs): Promise<OpenConfig> {
   const path = choice.config ?? environment["CRM_SYNC_CONFIG"] ?? defaultFile;
-  const load = async (sandboxUrl?: string): Promise<Loaded<Config>> => {
-    const loaded = await loadConfig({
+  const load = (sandboxUrl?: string): Loaded<Config> => {
+    const loaded = loadConfig({
       path,
       environment,
       profiles: sandboxUrl === undefined ? [] : ["sandbox"],
@@ -50,12 +50,12 @@ export async function openConfig(choice: ConfigChoice, environment: Environment,
     if (!loaded.ok) throw new Problems(loaded.error);
     return loaded.value;
   };
-  if (choice.sandbox !== true) return { ...(await load(choice.sandbox)), sandbox: undefined };
-  const first = await load("http://127.0.0.1:1");
+  if (choice.sandbox !== true) return { ...load(choice.sandbox), sandbox: undefined };
+  const first = load("http://127.0.0.1:1");
   if (!needs.services) return { ...first, sandbox: undefined };
   const sandbox = await sandboxBeside(first);
   try {
-    return { ...(await load(sandbox.url)), sandbox };
+    return { ...load(sandbox.url), sandbox };
   } catch (error) {
     await sandbox.close();
     throw error;

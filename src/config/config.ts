@@ -21,6 +21,6 @@ export const configSchema = composeSchema({
 export type Config = z.output<typeof configSchema>;
 
 /** Reads the configuration of the program; see `loadWith`. */
-export function loadConfig(request: LoadRequest): Promise<Result<Loaded<Config>, Problem[]>> {
+export function loadConfig(request: LoadRequest): Result<Loaded<Config>, Problem[]> {
   return loadWith(configSchema, request);
 }

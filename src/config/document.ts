@@ -1,5 +1,5 @@
 import { isJsonObject } from "../base/canonical-json.ts";
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { isAlias, isMap as isYamlMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
 import type { Document, Node } from "yaml";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
@@ -14,10 +14,10 @@ const deepest = 50;
 const refusedKeys = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Reads a YAML file of settings. All that is wrong with it as YAML is reported at once, each with file:line:column. */
-export async function readDocument(path: string): Promise<Result<Layer, Problem[]>> {
+export function readDocument(path: string): Result<Layer, Problem[]> {
   let bytes: Buffer;
   try {
-    bytes = await readFile(path);
+    bytes = readFileSync(path);
   } catch (thrown) {
     return failed([unreadable(path, thrown)]);
   }

@@ -68,13 +68,13 @@ export interface Loaded<Config> {
  * that is wrong is returned at once, in the order of the file, each with file:line:column (or the name of the
  * variable), key, finding, expectation and cure.
  */
-export async function loadWith<Schema extends z.ZodType>(
+export function loadWith<Schema extends z.ZodType>(
   schema: Schema,
   request: LoadRequest,
-): Promise<Result<Loaded<z.output<Schema>>, Problem[]>> {
+): Result<Loaded<z.output<Schema>>, Problem[]> {
   const file = resolve(request.path);
-  const profiles = await readProfiles(request.profiles ?? [], request.profileDirectory ?? shippedProfiles);
-  const document = await readDocument(request.path);
+  const profiles = readProfiles(request.profiles ?? [], request.profileDirectory ?? shippedProfiles);
+  const document = readDocument(request.path);
   const environment = readEnvironment(request.environment, () => shapeOf(schema));
   const layers: Layer[] = [];
   const problems: Problem[] = [];
@@ -108,19 +108,20 @@ export async function loadWith<Schema extends z.ZodType>(
             .sort()
         : [],
       options: (request.options ?? []).map((option) => option.name),
-      hash: hashOf(merged.value),
+      // Only what is written down says it, and a hash costs every other command the start of node:crypto.
+      get hash() {
+        return hashOf(merged.value);
+      },
     },
   });
 }
 
-async function readProfiles(names: readonly string[], directory: string): Promise<Result<Layer, Problem[]>[]> {
-  return Promise.all(
-    names.map(async (name) => {
-      if (/^[a-z0-9][a-z0-9-]*$/u.test(name)) return readDocument(join(directory, `${name}.yaml`));
-      const cure = `Use the name of a file in ${directory}, without its ending.`;
-      return failed([mistake("config.profile", `profile ${name}`, "This is not the name of a profile.", cure)]);
-    }),
-  );
+function readProfiles(names: readonly string[], directory: string): Result<Layer, Problem[]>[] {
+  return names.map((name) => {
+    if (/^[a-z0-9][a-z0-9-]*$/u.test(name)) return readDocument(join(directory, `${name}.yaml`));
+    const cure = `Use the name of a file in ${directory}, without its ending.`;
+    return failed([mistake("config.profile", `profile ${name}`, "This is not the name of a profile.", cure)]);
+  });
 }
 
 function layerOf(settings: JsonObject, place: string): Layer {

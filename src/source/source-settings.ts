@@ -48,8 +48,8 @@ const fileStreamSchema = z.strictObject({ ...fileStreamFields, ...streamFields }
 });
 export type FileStream = z.infer<typeof fileStreamSchema>;
 
-const httpStreamSchema = z.strictObject({ ...httpStreamFields, ...streamFields });
-export type HttpStream = z.infer<typeof httpStreamSchema>;
+const httpStreamSchema = () => z.strictObject({ ...httpStreamFields(), ...streamFields });
+export type HttpStream = z.infer<ReturnType<typeof httpStreamSchema>>;
 
 const commonFields = {
   namespace: z
@@ -126,10 +126,13 @@ const httpSourceSchema = z
     ...commonFields,
     ...httpSourceFields,
     streams: z
-      .strictObject({
-        customers: httpStreamSchema.optional().describe("Customers."),
-        orders: httpStreamSchema.optional().describe("Orders."),
-        staff: httpStreamSchema.optional().describe("Staff."),
+      .lazy(() => {
+        const stream = httpStreamSchema();
+        return z.strictObject({
+          customers: stream.optional().describe("Customers."),
+          orders: stream.optional().describe("Orders."),
+          staff: stream.optional().describe("Staff."),
+        });
       })
       .meta({
         description: "What the source gives; one of the streams at least.",

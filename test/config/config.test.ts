@@ -24,7 +24,7 @@ async function load(text: string | Uint8Array, environment: Record<string, strin
   count += 1;
   const path = join(directory, `crm-${count}.yaml`);
   writeFileSync(path, text);
-  return { result: await loadConfig({ path, environment }), path };
+  return { result: loadConfig({ path, environment }), path };
 }
 
 async function refusals(text: string, environment?: Record<string, string | undefined>): Promise<string[]> {

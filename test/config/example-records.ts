@@ -15,7 +15,7 @@ export async function loadExample(
   path: string,
   options: { profiles?: string[]; environment?: Environment } = {},
 ): Promise<Loaded<Config>> {
-  const result = await loadConfig({ path, environment: {}, ...options });
+  const result = loadConfig({ path, environment: {}, ...options });
   if (result.ok) return result.value;
   throw new Error(result.error.map(({ place, message, cure }) => `${place} ${message} ${cure}`).join("\n"));
 }

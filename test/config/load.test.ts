@@ -84,7 +84,7 @@ describe("a configuration", () => {
     const { path } = await load(good);
     const { loadWith } = await import("../../src/config/load.ts");
     const { smallSchema } = await import("./small-config.ts");
-    const result = await loadWith(smallSchema, { path: `${path}.gone`, environment: {} });
+    const result = loadWith(smallSchema, { path: `${path}.gone`, environment: {} });
     expect(result.ok || result.error.map((problem) => [problem.place, problem.exitCode, problem.message])).toEqual([
       [`${path}.gone:1:1`, 78, "The configuration file does not exist."],
     ]);
@@ -150,7 +150,7 @@ describe("profiles, environment and options", () => {
     const { path } = await load(good);
     const { loadWith } = await import("../../src/config/load.ts");
     const { smallSchema, environment } = await import("./small-config.ts");
-    const result = await loadWith(smallSchema, { path, environment, profiles: ["../secret", "nowhere"] });
+    const result = loadWith(smallSchema, { path, environment, profiles: ["../secret", "nowhere"] });
     expect(result.ok || result.error.map((problem) => problem.code)).toEqual(["config.profile", "config.unreadable"]);
   });
 });
@@ -182,7 +182,7 @@ describe("secrets", () => {
     const directory = folder();
     writeFileSync(`${directory}/key`, "beside it\n");
     writeFileSync(`${directory}/crm-sync.yaml`, good.replace("env:SEAL_KEY", "file:key"));
-    const result = await loadWith(smallSchema, { path: `${directory}/crm-sync.yaml`, environment });
+    const result = loadWith(smallSchema, { path: `${directory}/crm-sync.yaml`, environment });
     if (!result.ok) throw new Error("refused");
     expect(result.value.secrets.reveal("file:key")).toBe("beside it");
   });

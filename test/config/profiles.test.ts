@@ -33,7 +33,7 @@ describe("the profile of the sandbox", () => {
   it("needs no secret, has no limit of rate and answers every open assumption", async () => {
     const path = join(folder(), "crm.yaml");
     writeFileSync(path, file);
-    const result = await loadConfig({ path, profiles: ["sandbox"], environment: {}, options });
+    const result = loadConfig({ path, profiles: ["sandbox"], environment: {}, options });
     if (!result.ok) throw new Error(result.error.map((problem) => `${problem.place} ${problem.message}`).join("\n"));
     const { config, header } = result.value;
     expect(header).toMatchObject({ profiles: ["sandbox"], options: ["--sandbox"] });
@@ -53,7 +53,7 @@ describe("the profile of the sandbox", () => {
   it("gives way to the tokens of the file, whatever way of getting one that is", async () => {
     const path = join(folder(), "crm.yaml");
     writeFileSync(path, `${file}orderService: {tokens: {authorization: {env: ORDER_TOKEN}}}\n`);
-    const result = await loadConfig({ path, profiles: ["sandbox"], environment: { ORDER_TOKEN: "token" }, options });
+    const result = loadConfig({ path, profiles: ["sandbox"], environment: { ORDER_TOKEN: "token" }, options });
     expect(result.ok && result.value.config.orderService.tokens.authorization).toEqual({ env: "ORDER_TOKEN" });
     expect(result.ok && result.value.secrets.values()).toEqual(["token"]);
   });
@@ -64,7 +64,7 @@ describe("the profile of the sandbox", () => {
       path,
       `${file}orderService: {baseUrl: "https://orders.example.com"}\nmemberCenter: {baseUrl: "https://members.example.com"}\n`,
     );
-    const result = await loadConfig({ path, profiles: ["sandbox"], environment: {} });
+    const result = loadConfig({ path, profiles: ["sandbox"], environment: {} });
     const codes = result.ok ? [] : result.error.map((problem) => problem.code);
     expect(codes).toEqual(["config.literal-secret", "config.literal-secret", "config.literal-secret"]);
   });

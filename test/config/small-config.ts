@@ -71,7 +71,7 @@ export async function load(
   writeFileSync(path, text);
   for (const [name, profile] of Object.entries(more.profiles ?? {}))
     writeFileSync(join(directory, `${name}.yaml`), profile);
-  const result = await loadWith(smallSchema, {
+  const result = loadWith(smallSchema, {
     path,
     profiles: Object.keys(more.profiles ?? {}),
     profileDirectory: directory,

@@ -13,81 +13,83 @@ const webUrl = z.url({ protocol: /^https?$/ }).refine((text) => {
   return url.username === "" && url.password === "";
 }, "has a user or password in it; they belong into auth");
 
-const authSchema = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("none").describe("Nothing is sent.") }),
-  z.strictObject({
-    kind: z.literal("bearer").describe("A fixed token in the Authorization header."),
-    token: secretRef,
-  }),
-  z.strictObject({
-    kind: z.literal("basic").describe("User and password."),
-    user: z
-      .string()
-      .min(1)
-      .meta({ description: "User", examples: ["sync"] }),
-    password: secretRef,
-  }),
-  z
-    .strictObject({
-      kind: z.literal("apiKey").describe("A key in a header or in the query."),
-      header: z
-        .string()
-        .min(1)
-        .optional()
-        .meta({ description: "Name of the header that carries the key", examples: ["X-Api-Key"] }),
-      query: z
-        .string()
-        .min(1)
-        .optional()
-        .meta({ description: "Name of the query parameter that carries the key", examples: ["api_key"] }),
-      key: secretRef,
-    })
-    .refine((auth) => (auth.header === undefined) !== (auth.query === undefined), "expected either header or query")
-    .meta({
-      examples: [
-        { kind: "apiKey", header: "X-Api-Key", key: "env:CRM_KEY" },
-        { kind: "apiKey", query: "api_key", key: "env:CRM_KEY" },
-      ],
+/** What only an http source needs is made when there is one: every command checks the configuration. */
+const authSchema = () =>
+  z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("none").describe("Nothing is sent.") }),
+    z.strictObject({
+      kind: z.literal("bearer").describe("A fixed token in the Authorization header."),
+      token: secretRef,
     }),
-  z
-    .strictObject({
-      kind: z.literal("oauth2").describe("A token of an OAuth2 token endpoint."),
-      tokenUrl: webUrl.meta({ description: "Token endpoint", examples: ["https://login.example.com/oauth/token"] }),
-      grant: z
-        .enum(["client_credentials", "password"])
-        .default("client_credentials")
-        .describe("Grant: client_credentials for the application, password for a user"),
-      clientId: z
-        .string()
-        .min(1)
-        .meta({ description: "Client id", examples: ["crm-sync"] }),
-      clientSecret: secretRef,
-      clientAuth: z
-        .enum(["basic", "body"])
-        .default("basic")
-        .describe("Client id and secret in the Authorization header or in the body"),
+    z.strictObject({
+      kind: z.literal("basic").describe("User and password."),
       user: z
         .string()
         .min(1)
-        .optional()
-        .meta({ description: "User, for the password grant", examples: ["sync"] }),
-      password: secretRef.optional(),
-      scope: z
-        .string()
-        .min(1)
-        .optional()
-        .meta({ description: "Scope to ask for", examples: ["read"] }),
-      parameters: z
-        .record(z.string(), z.string())
-        .default({})
-        .meta({ description: "Further parameters of the token request", examples: [{ audience: "crm" }] }),
-    })
-    .refine(
-      (auth) => auth.grant !== "password" || (auth.user !== undefined && auth.password !== undefined),
-      "the grant password needs user and password",
-    ),
-]);
-export type AuthSettings = z.infer<typeof authSchema>;
+        .meta({ description: "User", examples: ["sync"] }),
+      password: secretRef,
+    }),
+    z
+      .strictObject({
+        kind: z.literal("apiKey").describe("A key in a header or in the query."),
+        header: z
+          .string()
+          .min(1)
+          .optional()
+          .meta({ description: "Name of the header that carries the key", examples: ["X-Api-Key"] }),
+        query: z
+          .string()
+          .min(1)
+          .optional()
+          .meta({ description: "Name of the query parameter that carries the key", examples: ["api_key"] }),
+        key: secretRef,
+      })
+      .refine((auth) => (auth.header === undefined) !== (auth.query === undefined), "expected either header or query")
+      .meta({
+        examples: [
+          { kind: "apiKey", header: "X-Api-Key", key: "env:CRM_KEY" },
+          { kind: "apiKey", query: "api_key", key: "env:CRM_KEY" },
+        ],
+      }),
+    z
+      .strictObject({
+        kind: z.literal("oauth2").describe("A token of an OAuth2 token endpoint."),
+        tokenUrl: webUrl.meta({ description: "Token endpoint", examples: ["https://login.example.com/oauth/token"] }),
+        grant: z
+          .enum(["client_credentials", "password"])
+          .default("client_credentials")
+          .describe("Grant: client_credentials for the application, password for a user"),
+        clientId: z
+          .string()
+          .min(1)
+          .meta({ description: "Client id", examples: ["crm-sync"] }),
+        clientSecret: secretRef,
+        clientAuth: z
+          .enum(["basic", "body"])
+          .default("basic")
+          .describe("Client id and secret in the Authorization header or in the body"),
+        user: z
+          .string()
+          .min(1)
+          .optional()
+          .meta({ description: "User, for the password grant", examples: ["sync"] }),
+        password: secretRef.optional(),
+        scope: z
+          .string()
+          .min(1)
+          .optional()
+          .meta({ description: "Scope to ask for", examples: ["read"] }),
+        parameters: z
+          .record(z.string(), z.string())
+          .default({})
+          .meta({ description: "Further parameters of the token request", examples: [{ audience: "crm" }] }),
+      })
+      .refine(
+        (auth) => auth.grant !== "password" || (auth.user !== undefined && auth.password !== undefined),
+        "the grant password needs user and password",
+      ),
+  ]);
+export type AuthSettings = z.infer<ReturnType<typeof authSchema>>;
 
 const sizeFields = {
   sizeParameter: z
@@ -105,71 +107,78 @@ const lastPageSchema = z
       "records than `size` (wrong where the service gives fewer than it is asked for)",
   );
 
-const pagingSchema = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("none").describe("One answer holds everything.") }),
-  z.strictObject({
-    kind: z.literal("page").describe("Pages have numbers."),
-    parameter: z.string().min(1).default("page").describe("Carries the page number"),
-    first: z.int().min(0).default(1).describe("Number of the first page"),
-    ...sizeFields,
-    lastPage: lastPageSchema,
-  }),
-  z.strictObject({
-    kind: z.literal("offset").describe("A page begins after so many records."),
-    parameter: z.string().min(1).default("offset").describe("Carries the number of records before the page"),
-    ...sizeFields,
-    lastPage: lastPageSchema,
-  }),
-  z.strictObject({
-    kind: z.literal("cursor").describe("An answer names a cursor for the next page."),
-    parameter: z.string().min(1).default("cursor").describe("Carries the cursor"),
-    next: pathSchema.meta({
-      description: "Where an answer holds the cursor of the next page; the last page has none",
-      examples: ["meta.cursor"],
+const pagingSchema = () =>
+  z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("none").describe("One answer holds everything.") }),
+    z.strictObject({
+      kind: z.literal("page").describe("Pages have numbers."),
+      parameter: z.string().min(1).default("page").describe("Carries the page number"),
+      first: z.int().min(0).default(1).describe("Number of the first page"),
+      ...sizeFields,
+      lastPage: lastPageSchema,
     }),
-    ...sizeFields,
-  }),
-  z.strictObject({
-    kind: z.literal("nextLink").describe("An answer holds the address of the next page."),
-    next: pathSchema.meta({
-      description: "Where an answer holds the address of the next page; the last page has none",
-      examples: ["links.next"],
+    z.strictObject({
+      kind: z.literal("offset").describe("A page begins after so many records."),
+      parameter: z.string().min(1).default("offset").describe("Carries the number of records before the page"),
+      ...sizeFields,
+      lastPage: lastPageSchema,
     }),
-  }),
-  z.strictObject({ kind: z.literal("linkHeader").describe("The Link header of an answer names the next page.") }),
-]);
-export type PagingSettings = z.infer<typeof pagingSchema>;
+    z.strictObject({
+      kind: z.literal("cursor").describe("An answer names a cursor for the next page."),
+      parameter: z.string().min(1).default("cursor").describe("Carries the cursor"),
+      next: pathSchema.meta({
+        description: "Where an answer holds the cursor of the next page; the last page has none",
+        examples: ["meta.cursor"],
+      }),
+      ...sizeFields,
+    }),
+    z.strictObject({
+      kind: z.literal("nextLink").describe("An answer holds the address of the next page."),
+      next: pathSchema.meta({
+        description: "Where an answer holds the address of the next page; the last page has none",
+        examples: ["links.next"],
+      }),
+    }),
+    z.strictObject({ kind: z.literal("linkHeader").describe("The Link header of an answer names the next page.") }),
+  ]);
+export type PagingSettings = z.infer<ReturnType<typeof pagingSchema>>;
 
-const sinceSchema = z.strictObject({
-  parameter: z
-    .string()
-    .min(1)
-    .meta({
-      description: "Query parameter, or member of a JSON body, that asks for what changed since a time",
-      examples: ["updated_since"],
+const sinceSchema = () =>
+  z.strictObject({
+    parameter: z
+      .string()
+      .min(1)
+      .meta({
+        description: "Query parameter, or member of a JSON body, that asks for what changed since a time",
+        examples: ["updated_since"],
+      }),
+    in: z
+      .enum(["query", "body"])
+      .default("query")
+      .describe("Whether it goes into the query or into the body of a POST"),
+    format: z.enum(["iso", "epoch_ms", "epoch_s"]).default("iso").describe("How the time is written"),
+    template: z.string().includes("{since}").default("{since}").describe("The value, with {since} where the time goes"),
+    changedAt: pathSchema.optional().meta({
+      description:
+        "Field of a record that holds when it was changed, in `format` or as an " +
+        "ISO time with Z or an offset: the newest that was read is where the next " +
+        "reading begins. Without it, the clock of the service (its Date header) is",
+      examples: ["updatedAt"],
     }),
-  in: z.enum(["query", "body"]).default("query").describe("Whether it goes into the query or into the body of a POST"),
-  format: z.enum(["iso", "epoch_ms", "epoch_s"]).default("iso").describe("How the time is written"),
-  template: z.string().includes("{since}").default("{since}").describe("The value, with {since} where the time goes"),
-  changedAt: pathSchema.optional().meta({
-    description:
-      "Field of a record that holds when it was changed, in `format` or as an " +
-      "ISO time with Z or an offset: the newest that was read is where the next " +
-      "reading begins. Without it, the clock of the service (its Date header) is",
-    examples: ["updatedAt"],
-  }),
-  overlapMs: z
-    .int()
-    .min(0)
-    .default(300_000)
-    .describe("How far the next reading reaches back behind that, a second at least: changes may become visible late"),
-  wholeEvery: durationSchema
-    .default("24h")
-    .describe("When this long no run has read everything, the next run does: only then is noticed what is gone"),
-});
-export type SinceSettings = z.infer<typeof sinceSchema>;
+    overlapMs: z
+      .int()
+      .min(0)
+      .default(300_000)
+      .describe(
+        "How far the next reading reaches back behind that, a second at least: changes may become visible late",
+      ),
+    wholeEvery: durationSchema
+      .default("24h")
+      .describe("When this long no run has read everything, the next run does: only then is noticed what is gone"),
+  });
+export type SinceSettings = z.infer<ReturnType<typeof sinceSchema>>;
 
-export const httpStreamFields = {
+export const httpStreamFields = () => ({
   url: z
     .string()
     .min(1)
@@ -211,10 +220,10 @@ export const httpStreamFields = {
     description: "Where an answer holds the number of all records; a different sum is an incomplete reading",
     examples: ["meta.total"],
   }),
-  paging: pagingSchema.default({ kind: "none" }).describe("How to come to the next page"),
+  paging: pagingSchema().default({ kind: "none" }).describe("How to come to the next page"),
   maxPages: z.int().min(1).max(1_000_000).default(10_000).describe("A reading that needs more pages is incomplete"),
-  since: sinceSchema.optional().describe("How to ask for what changed"),
-};
+  since: sinceSchema().optional().describe("How to ask for what changed"),
+});
 
 /** The address of a stream: absolute, or what follows `baseUrl`. */
 export function addressOf(url: string, baseUrl: string | undefined): URL {
@@ -258,7 +267,7 @@ export const httpSourceFields = {
     description: "What the addresses of the streams are relative to",
     examples: ["https://crm.example.com/api"],
   }),
-  auth: authSchema.default({ kind: "none" }).describe("How the source knows us"),
+  auth: z.lazy(authSchema).default({ kind: "none" }).describe("How the source knows us"),
   allowPlainHttp: z
     .boolean()
     .default(false)
