@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import {
   closeSync,
-  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -119,6 +118,9 @@ async function bundleInto(root: string, folder: string): Promise<RolldownOutput>
       },
       plugins: [lateLoading()],
       sourcemap: true,
+      // What is not there is not read at each start; names stay, so that a stack trace can be read.
+      comments: { legal: true, annotation: false, jsdoc: false },
+      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     });
   } finally {
     await bundle.close();
@@ -156,11 +158,10 @@ function flush(folder: string): void {
 
 /** Puts a finished bundle where it belongs. One that stands there is the same, unless files went or were cut. */
 function publish(made: string, target: string): void {
-  const sizes = (folder: string): string =>
-    readdirSync(folder)
-      .map((name) => `${name} ${statSync(join(folder, name)).size}`)
-      .join("\n");
-  const isWhole = (): boolean => existsSync(target) && sizes(target) === sizes(made);
+  const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
+  // What stands there besides is compiled code.
+  const isWhole = (): boolean =>
+    readdirSync(made).every((name) => sizeOf(join(target, name)) === sizeOf(join(made, name)));
   if (isWhole()) return;
   rmSync(target, { recursive: true, force: true });
   try {

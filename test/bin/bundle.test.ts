@@ -176,6 +176,25 @@ describe("the bundle that the launcher runs", () => {
     expect(onlyLine(without)).toMatch(/no bundler is installed, so the program starts from source/u);
   });
 
+  it("keeps its compiled code beside itself, and does without where that is damaged or cannot be written", () => {
+    start("--version");
+    const { stdout } = start("--help");
+    const whole = { stdout, stderr: "", status: 0 };
+    const bundle = join(root, "dist", readFileSync(join(root, "dist/current"), "utf8").trim());
+    const compiled = join(bundle, "compiled");
+    const files = readdirSync(compiled, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    expect(files.length).toBeGreaterThan(0);
+    for (const damage of [(text: Buffer) => text.fill(0x5a, text.length / 2), (text: Buffer) => text.subarray(0, 9)]) {
+      for (const path of files) writeFileSync(path, damage(readFileSync(path)));
+      expect(start("--help")).toMatchObject(whole);
+    }
+    rmSync(compiled, { recursive: true });
+    withoutRight(() => expect(start("--help")).toMatchObject(whole));
+    expect(existsSync(compiled)).toBe(false);
+  });
+
   it("is what a package holds, and runs there without its source", () => {
     execFileSync(join(root, "node_modules/.bin/node"), [join(root, "build/main.ts")]);
     const packed = execFileSync("npm", ["pack", "--silent"], { cwd: root, encoding: "utf8", env: { ...process.env } });
@@ -184,6 +203,7 @@ describe("the bundle that the launcher runs", () => {
     onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }));
     execFileSync("tar", ["-xzf", join(root, file), "-C", elsewhere]);
     const installed = join(elsewhere, "package");
+    expect(readdirSync(join(installed, "dist"), { recursive: true }).join(" ")).not.toContain("compiled");
     expect(readdirSync(installed).toSorted()).toEqual(["bin", "config", "dist", "package.json"]);
     symlinkSync(join(project, "node_modules"), join(installed, "node_modules"));
     const said = spawnSync(join(installed, "bin/crm-sync"), ["init"], { cwd: elsewhere, encoding: "utf8" });
