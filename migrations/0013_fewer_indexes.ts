@@ -16,6 +16,13 @@ const statements = [
   `drop index operation_by_run`,
   `create index operation_by_run on operation (run_id)`,
 
+  // An operation says itself which records it is for; the table finds the operations of a record.
+  `alter table operation add column records text not null default '[]'`,
+  `update operation set records = (select json_group_array(json_object(` +
+    `'stream', r.stream, 'namespace', r.namespace, 'id', r.record_id)) from (select * from operation_record ` +
+    `where operation_id = operation.id order by stream, namespace, record_id) r)`,
+  `drop index operation_record_by_operation`,
+
   // The key of the table finds the versions of a customer, the newest first.
   `drop index link_current`,
   `drop index acknowledged_current`,

@@ -61,6 +61,7 @@ export function pastCustomer(number: number, at: string, run: string): { rows: [
       wire_hash,
       ...json,
       ...when,
+      records: JSON.stringify([{ stream: of.stream, namespace: "past", id: of.record }]),
     });
     const attempt = { nonce: hash.slice(0, 32), wire_hash, started_at: at, finished_at: at, outcome: "done" };
     put("attempt", { operation_id: operationId, number: 1, ...attempt, http_status: 200 });

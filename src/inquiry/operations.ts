@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
-import type { RecordKey } from "../crm/model.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { attempt } from "../ledger/journal/journal-row.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
@@ -94,18 +94,10 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     .where("operation_id", "=", row.id)
     .orderBy("number")
     .execute();
-  const records = await ledger.db
-    .selectFrom("operation_record")
-    .select(["stream", "namespace", "record_id"])
-    .where("operation_id", "=", row.id)
-    .orderBy("stream")
-    .orderBy("namespace")
-    .orderBy("record_id")
-    .execute();
+  const records = stored<{ stream: Stream; namespace: string; id: string }[]>(row.records);
   const unbound = { target: stored<JsonObject>(row.target), payload: stored<JsonObject>(row.payload) };
   const around = { before: storedOrNull(row.before), after: storedOrNull(row.after) };
   const context = stored<JsonObject>(row.context);
-  const served = records.map((item) => ({ stream: item.stream, namespace: item.namespace, id: item.record_id }));
   return {
     id: row.id,
     kind: row.kind,
@@ -120,7 +112,7 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     reason: row.reason,
     ...unbound,
     context,
-    lookFor: lookForStored(row.kind, { ...unbound, context, records: served }) ?? null,
+    lookFor: lookForStored(row.kind, { ...unbound, context, records }) ?? null,
     whenUnknown: whenUnknownStored(row.kind, { ...unbound, ...around, context }) ?? null,
     ...around,
     takesAway: row.takes_away,
@@ -134,7 +126,7 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     outcomeCode: row.outcome_code,
     outcomeMessage: row.outcome_message,
     answerKept: row.answer_ref !== null,
-    records: records.map((item) => ({ stream: item.stream, key: { namespace: item.namespace, id: item.record_id } })),
+    records: records.map(({ stream, namespace, id }) => ({ stream, key: { namespace, id } })),
     attempts: attempts.map(attempt),
   };
 }

@@ -180,7 +180,7 @@ export class KilledWorld {
       const operations = ledger.rows(
         open,
         `select endpoint, state, customer_namespace || '/' || customer_id as customer,
-           (select record_id from operation_record r where r.operation_id = id and r.stream = 'orders') as orderId
+           (select value ->> 'id' from json_each(records) where value ->> 'stream' = 'orders') as orderId
          from operation where state not in ('done', 'rejected', 'dropped') order by endpoint, state`,
       );
       const running = ledger.rows(counted, "select count(*) as n from run where state = 'running'")[0]?.n ?? 0;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { parseJson } from "../../src/base/canonical-json.ts";
 import {
   appliedMigrations,
   knownMigrations,
@@ -114,11 +115,55 @@ it("what is sent for a customer and what the CRM says of it stand in pages that 
   expect(overflow(earlier)).toBe(40);
   earlier.close();
 
-  const now = await openDatabase(path, { migrate: true });
+  const now = await openDatabase(path, { migrate: false });
+  const twelfth = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0013"));
+  await migrate(now, path, { getMigrations: async () => twelfth });
   expect(rows(now)).toEqual(before);
   expect(overflow(now)).toBe(0);
   expect(() => now.exec("insert into operation select * from operation where id = 'op_002'")).toThrow(
     "UNIQUE constraint failed: operation.id",
   );
+  now.close();
+});
+
+it("an operation says itself which records it is for, and whom nobody takes away is found by the enterprise", async () => {
+  const path = join(folder(), "ledger.db");
+  const earlier = await openDatabase(path, { migrate: false });
+  const twelfth = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0013"));
+  await migrate(earlier, path, { getMigrations: async () => twelfth });
+  const at = "2026-10-01T08:00:00.000Z";
+  for (const id of ["op_1", "op_2"])
+    earlier.exec(
+      `insert into operation (id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target, payload,
+         context, reason, before, after, created_at, updated_at)
+       values ('${id}', 'crm', 'C', 'create-members', 'M1', 'staff', '${id}', 'h', 'done', '{}', '{}', '{}', 'r', 'null', 'null',
+         '${at}', '${at}')`,
+    );
+  earlier.exec(
+    `insert into operation_record values ('staff', 'crm', 'S2', 'op_1'), ('staff', 'crm', 'S1', 'op_1');
+     insert into protected_member values ('M-1', 'E-1', 'why', '${at}'), ('M-2', 'E-1', 'why', '${at}');
+     insert into record (stream, namespace, id, source, raw_hash, body_hash, version, customer_namespace, customer_id, state,
+       last_read, pending, first_seen, changed_at) values ('customers', 'crm', 'C', 's', 'h', 'h', 1, 'crm', 'C', 'current', 1, 1, '', '')`,
+  );
+  earlier.close();
+
+  const now = await openDatabase(path, { migrate: true });
+  const named = (id: string): unknown => ({ stream: "staff", namespace: "crm", id });
+  expect(now.prepare<[], string>("select records from operation order by id").pluck().all().map(parseJson)).toEqual([
+    [named("S1"), named("S2")],
+    [],
+  ]);
+  expect(
+    now.prepare("select enterprise_global_id, member_global_id, reason, seen_at from protected_member").raw().all(),
+  ).toEqual([
+    ["E-1", "M-1", "why", at],
+    ["E-1", "M-2", "why", at],
+  ]);
+  now.exec("update record set pending = 0");
+  expect(now.prepare("select state, count, pending from record_tally").raw().all()).toEqual([["current", 1, 0]]);
+  now.exec("update record set state = 'absent', pending = 1");
+  expect(now.prepare("select state, count, pending from record_tally where count > 0").raw().all()).toEqual([
+    ["absent", 1, 1],
+  ]);
   now.close();
 });

@@ -53,17 +53,14 @@ interface JournalState {
 }
 
 /** An operation as its table holds it. */
-export type OperationRow = Omit<OperationTable, "position" | "answer_ref"> & { attempts: number; records: string };
+export type OperationRow = Omit<OperationTable, "position" | "answer_ref"> & { attempts: number };
 
 /** The columns of an operation `o`, as `OperationRow` names them. */
 export const operationColumns = `o.id, o.run_id, o.plan_id, o.hold_id, o.customer_namespace, o.customer_id, o.kind,
   o.endpoint, o.stage, o.subject, o.hash, o.state,
   o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at,
   o.settle_after, o.verdict, o.evidence, o.outcome_code, o.outcome_message,
-  (select count(*) from attempt a where a.operation_id = o.id) as attempts,
-  (select json_group_array(json_object('stream', r.stream, 'namespace', r.namespace, 'id', r.record_id))
-    from operation_record r
-    where r.operation_id = o.id) as records`;
+  o.records, (select count(*) from attempt a where a.operation_id = o.id) as attempts`;
 
 /** An attempt as its table holds it. */
 export type AttemptRow = Omit<AttemptTable, "wire_hash">;
@@ -168,6 +165,13 @@ function stored(row: OperationRow, column: string, text: string): Json {
   } catch (error) {
     throw unreadableRow("operation", row.id, column, error);
   }
+}
+
+/** Records as the journal holds them, always in one order. */
+export function recordsText(records: readonly RecordReference[]): string {
+  const nameOf = ({ stream, namespace, id }: RecordReference): string => `${stream}\n${namespace}\n${id}`;
+  const kept = records.map(({ stream, namespace, id }) => ({ stream, namespace, id }));
+  return JSON.stringify(kept.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1)));
 }
 
 const recordList = z.array(z.object({ stream: z.enum(streams), namespace: z.string(), id: z.string() }));

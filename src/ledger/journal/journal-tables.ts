@@ -6,7 +6,15 @@ import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
-import { attempt, journalRow, openRow, operationColumns, operationHead, plannedRow } from "./journal-row.ts";
+import {
+  attempt,
+  journalRow,
+  openRow,
+  operationColumns,
+  operationHead,
+  plannedRow,
+  recordsText,
+} from "./journal-row.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import type { AttemptRow, JournalRow, OpenRow, OperationRow, PlannedRow } from "./journal-row.ts";
 import type { OperationState } from "./tables.ts";
@@ -30,8 +38,8 @@ export class JournalTables {
         database.prepare(
           `insert into operation (id, run_id, plan_id, hold_id, customer_namespace, customer_id, kind, endpoint, stage,
            subject, hash, state, target,
-           payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at, records)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ),
       record: () =>
         database.prepare(
@@ -187,6 +195,7 @@ export class JournalTables {
       entry.position ?? 0,
       entry.at,
       entry.at,
+      recordsText(operation.records),
     );
     for (const item of operation.records) {
       this.#statements.record.run(item.stream, item.namespace, item.id, entry.id);

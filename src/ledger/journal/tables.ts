@@ -36,6 +36,8 @@ export interface OperationTable {
   outcome_code: string | null;
   outcome_message: string | null;
   answer_ref: string | null;
+  /** The records that it is for, JSON. */
+  records: string;
 }
 
 export interface AttemptTable {

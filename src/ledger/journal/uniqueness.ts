@@ -46,8 +46,8 @@ export class UniquenessChecks {
         ),
       openOrder: () =>
         database.prepare<[Owner & { number: string; operation: string }], Owner & { operation: string }>(
-          `select r.namespace, r.record_id as id, o.id as operation from operation o
-       join operation_record r on r.operation_id = o.id
+          `select one.value ->> 'namespace' as namespace, one.value ->> 'id' as id, o.id as operation
+       from operation o join json_each(o.records) one
        where o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")}
          and o.id <> +@operation
          and ${claimedNumber("order", "o")} = +@number

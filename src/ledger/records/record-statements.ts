@@ -184,6 +184,10 @@ export function recordStatements(database: Sqlite) {
       ),
     inQuarantine: () =>
       database.prepare<[], Row<"quarantine", "id">>("select id from quarantine where state <> 'resolved' limit 1"),
+    deferred: () =>
+      database.prepare<[], Row<"record", "id">>(
+        "select id from record indexed by record_deferred where deferred_code is not null limit 1",
+      ),
     openQuarantine: () =>
       database.prepare<[string, string, string], Row<"quarantine", "id">>(
         `select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved'

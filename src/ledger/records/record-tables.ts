@@ -121,7 +121,8 @@ export class RecordTables {
   /**
    * Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks
    * stays blocked. `retried`: it is not read now, so that another form of it in the same read was the one that is
-   * mapped anew. `isQuarantineEmpty`: the quarantine is not asked. In one piece: each check stands before what is
+   * mapped anew. `isQuarantineEmpty`: the quarantine is not asked; `isNothingDeferred`: nothing that waits for a
+   * customer is looked for. In one piece: each check stands before what is
    * written, and what one finds the next one uses.
    */
   ingest(
@@ -130,7 +131,12 @@ export class RecordTables {
     read: number,
     run: string | null,
     item: IngestedRecord,
-    options: { retried: boolean; isQuarantineEmpty?: boolean; seen?: SeenForms | undefined } = { retried: false },
+    options: {
+      retried: boolean;
+      isQuarantineEmpty?: boolean;
+      isNothingDeferred?: boolean;
+      seen?: SeenForms | undefined;
+    } = { retried: false },
   ): "changed" | "unchanged" | "quarantined" {
     const now = toInstant(this.#now());
     const { namespace, id } = item.key;
@@ -234,13 +240,19 @@ export class RecordTables {
       this.#statements.markCustomer.run(existing.customer_namespace, existing.customer_id);
     }
     if (blocked) return "quarantined";
-    if (stream === "customers") this.#statements.wakeDependents.run(namespace, id);
+    if (stream === "customers" && options.isNothingDeferred !== true)
+      this.#statements.wakeDependents.run(namespace, id);
     return "changed";
   }
 
   /** Whether no record waits in quarantine. */
   isQuarantineEmpty(): boolean {
     return this.#statements.inQuarantine.get() === undefined;
+  }
+
+  /** Whether no record waits for anything. Taking records up makes none that does. */
+  isNothingDeferred(): boolean {
+    return this.#statements.deferred.get() === undefined;
   }
 
   /** How many records of a stream are not gone. It counts them all: to be asked only before the first whole read. */

@@ -134,12 +134,13 @@ export class Records {
     return await this.#context.write(() => {
       const result: IngestResult = { changed: 0, unchanged: 0, quarantined: 0 };
       let isQuarantineEmpty = this.#records.isQuarantineEmpty();
+      const isNothingDeferred = this.#records.isNothingDeferred();
       for (const item of items) {
         if ("rejection" in item) {
           this.#records.reject(source, stream, read, item.rejection);
           result.quarantined += 1;
         } else {
-          const options = { retried: false, isQuarantineEmpty, seen };
+          const options = { retried: false, isQuarantineEmpty, isNothingDeferred, seen };
           result[this.#records.ingest(source, stream, read, run, item.record, options)] += 1;
         }
         if (result.quarantined > 0) isQuarantineEmpty = false;
