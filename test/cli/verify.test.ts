@@ -21,3 +21,31 @@ it("an order that was placed and is gone from the platform is a finding: exit 3 
   expect(other.stderr, "told once").not.toContain("not-as-placed");
   expect((await w.run("run", "verify")).exitCode, "as long as it is so").toBe(3);
 });
+
+it.each(["E3", "M5", "M6", "E8", "M7"] as const)(
+  "where one list of one customer cannot be read (%s), nothing says that all agrees, and the others are verified",
+  async (operation) => {
+    const w = await world({ records: company(3, 1) });
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    expect((await w.run("run", "verify")).exitCode).toBe(0);
+    const lost = "select count(*) as count from observation where to_at is not null";
+    const asked =
+      operation === "M7"
+        ? "select json_extract(body, '$.assetId') as id from observation where kind = 'asset' and customer_id = 'C2'"
+        : "select enterprise_global_id as id from link where customer_id = 'C2'";
+    const about = operation === "E3" ? "C2" : String(w.rows<{ id: string }>(asked)[0]?.id);
+    w.sandbox.faults.add({ operation, fault: "wrongShape", about });
+    const half = await w.run("run", "verify");
+    w.sandbox.faults.clear();
+    expect(half.exitCode, half.stdout).toBe(7);
+    expect(half.stdout).toContain("2 customers read back, 1 could not be");
+    expect(w.rows("select complete, count(*) as count from observation_read group by complete order by 1")).toEqual([
+      { complete: 0, count: 1 },
+      { complete: 1, count: 2 },
+    ]);
+    expect(w.rows(lost), "what was not read is not taken for gone").toEqual([{ count: 0 }]);
+    const whole = await w.run("run", "verify");
+    expect(whole.exitCode, whole.stdout).toBe(0);
+    expect(w.rows("select count(*) as count from observation_read where complete = 0")).toEqual([{ count: 0 }]);
+  },
+);
