@@ -110,7 +110,7 @@ async function send(
     },
     async (id, { outcome, conclude }) => {
       if (id !== undefined) {
-        const sent = { operation, id, state, existing, ahead, texts: textsOf(wire) };
+        const sent = { operation, id, state, existing, ahead, texts: () => textsOf(wire) };
         return await recordOutcome(deps, sent, outcome, conclude);
       }
       if (outcome.kind !== "not-sent")

@@ -51,7 +51,7 @@ type End = ReturnType<typeof attemptEnd>;
 /** Records what became of an attempt: outcome, what is known by it and audit entry, in one transaction. */
 export async function recordOutcome(
   deps: ApplyDependencies,
-  sent: Sent & { texts: readonly string[] },
+  sent: Sent & { texts: () => readonly string[] },
   outcome: WriteOutcome<unknown>,
   conclude: (id: string) => Concluded,
 ): Promise<Delivery> {
@@ -132,7 +132,7 @@ async function recordNotSent(
 
 async function recordRejected(
   deps: ApplyDependencies,
-  sent: Sent & { texts: readonly string[] },
+  sent: Sent & { texts: () => readonly string[] },
   { code, raw }: Extract<WriteOutcome<unknown>, { kind: "rejected" }>,
   { attempt, answer }: { attempt: End; answer: string | undefined },
 ): Promise<Delivery> {
@@ -143,7 +143,7 @@ async function recordRejected(
     return await park(deps, sent, reason, { attempt, code, answer });
   }
   const { meaning, cure } = meaningOf(code, endpoint);
-  const { rejections, ...refused } = refusedWith(deps, operation, code, scrub(serviceWords(raw), sent.texts));
+  const { rejections, ...refused } = refusedWith(deps, operation, code, scrub(serviceWords(raw), sent.texts()));
   await state.conclude(operation, id, {
     state: "rejected",
     attempt,

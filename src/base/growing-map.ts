@@ -48,8 +48,14 @@ export class GrowingMap<Key, Value> {
     for (const [key] of this) yield key;
   }
 
-  *values(): Generator<Value, void, void> {
-    for (const [, value] of this) yield value;
+  values(): Value[] {
+    const values: Value[] = [];
+    if (this.size === 0) return values;
+    for (const changes of this.#of.values.values()) {
+      const now = this.#now(changes);
+      if (now !== undefined) values.push(now.value);
+    }
+    return values;
   }
 
   /** The next version, in which these keys stand for these values. */
@@ -74,6 +80,11 @@ export class GrowingMap<Key, Value> {
   }
 
   #now(changes: readonly Since<Value>[] | undefined): Since<Value> | undefined {
-    return changes?.findLast(({ version }) => version <= this.#version);
+    if (changes === undefined) return undefined;
+    for (let index = changes.length - 1; index >= 0; index -= 1) {
+      const change = changes[index];
+      if (change !== undefined && change.version <= this.#version) return change;
+    }
+    return undefined;
   }
 }

@@ -27,12 +27,7 @@ export class Underway {
   delete(call: Call): void {
     const signal = this.#calls.get(call)?.signal;
     this.#calls.delete(call);
-    const listening = signal === undefined ? undefined : this.#bySignal.get(signal);
-    if (signal === undefined || listening === undefined) return;
-    listening.calls.delete(call);
-    if (listening.calls.size > 0) return;
-    signal.removeEventListener("abort", listening.stop);
-    this.#bySignal.delete(signal);
+    if (signal !== undefined) this.#bySignal.get(signal)?.calls.delete(call);
   }
 
   /** The calls that end with a signal. */
@@ -41,11 +36,21 @@ export class Underway {
     if (known !== undefined) return known.calls;
     const calls = new Set<Call>();
     const stop = (): void => {
+      this.#bySignal.delete(signal);
       for (const call of calls) call.fail("stopped");
     };
     signal.addEventListener("abort", stop, { once: true });
     this.#bySignal.set(signal, { calls, stop });
     return calls;
+  }
+
+  /** To signals of which no call is on its way: most have the next one at once. */
+  #stopListening(): void {
+    for (const [signal, { calls, stop }] of this.#bySignal) {
+      if (calls.size > 0) continue;
+      signal.removeEventListener("abort", stop);
+      this.#bySignal.delete(signal);
+    }
   }
 
   /** The sockets of the calls keep the process alive, not the timer. */
@@ -58,6 +63,7 @@ export class Underway {
     const now = performance.now();
     const late = [...this.#calls].filter(([, { endsAt }]) => endsAt <= now);
     for (const [call] of late) call.fail("the call took too long");
+    this.#stopListening();
     this.#timer = undefined;
     const [next] = this.#calls.values();
     if (next !== undefined) this.#wait(Math.max(1, Math.ceil(next.endsAt - now)));

@@ -66,15 +66,18 @@ const mostAtOnce = 8;
 export class SnapshotReader {
   readonly #platform: Platform;
   readonly #settings: AssumptionSettings;
+  readonly #channelCodes: ReadonlySet<string>;
 
   constructor(platform: Platform, settings: AssumptionSettings) {
     this.#platform = platform;
     this.#settings = settings;
+    this.#channelCodes = new Set(channelCodesOf(settings));
   }
 
   /** A snapshot for one customer, of which nothing is read yet. */
   of(customer: RecordKey, signal?: AbortSignal): Snapshot {
-    return new Snapshot(this.#platform, this.#settings, { customer: formatKey(customer), signal });
+    const call = { customer: formatKey(customer), signal };
+    return new Snapshot(this.#platform, this.#settings, this.#channelCodes, call);
   }
 }
 
@@ -95,6 +98,7 @@ export interface EnterpriseReading {
 export class Snapshot {
   readonly #platform: Platform;
   readonly #settings: AssumptionSettings;
+  readonly #channelCodes: ReadonlySet<string>;
   readonly #call: { customer: string; signal: AbortSignal | undefined };
   readonly #enterprises = new Map<string, ShownEnterprise[]>();
   readonly #members = new Map<string, ObservedMember[]>();
@@ -104,10 +108,12 @@ export class Snapshot {
   constructor(
     platform: Platform,
     settings: AssumptionSettings,
+    channelCodes: ReadonlySet<string>,
     call: { customer: string; signal: AbortSignal | undefined },
   ) {
     this.#platform = platform;
     this.#settings = settings;
+    this.#channelCodes = channelCodes;
     this.#call = call;
   }
 
@@ -117,7 +123,7 @@ export class Snapshot {
    * what was asked for, and where null or no data came and the settings do not say that this means none (A13).
    */
   async enterprises(channelCustomerId: string, alsoUnder: readonly string[] = []): Promise<ShownEnterprise[]> {
-    const channelCodes = new Set([...channelCodesOf(this.#settings), ...alsoUnder]);
+    const channelCodes = alsoUnder.length === 0 ? this.#channelCodes : this.#channelCodes.union(new Set(alsoUnder));
     return await once(this.#enterprises, JSON.stringify([channelCustomerId, ...channelCodes]), () =>
       this.#findEnterprises(channelCustomerId, channelCodes),
     );

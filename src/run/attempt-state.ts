@@ -107,12 +107,17 @@ export function advance(state: AttemptState, event: AttemptEvent): AttemptState 
 
 /** Subjects of what was sent or put off in this attempt. */
 export function triedIn({ announced, delivered }: AttemptState): Set<string> {
-  return new Set([...announced.values()].filter(({ hash }) => delivered.has(hash)).map(({ subject }) => subject));
+  return new Set(
+    announced
+      .values()
+      .filter(({ hash }) => delivered.has(hash))
+      .map(({ subject }) => subject),
+  );
 }
 
 /** What was planned and neither sent nor put off. */
 export function leftIn(state: AttemptState): Operation[] {
-  return [...state.announced.values()].filter((operation) => !state.delivered.has(operation.hash));
+  return state.announced.values().filter((operation) => !state.delivered.has(operation.hash));
 }
 
 function delivered(state: AttemptState, ...operations: readonly Operation[]): AttemptState {

@@ -200,7 +200,7 @@ class CustomerAttemptRun {
     const { runId, hold } = this.#attempt;
     if (await this.#isOnlyOutcomes()) {
       const { outcomes } = this.#state;
-      this.#knows.handedOver(ledger.records.setOutcomesAhead(runId, [...outcomes.all.values()], this.#knows.after));
+      this.#knows.handedOver(ledger.records.setOutcomesAhead(runId, outcomes.all.values(), this.#knows.after));
       return this.#finished();
     }
     await this.settled();
@@ -210,7 +210,7 @@ class CustomerAttemptRun {
     const { usedHold, outcomes } = this.#state;
     if (usedHold !== undefined) await ledger.approvals.decide(usedHold, "used", "carried out");
     else if (hold === undefined) await lapseNeedlessHold(ledger, plan, this.#planning.observed);
-    await ledger.records.setOutcomes(runId, [...outcomes.all.values()], [], hold);
+    await ledger.records.setOutcomes(runId, outcomes.all.values(), [], hold);
     await endRequested(ledger, this.#customer, await this.#knows.known());
     return this.#finished();
   }
@@ -242,7 +242,7 @@ class CustomerAttemptRun {
     const { runId, hold } = this.#attempt;
     const { outcomes } = this.#state;
     const { records } = this.#deps.ledger;
-    await records.setOutcomes(runId, [...outcomes.all.values()], plannedIn(outcomes), hold);
+    await records.setOutcomes(runId, outcomes.all.values(), plannedIn(outcomes), hold);
     await endRequested(this.#deps.ledger, this.#customer, await this.#knows.known());
     return { kind: "stopped", reason };
   }

@@ -52,7 +52,10 @@ export function noted(before: RecordOutcomes, outcomes: readonly RecordOutcome[]
 
 /** Records whose operations were planned. */
 export function plannedIn({ all }: RecordOutcomes): { stream: Stream; key: RecordKey }[] {
-  return [...all.values()].filter((item) => item.outcome === "planned").map(({ stream, key }) => ({ stream, key }));
+  return all
+    .values()
+    .filter((item) => item.outcome === "planned")
+    .map(({ stream, key }) => ({ stream, key }));
 }
 
 /**
