@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { z } from "zod";
 import type { CheckedRatio, CheckRound } from "./check.ts";
 import { bestRatio, checkedRatios, checkedRecords, measureCheckRound, roundRatios } from "./check.ts";
@@ -11,8 +12,11 @@ const names = ["first", "firstCpu", "verify", "verifyCpu", "unchanged", "unchang
 
 const baselineSchema = z.strictObject({
   records: z.int(),
+  /** With more of them, helpers of Node work beside the program, which changes the ratios. */
+  cores: z.int(),
   rounds: z.int(),
-  ratios: z.record(z.enum(names), z.number()),
+  /** Those that could be judged when they were kept. */
+  ratios: z.partialRecord(z.enum(names), z.number()),
 });
 export type Baseline = z.infer<typeof baselineSchema>;
 
@@ -24,21 +28,21 @@ const mostLost = 0.15;
 /** Where something seems lost, so many rounds are measured before that is believed. */
 const mostRounds = 9;
 
-/** The ratios that are kept; none where they are of another number of customers. */
+/** The ratios that are kept; none where they are of another number of customers or of processors. */
 export function readBaseline(): Baseline | undefined {
   if (!existsSync(path)) return undefined;
   const kept = baselineSchema.parse(JSON.parse(readFileSync(path, "utf8")));
-  return kept.records === checkedRecords ? kept : undefined;
+  return kept.records === checkedRecords && kept.cores === availableParallelism() ? kept : undefined;
 }
 
-/** Keeps the ratios of these rounds. Throws where others took too much of the machine to say. */
+/** Keeps the ratios of these rounds, but for those of speed where others took too much of the machine in each. */
 export function writeBaseline(rounds: readonly CheckRound[]): void {
-  const ratios = names.map((name) => {
+  const ratios = names.flatMap((name) => {
     const ratio = bestRatio(rounds, name);
-    if (ratio === undefined) throw new Error("the machine was busy with other things in every round: nothing is kept");
-    return [name, Number(ratio.toFixed(3))];
+    return ratio === undefined ? [] : [[name, Number(ratio.toFixed(3))]];
   });
-  const kept = { records: checkedRecords, rounds: rounds.length, ratios: Object.fromEntries(ratios) };
+  const of = { records: checkedRecords, cores: availableParallelism(), rounds: rounds.length };
+  const kept = { ...of, ratios: Object.fromEntries(ratios) };
   writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`);
 }
 
@@ -46,7 +50,8 @@ export function writeBaseline(rounds: readonly CheckRound[]): void {
 export function lostRatios(rounds: readonly CheckRound[], kept: Baseline): CheckedRatio[] {
   return names.filter((name) => {
     const ratio = bestRatio(rounds, name);
-    return ratio !== undefined && ratio < kept.ratios[name] * (1 - mostLost);
+    const before = kept.ratios[name];
+    return ratio !== undefined && before !== undefined && ratio < before * (1 - mostLost);
   });
 }
 

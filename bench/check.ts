@@ -9,7 +9,7 @@ import { exportPath, peerPass, programPass } from "./passage.ts";
 
 /** Customers of each measured way, and rows that are as they were: small, because every change is measured so. */
 export const checkedRecords = 3_000;
-const checkedRows = 10_000;
+const checkedRows = 20_000;
 
 export const checkRoundSchema = z.object({
   /** What everything else took of the processors meanwhile: 0 for nothing, 1 for all of them. */

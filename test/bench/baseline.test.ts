@@ -6,6 +6,7 @@ import { bestRatio } from "../../bench/check.ts";
 
 const kept: Baseline = {
   records: 3_000,
+  cores: 2,
   rounds: 4,
   ratios: { first: 0.5, firstCpu: 0.5, verify: 0.8, verifyCpu: 0.8, unchanged: 0.4, unchangedCpu: 0.4 },
 };
