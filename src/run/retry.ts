@@ -38,6 +38,9 @@ export class QuarantineRetries {
     if (row === undefined) return { kind: "unknown", id };
     const raw = storedForm(row);
     if (typeof raw === "string") return await this.#leave(id, by, raw);
+    // A reading that broke off with its process may have met a newer form of the same record.
+    if ((await this.#ledger.records.lastRead(row.source, row.stream))?.finished_at === null)
+      return await this.#leave(id, by, `the last reading of ${row.source}/${row.stream} did not come to its end`);
     const source = this.#sources.find((item) => item.name === row.source && item.streams.includes(row.stream));
     if (source === undefined)
       return await this.#leave(id, by, `${row.source}/${row.stream} is not configured any more`);

@@ -102,6 +102,12 @@ it("a retry maps the stored raw form with the mapping of now, also where the sou
 
   w.extra = w.extra.replace('"name":"name"', '"name":"full"');
   w.write();
+  w.tamper("update source_read set finished_at = null where number = (select max(number) from source_read)");
+  const cutOff = await w.does("quarantine", "retry", "all");
+  expect(cutOff.stdout.match(/not now, because the last reading of \S+staff did not come to its end/gu)).toHaveLength(
+    2,
+  );
+  w.tamper("update source_read set finished_at = started_at where finished_at is null");
   const mended = await w.does("quarantine", "retry", "all");
   expect(mended.stdout.match(/usable now; the next run takes it up/gu)).toHaveLength(2);
   expect(service.asked, "the source is not asked").toHaveLength(asked);

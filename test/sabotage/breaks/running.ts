@@ -440,4 +440,13 @@ export const running: Breaks = {
     title:
       "where one list of one customer cannot be read (M5), nothing says that all agrees, and the others are verified",
   },
+  "what waits in quarantine is put over what a reading that broke off has met": {
+    file: "src/run/retry.ts",
+    within: "QuarantineRetries.retry",
+    find: "?.finished_at === null",
+    replace: `?.finished_at === ""`,
+    test: "cli/incremental.test.ts",
+    title:
+      "a retry maps the stored raw form with the mapping of now, also where the source of changes does not give the record again",
+  },
 };
