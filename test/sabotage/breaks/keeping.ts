@@ -412,6 +412,14 @@ export const keeping: Breaks = {
     test: "ledger/state-changes.test.ts",
     title: "what is learned of a customer, applied in memory, is what its rows say when they are read again",
   },
+  "what waits for a customer that comes now is not looked for": {
+    file: "src/ledger/records/record-tables.ts",
+    within: "RecordTables.ingest",
+    find: "options.isNothingDeferred !== true",
+    replace: "false",
+    test: "ledger/records.test.ts",
+    title: "records that are read again > wake what was deferred because of the customer",
+  },
   "a table that holds something of a customer is not asked": {
     file: "src/ledger/state/held.ts",
     within: "prepareStatements",
