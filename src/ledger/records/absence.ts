@@ -7,6 +7,14 @@ import type { SeenForms } from "./seen-forms.ts";
 /** Records that are looked at together. */
 const page = 2_000;
 
+/** What a whole read has met. */
+export interface Met {
+  /** The forms that were as they were. */
+  seen: SeenForms;
+  /** At least so many records, each counted once: as expected, or taken up. */
+  records: number;
+}
+
 /** When a record that is missing counts as gone: after so many whole reads in a row, over so long a time. */
 export interface AbsenceRule {
   reads: number;
@@ -24,8 +32,8 @@ export class AbsenceTables {
   /**
    * What a whole, complete read lacks was missed once more, and is absent once it was missed so often and so long as
    * `rule` says. Without a rule (a plan) nothing counts, nor while a row of the read has no readable id: it may be any
-   * record that is missing. The read says which it was. `seen` has the forms that the read met as they were; what it
-   * took up itself carries its number.
+   * record that is missing. The read says which it was. `met` says what the read met; what it took up itself carries
+   * its number.
    */
   judge(
     source: string,
@@ -33,7 +41,7 @@ export class AbsenceTables {
     read: number,
     rule: AbsenceRule | undefined,
     at: number,
-    seen?: SeenForms,
+    met?: Met,
   ): { missed: number; absent: number } {
     const now = toInstant(at);
     const nameless = this.#statements.nameless.get(source, stream, read);
@@ -41,10 +49,16 @@ export class AbsenceTables {
     this.#statements.say.run(why ?? "judged", read);
     if (rule === undefined || why !== undefined) return { missed: 0, absent: 0 };
     let missed = 0;
-    for (const hashes of this.#unseen(source, stream, seen))
-      missed += this.#statements.miss.run(now, now, source, stream, JSON.stringify(hashes), read).changes;
+    if (!this.#isEveryRecordMet(stream, met?.records ?? 0))
+      for (const hashes of this.#unseen(source, stream, met?.seen))
+        missed += this.#statements.miss.run(now, now, source, stream, JSON.stringify(hashes), read).changes;
     const since = toInstant(at - rule.ms);
     return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, read, rule.reads, since).changes };
+  }
+
+  /** Whether a read has met so many records as there are in the stream, of whichever source: then none is missing. */
+  #isEveryRecordMet(stream: Stream, met: number): boolean {
+    return met > 0 && met === this.#statements.there.get(stream);
   }
 
   /** The forms of a stream that are not among those that were seen, in pages. Both come in order, and are merged. */
@@ -87,6 +101,10 @@ function prepareStatements(database: Sqlite) {
        where source = +? and stream = +? and last_read = +? and record_id is null and state <> 'resolved'`,
       ),
     say: () => database.prepare("update source_read set absence = ? where number = +?"),
+    there: () =>
+      database
+        .prepare<[string], number>("select sum(count) from record_tally where stream = +? and state <> 'absent'")
+        .pluck(),
     forms: () =>
       database
         .prepare<[string, string, string, number], string>(

@@ -1,7 +1,10 @@
 import type { Row } from "../tables.ts";
 
 /** A record as it stands in the ledger. */
-export type StandingRecord = Row<"record", "namespace" | "id" | "source" | "state" | "raw_hash" | "missed">;
+export type StandingRecord = Row<
+  "record",
+  "namespace" | "id" | "source" | "state" | "raw_hash" | "last_read" | "missed"
+>;
 
 /** How many records are taken from the ledger at once. */
 export const expectedAtOnce = 500;
@@ -9,20 +12,67 @@ export const expectedAtOnce = 500;
 /** After so many questions that nothing expected has answered, the source comes in another order. */
 const mostMisses = 4;
 
+interface Place {
+  namespace: string;
+  id: string;
+}
+
+/** Records of the ledger in key order after `from`. One that it has answered with it answers with no more. */
+class Page {
+  readonly #rows: readonly StandingRecord[];
+  readonly #from: Place;
+  /** One more than the place of the last one that it has answered with. */
+  #next = 0;
+  /** The places of those that are left, once one of them has not come as the next. */
+  #places: Map<string, number> | undefined;
+
+  constructor(rows: readonly StandingRecord[], from: Place) {
+    this.#rows = rows;
+    this.#from = from;
+  }
+
+  take(form: string): StandingRecord | undefined {
+    const row = this.#rows[this.#next];
+    if (this.#places === undefined && row?.raw_hash === form) {
+      this.#next += 1;
+      return row;
+    }
+    this.#places ??= new Map(this.#rows.slice(this.#next).map((left, index) => [left.raw_hash, this.#next + index]));
+    const place = this.#places.get(form);
+    if (place === undefined) return undefined;
+    this.#places.delete(form);
+    this.#next = Math.max(this.#next, place + 1);
+    return this.#rows[place];
+  }
+
+  get isBegun(): boolean {
+    return this.#next > 0;
+  }
+
+  /** After which record nothing was answered yet. */
+  get reached(): Place {
+    return this.#rows[this.#next - 1] ?? this.#from;
+  }
+}
+
+const start: Place = { namespace: "", id: "" };
+
 /**
  * The records that a reading will most likely meet next. Sources mostly come in the order of their keys, as records
  * stand in the ledger: then a page of them answers for a page of rows, several times faster than looking each up. What
- * is expected is what the ledger said when the page was taken, and is dropped once anybody has written into it.
+ * is expected is what the ledger said when the page was taken, and is taken anew once anybody has written into it.
  */
 export class ExpectedForms {
   readonly #source: string;
+  readonly #read: number;
   readonly #next: (namespace: string, id: string) => StandingRecord[];
   readonly #version: () => string;
   #seenVersion = "";
-  #last = { namespace: "", id: "" };
-  #before = new Map<string, StandingRecord>();
-  #page = new Map<string, StandingRecord>();
+  #last = start;
+  #before = new Page([], start);
+  #page = new Page([], start);
   #misses = 0;
+  #met = 0;
 
   /**
    * `next` gives the records of the stream that come after a key, `version` a text that changes with each write into
@@ -30,9 +80,11 @@ export class ExpectedForms {
    */
   constructor(
     source: string,
+    read: number,
     asked: { next: (namespace: string, id: string) => StandingRecord[]; version: () => string },
   ) {
     this.#source = source;
+    this.#read = read;
     this.#next = asked.next;
     this.#version = asked.version;
   }
@@ -43,8 +95,9 @@ export class ExpectedForms {
     if (this.#misses >= mostMisses) return { found, others: hashes };
     const version = this.#version();
     if (version !== this.#seenVersion) {
-      this.#before.clear();
-      this.#page.clear();
+      this.#last = this.#page.isBegun ? this.#page.reached : this.#before.reached;
+      this.#before = new Page([], this.#last);
+      this.#page = new Page([], this.#last);
     }
     this.#seenVersion = version;
     let others = this.#answer(hashes, found);
@@ -57,11 +110,18 @@ export class ExpectedForms {
     return { found, others };
   }
 
+  /** How many records were met as they were expected: each once, and none that the reading itself has taken up. */
+  get met(): number {
+    return this.#met;
+  }
+
   #answer(hashes: readonly string[], found: StandingRecord[]): string[] {
     return hashes.filter((hash) => {
-      const record = this.#page.get(hash) ?? this.#before.get(hash);
-      if (record !== undefined) found.push(record);
-      return record === undefined;
+      const record = this.#page.take(hash) ?? this.#before.take(hash);
+      if (record === undefined) return true;
+      found.push(record);
+      if (record.last_read !== this.#read) this.#met += 1;
+      return false;
     });
   }
 
@@ -70,11 +130,10 @@ export class ExpectedForms {
     const rows = this.#next(this.#last.namespace, this.#last.id);
     const last = rows.at(-1);
     if (last === undefined) return false;
-    this.#last = last;
     this.#before = this.#page;
-    this.#page = new Map(
-      rows.filter((row) => row.source === this.#source && row.state === "current").map((row) => [row.raw_hash, row]),
-    );
+    const own = rows.filter((row) => row.source === this.#source && row.state === "current");
+    this.#page = new Page(own, this.#last);
+    this.#last = last;
     return true;
   }
 }

@@ -21,7 +21,7 @@ export function recordStatements(database: Sqlite) {
       ),
     after: () =>
       database.prepare<[string, string, string, number], StandingRecord>(
-        `select namespace, id, source, state, raw_hash, missed from record
+        `select namespace, id, source, state, raw_hash, last_read, missed from record
        where stream = +? and (namespace, id) > (+?, +?) order by namespace, id limit ?`,
       ),
     version: () =>

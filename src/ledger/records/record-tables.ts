@@ -2,7 +2,7 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { AbsenceTables } from "./absence.ts";
-import type { AbsenceRule } from "./absence.ts";
+import type { AbsenceRule, Met } from "./absence.ts";
 import type { Sqlite } from "../database/database.ts";
 import type { SealingKey } from "../private/private.ts";
 import { privatise } from "../private/private.ts";
@@ -89,8 +89,8 @@ export class RecordTables {
   }
 
   /** What a reading of this stream will most likely meet, from the first key on. */
-  expected(source: string, stream: Stream): ExpectedForms {
-    return new ExpectedForms(source, {
+  expected(source: string, stream: Stream, read: number): ExpectedForms {
+    return new ExpectedForms(source, read, {
       next: (namespace, id) => this.#statements.after.all(stream, namespace, id, expectedAtOnce),
       version: () => this.#statements.version.get() ?? "",
     });
@@ -122,8 +122,8 @@ export class RecordTables {
    * Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks
    * stays blocked. `retried`: it is not read now, so that another form of it in the same read was the one that is
    * mapped anew. `isQuarantineEmpty`: the quarantine is not asked; `isNothingDeferred`: nothing that waits for a
-   * customer is looked for. In one piece: each check stands before what is
-   * written, and what one finds the next one uses.
+   * customer is looked for. In one piece: each check stands before what is written, and what one finds the next one
+   * uses. `isFirst`: this read has not taken the record up before.
    */
   ingest(
     source: string,
@@ -137,13 +137,17 @@ export class RecordTables {
       isNothingDeferred?: boolean;
       seen?: SeenForms | undefined;
     } = { retried: false },
-  ): "changed" | "unchanged" | "quarantined" {
+  ): { became: "changed" | "unchanged" | "quarantined"; isFirst: boolean } {
+    const quarantined = { became: "quarantined", isFirst: false } as const;
     const now = toInstant(this.#now());
     const { namespace, id } = item.key;
     const existing = this.#statements.find.get(stream, namespace, id);
+    const isFirst = existing?.last_read !== read;
     if (existing !== undefined && existing.source !== source && existing.state !== "absent") {
-      if (this.unconfigured.isConfigured(existing.source, stream))
-        return this.#contested(source, stream, read, item, existing);
+      if (this.unconfigured.isConfigured(existing.source, stream)) {
+        this.#contested(source, stream, read, item, existing);
+        return quarantined;
+      }
     }
     if (
       existing !== undefined &&
@@ -160,7 +164,7 @@ export class RecordTables {
         message: `${stream} record ${namespace}/${id} stands twice in one read with different content`,
         expected: "one record for each id",
       });
-      return "quarantined";
+      return quarantined;
     }
     const ref = `${stream}/${namespace}/${id}`;
     const salt = this.#statements.salt.get(ref)?.salt ?? this.#random();
@@ -177,7 +181,7 @@ export class RecordTables {
     if (existing !== undefined && existing.body_hash === split.bodyHash) {
       if (blocked) {
         this.#statements.touch.run(item.rawHash, source, read, 0, "quarantined", null, stream, namespace, id);
-        return "quarantined";
+        return quarantined;
       }
       const revived = existing.state !== "current";
       this.#statements.touch.run(
@@ -191,7 +195,7 @@ export class RecordTables {
         namespace,
         id,
       );
-      return revived ? "changed" : "unchanged";
+      return { became: revived ? "changed" : "unchanged", isFirst };
     }
     const secrets = Object.keys(split.secrets).length > 0 ? JSON.stringify(split.secrets) : undefined;
     if (secrets !== undefined && this.#seal === undefined) {
@@ -204,7 +208,7 @@ export class RecordTables {
           "they were not stored",
         expected: "ledger.sealKey to be set",
       });
-      return "quarantined";
+      return quarantined;
     }
     if (existing !== undefined) this.#statements.endVersion.run(now, stream, namespace, id);
     this.#statements.insertVersion.run(stream, namespace, id, version, now, source, item.place, split.body);
@@ -239,10 +243,10 @@ export class RecordTables {
     ) {
       this.#statements.markCustomer.run(existing.customer_namespace, existing.customer_id);
     }
-    if (blocked) return "quarantined";
+    if (blocked) return quarantined;
     if (stream === "customers" && options.isNothingDeferred !== true)
       this.#statements.wakeDependents.run(namespace, id);
-    return "changed";
+    return { became: "changed", isFirst };
   }
 
   /** Whether no record waits in quarantine. */
@@ -291,7 +295,7 @@ export class RecordTables {
     return this.#statements.openQuarantine.get(stream, key.namespace, key.id) !== undefined;
   }
 
-  #contested(source: string, stream: Stream, read: number, item: IngestedRecord, existing: RecordRow): "quarantined" {
+  #contested(source: string, stream: Stream, read: number, item: IngestedRecord, existing: RecordRow): void {
     const { namespace, id } = item.key;
     this.#statements.setState.run("quarantined", stream, namespace, id);
     this.reject(source, stream, read, {
@@ -303,7 +307,6 @@ export class RecordTables {
         "both are set aside",
       expected: "one source for each record, or a namespace of its own for each source",
     });
-    return "quarantined";
   }
 
   /**
@@ -347,8 +350,8 @@ export class RecordTables {
   }
 
   /**
-   * After a whole, complete read that met the forms of `seen` as they were: what was not in it is missed, and absent
-   * where `rule` says so; a claim of another source to it is then looked at again. Quarantine rows that were not seen
+   * After a whole, complete read that met what `met` says: what was not in it is missed, and absent where
+   * `rule` says so; a claim of another source to it is then looked at again. Quarantine rows that were not seen
    * again are resolved, and a record they blocked goes on. Returns how many records became absent now, and how many
    * that came in this read as blocked ones are released: `run` has changed them.
    */
@@ -358,10 +361,10 @@ export class RecordTables {
     read: number,
     rule: AbsenceRule | undefined,
     run: string | null = null,
-    seen?: SeenForms,
+    met?: Met,
   ): { absent: number; missed: number; released: number } {
     const now = toInstant(this.#now());
-    const { missed, absent } = this.#absence.judge(source, stream, read, rule, this.#now(), seen);
+    const { missed, absent } = this.#absence.judge(source, stream, read, rule, this.#now(), met);
     if (absent > 0) this.#statements.wakeClaims.run(stream, source, stream, source);
     this.#statements.releaseQuarantine.run(now, source, stream, read);
     const released = run === null ? 0 : this.#statements.release.run(run, source, stream, read).changes;

@@ -29,6 +29,8 @@ interface Reading {
   stream: Stream;
   seen: SeenForms;
   expected: ExpectedForms;
+  /** Records that it has taken up itself, each counted once. */
+  taken: number;
 }
 
 /** An earlier reading that a new one must not have lost too much of. */
@@ -117,7 +119,8 @@ export class Records {
   #readingOf(read: number, source: string, stream: Stream): Reading {
     const found = this.#readings.get(read);
     if (found !== undefined) return found;
-    const reading = { source, stream, seen: new SeenForms(), expected: this.#records.expected(source, stream) };
+    const expected = this.#records.expected(source, stream, read);
+    const reading = { source, stream, seen: new SeenForms(), expected, taken: 0 };
     this.#readings.set(read, reading);
     return reading;
   }
@@ -130,23 +133,28 @@ export class Records {
     run: string,
     items: readonly ({ record: IngestedRecord } | { rejection: IngestedRejection })[],
   ): Promise<IngestResult> {
-    const seen = this.#readings.get(read)?.seen;
-    return await this.#context.write(() => {
-      const result: IngestResult = { changed: 0, unchanged: 0, quarantined: 0 };
+    const reading = this.#readings.get(read);
+    const seen = reading?.seen;
+    const { taken, ...result } = await this.#context.write(() => {
+      const counts = { changed: 0, unchanged: 0, quarantined: 0, taken: 0 };
       let isQuarantineEmpty = this.#records.isQuarantineEmpty();
       const isNothingDeferred = this.#records.isNothingDeferred();
       for (const item of items) {
         if ("rejection" in item) {
           this.#records.reject(source, stream, read, item.rejection);
-          result.quarantined += 1;
+          counts.quarantined += 1;
         } else {
           const options = { retried: false, isQuarantineEmpty, isNothingDeferred, seen };
-          result[this.#records.ingest(source, stream, read, run, item.record, options)] += 1;
+          const { became, isFirst } = this.#records.ingest(source, stream, read, run, item.record, options);
+          counts[became] += 1;
+          if (isFirst) counts.taken += 1;
         }
-        if (result.quarantined > 0) isQuarantineEmpty = false;
+        if (counts.quarantined > 0) isQuarantineEmpty = false;
       }
-      return result;
+      return counts;
     });
+    if (reading !== undefined) reading.taken += taken;
+    return result;
   }
 
   /** Closes a whole, complete read. Without a `rule` nothing that is missing counts: a plan's read. */
@@ -157,9 +165,11 @@ export class Records {
     rule: AbsenceRule | undefined,
     run: string | null = null,
   ): Promise<{ absent: number; missed: number; released: number }> {
-    const seen = this.#readings.get(read)?.seen;
+    const reading = this.#readings.get(read);
+    const met =
+      reading === undefined ? undefined : { seen: reading.seen, records: reading.expected.met + reading.taken };
     try {
-      return await this.#context.write(() => this.#records.closeWholeRead(source, stream, read, rule, run, seen));
+      return await this.#context.write(() => this.#records.closeWholeRead(source, stream, read, rule, run, met));
     } finally {
       this.endReading(read);
     }
