@@ -53,8 +53,40 @@ const config: Members = [
   "src/source/source-settings.ts",
 ];
 
+/** What `status` loads, most of it for other questions too: to find a file takes longer than to run it. */
+const status: Members = [
+  "migrations/",
+  "src/inquiry/absence.ts",
+  "src/inquiry/audit.ts",
+  "src/inquiry/holds.ts",
+  "src/inquiry/inquiry.ts",
+  "src/inquiry/operations.ts",
+  "src/inquiry/read-only-ledger.ts",
+  "src/inquiry/runs.ts",
+  "src/inquiry/status.ts",
+  "src/ledger/database/",
+  "src/ledger/records/open-records.ts",
+  "src/ledger/records/source-reads.ts",
+  "src/ledger/runs/run-statements.ts",
+  "src/ledger/runs/run-tables.ts",
+  "src/report/absence.ts",
+  "src/report/last-runs.ts",
+  "src/report/open.ts",
+  "src/report/runs.ts",
+  "src/report/status.ts",
+  "src/report/table.ts",
+  "src/report/text.ts",
+];
+
 /** What tables of a terminal are drawn with. */
-const tables: Members = ["cli-table3", "string-width", "strip-ansi", "ansi-regex", "is-fullwidth-code-point"];
+const tables: Members = [
+  "cli-table3",
+  "string-width",
+  "strip-ansi",
+  "ansi-regex",
+  "is-fullwidth-code-point",
+  "emoji-regex",
+];
 
 /** What lines of the log are written with. */
 const log: Members = [
@@ -73,6 +105,7 @@ const log: Members = [
 const together: readonly (readonly [string, Members])[] = [
   ["config", config],
   ["log", log],
+  ["status", status],
   ["tables", tables],
 ];
 
