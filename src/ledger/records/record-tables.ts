@@ -167,7 +167,8 @@ export class RecordTables {
       return quarantined;
     }
     const ref = `${stream}/${namespace}/${id}`;
-    const salt = this.#statements.salt.get(ref)?.salt ?? this.#random();
+    // A record that is new has no private values yet.
+    const salt = (existing === undefined ? undefined : this.#statements.salt.get(ref)?.salt) ?? this.#random();
     const version = (existing?.version ?? 0) + 1;
     const split = privatise(stream, item.record, salt, ref, version);
     // A bad row of the same key that this very read showed too is not made good by this one.
