@@ -28,6 +28,7 @@ const remembered = {
   "a lock that was refused and is done at last is told of for ever": [309],
   "what a killed program had read of somebody who then left is taken for what nobody meant": [2_004_416],
   "somebody whom nobody has looked at yet is taken for done": [12_001_269],
+  "what was read is taken for whole, although the program died in a reading that it compares it with": [12_001_930],
   "something is taken away while a list that could want it kept was read half": [50],
 };
 

@@ -157,7 +157,7 @@ export async function judgeTelling(options: {
   const { ledger } = engine;
   const silent: string[] = [];
   const half = streams.filter((stream) => truth.wasHalf(stream));
-  const isHalf = allStreams.some((stream) => !truth.wasWhole(stream));
+  const isHalf = allStreams.some((stream) => truth.mayBeHalf(stream));
   const undone = options.undone.filter(({ stream, by }) => truth.isKnown(stream) && truth.isKnown(by));
   const own = undone.filter(({ stream }) => streams.includes(stream));
   if (summary.exitCode === 0 && half.length > 0) silent.push(`exit 0, and ${half.join()} was not read whole`);

@@ -23,6 +23,9 @@ export class Truth {
   /** How the last reading of a stream went, until it has ended well. */
   readonly #moods = new Map<Stream, ReadingMood>(streams.map((stream) => [stream, "down"]));
   readonly #begun = new Set<Stream>();
+  /** Streams of which a reading was not outlived by the program, until as many records came as ever. */
+  readonly #unsure = new Set<Stream>();
+  readonly #mostRows = new Map<Stream, number>();
   readonly #rows = new Map<Stream, number>();
   /** Everything that a stream said when it was read whole last. */
   readonly #said = new Map<Stream, string>();
@@ -76,6 +79,9 @@ export class Truth {
     const isDoubted =
       before > 0 && (records.length === 0 || (lost > believedOfFew && lost >= before * this.#rule.shrink));
     this.#moods.set(stream, isDoubted && !this.acceptsShrink ? "shrunk" : "whole");
+    const most = this.#mostRows.get(stream) ?? 0;
+    if (records.length >= most || this.acceptsShrink) this.#unsure.delete(stream);
+    this.#mostRows.set(stream, Math.max(most, records.length));
     if (!this.wasWhole(stream)) return;
     this.#rows.set(stream, records.length);
     this.#said.set(stream, JSON.stringify(records));
@@ -116,7 +122,10 @@ export class Truth {
 
   /** The program died: whether it kept what it has just read is not known. */
   died(): void {
-    for (const stream of this.#begun) this.#rows.delete(stream);
+    for (const stream of this.#begun) {
+      this.#rows.delete(stream);
+      this.#unsure.add(stream);
+    }
   }
 
   /** A program begins to work. */
@@ -127,6 +136,11 @@ export class Truth {
   /** The last reading of the stream reached its end. */
   wasWhole(stream: Stream): boolean {
     return this.#moods.get(stream) === "whole";
+  }
+
+  /** The last reading of the stream was not whole, or the program may have compared it with one that it died in. */
+  mayBeHalf(stream: Stream): boolean {
+    return !this.wasWhole(stream) || this.#unsure.has(stream);
   }
 
   /** The last reading of the stream was not whole, and that can be seen. */
