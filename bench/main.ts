@@ -11,7 +11,7 @@ import { notes, profileTable, targetTable, wayTable } from "./print.ts";
 import { measureProfile } from "./profile.ts";
 import { ownProgram, programIn } from "./program.ts";
 import type { Result } from "./result.ts";
-import { emptyResult, writeResult } from "./result.ts";
+import { emptyResult, readResult, writeResult } from "./result.ts";
 import { measureLarge, measureRoad } from "./road.ts";
 import { scaleFigures, scaleTable, sizeNotes } from "./scale/print.ts";
 import { measureScale } from "./scale/scale.ts";
@@ -115,4 +115,5 @@ try {
   process.exitCode = 64;
 }
 if (options?.help === true) console.log(usage);
+else if (options?.print !== undefined) print(readResult(options.print));
 else if (options !== undefined) process.exitCode = await main(options);

@@ -27,6 +27,8 @@ export interface Options {
   /** File that takes every figure of every round as JSON. */
   json: string | undefined;
   scale: { sizes: readonly number[]; phases: readonly Phase[]; work: string | undefined } | undefined;
+  /** A file that an earlier run wrote: it is printed, and nothing is measured. */
+  print: string | undefined;
   help: boolean;
 }
 
@@ -36,12 +38,13 @@ export const usage = `npm run bench -- [options]
   --before DIR          a checkout of another commit, measured in the same rounds (CONTRIBUTING.md says how it is made)
   --records N           customers of a run (10000)
   --rounds N            how often each is measured in turns (3; parts and history 5, the check 4, starts 20)
-  --latency-records N   customers of the runs at 20 and 100 ms a call (3000)
+  --latency-records N   customers of the runs at 20 and 100 ms a call (3000; four times that for 64 lanes at 20)
   --large-records N     customers of the runs whose rows and memory count (100000)
   --history N           rows of history of the ledger that is compared with one without (1000000)
   --profile-records N   customers of the profiled run (6000)
   --check               only the ratios that bench/baseline.json keeps, as every change is compared with it
   --write-baseline      keep the ratios of this check in bench/baseline.json
+  --print FILE          the tables of what an earlier run wrote; measures nothing
   --json FILE           every figure of every round as JSON, written after each section or phase
 
   --scale               in place of all that: customers with three orders each, beside ten rows of history for each
@@ -66,6 +69,7 @@ export function readOptions(args: readonly string[]): Options {
       history: { ...text, default: "1000000" },
       "profile-records": { ...text, default: "6000" },
       json: text,
+      print: text,
       "write-baseline": flag,
       check: flag,
       scale: flag,
@@ -98,6 +102,7 @@ export function readOptions(args: readonly string[]): Options {
           work: values["scale-work"],
         }
       : undefined,
+    print: values.print,
     help: values.help,
   };
 }
