@@ -17,6 +17,11 @@ export function isJudged({ released, hold }: CustomerAttempt): boolean {
   return released !== undefined || hold !== undefined;
 }
 
+/** Whether a plan takes anything away. */
+export function takesAway(plan: CustomerPlan): boolean {
+  return plan.operations.some((operation) => operation.takesAway > 0);
+}
+
 /** Whether what a plan takes away has been released, is held or was approved; if not, it stands in the journal. */
 export async function judge(
   { deps, attempt, knows }: Omit<CarryOut, "observed">,

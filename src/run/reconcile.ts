@@ -14,7 +14,7 @@ import type { AttemptEvent, AttemptState } from "./attempt-state.ts";
 import { carryOut, dropUnsent } from "./carry-out.ts";
 import { isStale, lapseNeedlessHold, mostRounds, restless, stopReasons } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
-import { isJudged, judge } from "./destruction.ts";
+import { isJudged, judge, takesAway } from "./destruction.ts";
 import { deferredOf, plannedIn } from "./record-outcomes.ts";
 import { settleOpen } from "./settle-open.ts";
 import { endRequested } from "./requested-attempt.ts";
@@ -151,7 +151,9 @@ class CustomerAttemptRun {
     }
     const { observed } = this.#planning;
     const of = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
-    const { state: judged, toJudge } = await judge(of, this.#state, plan);
+    const { state: judged, toJudge } = takesAway(plan)
+      ? await judge(of, this.#state, plan)
+      : { state: this.#state, toJudge: undefined };
     this.#state = judged;
     if (toJudge !== undefined) {
       const why = "planned anew: what is taken away is judged first";

@@ -10,6 +10,14 @@ export const running: Breaks = {
     test: "run/sync-run.test.ts",
     title: "what takes something away > is judged before the first of it is sent, and held whole beyond the limit",
   },
+  "what a plan takes away is not looked for": {
+    file: "src/run/destruction.ts",
+    within: "takesAway",
+    find: "$operation.takesAway > 0",
+    replace: "$operation.takesAway < 0",
+    test: "run/sync-run.test.ts",
+    title: "what takes something away > is judged before the first of it is sent, and held whole beyond the limit",
+  },
   "what a person approved stands for another set": {
     file: "src/run/destruction.ts",
     within: "judge",
