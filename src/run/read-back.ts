@@ -12,7 +12,7 @@ import type { Verified } from "./verify.ts";
 const page = 200;
 
 /** Customers whose observations are kept in one transaction. */
-const keptTogether = 50;
+const keptTogether = 100;
 
 /** How many customers were read back, and what the platform showed of them. */
 export interface ReadBack {

@@ -72,7 +72,11 @@ export class ObservationRows {
     const hash = sha256(text);
     if (run.seenAgain.run(at, namespace, id, kind, subject, hash).changes === 1) return;
     run.end.run(at, namespace, id, kind, subject);
-    run.begin.run(namespace, id, kind, subject, at, at, text, hash);
+    this.#begin({ namespace, id }, { kind, subject, text }, hash, at);
+  }
+
+  #begin({ namespace, id }: RecordKey, { kind, subject, text }: Thing, hash: string, at: string): void {
+    this.#statements.begin.run(namespace, id, kind, subject, at, at, text, hash);
   }
 
   readonly writes: Writes<ObservationChange> = {
@@ -89,9 +93,15 @@ export class ObservationRows {
       const hash = sha256(JSON.stringify([kinds, [...things].map(([name, { text }]) => name + text).sort()]));
       // Mostly the same is shown as before: then one statement says so, and the rows stand as they are.
       if (run.shownAgain.run(at, at, namespace, id, hash).changes === 1) return;
-      for (const { kind, subject } of run.standing.all(namespace, id, JSON.stringify(kinds)))
-        if (!things.has(JSON.stringify([kind, subject]))) run.end.run(at, namespace, id, kind, subject);
-      for (const thing of things.values()) this.#observe(customer, thing, at);
+      const before = new Set<string>();
+      for (const { kind, subject } of run.standing.all(namespace, id, JSON.stringify(kinds))) {
+        const name = JSON.stringify([kind, subject]);
+        before.add(name);
+        if (!things.has(name)) run.end.run(at, namespace, id, kind, subject);
+      }
+      for (const [name, thing] of things)
+        if (before.has(name)) this.#observe(customer, thing, at);
+        else this.#begin(customer, thing, sha256(thing.text), at);
       run.shown.run(namespace, id, at, at, hash);
     },
     "observation-failed": ({ customer: { namespace, id } }, at) => {
