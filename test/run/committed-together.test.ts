@@ -64,6 +64,10 @@ it("nothing is sent on an outcome that the ledger cannot hold, although both are
 
 it("an attempt whose last outcome the ledger cannot hold is not finished", async () => {
   const world = await ApplyWorld.start();
+  // Confirms the correlation, so that nothing else of C1 waits for the commit of its E2.
+  await world.take("customers", customerRecord("C3"));
+  await runWorld(world);
+  expect(await world.ledger.state.correlationConfirmed(correlationOf(world.settings))).toBe(true);
   await world.take("customers", customerRecord("C1"), customerRecord("C2"));
   const asked = await withTakenEnterprise(world);
   const { exitCode, balance, customers } = await runWorld(asked);
