@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { broken, placesNow } from "./break.ts";
+import { broken, placesNow, staleness } from "./break.ts";
 import type { Break } from "./break.ts";
 
 const program = `
@@ -50,6 +50,13 @@ describe("a break", () => {
     expect(change({ ...row, within, never: "#isClosed" })).toBe(`return false ? "closed" : "sent";`);
     expect(change({ ...row, within: "Sender.stop", always: "early" })).toBe(`if (true) return "waits";`);
     expect(change({ ...row, within: "Sender.#times", find: "3", replace: "4" })).toBe("#times = 4;");
+  });
+
+  it("names nothing that it has not found: the program would not run, and a test be red in vain", () => {
+    const here = { ...row, file: "src/report/csv.ts", within: "formulaStart" };
+    expect(staleness({ ...here, find: "const formulaStart =", replace: "const formulaEnd =" })).toBeUndefined();
+    const other = { ...here, find: "const formulaStart =", replace: "const formulaEnd = $before +" };
+    expect(staleness(other)).toContain("$before");
   });
 
   it("says where its function stands when it has moved", () => {

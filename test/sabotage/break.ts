@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { declarationsOf, isNode } from "./declarations.ts";
 import type { Declaration, Node } from "./declarations.ts";
-import { filled, matchesOf } from "./match.ts";
+import { filled, matchesOf, unknownIn } from "./match.ts";
 
 /** Root of the project. */
 export const project = join(import.meta.dirname, "../..");
@@ -10,7 +10,7 @@ export const project = join(import.meta.dirname, "../..");
 /**
  * What is broken in a declaration. Each has to fit in it exactly once:
  * - `find`: code, of which white space, comments and line breaks do not count; `$row` in it stands for any variable,
- *   and in what replaces it for the same one.
+ *   and in what replaces it for the same one; another one there would stand for nothing.
  * - `skips`: the statement that calls this function or method is left out, whatever it is called with.
  * - `never`, `always`: the condition that asks about this name is taken for false, or for true.
  */
@@ -119,6 +119,8 @@ function whatOf(item: Break): string {
 
 /** What is wrong with a row that no longer fits; undefined for one that does. */
 export function staleness(item: Break): string | undefined {
+  const unknown = "find" in item ? unknownIn(item.replace, item.find) : [];
+  if (unknown.length > 0) return `${unknown.join(", ")} of what replaces it is not in what is found`;
   const text = textOf(item.file);
   const count = placesOf(item, text).length;
   if (count === 1) return broken(item, text) === text ? "it changes nothing" : undefined;

@@ -65,7 +65,15 @@ export function matchesOf(pattern: string, text: string, part = { start: 0, end:
   return tokens.flatMap((_, at) => matchAt(tokens, at, wanted) ?? []);
 }
 
+const variables = /\$[\p{L}_][\p{L}\p{N}_]*/gu;
+
 /** A replacement with the names that the pattern's variables stand for. */
 export function filled(replacement: string, names: ReadonlyMap<string, string>): string {
-  return replacement.replaceAll(/\$[\p{L}_][\p{L}\p{N}_]*/gu, (found) => names.get(found) ?? found);
+  return replacement.replaceAll(variables, (found) => names.get(found) ?? found);
+}
+
+/** Variables of a replacement that its pattern does not have: in a program they would stand for nothing. */
+export function unknownIn(replacement: string, pattern: string): string[] {
+  const known = new Set(pattern.match(variables));
+  return (replacement.match(variables) ?? []).filter((found) => !known.has(found));
 }

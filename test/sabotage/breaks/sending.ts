@@ -103,6 +103,14 @@ export const sending: Breaks = {
     test: "run/committed-together.test.ts",
     title: "an attempt whose last outcome the ledger cannot hold is not finished",
   },
+  "an outcome that is not on the disk confirms the correlation": {
+    file: "src/ledger/state/enterprise-state.ts",
+    within: "EnterpriseState.confirmCorrelation",
+    find: "$after?.follows($work) ?? $work",
+    replace: "$work",
+    test: "run/committed-together.test.ts",
+    title: "an outcome that the ledger cannot hold confirms nothing that E2 is sent a second time on",
+  },
   "what is learned ahead of its commit counts although it came to nothing": {
     file: "src/ledger/database/sequence.ts",
     within: "Sequence.leads",

@@ -365,7 +365,7 @@ export const settling: Breaks = {
     file: "src/run/settle-open.ts",
     within: "settleOpen",
     find: "if ($row.misfit === undefined) $understood.push($row);",
-    replace: "if ($row.misfit === undefined) await $settling.settle($row, { $runId, $signal, $knows });",
+    replace: "if ($row.misfit === undefined) await settling.settle($row, { runId, signal, knows });",
     test: "run/unreadable-operation.test.ts",
     title:
       "an open operation of a form that this version does not know > keeps what was open before it from being sent again",
