@@ -22,14 +22,14 @@ const remembered = {
   "an order in doubt is sent again after it was cancelled": [305],
   "a run ends with 0 although a record is not done": [1],
   "what a service keeps from being sent is told of nowhere": [1],
-  "an older ledger that was put back is used": [37],
+  "an older ledger that was put back is used": [191, 323],
   "one list that was short once after the settle time has an order placed twice": [2_004_966],
-  "a lock that was refused for good is sent again": [9],
+  "a lock that was refused for good is sent again": [194, 199],
   "a lock that was refused and is done at last is told of for ever": [309],
   "what a killed program had read of somebody who then left is taken for what nobody meant": [2_004_416],
   "somebody whom nobody has looked at yet is taken for done": [12_001_269],
   "what was read is taken for whole, although the program died in a reading that it compares it with": [12_001_930],
-  "something is taken away while a list that could want it kept was read half": [50],
+  "something is taken away while a list that could want it kept was read half": [226, 233],
 };
 
 describe("the program in virtual time, with faults, kills, edits and a clock that jumps", () => {
