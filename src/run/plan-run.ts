@@ -90,7 +90,7 @@ export async function planRun(
     const notUnderstood = open.some((row) => row.misfit !== undefined);
     summary.exitCode = exitCodeOf(summary, { stopped: request.signal?.aborted === true, inDoubt, notUnderstood });
   } catch (error) {
-    if (ledger.broken !== undefined) throw error;
+    if (ledger.broken !== undefined) throw ledger.broken;
     failure = { error };
     summary.exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
   }

@@ -64,7 +64,7 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     await work.waitForSettling();
     if (request.signal?.aborted === true) end.state = "stopped";
   } catch (error) {
-    if (ledger.broken !== undefined) throw error;
+    if (ledger.broken !== undefined) throw ledger.broken;
     if (request.signal?.aborted === true) end.state = "stopped";
     else {
       end.state = "failed";

@@ -69,7 +69,7 @@ export async function runVerify(
       if (summary.findings.first.length < mostNamed) summary.findings.first.push(found.text);
     }
   } catch (error) {
-    if (ledger.broken !== undefined) throw error;
+    if (ledger.broken !== undefined) throw ledger.broken;
     const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
     await ledger.runs.finish(run, { state: "failed", exitCode, balance: null, summary: { reason: messageOf(error) } });
     throw error;

@@ -126,6 +126,14 @@ export const running: Breaks = {
     test: "run/sync-run.test.ts",
     title: "a customer > that cannot be looked at stops no other",
   },
+  "a ledger that failed is told of as the reading that it ended": {
+    file: "src/run/run.ts",
+    within: "runSync",
+    find: "throw $ledger.broken;",
+    replace: "throw error;",
+    test: "run/ledger-fails.test.ts",
+    title: "a ledger that fails while the platform is read is what a run tells of, not the reading that it ended",
+  },
   "records that a run did not come to have no outcome": {
     file: "src/run/run.ts",
     within: "runSync",
