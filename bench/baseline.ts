@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { availableParallelism, cpus } from "node:os";
 import { z } from "zod";
 import type { CheckedRatio, CheckRound } from "./check.ts";
-import { bestRatio, checkedRatios, checkedRecords, measureCheckRound, roundRatios } from "./check.ts";
+import { middleRatio, checkedRatios, checkedRecords, measureCheckRound, roundRatios } from "./check.ts";
 import { benchPath } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import type { Figure } from "./figure.ts";
@@ -14,6 +14,8 @@ const baselineSchema = z.strictObject({
   records: z.int(),
   /** With more of them, helpers of Node work beside the program, which changes the ratios. */
   cores: z.int(),
+  /** Another processor runs some kinds of work faster and others slower. */
+  processor: z.string(),
   rounds: z.int(),
   /** Those that could be judged when they were kept. */
   ratios: z.partialRecord(z.enum(names), z.number()),
@@ -28,28 +30,32 @@ const mostLost = 0.15;
 /** Where something seems lost, so many rounds are measured before that is believed. */
 const mostRounds = 9;
 
-/** The ratios that are kept; none where they are of another number of customers or of processors. */
+/** The ratios that are kept; none where they are of another number of customers or of another machine. */
 export function readBaseline(): Baseline | undefined {
   if (!existsSync(path)) return undefined;
   const kept = baselineSchema.parse(JSON.parse(readFileSync(path, "utf8")));
-  return kept.records === checkedRecords && kept.cores === availableParallelism() ? kept : undefined;
+  const { records, cores, processor } = machine();
+  return kept.records === records && kept.cores === cores && kept.processor === processor ? kept : undefined;
+}
+
+function machine(): Pick<Baseline, "records" | "cores" | "processor"> {
+  return { records: checkedRecords, cores: availableParallelism(), processor: cpus()[0]?.model ?? "unknown" };
 }
 
 /** Keeps the ratios of these rounds, but for those of speed where others took too much of the machine in each. */
 export function writeBaseline(rounds: readonly CheckRound[]): void {
   const ratios = names.flatMap((name) => {
-    const ratio = bestRatio(rounds, name);
+    const ratio = middleRatio(rounds, name);
     return ratio === undefined ? [] : [[name, Number(ratio.toFixed(3))]];
   });
-  const of = { records: checkedRecords, cores: availableParallelism(), rounds: rounds.length };
-  const kept = { ...of, ratios: Object.fromEntries(ratios) };
+  const kept = { ...machine(), rounds: rounds.length, ratios: Object.fromEntries(ratios) };
   writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`);
 }
 
 /** Which ratios lost more than 15 %. */
 export function lostRatios(rounds: readonly CheckRound[], kept: Baseline): CheckedRatio[] {
   return names.filter((name) => {
-    const ratio = bestRatio(rounds, name);
+    const ratio = middleRatio(rounds, name);
     const before = kept.ratios[name];
     return ratio !== undefined && before !== undefined && ratio < before * (1 - mostLost);
   });
@@ -72,16 +78,16 @@ export async function measureCheck(
 export function checkFigures(rounds: readonly CheckRound[], kept: Baseline | undefined): Figure[] {
   const lost = kept === undefined ? [] : lostRatios(rounds, kept);
   return names.map((name) => {
-    const best = bestRatio(rounds, name);
+    const ratio = middleRatio(rounds, name);
     const before = kept?.ratios[name];
-    const loss = best === undefined || before === undefined ? "" : `, ${times(best / before)} the kept one`;
+    const loss = ratio === undefined || before === undefined ? "" : `, ${times(ratio / before)} the kept one`;
     return {
       target: "T9",
       what: checkedRatios[name],
-      figure: best === undefined ? "others took too much of the machine" : `${times(best)} best to best${loss}`,
+      figure: ratio === undefined ? "others took too much of the machine" : `${times(ratio)}${loss}`,
       wanted: before === undefined ? "none is kept (--write-baseline)" : `no loss over 15 % of ${times(before)}`,
       spread: spreadOf(roundRatios(rounds, name)),
-      verdict: best === undefined || before === undefined ? "not measured" : lost.includes(name) ? "below" : "met",
+      verdict: ratio === undefined || before === undefined ? "not measured" : lost.includes(name) ? "below" : "met",
     };
   });
 }

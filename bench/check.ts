@@ -2,6 +2,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { writeCustomers } from "./customers.ts";
+import { median } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import { rowsAsTheyWere, workedSchema } from "./parts.ts";
 import type { Passage } from "./passage.ts";
@@ -43,22 +44,19 @@ export type CheckedRatio = keyof typeof checkedRatios;
 export const mostByOthers = 0.15;
 
 /**
- * The ratio of the best to the best: whatever else a machine does makes a figure worse, never better. Undefined where
- * others took too much in every round.
+ * The middle one of the ratios of the rounds: what is measured within one round met the same machine, and a lucky or a
+ * disturbed round moves the middle little. Undefined where others took too much in every round.
  */
-export function bestRatio(rounds: readonly CheckRound[], name: CheckedRatio): number | undefined {
-  const [whom, against] = pairs[name];
-  const what = name.endsWith("Cpu") ? "cpuSeconds" : "seconds";
-  const counted = what === "seconds" ? rounds.filter(({ others }) => others <= mostByOthers) : rounds;
-  if (counted.length === 0) return undefined;
-  const least = (of: "floor" | "first" | "verify" | "bareRows" | "rows"): number =>
-    Math.min(...counted.map((round) => round[of][what]));
-  return least(against) / least(whom);
+export function middleRatio(rounds: readonly CheckRound[], name: CheckedRatio): number | undefined {
+  const counted = name.endsWith("Cpu") ? rounds : rounds.filter(({ others }) => others <= mostByOthers);
+  return counted.length === 0 ? undefined : median(roundRatios(counted, name));
 }
 
 /** The ratio of each round by itself. */
 export function roundRatios(rounds: readonly CheckRound[], name: CheckedRatio): number[] {
-  return rounds.flatMap((round) => bestRatio([{ ...round, others: 0 }], name) ?? []);
+  const [whom, against] = pairs[name];
+  const what = name.endsWith("Cpu") ? "cpuSeconds" : "seconds";
+  return rounds.map((round) => round[against][what] / round[whom][what]);
 }
 
 const pairs = {
