@@ -54,9 +54,10 @@ export function stampOf(root: string): string {
 
 /**
  * Bundles the program into `dist/NAME`, where the name is the hash of what is in it, and then, at once, has
- * `dist/current` name it. Two of these at a time do no harm: the last one counts, and both made the same.
+ * `dist/current` name it. Two of these at a time do no harm: the last one counts, and both made the same. `alone`: no
+ * other bundle stays, though a process may still run one.
  */
-export async function build(root: string): Promise<Bundle> {
+export async function build(root: string, { alone = false } = {}): Promise<Bundle> {
   const dist = join(root, "dist");
   mkdirSync(dist, { recursive: true });
   // As deep as where it belongs, so that the maps of its files lead to the sources, and with the rights of this user.
@@ -72,7 +73,7 @@ export async function build(root: string): Promise<Bundle> {
     writeFileSync(current, `${name}\n`);
     utimesSync(current, begun, begun);
     renameSync(current, stampOf(root));
-    removeOld(dist, name);
+    removeOld(dist, name, alone ? 1 : kept);
     const chunks = output.filter((file): file is OutputChunk => file.type === "chunk");
     const bytes = chunks.reduce((sum, { code }) => sum + Buffer.byteLength(code), 0);
     return { main: join(dist, name, "main.cjs"), files: chunks.length, bytes };
@@ -171,15 +172,15 @@ function publish(made: string, target: string): void {
   }
 }
 
-/** Leaves the newest bundles, and what a build that is on may still need. */
-function removeOld(dist: string, name: string): void {
+/** Leaves the newest `most` bundles, and what a build that is on may still need. */
+function removeOld(dist: string, name: string, most: number): void {
   const others = readdirSync(dist)
     .filter((entry) => entry !== name && entry !== "current")
     .map((entry) => ({ entry, path: join(dist, entry), made: statSync(join(dist, entry)).mtimeMs }))
     .toSorted((one, other) => other.made - one.made);
   const bundles = others.filter(({ entry }) => !entry.startsWith("."));
   const cutOff = others.filter(({ entry, made }) => entry.startsWith(".") && made < Date.now() - longestBuildMs);
-  for (const { path } of [...bundles.slice(kept - 1), ...cutOff]) rmSync(path, { recursive: true, force: true });
+  for (const { path } of [...bundles.slice(most - 1), ...cutOff]) rmSync(path, { recursive: true, force: true });
 }
 
 /** The bundle in effect. Throws where there is none, or where what it was made of may have changed since. */

@@ -196,14 +196,20 @@ describe("the bundle that the launcher runs", () => {
   });
 
   it("is what a package holds, and runs there without its source", () => {
-    execFileSync(join(root, "node_modules/.bin/node"), [join(root, "build/main.ts")]);
-    const packed = execFileSync("npm", ["pack", "--silent"], { cwd: root, encoding: "utf8", env: { ...process.env } });
+    mkdirSync(join(root, "dist/older"), { recursive: true });
+    writeFileSync(join(root, "dist/older/main.cjs"), "");
+    const packed = execFileSync("npm", ["run", "--silent", "package", "--", "--silent"], {
+      cwd: root,
+      encoding: "utf8",
+    });
     const file = packed.trim().split("\n").at(-1) ?? "";
     const elsewhere = mkdtempSync(join(tmpdir(), "crm-sync package "));
     onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }));
     execFileSync("tar", ["-xzf", join(root, file), "-C", elsewhere]);
     const installed = join(elsewhere, "package");
-    expect(readdirSync(join(installed, "dist"), { recursive: true }).join(" ")).not.toContain("compiled");
+    const name = readFileSync(join(installed, "dist/current"), "utf8").trim();
+    expect(readdirSync(join(installed, "dist")).toSorted(), "no other bundle").toEqual([name, "current"].toSorted());
+    expect(readdirSync(join(installed, "dist", name)), "no compiled code").not.toContain("compiled");
     expect(readdirSync(installed).toSorted()).toEqual(["bin", "config", "dist", "package.json"]);
     symlinkSync(join(project, "node_modules"), join(installed, "node_modules"));
     const said = spawnSync(join(installed, "bin/crm-sync"), ["init"], { cwd: elsewhere, encoding: "utf8" });
