@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 
 /** How the generated export (bench/customers.ts, bench/orders.ts) is mapped. */
-const customers = {
+export const customers = {
   files: "customers.csv",
   key: "number",
   mapping: {

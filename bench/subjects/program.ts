@@ -15,6 +15,7 @@ import { runSync } from "../../src/run/run.ts";
 import { runVerify } from "../../src/run/verify-run.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { createSource } from "../../src/source/source.ts";
+import { customers } from "../configuration.ts";
 import { subjectArguments, text } from "./arguments.ts";
 import { readUnchanged } from "./unchanged.ts";
 import { stopwatch } from "./worked.ts";
@@ -52,23 +53,7 @@ const config = configSchema.parse({
 const sourceSettings = sourceSettingsSchema.parse({
   kind: "file",
   streams: {
-    customers: {
-      files: basename(csv),
-      key: "number",
-      mapping: {
-        id: "number",
-        name: "company",
-        customerType: "kind",
-        branchCode: "branch",
-        branchName: { template: "Branch {branch}" },
-        address: { concat: ["street", "city"], separator: ", " },
-        adminName: "contact",
-        adminAccount: "mail",
-        adminEmail: "mail",
-        adminMobile: "phone",
-        purchaserMobile: "phone",
-      },
-    },
+    customers: { ...customers, files: basename(csv) },
   },
 });
 

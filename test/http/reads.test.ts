@@ -313,34 +313,31 @@ describe("a service in trouble", () => {
   });
 });
 
+/** A client of at most 20 calls a second, and when its calls left. */
+function startPaced() {
+  const times: number[] = [];
+  const clock = createLeapClock();
+  const transport: Transport = {
+    send: async () => {
+      times.push(clock.monotonic());
+      return { status: 200, retryAfter: undefined, text: '{"code":0,"data":[]}' };
+    },
+    close: async () => undefined,
+  };
+  const client = startClient("member-center", "http://127.0.0.1:1", { callsPerSecond: 20 }, { transport, clock });
+  return { client, clock, times };
+}
+
 describe("the pace", () => {
   test("never lets more calls through than configured, in any second", async () => {
-    const times: number[] = [];
-    const clock = createLeapClock();
-    const transport: Transport = {
-      send: async () => {
-        times.push(clock.monotonic());
-        return { status: 200, retryAfter: undefined, text: '{"code":0,"data":[]}' };
-      },
-      close: async () => undefined,
-    };
-    const client = startClient("member-center", "http://127.0.0.1:1", { callsPerSecond: 20 }, { transport, clock });
+    const { client, times } = startPaced();
     for (let count = 0; count < 200; count += 1) await client.read(listCall);
     for (const start of times)
       expect(times.filter((time) => time >= start && time < start + 1_000).length).toBeLessThanOrEqual(20);
   });
 
   test("spaces calls that come together after a rest as it does all others", async () => {
-    const times: number[] = [];
-    const clock = createLeapClock();
-    const transport: Transport = {
-      send: async () => {
-        times.push(clock.monotonic());
-        return { status: 200, retryAfter: undefined, text: '{"code":0,"data":[]}' };
-      },
-      close: async () => undefined,
-    };
-    const client = startClient("member-center", "http://127.0.0.1:1", { callsPerSecond: 20 }, { transport, clock });
+    const { client, clock, times } = startPaced();
     await client.read(listCall);
     clock.pass(10_000);
     times.length = 0;
