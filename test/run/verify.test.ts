@@ -112,6 +112,29 @@ it("the lists of an enterprise are read side by side, and then what its assets h
   expect(assets).toBeGreaterThan(2);
 });
 
+it("what several assets hold that cannot be read fails their customer alone, told once", async () => {
+  const world = await ApplyWorld.start();
+  await world.take("customers", customerRecord("C1"), customerRecord("C2"));
+  for (const id of ["O1", "O2", "O3"]) await world.take("orders", orderRecord(id, "C1"));
+  expect(await runWorld(world)).toMatchObject({ exitCode: 0 });
+  const { memberCenter } = world.deps.platform;
+  let failed = 0;
+  const failing = world.with({
+    memberCenter: {
+      ...memberCenter,
+      listAssetContents: async () => {
+        failed += 1;
+        return await Promise.reject(new Error("M7 cannot be read"));
+      },
+    },
+  });
+  const summary = { customers: 0, failed: 0, assets: 0, products: 0, members: 0 };
+  const deps = { ...failing.deps, sources: [], streams: [], concurrency: 2, progress: () => {} };
+  await readBack(deps, {}, failing.reader, summary);
+  expect(failed, "side by side").toBeGreaterThan(1);
+  expect(summary).toMatchObject({ customers: 2, failed: 1 });
+});
+
 it("customers are kept together; one that cannot be kept fails alone", async () => {
   const world = await ApplyWorld.start();
   for (const id of ["C1", "C2", "C3"]) await world.take("customers", { ...customerRecord(id), id });
