@@ -4,6 +4,7 @@ import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LinkedCustomer } from "../ledger/state/links.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
+import { workInLanes } from "./lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { verifyCustomer } from "./verify.ts";
 import type { Verified } from "./verify.ts";
@@ -36,23 +37,19 @@ export async function readBack(
   const { ledger } = deps;
   const keeping = new Keeping(deps, summary);
   const stopped = (): boolean => request.signal?.aborted === true;
-  const lane = async (customers: AsyncIterator<LinkedCustomer, void, void>): Promise<void> => {
-    for (;;) {
-      const next = await customers.next();
-      if (next.done === true || stopped()) return;
-      try {
-        await keeping.add(await verifyCustomer(reader, next.value, request.signal));
-      } catch (error) {
-        if (ledger.broken !== undefined) throw error;
-        // A call that a person's stop ended says nothing of the service.
-        if (stopped()) return;
-        await keeping.failed(next.value.customer, error);
-      }
-      deps.progress("verifying", keeping.read, undefined);
+  const read = async (customer: LinkedCustomer): Promise<void> => {
+    try {
+      await keeping.add(await verifyCustomer(reader, customer, request.signal));
+    } catch (error) {
+      if (ledger.broken !== undefined) throw error;
+      // A call that a person's stop ended says nothing of the service.
+      if (stopped()) return;
+      await keeping.failed(customer.customer, error);
     }
+    deps.progress("verifying", keeping.read, undefined);
   };
   for (let customers = linkedCustomers(ledger); ;) {
-    await Promise.all(Array.from({ length: deps.concurrency }, () => lane(customers)));
+    await workInLanes(customers, { lanes: deps.concurrency, stopped }, read);
     await keeping.end();
     const again = keeping.linkedOtherwise.splice(0);
     if (again.length === 0 || stopped()) return;

@@ -1,5 +1,3 @@
-import pLimit from "p-limit";
-import type { LimitFunction } from "p-limit";
 import { NumberPool } from "../apply/pool.ts";
 import { Settling } from "../apply/settle.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -7,6 +5,7 @@ import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies } from "./customer-attempt.ts";
+import { workInLanes } from "./lanes.ts";
 import { LimitsGate } from "./limits-gate.ts";
 import { reconcile } from "./reconcile.ts";
 import { attemptRequested } from "./requested-attempt.ts";
@@ -14,7 +13,7 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 import { SettleWait } from "./settle-wait.ts";
 import { SourceReading } from "./source-reading.ts";
 import type { RunSummary } from "./summary.ts";
-import { pendingCustomers } from "./work-queue.ts";
+import { eachPendingCustomer } from "./work-queue.ts";
 
 /** The phases of one sync run, in the order in which `runSync` calls them. */
 export class SyncRun {
@@ -117,36 +116,19 @@ export class SyncRun {
     return await reconcile(this.#reconcile, customer, attempt);
   }
 
-  /** The next customer has its turn as soon as this one only waits for the disk. */
-  async #attemptIn(limit: LimitFunction, customer: RecordKey): Promise<CustomerAttemptResult | undefined> {
-    let attempt: Promise<CustomerAttemptResult> | undefined;
-    await limit(async () => {
-      if (this.#stopped) return;
-      const free = Promise.withResolvers<void>();
-      attempt = this.#attempt(customer, { onlyCommits: free.resolve });
-      await Promise.race([free.promise, attempt]);
-    });
-    return await attempt;
-  }
-
+  /** Attempts every customer with something to do; one that only waits for the disk makes room for the next. */
   async applyAll(): Promise<void> {
-    const limit = pLimit(this.#deps.concurrency);
+    const { concurrency, ledger, progress } = this.#deps;
     const total =
       this.#request.scope === undefined && this.#request.expected === undefined
-        ? await this.#deps.ledger.records.pendingCount()
+        ? await ledger.records.pendingCount()
         : undefined;
-    for await (const customers of pendingCustomers(this.#deps, this.#request)) {
-      await Promise.all(
-        customers.map(async (customer) => {
-          const result = await this.#attemptIn(limit, customer);
-          if (result === undefined) return;
-          this.#count(customer, result);
-          this.customers.worked += 1;
-          this.#deps.progress("customers", this.customers.worked, total);
-        }),
-      );
-      if (this.#stopped) return;
-    }
+    const lanes = { lanes: concurrency, stopped: () => this.#stopped };
+    await workInLanes(eachPendingCustomer(this.#deps, this.#request), lanes, async (customer, free) => {
+      this.#count(customer, await this.#attempt(customer, { onlyCommits: free }));
+      this.customers.worked += 1;
+      progress("customers", this.customers.worked, total);
+    });
   }
 
   #count(customer: RecordKey, result: CustomerAttemptResult): void {

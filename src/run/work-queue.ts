@@ -47,3 +47,11 @@ export async function* pendingCustomers(deps: RunDependencies, request: RunReque
     yield keys;
   }
 }
+
+/** The same one by one. */
+export async function* eachPendingCustomer(
+  deps: RunDependencies,
+  request: RunRequest,
+): AsyncGenerator<RecordKey, void, void> {
+  for await (const customers of pendingCustomers(deps, request)) yield* customers;
+}
