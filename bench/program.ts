@@ -8,8 +8,9 @@ import { benchPath, measure } from "./measure.ts";
 /** The program of one checkout, as its launcher starts it: the bundle, or the source where there is none. */
 export interface Program {
   root: string;
-  /** What its launcher runs. */
+  /** What its launcher runs, and what it tells Node besides. */
   script: string;
+  nodeOptions: readonly string[];
   /** The commit that is checked out, with a + where files differ from it. */
   commit: string;
 }
@@ -19,7 +20,19 @@ export function programIn(root: string): Program {
   execFileSync(join(root, "bin/crm-sync"), ["--version"], { stdio: ["ignore", "ignore", "inherit"] });
   const stamp = join(root, "dist/current");
   const script = existsSync(stamp) ? join(root, "dist", readFileSync(stamp, "utf8").trim(), "main.cjs") : "";
-  return { root, script: existsSync(script) ? script : join(root, "src/main.ts"), commit: commitOf(root) };
+  return {
+    root,
+    script: existsSync(script) ? script : join(root, "src/main.ts"),
+    nodeOptions: launchedWith(readFileSync(join(root, "bin/crm-sync"), "utf8")),
+    commit: commitOf(root),
+  };
+}
+
+/** The options of Node that a launcher starts the program with. */
+export function launchedWith(launcher: string): string[] {
+  const words = /^exec "\$node" (?<options>.*)"\$program" "\$@"$/mu.exec(launcher)?.groups?.["options"];
+  if (words === undefined) throw new Error("the launcher does not say how it starts the program");
+  return words.split(" ").filter((word) => word !== "");
 }
 
 /** The program that this bench belongs to. */
@@ -47,7 +60,11 @@ export async function crmSync<Result>(
   measured: Pick<Subject, "nodeOptions" | "environment"> = {},
 ): Promise<Measured<Result>> {
   const args = ["--config", configuration, "--json", ...command];
-  return await measure({ script: program.script, args, ...measured }, schema);
+  const { script, nodeOptions } = program;
+  return await measure(
+    { script, args, ...measured, nodeOptions: [...nodeOptions, ...(measured.nodeOptions ?? [])] },
+    schema,
+  );
 }
 
 /** `run JOB --json` of a job that synchronises. */

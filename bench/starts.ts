@@ -46,7 +46,7 @@ async function startsOf(program: Program, directory: string, rounds: number): Pr
   const commands: Record<keyof Starts, [string, string[]]> = {
     bareNode: [node, ["-e", "0"]],
     help: [launcher, ["--help"]],
-    bundleHelp: [node, [program.script, "--help"]],
+    bundleHelp: [node, [...program.nodeOptions, program.script, "--help"]],
     sourceHelp: [node, [join(program.root, "src/main.ts"), "--help"]],
     status: [launcher, ["--config", configuration, "status"]],
   };
