@@ -74,7 +74,7 @@ export function writeConfiguration(
     zone: "UTC",
     orderService: { ...profile.orderService, ...pace },
     memberCenter: { ...profile.memberCenter, ...pace },
-    concurrency: { customers: 2 * of.lanes },
+    concurrency: { customers: of.lanes },
     sources: { crm: { kind: "file", directory: of.source, streams } },
     jobs: {
       [jobs.customers]: { kind: "sync", streams: ["customers"] },

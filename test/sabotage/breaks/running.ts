@@ -465,4 +465,28 @@ export const running: Breaks = {
     title:
       "a retry maps the stored raw form with the mapping of now, also where the source of changes does not give the record again",
   },
+  "a run ends while a customer still waits for the disk": {
+    file: "src/run/lanes.ts",
+    within: "workInLanes",
+    find: "await Promise.all(underway);",
+    replace: "",
+    test: "run/lanes.test.ts",
+    title: "a lane goes on beside work that calls it free, and all of it has ended in the end",
+  },
+  "what comes up while a customer only waits for the disk is lost": {
+    file: "src/run/lanes.ts",
+    within: "workInLanes",
+    find: ".catch(fail)",
+    replace: ".catch(() => {})",
+    test: "run/lanes.test.ts",
+    title: "throws what comes up after its lane was free",
+  },
+  "customers are begun after one has broken the run": {
+    file: "src/run/lanes.ts",
+    within: "workInLanes",
+    find: "failed = true;",
+    replace: "",
+    test: "run/lanes.test.ts",
+    title: "throws what a piece of work threw, while others still go on, and takes nothing more",
+  },
 };

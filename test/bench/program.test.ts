@@ -1,0 +1,10 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { launchedWith } from "../../bench/program.ts";
+
+it("a measured program is started with what its launcher tells Node", () => {
+  const launcher = readFileSync(new URL("../../bin/crm-sync", import.meta.url), "utf8");
+  expect(launchedWith(launcher)).toEqual(["--max-semi-space-size=8"]);
+  expect(launchedWith('exec "$node" "$program" "$@"\n')).toEqual([]);
+  expect(() => launchedWith("exec node main.js\n")).toThrow("does not say");
+});

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { workInLanes } from "../../src/run/lanes.ts";
+
+const going = () => false;
+
+async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item, void, void> {
+  yield* items;
+}
+
+it("takes so many at once as there are lanes, and each of them once", async () => {
+  const [done, counts] = [[] as number[], { now: 0, most: 0 }];
+  await workInLanes(each([1, 2, 3, 4, 5, 6, 7]), { lanes: 3, stopped: going }, async (item) => {
+    counts.most = Math.max(counts.most, (counts.now += 1));
+    await sleep(1);
+    counts.now -= 1;
+    done.push(item);
+  });
+  expect(done.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(counts).toEqual({ now: 0, most: 3 });
+});
+
+it("one that takes long holds up nothing but its own lane", async () => {
+  const long = Promise.withResolvers<void>();
+  const done: number[] = [];
+  const all = workInLanes(each([1, 2, 3, 4, 5]), { lanes: 2, stopped: going }, async (item) => {
+    if (item === 1) await long.promise;
+    done.push(item);
+    if (done.length === 4) long.resolve();
+  });
+  await all;
+  expect(done).toEqual([2, 3, 4, 5, 1]);
+});
+
+it("a lane goes on beside work that calls it free, and all of it has ended in the end", async () => {
+  const disk = Promise.withResolvers<void>();
+  const [begun, done] = [[] as number[], [] as number[]];
+  const all = workInLanes(each([1, 2, 3]), { lanes: 1, stopped: going }, async (item, free) => {
+    begun.push(item);
+    free();
+    await disk.promise;
+    done.push(item);
+  });
+  await expect.poll(() => begun).toEqual([1, 2, 3]);
+  expect(done).toEqual([]);
+  disk.resolve();
+  await all;
+  expect(done).toEqual([1, 2, 3]);
+});
+
+it("throws what a piece of work threw, while others still go on, and takes nothing more", async () => {
+  const long = Promise.withResolvers<void>();
+  const begun: number[] = [];
+  const all = workInLanes(each([1, 2, 3, 4]), { lanes: 2, stopped: going }, async (item) => {
+    begun.push(item);
+    if (item === 1) await long.promise;
+    else throw new Error("the disk is full");
+  });
+  await expect(all).rejects.toThrow("the disk is full");
+  long.resolve();
+  await sleep(5);
+  expect(begun).toEqual([1, 2]);
+});
+
+it("throws what comes up after its lane was free", async () => {
+  const all = workInLanes(each([1, 2]), { lanes: 1, stopped: going }, async (item, free) => {
+    free();
+    await sleep(item);
+    if (item === 1) throw new Error("the commit failed");
+  });
+  await expect(all).rejects.toThrow("the commit failed");
+});
+
+it("takes nothing more once it is stopped", async () => {
+  const begun: number[] = [];
+  await workInLanes(each([1, 2, 3]), { lanes: 1, stopped: () => begun.length === 2 }, async (item) => {
+    begun.push(item);
+  });
+  expect(begun).toEqual([1, 2]);
+});
+
+it("throws what the reading of the next one threw", async () => {
+  async function* broken(): AsyncGenerator<number, void, void> {
+    yield 1;
+    throw new Error("the ledger is damaged");
+  }
+  await expect(workInLanes(broken(), { lanes: 2, stopped: going }, async () => {})).rejects.toThrow("damaged");
+});
