@@ -24,7 +24,8 @@ export async function workInLanes<Item>(
     await Promise.race([free.promise, end]);
   };
   const lane = async (): Promise<void> => {
-    while (!stopped() && !failed) {
+    for (;;) {
+      if (failed || stopped()) return;
       const next = await items.next();
       if (next.done === true || stopped()) return;
       await begin(next.value);

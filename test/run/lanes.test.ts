@@ -16,7 +16,7 @@ it("takes so many at once as there are lanes, and each of them once", async () =
     counts.now -= 1;
     done.push(item);
   });
-  expect(done.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(done.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(counts).toEqual({ now: 0, most: 3 });
 });
 

@@ -77,21 +77,20 @@ describe("the plan of an enterprise that somebody else made", () => {
     const company = await takenOver();
     company.world.orders.push({ id: "O2", customer: "C1", assets: ["A7"] });
     company.world.staff = [];
-    // O1 is shown whole, O9 in part, O2 not at all.
-    const part = { operation: "M7", fault: "oddField", field: "channelOrderId", value: "another", nth: 3 } as const;
-    company.fault(part);
+    // One of O1 and O9 is shown whole, the other in part, O2 not at all.
+    const part = { operation: "M7", fault: "oddField", field: "channelOrderId", value: "another" } as const;
+    company.fault({ ...part, about: "6500000000000000001" });
     const plan = await company.plan();
     expect(plan.text).toContain("adopts the enterprise");
-    expect(plan.text).toMatch(/= takes the order crm\/O1 for placed: .*channel order number O1/);
-    expect(plan.text).toMatch(/orders crm\/O9 deferred: .*shows only a part of the order crm\/O9/);
+    const whole = /= takes the order crm\/(O[19]) for placed: .*channel order number \1/.exec(plan.text)?.[1];
+    const shownInPart = /orders crm\/(O[19]) deferred: .*shows only a part of the order crm\/\1/.exec(plan.text)?.[1];
+    expect(new Set([whole, shownInPart])).toEqual(new Set(["O1", "O9"]));
     expect(plan.text).not.toMatch(/\+ E5 order:crm\/O[19]/);
     expect(plan.text).toMatch(/\+ E5 order:crm\/O2/);
     expect([plan.exit, plan.calls]).toEqual([3, {}]);
     expect(
       company.rows("select 1 from placed_order union all select 1 from link union all select 1 from observation"),
     ).toEqual([]);
-    company.sandbox.faults.clear();
-    company.fault({ ...part, nth: 3 });
     const applied = await company.apply();
     expect(applied.calls).toMatchObject({ E5: 1 });
     expect(company.twice).toEqual([]);
