@@ -10,37 +10,53 @@ export type JsonObject = { [key: string]: Json | undefined };
  * Not the package canonicalize: it refuses half a surrogate pair, which raw records may hold and stored hashes cover.
  */
 export function canonicalJson(value: Json): string {
-  if (value === null || typeof value === "boolean") return String(value);
-  if (typeof value === "string") return JSON.stringify(value);
-  if (typeof value === "number") {
-    if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be written as JSON`);
-    return JSON.stringify(value);
-  }
-  if (Array.isArray(value)) {
-    let text = "[";
-    for (let index = 0; index < value.length; index += 1) {
-      if (index > 0) text += ",";
-      text += canonicalJson(value[index] ?? null);
-    }
-    return `${text}]`;
-  }
-  let text = "{";
-  const { inOrder, prefixes } = shapeOf(Object.keys(value));
-  for (let index = 0; index < inOrder.length; index += 1) {
-    const member = value[inOrder[index] ?? ""];
-    if (member === undefined) continue;
-    if (text.length > 1) text += ",";
-    text += prefixes[index];
-    text += typeof member === "string" ? JSON.stringify(member) : canonicalJson(member);
-  }
-  return `${text}}`;
+  return written(value, "");
 }
 
-/** The names of an object's members as they stand in it, in code-unit order, and each as it begins its member. */
+/** A text with the canonical JSON of a value behind it: one text grows, none is put together from parts. */
+function written(value: Json, before: string): string {
+  if (typeof value === "string") return before + JSON.stringify(value);
+  if (value === null || typeof value === "boolean") return before + String(value);
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be written as JSON`);
+    return before + JSON.stringify(value);
+  }
+  return Array.isArray(value) ? writtenList(value, before) : writtenMembers(value, before);
+}
+
+function writtenList(list: readonly Json[], before: string): string {
+  let text = `${before}[`;
+  for (let index = 0; index < list.length; index += 1) {
+    if (index > 0) text += ",";
+    text = written(list[index] ?? null, text);
+  }
+  return `${text}]`;
+}
+
+/** Members are taken by their place: one by its name costs several times as much. */
+function writtenMembers(value: JsonObject, before: string): string {
+  const { places, firsts, others } = shapeOf(Object.keys(value));
+  const members = Object.values(value);
+  let text = before;
+  let beginnings = firsts;
+  for (let index = 0; index < places.length; index += 1) {
+    const member = members[places[index] ?? 0];
+    if (member === undefined) continue;
+    text += beginnings[index];
+    beginnings = others;
+    if (typeof member === "string") text += JSON.stringify(member);
+    else text = written(member, text);
+  }
+  return beginnings === firsts ? `${text}{}` : `${text}}`;
+}
+
+/** The names of an object's members as they stand in it, and in code-unit order where each of them stands. */
 interface Shape {
   names: readonly string[];
-  inOrder: readonly string[];
-  prefixes: readonly string[];
+  places: readonly number[];
+  /** How each begins its member, as the first one of the text and as another one. */
+  firsts: readonly string[];
+  others: readonly string[];
 }
 
 /** The last shapes for each number of members, newest last: the objects of a program have few. */
@@ -51,8 +67,7 @@ const mostShapes = 8;
 function shapeOf(names: readonly string[]): Shape {
   const known = lastShapes[names.length];
   for (const shape of known ?? []) if (sameNames(shape.names, names)) return shape;
-  const inOrder = names.toSorted();
-  const made: Shape = { names, inOrder, prefixes: inOrder.map((name) => `${JSON.stringify(name)}:`) };
+  const made = newShape(names);
   if (known === undefined) {
     if (names.length <= mostMembers) lastShapes[names.length] = [made];
   } else {
@@ -60,6 +75,18 @@ function shapeOf(names: readonly string[]): Shape {
     known.push(made);
   }
   return made;
+}
+
+function newShape(names: readonly string[]): Shape {
+  const placeOf = new Map(names.map((name, place) => [name, place]));
+  const inOrder = names.toSorted();
+  const begins = inOrder.map((name) => `${JSON.stringify(name)}:`);
+  return {
+    names,
+    places: inOrder.map((name) => placeOf.get(name) ?? 0),
+    firsts: begins.map((begin) => `{${begin}`),
+    others: begins.map((begin) => `,${begin}`),
+  };
 }
 
 function sameNames(left: readonly string[], right: readonly string[]): boolean {

@@ -13,9 +13,18 @@ import { limits } from "./limits.ts";
 const text = z.string().min(1);
 
 /** A department (Long) in a request: a number, or digits where a number cannot hold it. */
-const departmentIdSchema = wireIntegerSchema.refine((id) => BigInt(id) >= 0n && BigInt(id) < 2n ** 63n, {
+const departmentIdSchema = wireIntegerSchema.refine((id) => !isInteger(id) || isLong(BigInt(id)), {
   message: "is no Long",
 });
+
+/** It is asked of texts too of which it was found already that they are none. */
+function isInteger(id: string | number): boolean {
+  return typeof id === "number" ? Number.isInteger(id) : /^-?\d+$/.test(id);
+}
+
+function isLong(id: bigint): boolean {
+  return id >= 0n && id < 2n ** 63n;
+}
 
 /**
  * A department id as a payload holds it: a number where that keeps every digit, else the digits as text; `wireText`

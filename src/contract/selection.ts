@@ -1,6 +1,5 @@
 import type { Result } from "../base/errors.ts";
 import { failed, ok } from "../base/errors.ts";
-import type { PlatformCustomer } from "./order-service.ts";
 import type { AssumptionSettings } from "./assumption-settings.ts";
 import { fillTemplate } from "./template.ts";
 import type { LicenseType } from "./vocabulary.ts";
@@ -9,11 +8,11 @@ import type { LicenseType } from "./vocabulary.ts";
  * The customer of an enterprise that takes an order of a licence type (A12). Not exactly one hit fails with the number
  * of hits.
  */
-export function selectCustomer(
-  customers: readonly PlatformCustomer[],
+export function selectCustomer<Customer extends { isDefault: boolean }>(
+  customers: readonly Customer[],
   licenseType: LicenseType,
   settings: Pick<AssumptionSettings, "customerSelection">,
-): Result<PlatformCustomer, { hits: number; selector: "default" | "non-default" }> {
+): Result<Customer, { hits: number; selector: "default" | "non-default" }> {
   const selector = settings.customerSelection.byLicenseType[licenseType] ?? settings.customerSelection.default;
   const hits = customers.filter((customer) => customer.isDefault === (selector === "default"));
   const [hit] = hits;

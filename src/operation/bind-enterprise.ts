@@ -1,3 +1,4 @@
+import { checked } from "../contract/fits.ts";
 import { bindEnterpriseRequestSchema } from "../contract/order-service.ts";
 import { z } from "zod";
 import { contextOf, customerField, enterpriseKind, enterpriseMade, enterpriseSchemas } from "./enterprise.ts";
@@ -26,7 +27,7 @@ export const bindEnterprise: Kind<BindEnterpriseShapes> = {
   prepare(bound) {
     const { customer } = bound.operation;
     const context = contextOf(bound);
-    const request = bindEnterpriseRequestSchema.safeParse(bound.wire);
+    const request = checked(bindEnterpriseRequestSchema, bound.wire);
     if (!request.success) return notSendable(request.error.issues);
     return {
       context,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checked } from "../contract/fits.ts";
 import { configureAssetsRequestSchema } from "../contract/member-center.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -96,7 +97,7 @@ export const configureAssets = {
   cureOfPart: "look on the platform who holds the assets, then settle it as --applied",
   prepare({ operation, wire, target, facts }) {
     const { customer } = operation;
-    const request = configureAssetsRequestSchema.safeParse(wire);
+    const request = checked(configureAssetsRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);
     const [staff] = operation.records;
     const context: AssetsContext = {

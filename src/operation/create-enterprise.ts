@@ -1,3 +1,4 @@
+import { checked } from "../contract/fits.ts";
 import { createEnterpriseRequestSchema } from "../contract/order-service.ts";
 import { z } from "zod";
 import { contextOf, customerField, enterpriseKind, enterpriseMade, enterpriseSchemas } from "./enterprise.ts";
@@ -24,7 +25,7 @@ export const createEnterprise: Kind<CreateEnterpriseShapes> = {
   prepare(bound) {
     const { customer } = bound.operation;
     const context = contextOf(bound);
-    const request = createEnterpriseRequestSchema.safeParse(bound.wire);
+    const request = checked(createEnterpriseRequestSchema, bound.wire);
     if (!request.success) return notSendable(request.error.issues);
     return {
       context,

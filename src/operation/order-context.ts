@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "../base/canonical-json.ts";
+import type { BatchOrderRequest, NewBuyOrder } from "../contract/order-record.ts";
 import type { RecordKey } from "../crm/model.ts";
 
 /** What an E5 has to remember so that its outcome can be found out later. Ids and commitments only. */
@@ -22,67 +22,39 @@ export const orderContext = z.object({
 });
 export type OrderContext = z.infer<typeof orderContext>;
 
-/** The wire body of E5, as far as its own proof needs it. */
-const orderWire = z.looseObject({
-  channelOrderId: z.string(),
-  orderList: z.array(
-    z.looseObject({
-      sequence: z.int(),
-      licenseType: z.string(),
-      customerId: z.string(),
-      enterpriseGlobalId: z.string(),
-      assets: z.array(
-        z.looseObject({
-          assetNos: z.array(z.string()),
-          products: z.array(z.looseObject({ crmProductId: z.string() })).optional(),
-          merchandises: z.array(z.unknown()).optional(),
-        }),
-      ),
-    }),
-  ),
-});
+type Merchandise = NonNullable<NewBuyOrder["assets"][number]["merchandises"]>;
 
-function merchandiseProducts(nodes: readonly unknown[]): string[] {
-  return nodes.flatMap((node) => {
-    const parsed = z
-      .looseObject({
-        licenseOrderProductList: z.array(z.looseObject({ crmProductId: z.string() })).nullish(),
-        children: z.array(z.unknown()).nullish(),
-      })
-      .parse(node);
-    return [
-      ...(parsed.licenseOrderProductList ?? []).map((product) => product.crmProductId),
-      ...merchandiseProducts(parsed.children ?? []),
-    ];
-  });
+function merchandiseProducts(packages: Merchandise): string[] {
+  return packages.flatMap(({ licenseOrderProductList, children }) => [
+    ...licenseOrderProductList.map((product) => product.crmProductId),
+    ...merchandiseProducts(children ?? []),
+  ]);
 }
 
 /** What an order's wire body promises to show: for each order record its asset numbers and CRM product ids. */
 export function orderContextOf(
-  wire: JsonObject,
+  request: BatchOrderRequest,
   planned: { order: RecordKey; bodyHash: string; version: number; secrets: boolean },
 ): OrderContext {
-  const body = orderWire.parse(wire);
   return {
-    enterpriseGlobalId: body.orderList[0]?.enterpriseGlobalId ?? "",
-    channelOrderId: body.channelOrderId,
+    enterpriseGlobalId: request.orderList[0]?.enterpriseGlobalId ?? "",
+    channelOrderId: request.channelOrderId,
     bodyHash: planned.bodyHash,
     version: planned.version,
     order: planned.order,
     secrets: planned.secrets,
-    records: body.orderList.map((record) => ({
-      sequence: record.sequence,
-      licenseType: record.licenseType,
-      customerId: record.customerId,
-      numbers: record.assets.flatMap((asset) => asset.assetNos),
-      products: [
-        ...new Set(
-          record.assets.flatMap((asset) => [
-            ...(asset.products ?? []).map((product) => product.crmProductId),
-            ...merchandiseProducts(asset.merchandises ?? []),
-          ]),
-        ),
-      ],
-    })),
+    records: request.orderList.map(promisedOf),
   };
+}
+
+function promisedOf(record: BatchOrderRequest["orderList"][number]): OrderContext["records"][number] {
+  if (record.orderType !== "new_buy")
+    throw new TypeError(`an order record of the type ${record.orderType} is not placed`);
+  const { sequence, licenseType, customerId, assets } = record;
+  const products = assets.flatMap((asset) => [
+    ...asset.products.map((product) => product.crmProductId),
+    ...merchandiseProducts(asset.merchandises ?? []),
+  ]);
+  const numbers = assets.flatMap((asset) => asset.assetNos);
+  return { sequence, licenseType, customerId, numbers, products: [...new Set(products)] };
 }

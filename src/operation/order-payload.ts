@@ -89,6 +89,21 @@ const record = z.object({
 });
 export type OrderRecord = z.infer<typeof record>;
 
+/** Whether licence passwords, which are secrets, stand in an order record. */
+export function holdsPasswords({ assets }: OrderRecord): boolean {
+  return assets.some(
+    ({ products, merchandises }) => products.some(isSecret) || merchandises?.some(isSecretIn) === true,
+  );
+}
+
+function isSecret({ passwords }: ProductRecord): boolean {
+  return passwords !== undefined;
+}
+
+function isSecretIn({ licenseOrderProductList, children }: MerchandiseRecord): boolean {
+  return licenseOrderProductList.some(isSecret) || children?.some(isSecretIn) === true;
+}
+
 /** E5 as a plan and the journal hold it: its wire form, with references and markers in it. */
 export const orderSchemas = {
   target: z.object({}),

@@ -1,12 +1,13 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { assetUnit } from "./references.ts";
 import type { FixedNumber } from "./state/asset-numbers.ts";
 import type { Known } from "./state.ts";
 
 /** What is known of a customer as far as the references of one payload need it. */
 export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" | "enterpriseCode"> {
-  /** The number that is fixed to a unit of an asset instance. */
-  numberOf(order: RecordKey, instanceId: string, unit: number): string | undefined;
+  /** The number that is fixed to a unit of an asset instance, by its name (`assetUnit`). */
+  numberOf(unit: string): string | undefined;
   memberOf(staff: RecordKey): string | undefined;
 }
 
@@ -20,19 +21,21 @@ export class FixedNumbersByUnit {
 
   add(numbers: readonly FixedNumber[]): void {
     for (const { number, namespace, orderId, instanceId, unit } of numbers)
-      this.#byUnit.set(JSON.stringify([namespace, orderId, instanceId, unit]), number);
+      this.#byUnit.set(assetUnit({ namespace, id: orderId }, instanceId, unit), number);
   }
 
-  of({ namespace, id }: RecordKey, instanceId: string, unit: number): string | undefined {
-    return this.#byUnit.get(JSON.stringify([namespace, id, instanceId, unit]));
+  of(unit: string): string | undefined {
+    return this.#byUnit.get(unit);
   }
 }
 
 /** The same from a known state that is in memory; `numbers`: those of the state, where they are at hand by unit. */
 export function payloadFactsOf(known: Known, numbers = new FixedNumbersByUnit(known.numbers)): PayloadFacts {
   return {
-    ...known,
-    numberOf: (order, instanceId, unit) => numbers.of(order, instanceId, unit),
+    link: known.link,
+    platformCustomers: known.platformCustomers,
+    enterpriseCode: known.enterpriseCode,
+    numberOf: (unit) => numbers.of(unit),
     memberOf: (staff) => known.staffLinks.get(formatKey(staff))?.memberGlobalId,
   };
 }

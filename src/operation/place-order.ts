@@ -1,4 +1,5 @@
 import type { RecordKey } from "../crm/model.ts";
+import { checked } from "../contract/fits.ts";
 import { batchOrderRequestSchema } from "../contract/order-record.ts";
 import { matchBySequence } from "../contract/order-service.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -8,7 +9,7 @@ import type { Effect, Evidence, JournalEntry, Kind, SettleFacts, WhenNotFound } 
 import { orderDesk, some, withinEnterprise } from "./look-for.ts";
 import { orderContextOf } from "./order-context.ts";
 import type { OrderContext } from "./order-context.ts";
-import { orderSchemas } from "./order-payload.ts";
+import { holdsPasswords, orderSchemas } from "./order-payload.ts";
 import type { OrderRecord, OrderShapes } from "./order-payload.ts";
 import { isWhole, sightOrder } from "./order-sight.ts";
 import { fieldLines, shown } from "./plan-lines.ts";
@@ -29,15 +30,15 @@ export const placeOrder: Kind<OrderShapes> = {
   cureOfPart: "take the part away on the platform first, or settle it as --applied",
   prepare({ operation, wire }) {
     const { customer } = operation;
-    const request = batchOrderRequestSchema.safeParse(wire);
+    const request = checked(batchOrderRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);
     const [order] = operation.records;
     if (order === undefined) return { code: "order.unnamed", reason: "the operation names no order" };
-    const context = orderContextOf(wire, {
+    const context = orderContextOf(request.data, {
       order: { namespace: order.namespace, id: order.id },
       bodyHash: operation.after.bodyHash,
       version: operation.after.version,
-      secrets: JSON.stringify(operation.payload).includes('"field":"instances['),
+      secrets: operation.payload.orderList.some(holdsPasswords),
     });
     return {
       context,

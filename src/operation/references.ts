@@ -51,7 +51,12 @@ export function assetNumberReference(
   instanceId: string,
   unit: number,
 ): z.infer<typeof references.assetNumber> {
-  return { $ref: "assetNumber", of: JSON.stringify([order.namespace, order.id, instanceId, unit]) };
+  return { $ref: "assetNumber", of: assetUnit(order, instanceId, unit) };
+}
+
+/** The name of one unit of an asset instance, as a reference to its number has it. */
+export function assetUnit({ namespace, id }: RecordKey, instanceId: string, unit: number): string {
+  return JSON.stringify([namespace, id, instanceId, unit]);
 }
 
 /** The reference to the member that a staff record is. */

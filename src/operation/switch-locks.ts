@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { licenseTypes } from "../crm/model.ts";
+import { checked } from "../contract/fits.ts";
 import { compareLocks, lockRequestSchema } from "../contract/order-service.ts";
 import type { LockResult } from "../contract/order-service.ts";
 import { lockStatuses } from "../contract/vocabulary.ts";
@@ -47,7 +48,7 @@ export function switchLocks(
     cureOfPart: undefined,
     outdates: [],
     prepare({ operation, wire }) {
-      const request = lockRequestSchema.safeParse(wire);
+      const request = checked(lockRequestSchema, wire);
       if (!request.success) return notSendable(request.error.issues);
       const { assetNums, operatorIdentity } = request.data;
       return {

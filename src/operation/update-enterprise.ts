@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checked } from "../contract/fits.ts";
 import { updateEnterpriseRequestSchema } from "../contract/order-service.ts";
 import { acknowledged, customerField } from "./enterprise.ts";
 import { notSendable, plainKind, readBackByNothing } from "./kind.ts";
@@ -33,7 +34,7 @@ export const updateEnterprise: Kind<ShapesOf<typeof schemas>> = {
   outdates: ["enterprises"],
   undone: { how: "exact", by: "E4" },
   prepare({ operation, wire, facts }) {
-    const request = updateEnterpriseRequestSchema.safeParse(wire);
+    const request = checked(updateEnterpriseRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);
     const context = { acknowledged: operation.after };
     return {

@@ -10,46 +10,63 @@ export interface Bindings {
   initialPassword(staff: string): string | undefined;
 }
 
-export type Bound =
-  | { ok: true; wire: JsonObject }
-  | { ok: false; missing: (Reference | { $private: string; field: string; version: number })[] };
+/** What a payload lacks. */
+type Missing = Reference | { $private: string; field: string; version: number };
+
+export type Bound = { ok: true; wire: JsonObject } | { ok: false; missing: Missing[] };
 
 /**
  * Makes the wire payload of an operation: every reference and every private marker is replaced by its value. Nothing is
  * dropped and nothing is invented: one missing value makes the whole payload unusable, and all missing ones are named.
+ * What holds nothing to be replaced is taken over as it is, so the two share it and neither may be changed.
  */
 export function bind(payload: JsonObject, bindings: Bindings): Bound {
-  const missing: (Reference | { $private: string; field: string; version: number })[] = [];
-  const visit = (value: Json): Json => {
-    if (value === null || typeof value !== "object") return value;
-    if (Array.isArray(value)) return value.map(visit);
-    if (isReference(value)) {
-      const found = bindings.reference(value);
-      if (found === undefined) missing.push(value);
-      return found ?? null;
-    }
-    if (isPrivateMarker(value)) {
-      const found = bindings.privateValue(value);
-      if (found === undefined) missing.push({ $private: value.$private, field: value.field, version: value.version });
-      return found ?? null;
-    }
-    if (typeof value["$initialPassword"] === "string") {
-      const staff = value["$initialPassword"];
-      const password = bindings.initialPassword(staff);
-      if (password === undefined)
-        missing.push({ $private: `initial-password/${staff}`, field: "password", version: 1 });
-      return password ?? null;
-    }
-    return visitObject(value);
-  };
-  const visitObject = (value: JsonObject): JsonObject => {
-    const result: JsonObject = {};
-    for (const key of Object.keys(value)) {
-      const member = value[key];
-      if (member !== undefined) result[key] = visit(member);
-    }
-    return result;
-  };
-  const wire = visitObject(payload);
+  const missing: Missing[] = [];
+  const wire = boundMembers(payload, bindings, missing);
   return missing.length === 0 ? { ok: true, wire } : { ok: false, missing };
+}
+
+function boundMembers(value: JsonObject, bindings: Bindings, missing: Missing[]): JsonObject {
+  let bound: JsonObject | undefined;
+  for (const name in value) {
+    const member = value[name];
+    if (typeof member !== "object" || member === null) continue;
+    const put = boundValue(member, bindings, missing);
+    if (put === member) continue;
+    bound ??= { ...value };
+    bound[name] = put;
+  }
+  return bound ?? value;
+}
+
+function boundItems(list: Json[], bindings: Bindings, missing: Missing[]): Json[] {
+  let bound: Json[] | undefined;
+  for (let index = 0; index < list.length; index += 1) {
+    const item = list[index];
+    if (typeof item !== "object" || item === null) continue;
+    const put = boundValue(item, bindings, missing);
+    if (put === item) continue;
+    bound ??= [...list];
+    bound[index] = put;
+  }
+  return bound ?? list;
+}
+
+function boundValue(value: Json[] | JsonObject, bindings: Bindings, missing: Missing[]): Json {
+  if (Array.isArray(value)) return boundItems(value, bindings, missing);
+  if (isReference(value)) {
+    const found = bindings.reference(value);
+    if (found === undefined) missing.push(value);
+    return found ?? null;
+  }
+  if (isPrivateMarker(value)) {
+    const found = bindings.privateValue(value);
+    if (found === undefined) missing.push({ $private: value.$private, field: value.field, version: value.version });
+    return found ?? null;
+  }
+  const staff = value["$initialPassword"];
+  if (typeof staff !== "string") return boundMembers(value, bindings, missing);
+  const password = bindings.initialPassword(staff);
+  if (password === undefined) missing.push({ $private: `initial-password/${staff}`, field: "password", version: 1 });
+  return password ?? null;
 }

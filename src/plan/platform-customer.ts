@@ -21,16 +21,11 @@ export function selectionBlock(
 
 /** The platform customer that takes orders of a licence type, or why there is not exactly one (A12). */
 export function selectPlatformCustomer(
-  known: Pick<Known, "platformCustomers" | "link">,
+  known: Pick<Known, "platformCustomers">,
   licenseType: Parameters<typeof selectCustomer>[1],
   settings: AssumptionSettings,
 ): { customerId: string } | Block {
-  const enterpriseGlobalId = known.link?.enterpriseGlobalId ?? "";
-  const selected = selectCustomer(
-    known.platformCustomers.map((item) => ({ ...item, enterpriseGlobalId, enterpriseName: null })),
-    licenseType,
-    settings,
-  );
+  const selected = selectCustomer(known.platformCustomers, licenseType, settings);
   if (selected.ok) return { customerId: selected.value.customerId };
   return {
     code: "enterprise.no-single-customer",

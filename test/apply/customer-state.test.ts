@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { CustomerState } from "../../src/apply/customer-state.ts";
 import { formatKey } from "../../src/crm/keys.ts";
+import { assetUnit } from "../../src/operation/references.ts";
 import { applyChange } from "../../src/operation/state.ts";
 import { withNumbers } from "../../src/operation/state/asset-numbers.ts";
 import type { FixedNumber } from "../../src/operation/state/asset-numbers.ts";
@@ -55,7 +56,7 @@ it("what is sent for a customer costs the same however many orders, numbers and 
     for (let index = 0; index < many; index += 1) {
       const id = shuffled(index);
       state.fixed([fixed(id)]);
-      expect((await state.payloadFacts()).numberOf(key(id), "I", 0)).toBe(`86${id}`);
+      expect((await state.payloadFacts()).numberOf(assetUnit(key(id), "I", 0))).toBe(`86${id}`);
       await state.record([placed(id)]);
       await state.record([granted(`86${id}`, id)]);
     }

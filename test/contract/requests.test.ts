@@ -230,10 +230,13 @@ describe("staff", () => {
     const body = { userList: [{ userName: "9007199254740993", departmentId: wireLong("9007199254740993") }] };
     expect(wireText(body)).toBe('{"userList":[{"userName":"9007199254740993","departmentId":9007199254740993}]}');
     expect(wireText({ departmentId: 42, remark: undefined })).toBe('{"departmentId":42}');
+    expect(wireText({ name: "42", departmentId: "42" })).toBe('{"name":"42","departmentId":42}');
+    expect(wireText({ list: [[{ limitTimeDuration: "-7" }]] })).toBe('{"list":[[{"limitTimeDuration":-7}]]}');
     const parsed = (departmentId: string) =>
       addStaffRequestSchema.safeParse({ userList: [{ ...staff, departmentId }] });
     expect(parsed("9223372036854775807").success).toBe(true);
     expect(parsed("9223372036854775808").success, "no Long").toBe(false);
+    expect(parsed("a department").success, "no digits").toBe(false);
   });
 
   test("never have a number given and taken in one call", () => {

@@ -79,10 +79,11 @@ describe("binding a payload", () => {
   });
 
   it("leaves the payload as it was", () => {
-    const before = hashOf(everyKind);
-    bind(everyKind, known);
-    bind(everyKind, nothing);
-    expect(hashOf(everyKind)).toBe(before);
+    const payload: JsonObject = { a: { $ref: "enterpriseGlobalId" }, f: [{ g: marker("name") }] };
+    const before = hashOf(payload);
+    bind(payload, known);
+    bind(payload, nothing);
+    expect(hashOf(payload)).toBe(before);
   });
 
   it("changes nothing, drops nothing and invents nothing where there is nothing to bind", () => {
@@ -99,6 +100,15 @@ describe("binding a payload", () => {
         expect(bind(json, nothing)).toEqual({ ok: true, wire: json });
       }),
     );
+  });
+
+  it("puts a value beside members of any name, and shares what holds nothing to put in", () => {
+    const payload: JsonObject = JSON.parse(
+      '{"__proto__":{"$ref":"enterpriseGlobalId"},"1":[{"$ref":"enterpriseGlobalId"},2],"same":{"a":[1]}}',
+    );
+    const bound = bind(payload, known);
+    expect(bound.ok && JSON.stringify(bound.wire)).toBe('{"1":["ENT",2],"__proto__":"ENT","same":{"a":[1]}}');
+    expect(bound.ok && bound.wire["same"]).toBe(payload["same"]);
   });
 
   it("keeps the order of members, so that the same payload has the same bytes", () => {
