@@ -112,13 +112,16 @@ const together: readonly (readonly [string, Members])[] = [
 /** Rooms whose modules make much when they are loaded: each of them is a file of its own. */
 const apart: Members = ["src/operation/", "src/contract/", "src/inquiry/", "src/ledger/", "src/plan/", "src/report/"];
 
+/** What the program begins with, before any other file is loaded: it is in the file that begins. */
+const beginning: Members = ["src/base/kept-code.ts", "src/base/code-store.ts"];
+
 /** Where the processes begin. They do something when they are loaded, so that no other file may hold or load them. */
 export const entries = { main: "src/main.ts", sandbox: "src/sandbox/main.ts" } as const;
 
 /** The name of the file of the bundle that a module goes into; undefined for an entry, and what is none of ours. */
 export function fileOf(root: string, id: string): string | undefined {
   const name = nameOf(root, id.replaceAll("\0", ""));
-  if (name === undefined || isOneOf(name, Object.values(entries))) return undefined;
+  if (name === undefined || isOneOf(name, [...Object.values(entries), ...beginning])) return undefined;
   if (isOneOf(name, start) && !isOneOf(name, later)) return "start";
   const found = together.find(([, members]) => isOneOf(name, members));
   if (found !== undefined) return found[0];

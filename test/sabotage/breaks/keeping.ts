@@ -460,4 +460,20 @@ export const keeping: Breaks = {
     test: "ledger/state-changes.test.ts",
     title: "what is learned of a customer, applied in memory, is what its rows say when they are read again",
   },
+  "compiled code that is damaged is run": {
+    file: "src/base/code-store.ts",
+    within: "readCode",
+    find: "if (!once.equals(twice.subarray(once.length))) return new Map();",
+    replace: "",
+    test: "base/kept-code.test.ts",
+    title: "compiled code that is kept > is not used where a single byte of it is damaged or missing",
+  },
+  "compiled code of another form of the file is run": {
+    file: "src/base/kept-code.ts",
+    within: "keepCode",
+    find: "const isKnown = known?.form === form;",
+    replace: "const isKnown = known !== undefined;",
+    test: "base/kept-code.test.ts",
+    title: "compiled code that is kept > is not used for a file that was changed, be it as long and dated back",
+  },
 };
