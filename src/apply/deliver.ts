@@ -106,7 +106,8 @@ async function send(
     async (permit) => {
       const customer = kindOf(operation).isOfCustomer ? formatKey(operation.customer) : undefined;
       const call = { nonce, body, signal, customer, ...permit };
-      return await scrubbed(state, wire, await prepared.send(deps.platform, call));
+      const texts = (): string[] => deps.ledger.private.textsOf(state.customer);
+      return scrubbed(texts, wire, await prepared.send(deps.platform, call));
     },
     async (id, { outcome, conclude }) => {
       if (id !== undefined) {

@@ -1,5 +1,4 @@
 import { redact, scrub } from "../http/redaction.ts";
-import type { CustomerState } from "./customer-state.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { Prepared } from "../operation/kind.ts";
 import type { Shapes } from "../operation/shape.ts";
@@ -8,12 +7,13 @@ type Sent = Awaited<ReturnType<Prepared<Shapes>["send"]>>;
 
 /**
  * What a call came to, without anything private that is known of its customer, whatever the service wrote there: of the
- * customer and of all its staff, not only of those whom the call was about. What was sent is taken out by http already.
+ * customer and of all its staff (`textsOfCustomer`), not only of those whom the call was about. What was sent is taken
+ * out by http already.
  */
-export async function scrubbed(state: CustomerState, wire: Json, sent: Sent): Promise<Sent> {
+export function scrubbed(textsOfCustomer: () => string[], wire: Json, sent: Sent): Sent {
   const { outcome } = sent;
   if (outcome.kind === "not-sent") return sent;
-  const values = outcome.kind === "done" ? [] : [...(await state.loaded()).privateValues.values()];
+  const values = outcome.kind === "done" ? [] : textsOfCustomer();
   const conclude = (id: string): ReturnType<Sent["conclude"]> => {
     const concluded = sent.conclude(id);
     if (!("refused" in concluded) || concluded.refused.length === 0) return concluded;

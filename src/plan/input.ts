@@ -40,7 +40,7 @@ export interface CustomerInput {
   staff: Desired<DesiredStaff>[];
   known: Known;
   observed: Observed;
-  /** Clear private values of these records, by marker key; in memory only. */
+  /** Clear private values of customer and staff, by marker key, where there is any staff; in memory only. */
   privateValues: ReadonlyMap<string, string>;
   /** The customer's own record was read, and could not be used yet. */
   customerInQuarantine?: boolean | undefined;

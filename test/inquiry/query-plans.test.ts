@@ -266,8 +266,10 @@ it("no statement looks through what is finished, but for those that are named wi
   const unused = Object.keys(allowed).filter((name) => !texts.some((text) => allowed[name]?.statement.test(text)));
   expect.soft(missing.map(({ place }) => place)).toEqual([]);
   expect(scans).toEqual([]);
-  // Every intent of an order asks it, inside the writer's transaction: not even what is open is looked through.
-  const claim = texts.find((text) => text.includes("json_extract(o.payload, '$.channelOrderId')")) ?? "";
-  expect(planOf(database, claim).join("\n")).toContain("USING INDEX operation_open_order");
+  // Intents of orders and enterprises ask it, inside the writer's transaction: not even what is open is looked through.
+  for (const claim of ["and o.claim = +@number", "and claim = +@number"]) {
+    const asked = texts.find((text) => text.includes(claim)) ?? "";
+    expect(planOf(database, asked).join("\n")).toContain("USING INDEX operation_open_claim");
+  }
   expect(unused, "allowed, and nobody asks it").toEqual([]);
 });

@@ -222,7 +222,7 @@ describe("a conclusion on a journal row that nobody can read", () => {
   it("fails with the whole group it stands in, and ends the writing", async () => {
     const { ledger, path } = await openLedger();
     const id = await intend(ledger, update("1"));
-    sqlite(path).exec("update operation set payload = 'x'");
+    sqlite(path).exec("update operation set records = 'x'");
     const outcomes = await Promise.allSettled([
       ledger.journal.conclude(id, doneWith()),
       ledger.audit.append({ kind: "note", subject: "s", body: {} }),

@@ -167,3 +167,41 @@ it("an operation says itself which records it is for, and whom nobody takes away
   ]);
   now.close();
 });
+
+it("what an operation claims for itself alone is known by its number, also where it was open before", async () => {
+  const path = join(folder(), "ledger.db");
+  const earlier = await openDatabase(path, { migrate: false });
+  const fourteenth = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0015"));
+  await migrate(earlier, path, { getMigrations: async () => fourteenth });
+  const at = "2026-10-01T08:00:00.000Z";
+  const insert = earlier.prepare(
+    `insert into operation (id, customer_namespace, customer_id, kind, endpoint, stage, subject, hash, state, target,
+       payload, context, reason, before, after, created_at, updated_at)
+     values (?, 'crm', ?, ?, 'E2', 'orders', ?, 'h', ?, ?, ?, '{}', 'r', 'null', 'null', '${at}', '${at}')`,
+  );
+  const claims: [id: string, kind: string, state: string, claim: string | null][] = [
+    ["op_1", "create-enterprise", "sending", "K-1"],
+    ["op_2", "bind-enterprise", "unknown", "K-2"],
+    ["op_3", "place-order", "parked", "O-3"],
+    ["op_4", "place-order", "planned", "O-4"],
+    ["op_5", "place-order", "held", "O-5"],
+    ["op_6", "place-order", "rejected", "O-6"],
+    ["op_7", "place-order", "done", null],
+    ["op_8", "add-staff", "unknown", null],
+  ];
+  for (const [id, kind, state, claim] of claims) {
+    const number = claim ?? "N";
+    const payload = JSON.stringify({ channelOrderId: number });
+    insert.run(id, id, kind, id, state, JSON.stringify({ channelCustomerId: number }), payload);
+  }
+  insert.run("op_9", "op_9", "place-order", "op_9", "rejected", "{}", "cut off");
+  const rows = (database: typeof earlier) =>
+    database.prepare<[], { id: string; claim?: string }>("select * from operation order by id").all();
+  const before = rows(earlier);
+  earlier.close();
+
+  const now = await openDatabase(path, { migrate: true });
+  const claimed = new Map(claims.map(([id, , , claim]) => [id, claim]));
+  expect(rows(now)).toEqual(before.map((row) => ({ ...row, claim: claimed.get(row.id) ?? null })));
+  now.close();
+});

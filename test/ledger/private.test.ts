@@ -293,7 +293,7 @@ describe("a private value that nobody can read", () => {
 
   it.each([
     ["when a payload is bound", (ledger: Ledger) => ledger.private.valueOf(marker)],
-    ["when its customer is loaded", (ledger: Ledger) => ledger.state.load(key("C"))],
+    ["when an answer is searched for it", (ledger: Ledger) => ledger.private.textsOf(key("C"))],
   ])("is damage of the ledger, after which nothing more is written or sent (%s)", async (_, read) => {
     const { ledger, path } = await openLedger({ sealSecret });
     await ingest(ledger, "customers", "C");

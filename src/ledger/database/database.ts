@@ -30,6 +30,7 @@ import * as requestsMigration from "../../../migrations/0011_requests.ts";
 import * as rowsInOnePageMigration from "../../../migrations/0012_rows_in_one_page.ts";
 import * as fewerIndexesMigration from "../../../migrations/0013_fewer_indexes.ts";
 import * as wholeReadingsMigration from "../../../migrations/0014_whole_readings.ts";
+import * as claimsMigration from "../../../migrations/0015_claims.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -55,6 +56,7 @@ export const migrations: Record<string, Migration> = {
   "0012_rows_in_one_page": rowsInOnePageMigration,
   "0013_fewer_indexes": fewerIndexesMigration,
   "0014_whole_readings": wholeReadingsMigration,
+  "0015_claims": claimsMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {

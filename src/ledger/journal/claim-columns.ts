@@ -12,12 +12,6 @@ const claims: Record<Uniqueness["what"], Claim> = {
   enterprise: { column: "target", field: "channelCustomerId" },
 };
 
-/** The same as an expression of SQL over an operation. */
-export function claimedNumber(what: Uniqueness["what"], operation: "o" | undefined): string {
-  const { column, field } = claims[what];
-  return `json_extract(${operation === undefined ? "" : `${operation}.`}${column}, '$.${field}')`;
-}
-
 /** Whether the claim of an operation can be read, whatever the form of the rest; true where its kind claims nothing. */
 export function isClaimReadable(kind: OperationKind, columns: JsonObject): boolean {
   const what = kindOf({ kind }).claims;

@@ -53,14 +53,37 @@ interface JournalState {
 }
 
 /** An operation as its table holds it. */
-export type OperationRow = Omit<OperationTable, "position" | "answer_ref"> & { attempts: number };
+export type OperationRow = Omit<OperationTable, "position" | "answer_ref" | "claim"> & { attempts: number };
+
+const attemptCount = "(select count(*) from attempt a where a.operation_id = o.id) as attempts";
 
 /** The columns of an operation `o`, as `OperationRow` names them. */
 export const operationColumns = `o.id, o.run_id, o.plan_id, o.hold_id, o.customer_namespace, o.customer_id, o.kind,
   o.endpoint, o.stage, o.subject, o.hash, o.state,
   o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at,
   o.settle_after, o.verdict, o.evidence, o.outcome_code, o.outcome_message,
-  o.records, (select count(*) from attempt a where a.operation_id = o.id) as attempts`;
+  o.records, ${attemptCount}`;
+
+/** What of an operation `o` counts when it is concluded. */
+export const standingColumns = `o.id, o.run_id, o.customer_namespace, o.customer_id, o.kind, o.endpoint, o.subject,
+  o.hash, o.state, o.wire_hash, o.records, ${attemptCount}`;
+
+/** A row of these columns. */
+export type StandingRow = Pick<
+  OperationRow,
+  | "id"
+  | "run_id"
+  | "customer_namespace"
+  | "customer_id"
+  | "kind"
+  | "endpoint"
+  | "subject"
+  | "hash"
+  | "state"
+  | "wire_hash"
+  | "records"
+  | "attempts"
+>;
 
 /** An attempt as its table holds it. */
 export type AttemptRow = Omit<AttemptTable, "wire_hash">;
@@ -128,20 +151,27 @@ function stateOf(row: OperationRow): JournalState {
   };
 }
 
-/** An operation whose columns are JSON, whatever their form: enough to conclude it. Throws as `journalRow` does. */
-export function operationHead(row: OperationRow) {
-  const { kind, endpoint, stage } = row;
+/** Enough of an operation to conclude it, whatever the form of what is sent. Throws as `journalRow` does. */
+export function standingOperation(row: StandingRow) {
+  const { kind, endpoint } = row;
   if (!isKind(kind)) throw unreadableRow("operation", row.id, "kind");
   return {
     kind,
     endpoint,
-    stage,
     customer: { namespace: row.customer_namespace, id: row.customer_id },
     subject: row.subject,
     records: storedRecords(row),
+    hash: row.hash,
+  };
+}
+
+/** An operation whose columns are JSON, whatever their form. Throws as `journalRow` does. */
+function operationHead(row: OperationRow) {
+  return {
+    ...standingOperation(row),
+    stage: row.stage,
     reason: row.reason,
     takesAway: row.takes_away,
-    hash: row.hash,
     columns: {
       target: stored(row, "target", row.target),
       payload: stored(row, "payload", row.payload),
@@ -159,7 +189,7 @@ export function journalEntry(row: JournalRow): Entry {
   return { id, operation, context };
 }
 
-function stored(row: OperationRow, column: string, text: string): Json {
+function stored(row: StandingRow, column: string, text: string): Json {
   try {
     return parseJson(text);
   } catch (error) {
@@ -176,7 +206,7 @@ export function recordsText(records: readonly RecordReference[]): string {
 
 const recordList = z.array(z.object({ stream: z.enum(streams), namespace: z.string(), id: z.string() }));
 
-function storedRecords(row: OperationRow): RecordReference[] {
+function storedRecords(row: StandingRow): RecordReference[] {
   const records = recordList.safeParse(stored(row, "records", row.records));
   if (!records.success) throw unreadableRow("operation", row.id, "records", records.error);
   return records.data;

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { kindIn } from "../../operation/registry.ts";
+import { kindIn, kindOf } from "../../operation/registry.ts";
 import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
@@ -11,12 +11,13 @@ import {
   journalRow,
   openRow,
   operationColumns,
-  operationHead,
   plannedRow,
   recordsText,
+  standingColumns,
+  standingOperation,
 } from "./journal-row.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
-import type { AttemptRow, JournalRow, OpenRow, OperationRow, PlannedRow } from "./journal-row.ts";
+import type { AttemptRow, JournalRow, OpenRow, OperationRow, PlannedRow, StandingRow } from "./journal-row.ts";
 import type { OperationState } from "./tables.ts";
 import { statements } from "../database/statements.ts";
 
@@ -24,7 +25,7 @@ export { journalEntry, refusedYetShown } from "./journal-row.ts";
 export type { JournalRow, OpenRow, PlannedRow } from "./journal-row.ts";
 
 type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash"> & {
-  operation: ReturnType<typeof operationHead>;
+  operation: ReturnType<typeof standingOperation>;
 };
 
 /** The journal: operations and attempts. Every method runs inside the writer's transaction, or reads. */
@@ -38,8 +39,9 @@ export class JournalTables {
         database.prepare(
           `insert into operation (id, run_id, plan_id, hold_id, customer_namespace, customer_id, kind, endpoint, stage,
            subject, hash, state, target,
-           payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at, records)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at, records,
+           claim)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ),
       record: () =>
         database.prepare(
@@ -94,17 +96,12 @@ export class JournalTables {
         database.prepare("update operation set evidence = ? where id = +? and state in ('unknown', 'parked')"),
       byId: () =>
         database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = +?`),
+      standing: () =>
+        database.prepare<[string], StandingRow>(`select ${standingColumns} from operation o where o.id = +?`),
       open: () =>
         database.prepare<[], OperationRow>(
           `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked')
             order by o.created_at, o.id`,
-        ),
-      begun: () =>
-        database.prepare<[string, string, string, string], { open: number; waits: number }>(
-          `select exists (select 1 from operation where state in ('sending', 'unknown', 'parked')
-             and customer_namespace = +? and customer_id = +?) as open,
-           exists (select 1 from operation where state in ('planned', 'held')
-             and customer_namespace = +? and customer_id = +?) as waits`,
         ),
       openOf: () =>
         database.prepare<[string, string], OperationRow>(
@@ -196,6 +193,7 @@ export class JournalTables {
       entry.at,
       entry.at,
       recordsText(operation.records),
+      kindOf(operation).uniqueness(operation)?.number ?? null,
     );
     for (const item of operation.records) {
       this.#statements.record.run(item.stream, item.namespace, item.id, entry.id);
@@ -298,10 +296,10 @@ export class JournalTables {
 
   /** How an operation stands, whatever the form of what is sent. */
   standing(id: string): Standing | undefined {
-    const row = this.#statements.byId.get(id);
+    const row = this.#statements.standing.get(id);
     if (row === undefined) return undefined;
     const { state, attempts, run_id: runId, wire_hash: wireHash } = row;
-    return { state, attempts, runId, wireHash, operation: operationHead(row) };
+    return { state, attempts, runId, wireHash, operation: standingOperation(row) };
   }
 
   byId(id: string): JournalRow | undefined {
@@ -316,12 +314,6 @@ export class JournalTables {
 
   open(): OpenRow[] {
     return this.#statements.open.all().map(openRow);
-  }
-
-  /** Whether the journal holds anything of a customer whose outcome is open, or that has not begun. */
-  begun({ namespace, id }: RecordKey): { open: boolean; waits: boolean } {
-    const row = this.#statements.begun.get(namespace, id, namespace, id);
-    return { open: row?.open === 1, waits: row?.waits === 1 };
   }
 
   openOf(customer: RecordKey): OpenRow[] {

@@ -38,6 +38,8 @@ export interface OperationTable {
   answer_ref: string | null;
   /** The records that it is for, JSON. */
   records: string;
+  /** The number that it claims for itself alone. */
+  claim: string | null;
 }
 
 export interface AttemptTable {

@@ -8,7 +8,6 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { RequestRows } from "../state/requests.ts";
 import type { Row } from "../tables.ts";
-import { claimedNumber } from "./claim-columns.ts";
 
 /** Why an intent is not taken: what it wants for itself alone is somebody else's, or nobody asks for it any more. */
 export const uniquenessCodes = [
@@ -50,24 +49,22 @@ export class UniquenessChecks {
        from operation o join json_each(o.records) one
        where o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")}
          and o.id <> +@operation
-         and ${claimedNumber("order", "o")} = +@number
+         and o.claim is not null and o.claim = +@number
        union all
        select r.namespace, r.record_id, o.id from operation_record r cross join operation o on o.id = r.operation_id
        where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
          and o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")}
            and o.id <> +@operation limit 1`,
         ),
-      linked: () =>
-        database.prepare<[Owner & { number: string }], Owner>(
-          `select namespace, customer_id as id from link where to_at is null and channel_customer_id = +@number
-         and not (namespace = +@namespace and customer_id = +@id) limit 1`,
-        ),
-      openEnterprise: () =>
+      claimedEnterprise: () =>
         database.prepare<[Owner & { number: string; operation: string }], Owner>(
-          `select customer_namespace as namespace, customer_id as id from operation
+          `select namespace, customer_id as id from link where to_at is null and channel_customer_id = +@number
+         and not (namespace = +@namespace and customer_id = +@id)
+       union all
+       select customer_namespace, customer_id from operation
        where state in ('sending', 'unknown', 'parked') and ${kindIn("kind", (kind) => kind.claims === "enterprise")}
          and id <> +@operation
-         and ${claimedNumber("enterprise", undefined)} = +@number
+         and claim is not null and claim = +@number
          and not (customer_namespace = +@namespace and customer_id = +@id) limit 1`,
         ),
     });
@@ -131,9 +128,7 @@ export class UniquenessChecks {
   }
 
   #requireEnterprise({ customer, number }: Extract<Uniqueness, { what: "enterprise" }>, operationId: string): void {
-    const wanted = { ...customer, number };
-    const owner =
-      this.#statements.linked.get(wanted) ?? this.#statements.openEnterprise.get({ ...wanted, operation: operationId });
+    const owner = this.#statements.claimedEnterprise.get({ ...customer, number, operation: operationId });
     if (owner === undefined) return;
     throw new Problem({
       code: "enterprise.same-channel-number",

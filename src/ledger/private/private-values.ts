@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import type { RecordKey } from "../../crm/model.ts";
 import type { PrivateMarker } from "../../operation/references.ts";
 import type { LedgerContext } from "../context.ts";
 import { stored } from "../database/stored.ts";
@@ -31,6 +32,11 @@ export class PrivateValues {
     this.#context = context;
     this.#private = tables.private;
     this.#changes = tables.changes;
+  }
+
+  /** Every text in clear of a customer and its people, as the CRM says they are now. */
+  textsOf(customer: RecordKey): string[] {
+    return this.#context.read(() => [...this.#private.ofCustomer(customer).values()]);
   }
 
   /** The value behind a marker, or undefined where it was erased, wiped, or does not fit its commitment. */

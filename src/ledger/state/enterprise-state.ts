@@ -76,13 +76,13 @@ export class EnterpriseState {
   /** What an attempt at a customer begins with, of one moment. */
   async begin(customer: RecordKey): Promise<Begun> {
     return this.#context.readTogether(() => {
-      const begun = this.#journal.begun(customer);
-      return begun.open ? begun : { ...begun, loaded: this.#load(customer) };
+      const held = this.#known.held(customer);
+      const waits = held.waits === 1;
+      return held.open === 1 ? { open: true, waits } : { open: false, waits, loaded: this.#load(customer, held) };
     });
   }
 
-  #load(customer: RecordKey): LoadedCustomer {
-    const held = this.#known.held(customer);
+  #load(customer: RecordKey, held = this.#known.held(customer)): LoadedCustomer {
     const rejections = held.rejected === 1 ? this.#rejections.of(customer) : [];
     return { ...this.#known.load(customer, held), rejections };
   }

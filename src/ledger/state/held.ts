@@ -4,6 +4,10 @@ import { statements } from "../database/statements.ts";
 
 /** Which tables hold anything of a customer, 1 or 0: what is in none of them is not asked for. */
 export interface Held {
+  /** An operation whose outcome is open. */
+  open: number;
+  /** An operation that has not begun. */
+  waits: number;
   linked: number;
   acknowledged: number;
   /** Orders of the CRM, or placed ones. */
@@ -37,6 +41,8 @@ function prepareStatements(database: Sqlite) {
     held: () =>
       database.prepare<[RecordKey], Held>(
         `select
+         exists (select 1 from operation where state in ('sending', 'unknown', 'parked') and ${of}) as open,
+         exists (select 1 from operation where state in ('planned', 'held') and ${of}) as waits,
          exists (select 1 from link where namespace = +@namespace and customer_id = +@id) as linked,
          exists (select 1 from acknowledged where namespace = +@namespace and customer_id = +@id) as acknowledged,
          (exists (select 1 from record where ${of} and stream = 'orders')

@@ -45,7 +45,7 @@ export class KnownTables {
       orders,
       staff,
       known: this.#withPlacedBodies(this.known(customer, held), orders),
-      privateValues: this.#private.ofCustomer(customer),
+      privateValues: staff.length === 0 ? new Map() : this.#private.ofCustomer(customer),
       ...(held.quarantined === 1 ? this.#desired.quarantine(customer) : nothingInQuarantine),
     };
   }

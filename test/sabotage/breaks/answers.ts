@@ -465,7 +465,7 @@ export const answers: Breaks = {
   "what was not sent but is known of the customer is kept": {
     file: "src/apply/scrubbed.ts",
     within: "scrubbed",
-    find: "[...(await $state.loaded()).privateValues.values()]",
+    find: "textsOfCustomer()",
     replace: "[]",
     test: "apply/refused.test.ts",
     title:

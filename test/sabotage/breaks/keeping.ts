@@ -18,7 +18,7 @@ export const keeping: Breaks = {
     replace: "(() => { try { return JSON.parse($body); } catch { return {}; } })()",
     test: "ledger/private.test.ts",
     title:
-      "a private value that nobody can read > is damage of the ledger, after which nothing more is written or sent (when its customer is loaded)",
+      "a private value that nobody can read > is damage of the ledger, after which nothing more is written or sent (when an answer is searched for it)",
   },
   "an entry's hash leaves out the one before it": {
     file: "src/ledger/audit/audit-log.ts",

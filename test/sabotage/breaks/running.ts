@@ -51,9 +51,9 @@ export const running: Breaks = {
     title: "an operation that waits for a person > blocks everything else of its customer, and of no other",
   },
   "what is in doubt is overlooked before a customer is planned": {
-    file: "src/ledger/journal/journal-tables.ts",
-    within: "JournalTables.begun",
-    find: "$row?.open === 1",
+    file: "src/ledger/state/enterprise-state.ts",
+    within: "EnterpriseState.begin",
+    find: "$held.open === 1",
     replace: "false",
     test: "run/sync-run.test.ts",
     title: "an operation that waits for a person > blocks everything else of its customer, and of no other",

@@ -254,6 +254,23 @@ export const sending: Breaks = {
     title:
       "what an intent claims for itself alone > two customers under one channel customer number get one enterprise, not two",
   },
+  "an operation does not say which number it claims": {
+    file: "src/ledger/journal/journal-tables.ts",
+    within: "JournalTables.insert",
+    find: "kindOf($operation).uniqueness($operation)?.number ?? null",
+    replace: "null",
+    test: "apply/claims.test.ts",
+    title:
+      "what an intent claims for itself alone > two customers under one channel customer number get one enterprise, not two",
+  },
+  "an order that was in doubt before claims had a column claims nothing": {
+    file: "migrations/0015_claims.ts",
+    within: "statements",
+    find: "set claim = json_extract(payload, '$.channelOrderId')",
+    replace: "set claim = null",
+    test: "ledger/migrations.test.ts",
+    title: "what an operation claims for itself alone is known by its number, also where it was open before",
+  },
   "asset numbers are chosen anew for each attempt": {
     file: "src/ledger/state/asset-numbers.ts",
     within: "prepareStatements",
