@@ -19,7 +19,7 @@ function written(value: Json, before: string): string {
   if (value === null || typeof value === "boolean") return before + String(value);
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be written as JSON`);
-    return before + JSON.stringify(value);
+    return before + String(value);
   }
   return Array.isArray(value) ? writtenList(value, before) : writtenMembers(value, before);
 }

@@ -1,10 +1,30 @@
 import { z } from "zod";
+import { unchanged } from "./fits.ts";
+
+/** Absent data as null. */
+export function orNull<Schema extends z.ZodType>(schema: Schema) {
+  return unchanged(
+    schema.nullish().transform((value) => value ?? null),
+    schema.nullable(),
+  );
+}
+
+/** Absent data and null as something of the same kind. */
+export function or<Schema extends z.ZodType>(schema: Schema, instead: () => z.output<Schema>) {
+  return unchanged(
+    schema.nullish().transform((value) => value ?? instead()),
+    schema,
+  );
+}
 
 /**
  * An identifier of the services. Some endpoints send it as text, others as a number (M1, M5, M7): here it is always
  * text.
  */
-export const identifierSchema = z.unknown().transform((value, context) => textOf(value) ?? isNone(value, context));
+export const identifierSchema = unchanged(
+  z.unknown().transform((value, context) => textOf(value) ?? isNone(value, context)),
+  z.string(),
+);
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
@@ -34,34 +54,41 @@ export function idFault(id: string): string | undefined {
  * An id that crm-sync keeps and sends back (E1, E2, E3, E5, E8, M1, M5, M6, M8): believed only where `idFault` finds
  * nothing.
  */
-export const idSchema = z.unknown().transform((value, context) => {
-  const id = textOf(value);
-  if (id === undefined) return isNone(value, context);
-  const fault = idFault(id);
-  if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
-  return id;
-});
+export const idSchema = unchanged(
+  z.unknown().transform((value, context) => {
+    const id = textOf(value);
+    if (id === undefined) return isNone(value, context);
+    const fault = idFault(id);
+    if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+    return id;
+  }),
+  isId,
+);
+
+function isId(value: unknown): boolean {
+  return typeof value === "string" && idFault(value) === undefined;
+}
 
 /** A nullable id; a missing one is null, an empty one is a fault. */
-export const nullableIdSchema = idSchema.nullish().transform((id) => id ?? null);
+export const nullableIdSchema = orNull(idSchema);
 
 /** Who or what something belongs to; null, absent and empty all mean nobody. */
-export const holderIdSchema = identifierSchema
-  .nullish()
-  .transform((id) => (id === undefined || id === "" ? null : id))
-  .superRefine((id, context) => {
-    const fault = id === null ? undefined : idFault(id);
-    if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
-  });
+export const holderIdSchema = unchanged(
+  identifierSchema
+    .nullish()
+    .transform((id) => (id === undefined || id === "" ? null : id))
+    .superRefine((id, context) => {
+      const fault = id === null ? undefined : idFault(id);
+      if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+    }),
+  idSchema.nullable(),
+);
 
 /** A nullable identifier that is only shown or compared; a missing one is null. */
-export const nullableIdentifierSchema = identifierSchema.nullish().transform((value) => value ?? null);
+export const nullableIdentifierSchema = orNull(identifierSchema);
 
 /** A nullable text; a missing one is null. */
-export const nullableTextSchema = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? null);
+export const nullableTextSchema = orNull(z.string());
 
 /**
  * A Long, Date or Integer time as it stands on the wire. Its unit is not part of the contract (A20): `decodeTime` reads
@@ -71,7 +98,7 @@ export const wireTimeSchema = z.union([z.number(), z.string()]);
 export type WireTime = z.infer<typeof wireTimeSchema>;
 
 /** A nullable time on the wire; a missing one is null. */
-export const nullableWireTimeSchema = wireTimeSchema.nullish().transform((value) => value ?? null);
+export const nullableWireTimeSchema = orNull(wireTimeSchema);
 
 /** An integer that a service may write as a number or, beyond 2^53, as we keep it: text. */
 export const wireIntegerSchema = z.union([z.int(), z.string().regex(/^-?\d+$/)]);

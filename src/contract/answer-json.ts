@@ -4,8 +4,6 @@ import type { Json } from "../base/canonical-json.ts";
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
 const parseJson: (text: string, reviver?: Reviver) => Json = JSON.parse;
 
-/** Only a text with 16 digits in a row can hold an integer that a number cannot. */
-const longInteger = /\d{16}/;
 const integer = /^-?\d+$/;
 
 /** No answer that a contract shows comes near it: forty packages inside each other do not reach it. */
@@ -18,32 +16,28 @@ export const mostLevels = 100;
  */
 export function parseAnswer(text: string): Json {
   const plain = parseJson(text);
-  if (hasManyLevels(text) && isDeep(plain)) throw new RangeError(`nested deeper than ${mostLevels} levels`);
-  if (!longInteger.test(text)) return plain;
+  const found = { longInteger: false };
+  if (isDeep(plain, found, mostLevels)) throw new RangeError(`nested deeper than ${mostLevels} levels`);
+  if (!found.longInteger) return plain;
   return parseJson(text, (_key, value, context) => {
     if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
     return context?.source !== undefined && integer.test(context.source) ? context.source : value;
   });
 }
 
-/** Whether a text opens more lists and objects than there may be levels: one that does not need not be gone through. */
-function hasManyLevels(text: string): boolean {
-  let opened = 0;
-  for (const opening of ["{", "["])
-    for (let at = text.indexOf(opening); at !== -1 && opened <= mostLevels; at = text.indexOf(opening, at + 1))
-      opened += 1;
-  return opened > mostLevels;
-}
-
-/** Whether a value has more levels than an answer may have; those below are not gone through. */
-function isDeep(value: Json | undefined, levels = mostLevels): boolean {
+/**
+ * Whether a value has more levels than an answer may have; those below are not gone through. On the way it is found out
+ * whether it holds an integer that a number cannot hold for certain.
+ */
+function isDeep(value: Json | undefined, found: { longInteger: boolean }, levels: number): boolean {
+  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) found.longInteger = true;
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
   if (Array.isArray(value)) {
-    for (const item of value) if (isDeep(item, levels - 1)) return true;
+    for (let index = 0; index < value.length; index += 1) if (isDeep(value[index], found, levels - 1)) return true;
     return false;
   }
-  for (const name in value) if (isDeep(value[name], levels - 1)) return true;
+  for (const name in value) if (isDeep(value[name], found, levels - 1)) return true;
   return false;
 }
 

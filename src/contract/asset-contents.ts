@@ -6,7 +6,9 @@ import {
   nullableIdentifierSchema,
   nullableTextSchema,
   nullableWireTimeSchema,
+  or,
 } from "./answer-fields.ts";
+import { unchanged } from "./fits.ts";
 
 /**
  * A product under an asset or a package, as the platform shows it (M7). Its limit times are `…Time` where E5 sends
@@ -50,10 +52,7 @@ export const productInstanceSchema = z.looseObject({
 });
 export type ProductInstance = z.infer<typeof productInstanceSchema>;
 
-const productInstancesSchema = z
-  .array(productInstanceSchema)
-  .nullish()
-  .transform((products) => products ?? []);
+const productInstancesSchema = or(z.array(productInstanceSchema), () => []);
 
 /**
  * A package under an asset (M7), with its products and lower packages; the nulls of the lowest level are read as [].
@@ -97,21 +96,26 @@ export const merchandiseNodeSchema: z.ZodType<MerchandiseNode> = z.looseObject({
   productInstanceList: productInstancesSchema,
 });
 
-const merchandiseNodesSchema = z
-  .array(merchandiseNodeSchema)
-  .nullish()
-  .transform((nodes) => nodes ?? []);
+const merchandiseNodesSchema = or(z.array(merchandiseNodeSchema), () => []);
+
+const contentsSchema = z.looseObject({
+  productInstanceList: productInstancesSchema,
+  children: merchandiseNodesSchema,
+});
 
 /**
  * Data of M7: everything that belongs to one asset. Data with neither list is no answer, and never read as "holds
  * nothing".
  */
-export const assetContentsSchema = z
-  .custom<unknown>(
-    (data) => typeof data === "object" && data !== null && ("productInstanceList" in data || "children" in data),
-    "holds neither productInstanceList nor children",
-  )
-  .pipe(z.looseObject({ productInstanceList: productInstancesSchema, children: merchandiseNodesSchema }));
+export const assetContentsSchema = unchanged(
+  z
+    .custom<unknown>(
+      (data) => typeof data === "object" && data !== null && ("productInstanceList" in data || "children" in data),
+      "holds neither productInstanceList nor children",
+    )
+    .pipe(contentsSchema),
+  contentsSchema,
+);
 export type AssetContents = z.infer<typeof assetContentsSchema>;
 
 /** Every product of an asset, those of its packages included, in the order of the answer. */

@@ -22,6 +22,15 @@ export function checked<Schema extends z.ZodType>(
 
 const tests = new WeakMap<z.core.$ZodType, Test>();
 
+/**
+ * Names the values that a schema gives back as they are although it may make others into something else: what takes the
+ * nothing of an answer for null, say, leaves every text as it is.
+ */
+export function unchanged<Schema extends z.core.$ZodType>(schema: Schema, as: z.core.$ZodType | Test): Schema {
+  tests.set(schema, typeof as === "function" ? as : (value) => testOf(as)(value));
+  return schema;
+}
+
 function testOf(schema: z.core.$ZodType): Test {
   const known = tests.get(schema);
   if (known !== undefined) return known;
@@ -33,6 +42,7 @@ function testOf(schema: z.core.$ZodType): Test {
 }
 
 const never: Test = () => false;
+const isNull: Test = (value) => value === null;
 const isText: Test = (value) => typeof value === "string";
 const isBoolean: Test = (value) => typeof value === "boolean";
 
@@ -40,16 +50,19 @@ function kindTest(schema: z.core.$ZodType): Test {
   if (schema instanceof z.ZodString) return isCoercedOrOfAFormat(schema) ? never : isText;
   if (schema instanceof z.ZodNumberFormat) return schema.format === "safeint" ? Number.isSafeInteger : never;
   if (schema instanceof z.ZodNumber) return isCoercedOrOfAFormat(schema) ? never : Number.isFinite;
+  if (schema instanceof z.ZodNull) return isNull;
+  if (schema instanceof z.ZodUnknown) return () => true;
   if (schema instanceof z.ZodBoolean) return isCoercedOrOfAFormat(schema) ? never : isBoolean;
   if (schema instanceof z.ZodLiteral || schema instanceof z.ZodEnum) {
     const values: ReadonlySet<unknown> = schema._zod.values;
     return (value) => values.has(value);
   }
-  if (schema instanceof z.ZodNullable) return either((value) => value === null, testOf(schema.unwrap()));
+  if (schema instanceof z.ZodNullable) return either(isNull, testOf(schema.unwrap()));
   if (schema instanceof z.ZodExactOptional) return never;
   if (schema instanceof z.ZodOptional) return either((value) => value === undefined, testOf(schema.unwrap()));
   if (schema instanceof z.ZodXor) return never;
   if (schema instanceof z.ZodUnion) return schema.options.map(testOf).reduce(either);
+  if (schema instanceof z.ZodLazy) return (value) => testOf(schema.unwrap())(value);
   if (schema instanceof z.ZodArray) return listTest(schema.element);
   return schema instanceof z.ZodObject ? membersTest(schema) : never;
 }
@@ -80,8 +93,12 @@ interface Member {
   isRequired: boolean;
 }
 
+/** A member that an object may hold besides those that it names. */
+const anyOther: Member = { test: () => true, isRequired: false };
+
 /** Its members are looked at when it is first used: an object may hold others of its own kind. */
 function membersTest(schema: z.ZodObject): Test {
+  const others = schema.def.catchall instanceof z.ZodUnknown ? anyOther : undefined;
   let members: ReadonlyMap<string, Member> | undefined;
   let required = 0;
   // As the last object had them: the next one mostly has the same in the same order.
@@ -96,8 +113,8 @@ function membersTest(schema: z.ZodObject): Test {
     let met = 0;
     let place = 0;
     for (const name in value) {
-      const member = lastNames[place] === name ? lastMembers[place] : members.get(name);
-      if (member === undefined || !member.test(value[name])) return false;
+      const member = lastNames[place] === name ? lastMembers[place] : (members.get(name) ?? others);
+      if (member === undefined || name === "__proto__" || !member.test(value[name])) return false;
       if (member.isRequired) met += 1;
       lastNames[place] = name;
       lastMembers[place] = member;

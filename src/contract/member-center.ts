@@ -7,7 +7,9 @@ import {
   nullableTextSchema,
   nullableWireTimeSchema,
   wireIntegerSchema,
+  or,
 } from "./answer-fields.ts";
+import { unchanged } from "./fits.ts";
 import { limits } from "./limits.ts";
 
 const text = z.string().min(1);
@@ -104,14 +106,14 @@ export type RefusedStaff = z.infer<typeof refusedStaffSchema>;
 
 /** Data of M1, in the full success and in the partial one (60027). */
 export const staffAddedSchema = z.looseObject({
-  succeeded: z
-    .array(addedStaffSchema)
-    .nullable()
-    .transform((rows) => rows ?? []),
-  failed: z
-    .array(refusedStaffSchema)
-    .nullish()
-    .transform((rows) => rows ?? []),
+  succeeded: unchanged(
+    z
+      .array(addedStaffSchema)
+      .nullable()
+      .transform((rows) => rows ?? []),
+    z.array(addedStaffSchema),
+  ),
+  failed: or(z.array(refusedStaffSchema), () => []),
 });
 export type StaffAdded = z.infer<typeof staffAddedSchema>;
 
@@ -126,18 +128,12 @@ export const staffRowSchema = z.looseObject({
   userName: z.string(),
   passwordMobile: nullableTextSchema,
   name: nullableTextSchema,
-  assetNums: z
-    .array(idSchema)
-    .nullish()
-    .transform((numbers) => numbers ?? []),
+  assetNums: or(z.array(idSchema), () => []),
   borrowNum: nullableIdentifierSchema,
   onlineFlag: z.boolean().nullish(),
   remark: nullableTextSchema,
   /** Rows with true are as good as absent (A36). */
-  deleted: z
-    .boolean()
-    .nullish()
-    .transform((deleted) => deleted ?? false),
+  deleted: or(z.boolean(), () => false),
   updateTime: nullableWireTimeSchema,
   createTime: nullableWireTimeSchema,
   /** Content not shown by the contract (A38). */
@@ -183,14 +179,8 @@ export const assetNumberRowSchema = z.looseObject({
   assetId: idSchema,
   /** globalId of the staff member that holds it, or null. */
   cloudAccountGlobalId: holderIdSchema,
-  borrowedFlag: z
-    .boolean()
-    .nullish()
-    .transform((borrowed) => borrowed ?? false),
-  onlineFlag: z
-    .boolean()
-    .nullish()
-    .transform((online) => online ?? false),
+  borrowedFlag: or(z.boolean(), () => false),
+  onlineFlag: or(z.boolean(), () => false),
 });
 export type AssetNumberRow = z.infer<typeof assetNumberRowSchema>;
 export const assetNumberRowsSchema = z.array(assetNumberRowSchema);

@@ -11,6 +11,8 @@ import {
   nullableTextSchema,
   nullableWireTimeSchema,
   wireTimeSchema,
+  or,
+  orNull,
 } from "./answer-fields.ts";
 import type { BatchOrderRequest } from "./order-record.ts";
 
@@ -57,19 +59,13 @@ export const platformCustomerSchema = z.looseObject({
 export type PlatformCustomer = z.infer<typeof platformCustomerSchema>;
 
 /** Data of E3. Only `[]` says that there is none; what null or absent data mean is a setting (A13). */
-export const platformCustomersSchema = z
-  .array(platformCustomerSchema)
-  .nullish()
-  .transform((customers) => customers ?? null);
+export const platformCustomersSchema = orNull(z.array(platformCustomerSchema));
 
 /** Data of E2. It holds no customerId: E3 gives it. The members must be protected from clean-up. */
 export const enterpriseCreatedSchema = z.looseObject({
   enterpriseGlobalId: idSchema,
   defaultType: z.boolean().nullish(),
-  members: z
-    .array(z.looseObject({ memberGlobalId: idSchema, memberIdentity: nullableTextSchema }))
-    .nullish()
-    .transform((members) => members ?? []),
+  members: or(z.array(z.looseObject({ memberGlobalId: idSchema, memberIdentity: nullableTextSchema })), () => []),
 });
 export type EnterpriseCreated = z.infer<typeof enterpriseCreatedSchema>;
 
@@ -120,10 +116,7 @@ export const virtualAssetSchema = z.looseObject({
     .nullish(),
   /** Content not shown by the contract (A38). */
   assetLimits: z.unknown().optional(),
-  assetExtends: z
-    .array(z.looseObject({ extendCode: z.string(), extendValue: nullableTextSchema }))
-    .nullish()
-    .transform((extensions) => extensions ?? []),
+  assetExtends: or(z.array(z.looseObject({ extendCode: z.string(), extendValue: nullableTextSchema })), () => []),
   borrowedUsbKey: z.boolean().nullish(),
 });
 export type VirtualAsset = z.infer<typeof virtualAssetSchema>;

@@ -2,6 +2,7 @@ import type { z } from "zod";
 
 import type { Json } from "../base/canonical-json.ts";
 import { mostLevels, parseAnswer, readableMessage, readEnvelope } from "../contract/answer-json.ts";
+import { checked } from "../contract/fits.ts";
 import type { CodeMeaning } from "../contract/codes.ts";
 import { meaningOf } from "../contract/codes.ts";
 import type { EndpointId } from "../contract/endpoints.ts";
@@ -76,7 +77,7 @@ export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): 
 }
 
 function fit<T>(data: Json, expected: Expectation<T>): { data: T } | { reason: string } {
-  const parsed = expected.schema.safeParse(data);
+  const parsed = checked(expected.schema, data);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     // The place, and the words of our own checks, which quote nothing: the message of any other issue may quote a

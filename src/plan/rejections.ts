@@ -71,6 +71,7 @@ export class StandingRejections {
 
   /** Why an operation is not planned again. */
   #of(operation: Operation): Block | undefined {
+    if (this.#byHash.size === 0) return undefined;
     const found = this.#byHash.get(`${operation.kind} ${operation.hash}`);
     return found === undefined || found.shared ? undefined : rejectionBlock(found);
   }

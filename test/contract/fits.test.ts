@@ -2,14 +2,27 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Json } from "../../src/base/canonical-json.ts";
-import { isJsonObject } from "../../src/base/canonical-json.ts";
 import { checked, fits } from "../../src/contract/fits.ts";
-import { addStaffRequestSchema, configureAssetsRequestSchema } from "../../src/contract/member-center.ts";
+import { noDataSchema } from "../../src/contract/answer-fields.ts";
+import { assetContentsSchema } from "../../src/contract/asset-contents.ts";
+import {
+  addStaffRequestSchema,
+  assetNumberRowsSchema,
+  borrowedLocksSchema,
+  configureAssetsRequestSchema,
+  staffAddedSchema,
+  staffPageSchema,
+} from "../../src/contract/member-center.ts";
 import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import {
+  batchOrderResultsSchema,
   bindEnterpriseRequestSchema,
   createEnterpriseRequestSchema,
+  enterpriseCreatedSchema,
   lockRequestSchema,
+  lockResultsSchema,
+  platformCustomersSchema,
+  virtualAssetsSchema,
 } from "../../src/contract/order-service.ts";
 import { flatBody, packagesBody } from "../plan/order-bodies.ts";
 
@@ -28,8 +41,106 @@ const bodies: [string, z.ZodType, Json][] = [
   ["M9", configureAssetsRequestSchema, { addAssets: ["8000000001"], deleteAssets: [] }],
 ];
 
+const times = { createTime: 1767225600000, updateTime: null };
+const customer = { customerId: "c1", channelCode: "CH1", channelCustomerId: "ALFKI", enterpriseGlobalId: "g1" };
+const ids = { userId: "7", enterpriseId: "8", departmentId: null, departmentName: null, remark: null };
+const member = { id: "1", ...ids, globalId: "m1", userName: "annACME", name: "Ann", deleted: false, ...times };
+const virtualAsset = {
+  id: "1",
+  licenseType: "cloud_account",
+  assetNum: "8000000001",
+  grantable: true,
+  customerId: "c1",
+  keyShellNumber: "8000000001",
+  keyChipType: 2,
+  locked: false,
+  freezing: null,
+  ...times,
+  limitStartTime: null,
+  limitEndTime: "20270101",
+  assetLimits: null,
+  borrowedUsbKey: false,
+  assignStatus: { id: "1", assignStatus: "used", assignMemberId: "m1", createTime: "2026", updateTime: null },
+  assetExtends: [{ extendCode: "gxxp", extendValue: null }],
+};
+const order = { licenseOrderId: "L1", channelOrderId: "O1", srcLicenseOrderId: null, customerId: "c1" };
+const productInstance = {
+  id: "1",
+  licenseType: "softkey",
+  assetId: "1",
+  assetInsId: "1",
+  merchandiseInsId: null,
+  assetNum: "8",
+  ...order,
+  productUri: "p",
+  gmsPid: "p",
+  appKey: null,
+  productName: "P",
+  channelCode: "CH1",
+  ...times,
+  crmProductId: "P1",
+  limitStartTime: 1,
+  limitEndTime: null,
+  limitAmount: 0,
+  limitConcurrent: 5,
+  limitTimeDuration: 0,
+  trial: 0,
+  trialEndDate: null,
+  limitType: "basic",
+  prodDefExtend: false,
+  timeDurationExpression: "1-0-0",
+};
+const node = {
+  id: "2",
+  licenseType: null,
+  merchandiseNum: "N1",
+  merchandiseName: "M",
+  parentId: "1",
+  ...order,
+  ...times,
+  parentMerchandiseNum: null,
+  channelCode: "CH1",
+  timeDurationExpression: "1-0-0",
+  children: [],
+  productInstanceList: [productInstance],
+};
+const page = { pageNum: 1, pageSize: 50, total: 1, pages: 1, hasNextPage: false, navigatepageNums: [1] };
+const listed = { ...member, passwordMobile: null, assetNums: ["8000000001"], borrowNum: null, onlineFlag: null };
+const held = { assetNum: "8000000001", assetId: "a1", cloudAccountGlobalId: "m1", borrowedFlag: false };
+
+/** The data of each answer with everything in it, and something that no contract shows. */
+const answers: [string, z.ZodType, Json][] = [
+  [
+    "answer of E2",
+    enterpriseCreatedSchema,
+    { enterpriseGlobalId: "g1", members: [{ memberGlobalId: "m1", memberIdentity: "a" }] },
+  ],
+  ["answer of E3", platformCustomersSchema, [{ ...customer, enterpriseName: null, isDefault: true, level: 3 }]],
+  ["answer of E3, nothing", platformCustomersSchema, null],
+  ["answer of E5", batchOrderResultsSchema, [{ sequence: 1, licenseOrderId: "L1", customerId: null }]],
+  ["answer of E6", lockResultsSchema, [{ assetNum: "8000000001", status: 2 }]],
+  ["answer of E8", virtualAssetsSchema, [virtualAsset, { ...virtualAsset, assignStatus: null, assetExtends: [] }]],
+  ["answer of M1", staffAddedSchema, { succeeded: [member], failed: [{ userName: "bob", message: null }] }],
+  ["answer of M5", staffPageSchema, { ...page, list: [listed] }],
+  [
+    "answer of M6",
+    assetNumberRowsSchema,
+    [
+      { ...held, onlineFlag: true },
+      { ...held, cloudAccountGlobalId: null, onlineFlag: false },
+    ],
+  ],
+  [
+    "answer of M7",
+    assetContentsSchema,
+    { productInstanceList: [productInstance], children: [{ ...node, children: [node] }] },
+  ],
+  ["answer of M8", borrowedLocksSchema, [held]],
+  ["no data", noDataSchema, null],
+];
+
 /** What may stand where something else is expected. */
-const oddTexts = ["", " ", "x", "1", "-0", "new_buy", "delete_asset", "softkey"];
+const oddTexts = ["..", "a b", "x".repeat(129), "", " ", "x", "1", "-0", "new_buy", "delete_asset", "softkey"];
 const oddNumbers = [0, -1, 1.5, 2, 2 ** 31, 2 ** 53, -(2 ** 31) - 1, Number.NaN, Number.POSITIVE_INFINITY];
 const oddValues = [undefined, null, true, false, [], [null], [""], {}, { a: 1 }];
 const odd = fc.constantFrom<(Json | undefined)[]>(...oddTexts, ...oddNumbers, ...oddValues);
@@ -54,36 +165,41 @@ function spoilt(
   return Object.fromEntries(Object.entries(value).filter(([other]) => other !== name));
 }
 
-describe("a body that is found to fit", () => {
-  it.each(bodies)("without its schema being asked: %s", (_name, schema, body) => {
+describe("what is found to fit", () => {
+  it.each([...bodies, ...answers])("without its schema being asked: %s", (_name, schema, body) => {
     expect(schema.safeParse(body)).toEqual({ success: true, data: body });
     expect(fits(schema, body)).toBe(true);
   });
 
-  it.each(bodies)("is one that its schema takes as it is, whatever is wrong with others: %s", (_name, schema, body) => {
-    const path = fc.array(fc.nat(30), { minLength: 1, maxLength: 9 });
-    const how = fc.constantFrom("other", "without", "another", "longer");
-    const refused = { byBoth: 0 };
-    fc.assert(
-      fc.property(path, odd, how, (steps, put, kind) => {
-        const changed = spoilt(body, steps, put, kind);
-        const parsed = schema.safeParse(changed);
-        const quick = checked(schema, changed);
-        if (!parsed.success) refused.byBoth += 1;
-        expect(quick.success).toBe(parsed.success);
-        expect(quick.success && quick.data).toStrictEqual(parsed.success && parsed.data);
-        expect(quick.success || quick.error.issues).toEqual(parsed.success || parsed.error.issues);
-      }),
-      { numRuns: 2_000 },
-    );
-    expect(refused.byBoth).toBeGreaterThan(500);
-  });
+  it.each([...bodies, ...answers])(
+    "is one that its schema takes as it is, whatever is wrong with others: %s",
+    (_name, schema, body) => {
+      const path = fc.array(fc.nat(30), { minLength: 1, maxLength: 9 });
+      const how = fc.constantFrom("other", "without", "another", "longer");
+      const refused = { byBoth: 0 };
+      fc.assert(
+        fc.property(path, odd, how, (steps, put, kind) => {
+          const changed = spoilt(body, steps, put, kind);
+          const parsed = schema.safeParse(changed);
+          const quick = checked(schema, changed);
+          if (!parsed.success) refused.byBoth += 1;
+          expect(quick.success).toBe(parsed.success);
+          expect(quick.success && quick.data).toStrictEqual(parsed.success && parsed.data);
+          expect(quick.success || quick.error.issues).toEqual(parsed.success || parsed.error.issues);
+        }),
+        { numRuns: 2_000 },
+      );
+      expect(refused.byBoth).toBeGreaterThan(50);
+    },
+  );
 
   it("holds nothing under a name of JavaScript's own", () => {
     const body: unknown = JSON.parse(`{"assetNums":["8"],"operatorIdentity":"op","__proto__":{"a":1}}`);
     expect(fits(lockRequestSchema, body)).toBe(false);
     expect(fits(lockRequestSchema, { assetNums: ["8"], operatorIdentity: "op", constructor: "x" })).toBe(false);
-    expect(isJsonObject(body)).toBe(true);
+    const answer: unknown = JSON.parse(`[{"assetNum":"8","status":1,"other":{"a":1},"__proto__":{"a":1}}]`);
+    expect(fits(lockResultsSchema, answer)).toBe(false);
+    expect(JSON.stringify(checked(lockResultsSchema, answer))).not.toContain("__proto__");
   });
 });
 

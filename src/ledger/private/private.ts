@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
 import { privateFields } from "../../crm/model.ts";
+import type { PrivateMarker } from "../../operation/references.ts";
 
 /** What a sealed value belongs to. It opens for this and for nothing else, so that no row can stand in for another. */
 export interface SealedFor {
@@ -121,11 +122,14 @@ export function privatise(
   const values: JsonObject = {};
   const secrets: JsonObject = {};
   const body: JsonObject = { ...record };
+  const markers: PrivateMarker[] = [];
   const replace = (holder: JsonObject, key: string, field: string, into: JsonObject): void => {
     const value = holder[key];
     if (value === undefined) return;
     into[field] = value;
-    holder[key] = { $private: ref, field, version: 0, commitment: commitmentTo(salt, field, value) };
+    const marker = { $private: ref, field, version: 0, commitment: commitmentTo(salt, field, value) };
+    markers.push(marker);
+    holder[key] = marker;
   };
   for (const field of privateFields[stream]) replace(body, field, field, values);
   if (stream === "staff") replace(body, "password", "password", secrets);
@@ -139,20 +143,6 @@ export function privatise(
     });
   }
   const bodyHash = hashOf(body);
-  return { body: JSON.stringify(withVersion(body, version)), bodyHash, values, secrets };
-}
-
-function withVersion(body: JsonObject, version: number): Json {
-  const visit = (value: Json): Json => {
-    if (Array.isArray(value)) return value.map(visit);
-    if (!isJsonObject(value)) return value;
-    if (typeof value["$private"] === "string") return { ...value, version };
-    const copy: JsonObject = {};
-    for (const key of Object.keys(value)) {
-      const member = value[key];
-      if (member !== undefined) copy[key] = visit(member);
-    }
-    return copy;
-  };
-  return visit(body);
+  for (const marker of markers) marker.version = version;
+  return { body: JSON.stringify(body), bodyHash, values, secrets };
 }

@@ -274,8 +274,8 @@ export const answers: Breaks = {
   "an id beyond 2^53 passes through a number": {
     file: "src/contract/answer-json.ts",
     within: "parseAnswer",
-    find: "if (!longInteger.test($text)) return",
-    replace: "if ($text !== undefined) return",
+    find: "if (!$found.longInteger) return",
+    replace: "if ($found !== undefined) return",
     test: "contract/answers.test.ts",
     title: "the text of an answer > keeps every digit of an integer beyond 2^53, and leaves smaller ones numbers",
   },

@@ -303,7 +303,7 @@ export const planning: Breaks = {
     find: "return $met === $required;",
     replace: "return $met <= $required;",
     test: "contract/fits.test.ts",
-    title: "a body that is found to fit > is one that its schema takes as it is, whatever is wrong with others: E2",
+    title: "what is found to fit > is one that its schema takes as it is, whatever is wrong with others: E2",
   },
   "a body is found to fit whatever its schema checks besides the kind of a value": {
     file: "src/contract/fits.ts",
@@ -311,8 +311,7 @@ export const planning: Breaks = {
     find: "$checks.reduce(both, $kind)",
     replace: "$checks.length < 0 ? $checks.reduce(both, $kind) : $kind",
     test: "contract/fits.test.ts",
-    title:
-      "a body that is found to fit > is one that its schema takes as it is, whatever is wrong with others: E5, flat",
+    title: "what is found to fit > is one that its schema takes as it is, whatever is wrong with others: E5, flat",
   },
   "what zod has and the quick check does not know is taken for good": {
     file: "src/contract/fits.ts",
@@ -321,6 +320,22 @@ export const planning: Breaks = {
     replace: "if (!($check instanceof z.ZodCustom)) return () => true;",
     test: "contract/fits.test.ts",
     title: "what only the schema itself can judge > a list without repetition",
+  },
+  "an id that cannot stand in a path is believed where the answer fits else": {
+    file: "src/contract/answer-fields.ts",
+    within: "isId",
+    find: `typeof $value === "string" && idFault($value) === undefined`,
+    replace: `typeof $value === "string"`,
+    test: "contract/fits.test.ts",
+    title: "what is found to fit > is one that its schema takes as it is, whatever is wrong with others: answer of M6",
+  },
+  "a member with the name of JavaScript's own is taken with an answer": {
+    file: "src/contract/fits.ts",
+    within: "membersTest",
+    find: `$name === "__proto__"`,
+    replace: `$name === ""`,
+    test: "contract/fits.test.ts",
+    title: "what is found to fit > holds nothing under a name of JavaScript's own",
   },
   "a Long deep in a body is sent as a text": {
     file: "src/contract/wire-body.ts",
