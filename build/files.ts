@@ -38,6 +38,8 @@ const config: Members = [
   "src/contract/term.ts",
   "src/contract/time-codec.ts",
   "src/contract/vocabulary.ts",
+  "src/crm/fields.ts",
+  "src/crm/license-types.ts",
   "src/crm/model.ts",
   "src/crm/stable-order.ts",
   "src/http/http-settings.ts",
@@ -110,7 +112,16 @@ const together: readonly (readonly [string, Members])[] = [
 ];
 
 /** Rooms whose modules make much when they are loaded: each of them is a file of its own. */
-const apart: Members = ["src/operation/", "src/contract/", "src/inquiry/", "src/ledger/", "src/plan/", "src/report/"];
+const apart: Members = [
+  "src/crm/order-schemas.ts",
+  "src/crm/staff-schemas.ts",
+  "src/operation/",
+  "src/contract/",
+  "src/inquiry/",
+  "src/ledger/",
+  "src/plan/",
+  "src/report/",
+];
 
 /** What the program begins with, before any other file is loaded: it is in the file that begins. */
 const beginning: Members = ["src/base/kept-code.ts", "src/base/code-store.ts"];

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import { customerReference, identifier, instant, keyFields, text } from "./fields.ts";
+import { licenseTypes } from "./license-types.ts";
+import { sortedByCode, sortedInstances } from "./stable-order.ts";
+
+/** An amount in the minor unit of its currency (cents for EUR); money is present only where the CRM gives it. */
+export const moneySchema = z.strictObject({ currency: z.string().regex(/^[A-Z]{3}$/), minor: z.int() });
+export type Money = z.infer<typeof moneySchema>;
+
+const trialFields = {
+  trial: z.boolean().default(false).describe("Whether it is a trial."),
+  trialEnd: instant.optional().describe("When the trial ends."),
+};
+
+export const featureSchema = z.strictObject({
+  code: text.describe("Code of the feature."),
+  name: text.describe("Name of the feature."),
+  value: z.string().describe("Value of the feature."),
+  valueType: text.describe("Type of the value."),
+  ...trialFields,
+});
+export type Feature = z.infer<typeof featureSchema>;
+
+export const extensionSchema = z.strictObject({
+  code: text.describe("Code of the extension."),
+  value: z.string().describe("Value of the extension."),
+});
+export type Extension = z.infer<typeof extensionSchema>;
+
+const instanceId = identifier.describe("The CRM's id of this instance; unique within the order.");
+const term = text.describe("Term as years-months-days: `1-0-0` for one year.");
+
+const assetFields = {
+  id: instanceId,
+  licenseType: z.enum(licenseTypes).describe("Licence type of the asset."),
+  assetNumbers: z
+    .array(identifier)
+    .default([])
+    .describe("Asset numbers that the CRM knows; the rest, up to `quantity`, comes from the pool (E9)."),
+  quantity: z.int().min(1).max(10_000).default(1).describe("How many assets of this kind."),
+  limitStart: instant.optional().describe("From when the asset may be used."),
+  limitEnd: instant.optional().describe("Until when the asset may be used."),
+  borrowedUsbKey: z.boolean().optional().describe("Whether it is a lock that is lent."),
+  transferredAssetNumber: z.boolean().optional().describe("Whether the number was transferred from another customer."),
+};
+
+const packageFields = {
+  id: instanceId,
+  number: text.describe("Number of the package (merchandise)."),
+  name: text.describe("Name of the package."),
+  term,
+};
+
+const productFields = {
+  id: instanceId,
+  name: text.describe("Name of the product."),
+  gmsPid: text.optional().describe("Product number; this or `appKey` names the product."),
+  appKey: text.optional().describe("Application key of the product; this or `gmsPid` names the product."),
+  type: text.describe("Product type, one of the words in `assumptions.productTypes`."),
+  limitStart: instant.optional().describe("From when the product may be used."),
+  limitEnd: instant.optional().describe("Until when the product may be used."),
+  nodes: z.int().min(0).describe("Number of nodes."),
+  usage: z.int().min(0).optional().describe("Usage duration; left out where usage does not limit the product."),
+  ...trialFields,
+  passwords: z.array(text).optional().describe("Licence passwords. A secret."),
+  timeUnit: text.describe("Unit of the term, one of the words in `assumptions.timeUnits`."),
+  timeUnitQuantity: z.int().min(0).describe("How many of that unit."),
+  term,
+  srcLicenseOrderId: identifier
+    .optional()
+    .describe("Licence order that the product is transferred from; only for a transfer."),
+  amount: moneySchema.optional().describe("What the product costs, where the CRM says so."),
+};
+
+/**
+ * A CRM product instance as the CRM keeps it: flat, with the id of its parent. Assets have no parent; packages hang
+ * under an asset or a package; products under an asset or a package; features under a product; extensions under an
+ * asset.
+ */
+export const instanceSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("asset"),
+    ...assetFields,
+    extensions: z.array(extensionSchema).overwrite(sortedByCode).default([]).describe("Extensions of the asset."),
+  }),
+  z.strictObject({
+    kind: z.literal("package"),
+    ...packageFields,
+    parentId: identifier.describe("The asset or package that the package belongs to."),
+    parentNumber: text.optional().describe("Number of the parent, where it is a package."),
+  }),
+  z.strictObject({
+    kind: z.literal("product"),
+    ...productFields,
+    parentId: identifier.describe("The asset or package that the product belongs to."),
+    features: z.array(featureSchema).overwrite(sortedByCode).default([]).describe("Features of the product."),
+  }),
+  z.strictObject({
+    kind: z.literal("feature"),
+    parentId: identifier.describe("The product that the feature belongs to."),
+    ...featureSchema.shape,
+  }),
+  z.strictObject({
+    kind: z.literal("extension"),
+    parentId: identifier.describe("The asset that the extension belongs to."),
+    ...extensionSchema.shape,
+  }),
+]);
+export type Instance = z.infer<typeof instanceSchema>;
+
+/** An order of a customer as the CRM keeps it. */
+export const orderSchema = z.strictObject({
+  ...keyFields,
+  ...customerReference,
+  channelOrderId: identifier
+    .optional()
+    .describe("Channel order number, where the template that makes it from the CRM id does not hold (A16)."),
+  placedAt: instant.optional().describe("When the order was placed."),
+  cancelled: z.boolean().default(false).describe("Whether the order is cancelled."),
+  amount: moneySchema.optional().describe("What the order costs, where the CRM says so."),
+  instances: z
+    .array(instanceSchema)
+    .min(1)
+    .overwrite(sortedInstances)
+    .describe("Assets, packages, products, features and extensions, flat, each with the id of its parent."),
+});
+export type Order = z.infer<typeof orderSchema>;

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { customerReference, identifier, keyFields, text } from "./fields.ts";
+import { sortedClaims } from "./stable-order.ts";
+
+/**
+ * Which asset a staff member should hold: by its number, or by the CRM id of the asset instance that an order brought.
+ */
+export const assetClaimSchema = z.union([
+  z.strictObject({ assetNumber: identifier.describe("The number of the asset.") }),
+  z.strictObject({ instanceId: identifier.describe("The CRM's id of the asset instance that an order brought.") }),
+]);
+
+/** An employee of a customer and the assets this person should hold. */
+export const staffSchema = z.strictObject({
+  ...keyFields,
+  ...customerReference,
+  userName: text.describe("Account name: letters and digits."),
+  name: text.describe("Name of the person."),
+  remark: text.optional().describe("Remark on the person."),
+  departmentId: z.string().regex(/^\d+$/).optional().describe("Department on the platform: digits."),
+  mobile: text.optional().describe("Mobile of the person."),
+  password: text.optional().describe("Initial password, where `assumptions.passwordSource` is `crm` (A30). A secret."),
+  assets: z
+    .array(assetClaimSchema)
+    .overwrite(sortedClaims)
+    .default([])
+    .describe("The assets that the person should hold, by number or by the instance of an order."),
+});
+export type Staff = z.infer<typeof staffSchema>;
