@@ -10,14 +10,14 @@ import type { Program } from "./program.ts";
 import { withReplay } from "./replay/replay.ts";
 
 /** Microseconds. */
-const orderSchema = z.object({ bare: z.number(), payload: z.number(), program: z.number() });
+const orderSchema = z.object({ bare: z.number(), payload: z.number().optional(), program: z.number() });
 export const workedSchema = z.object({ seconds: z.number(), cpuSeconds: z.number() });
 
 /** What single parts of the program came to, each beside something bare in the same process; every round of it. */
 export const partsSchema = z.object({
   /**
    * An order of Northwind's size, and one with packages three levels deep; bare: JSON.stringify and sha-256, payload:
-   * built, bound, checked and hashed, program: planned as well.
+   * built, bound, checked and hashed (not in every kept result), program: planned as well.
    */
   order: z.object({ rounds: z.array(z.object({ plain: orderSchema, deep: orderSchema })) }),
   /** Seconds for the audit chain; bare: the same rows, read and hashed. */

@@ -34,7 +34,7 @@ export class GrowingMap<Key, Value> {
   }
 
   has(key: Key): boolean {
-    return this.#now(this.#of.values.get(key)) !== undefined;
+    return this.size > 0 && this.#now(this.#of.values.get(key)) !== undefined;
   }
 
   *[Symbol.iterator](): Generator<[Key, Value], void, void> {

@@ -113,11 +113,15 @@ function membersTest(schema: z.ZodObject): Test {
     let met = 0;
     let place = 0;
     for (const name in value) {
-      const member = lastNames[place] === name ? lastMembers[place] : (members.get(name) ?? others);
-      if (member === undefined || name === "__proto__" || !member.test(value[name])) return false;
+      let member = lastNames[place] === name ? lastMembers[place] : undefined;
+      if (member === undefined) {
+        member = members.get(name) ?? others;
+        if (member === undefined || name === "__proto__") return false;
+        lastNames[place] = name;
+        lastMembers[place] = member;
+      }
+      if (!member.test(value[name])) return false;
       if (member.isRequired) met += 1;
-      lastNames[place] = name;
-      lastMembers[place] = member;
       place += 1;
     }
     return met === required;

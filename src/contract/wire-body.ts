@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
  * Fields that are a Long in a request (M1, M2, E5): digits beyond 2^53 stand as text in a payload, and as a JSON number
  * on the wire.
  */
-const longFields = ["departmentId", "limitTimeDuration"];
+const isLong = (name: string): boolean => name === "departmentId" || name === "limitTimeDuration";
 
 /** Digits as a JSON number, whatever their size (ECMAScript: JSON.rawJSON). */
 const rawNumber: (digits: string) => object = Reflect.get(JSON, "rawJSON");
@@ -13,7 +13,7 @@ const rawNumber: (digits: string) => object = Reflect.get(JSON, "rawJSON");
 export function wireText(body: JsonObject): string {
   if (!holdsLongText(body)) return JSON.stringify(body);
   return JSON.stringify(body, (key: string, value: Json | undefined) =>
-    typeof value === "string" && longFields.includes(key) && /^-?\d+$/.test(value) ? rawNumber(value) : value,
+    typeof value === "string" && isLong(key) && /^-?\d+$/.test(value) ? rawNumber(value) : value,
   );
 }
 
@@ -26,7 +26,7 @@ function holdsLongText(value: Json | undefined): boolean {
   }
   for (const name in value) {
     const member = value[name];
-    if (typeof member === "string" ? longFields.includes(name) : holdsLongText(member)) return true;
+    if (typeof member === "string" ? isLong(name) : holdsLongText(member)) return true;
   }
   return false;
 }

@@ -119,7 +119,7 @@ export function productRecord(build: PayloadBuild, product: PlannedProduct, pare
     srcLicenseOrderId: product.srcLicenseOrderId,
     productFeatures: product.features.map((feature) => featureRecord(build, product.id, feature)),
   };
-  Object.assign(record, limitDates(build, product, "product-limit"));
+  setLimitDates(build, record, product, "product-limit");
   if (product.passwords !== undefined) record.passwords = product.passwords;
   return record;
 }
@@ -144,15 +144,14 @@ export function merchandiseRecord(build: PayloadBuild, item: PlannedPackage, par
 }
 
 /** When something begins and ends, as far as the CRM says so. */
-function limitDates(
+function setLimitDates(
   build: PayloadBuild,
+  record: ProductRecord | AssetRecord,
   { id, limitStart, limitEnd }: PlannedProduct | PlannedAsset,
   use: PayloadUse,
-): Pick<ProductRecord & AssetRecord, "limitStartDate" | "limitEndDate"> {
-  return {
-    ...(limitStart === undefined ? {} : { limitStartDate: build.time(id, "limitStart", use, limitStart, "long") }),
-    ...(limitEnd === undefined ? {} : { limitEndDate: build.time(id, "limitEnd", use, limitEnd, "long") }),
-  };
+): void {
+  if (limitStart !== undefined) record.limitStartDate = build.time(id, "limitStart", use, limitStart, "long");
+  if (limitEnd !== undefined) record.limitEndDate = build.time(id, "limitEnd", use, limitEnd, "long");
 }
 
 function packagedProducts(packages: readonly PlannedPackage[]): { product: PlannedProduct; packageId: string }[] {
@@ -192,7 +191,7 @@ function assetRecord(build: PayloadBuild, order: RecordKey, asset: PlannedAsset)
       extendValue: extension.value,
     }));
   }
-  Object.assign(record, limitDates(build, asset, "asset-limit"));
+  setLimitDates(build, record, asset, "asset-limit");
   if (asset.borrowedUsbKey !== undefined) record.borrowedUsbKey = asset.borrowedUsbKey;
   if (asset.transferredAssetNumber !== undefined) record.transferedAssetNum = asset.transferredAssetNumber;
   if (asset.packages.length > 0) {

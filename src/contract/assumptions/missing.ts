@@ -25,11 +25,14 @@ export function missingAssumptions(
   endpoint: EndpointId,
   uses: Iterable<PayloadUse> = payloadUses,
 ): MissingAssumption[] {
-  const used = new Set(uses);
-  return needsOf(endpoint)
-    .filter(({ need }) => need.use === undefined || used.has(need.use))
-    .filter(({ need }) => !isSet(settings, need.key) && !(need.unless !== undefined && isSo(settings, need.unless)))
-    .map(({ row, need: { key, choices } }) => ({ row, key, choices }));
+  const used = uses instanceof Set ? uses : new Set(uses);
+  const missing: MissingAssumption[] = [];
+  for (const { row, path, need } of needsOf(endpoint)) {
+    const { key, choices, use, unless } = need;
+    if ((use !== undefined && !used.has(use)) || isSet(settings, path)) continue;
+    if (unless === undefined || !isSo(settings, unless)) missing.push({ row, key, choices });
+  }
+  return missing;
 }
 
 /** What the rows need for an endpoint, looked up once for each. */
@@ -43,14 +46,16 @@ function needsOf(endpoint: EndpointId): ReturnType<typeof needsIn> {
 
 function needsIn(endpoint: EndpointId) {
   return rows.list.flatMap(({ id, needs = [] }) =>
-    needs.filter((need) => need.endpoints.includes(endpoint)).map((need) => ({ row: id, need })),
+    needs
+      .filter((need) => need.endpoints.includes(endpoint))
+      .map((need) => ({ row: id, path: need.key.split("."), need })),
   );
 }
 
-/** Whether there is a value under a key with dots; null is one. */
-function isSet(settings: AssumptionSettings, key: string): boolean {
+/** Whether there is a value under the names of a key with dots; null is one. */
+function isSet(settings: AssumptionSettings, path: readonly string[]): boolean {
   let value: unknown = settings;
-  for (const name of key.split(".")) value = isJsonObject(value) ? value[name] : undefined;
+  for (const name of path) value = isJsonObject(value) ? value[name] : undefined;
   return value !== undefined;
 }
 
