@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { isPlainHttp } from "../base/loopback.ts";
 
-const milliseconds = (standard: number) => z.int().min(1).max(3_600_000).default(standard);
+// Made once: what a configuration is checked with is made at each start.
+const text = z.string().min(1);
+const span = z.int().min(1).max(3_600_000);
+const milliseconds = (standard: number) => span.default(standard);
 
 /** Where a secret comes from: `env:NAME` or `file:/path`. The value itself never stands in a configuration. */
 export const secretReferenceSchema = z
@@ -9,7 +12,7 @@ export const secretReferenceSchema = z
   .regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, "must be env:NAME or file:/path; a secret never stands here itself");
 
 /** An http or https URL; plain http only to this machine. */
-const serviceUrl = z.url({ protocol: /^https?$/ }).refine((text) => URL.canParse(text) && !isPlainHttp(text), {
+const serviceUrl = z.url({ protocol: /^https?$/ }).refine((url) => URL.canParse(url) && !isPlainHttp(url), {
   message: "must be https; plain http is allowed to this machine only",
 });
 
@@ -21,10 +24,7 @@ const oauth2Schema = z
       description: "Grant: client_credentials for the application, password for a user",
       examples: ["client_credentials"],
     }),
-    clientId: z
-      .string()
-      .min(1)
-      .meta({ description: "Application key", examples: ["crm-sync"] }),
+    clientId: text.meta({ description: "Application key", examples: ["crm-sync"] }),
     clientSecret: secretReferenceSchema.meta({
       description: "Application secret: env:NAME or file:/path",
       examples: ["env:CLIENT_SECRET"],
@@ -33,19 +33,11 @@ const oauth2Schema = z
       .enum(["basic", "post"])
       .default("post")
       .describe("Whether key and secret go in the Authorization header (basic) or in the form (post)"),
-    username: z
-      .string()
-      .min(1)
-      .optional()
-      .meta({ description: "Account, for the password grant", examples: ["sync@example.com"] }),
+    username: text.optional().meta({ description: "Account, for the password grant", examples: ["sync@example.com"] }),
     password: secretReferenceSchema
       .optional()
       .meta({ description: "Password of the account: env:NAME or file:/path", examples: ["env:ACCOUNT_PASSWORD"] }),
-    scope: z
-      .string()
-      .min(1)
-      .optional()
-      .meta({ description: "Scope to ask for", examples: ["auth_order"] }),
+    scope: text.optional().meta({ description: "Scope to ask for", examples: ["auth_order"] }),
     refreshAheadMs: milliseconds(60_000).describe(
       "How long before its expiry a token is renewed; at most a tenth of its life",
     ),
@@ -65,13 +57,10 @@ export const tokenSourceSchema = z.union([
       .meta({ description: "Environment variable that holds the token", examples: ["ORDER_TOKEN"] }),
   }),
   z.strictObject({
-    file: z
-      .string()
-      .min(1)
-      .meta({
-        description: "File that holds the token; read again when it changes or the token is refused",
-        examples: ["/run/secrets/order-token"],
-      }),
+    file: text.meta({
+      description: "File that holds the token; read again when it changes or the token is refused",
+      examples: ["/run/secrets/order-token"],
+    }),
   }),
   z.strictObject({
     command: z
@@ -85,10 +74,7 @@ export const tokenSourceSchema = z.union([
   }),
   z.strictObject({ oauth2: oauth2Schema.describe("An OAuth2 token endpoint") }),
   z.strictObject({
-    fixed: z
-      .string()
-      .min(1)
-      .meta({ description: "The token itself: for the sandbox and for tests only", examples: ["sandbox"] }),
+    fixed: text.meta({ description: "The token itself: for the sandbox and for tests only", examples: ["sandbox"] }),
   }),
 ]);
 export type TokenSource = z.infer<typeof tokenSourceSchema>;
@@ -109,7 +95,7 @@ export const serviceSettingsSchema = z.strictObject({
         .optional()
         .describe("Token of the userToken header, for every enterprise not named below (A7)"),
       userTokens: z
-        .record(z.string().min(1), tokenSourceSchema)
+        .record(text, tokenSourceSchema)
         .default({})
         .describe("userToken by enterpriseGlobalId, for enterprises that need their own (A7)"),
     })
@@ -160,13 +146,9 @@ export const serviceSettingsSchema = z.strictObject({
   breakerOpenMs: milliseconds(15_000).describe(
     "How long the circuit stays open before one call tries again; doubled each time, up to 20 times as long",
   ),
-  caFile: z
-    .string()
-    .min(1)
-    .optional()
-    .meta({
-      description: "PEM file with the certificate authority of the service, where the system does not know it",
-      examples: ["/etc/ssl/certs/company-ca.pem"],
-    }),
+  caFile: text.optional().meta({
+    description: "PEM file with the certificate authority of the service, where the system does not know it",
+    examples: ["/etc/ssl/certs/company-ca.pem"],
+  }),
 });
 export type ServiceSettings = z.infer<typeof serviceSettingsSchema>;

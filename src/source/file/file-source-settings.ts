@@ -2,8 +2,8 @@ import { z } from "zod";
 import { parsePath } from "../mapping/path.ts";
 
 /** A path into a raw record, such as `customer.address[0].city`. */
-export const pathSchema = z.string().superRefine((text, context) => {
-  const path = parsePath(text);
+export const pathSchema = z.string().superRefine((written, context) => {
+  const path = parsePath(written);
   if (!path.ok) context.addIssue({ code: "custom", message: path.error });
 });
 
@@ -27,6 +27,8 @@ const encodingSchema = z.string().superRefine((label, context) => {
 });
 
 const oneCharacter = z.string().length(1);
+// Made once: what a configuration is checked with is made at each start.
+const text = z.string().min(1);
 
 const csvSettingsSchema = z
   .strictObject({
@@ -40,7 +42,7 @@ const csvSettingsSchema = z
       .default(false)
       .describe("Takes a quote inside an unquoted field as a character like any other"),
     header: z
-      .array(z.string().min(1))
+      .array(text)
       .min(1)
       .optional()
       .meta({
@@ -55,7 +57,7 @@ const csvSettingsSchema = z
         examples: ["remark"],
       }),
     optionalColumns: z
-      .array(z.string().min(1))
+      .array(text)
       .default([])
       .meta({
         description:
@@ -83,7 +85,7 @@ const csvSettingsSchema = z
 export type CsvSettings = z.infer<typeof csvSettingsSchema>;
 
 const fileFields = {
-  files: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).meta({
+  files: z.union([text, z.array(text).min(1)]).meta({
     description:
       "File, glob, or a list of them, relative to the source's directory; several are read in order of their names",
     examples: ["customers-*.json.gz"],
@@ -104,13 +106,10 @@ const fileFields = {
   completeWhen: z
     .union([
       z.strictObject({
-        file: z
-          .string()
-          .min(1)
-          .meta({
-            description: "Marker beside each data file, such as `{file}.done`; without it nothing is read",
-            examples: ["{file}.done"],
-          }),
+        file: text.meta({
+          description: "Marker beside each data file, such as `{file}.done`; without it nothing is read",
+          examples: ["{file}.done"],
+        }),
       }),
       z.strictObject({
         count: pathSchema.meta({
