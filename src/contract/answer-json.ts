@@ -30,7 +30,7 @@ export function parseAnswer(text: string): Json {
  * whether it holds an integer that a number cannot hold for certain.
  */
 function isDeep(value: Json | undefined, found: { longInteger: boolean }, levels: number): boolean {
-  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) found.longInteger = true;
+  if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) found.longInteger = true;
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
   if (Array.isArray(value)) {

@@ -38,6 +38,11 @@ describe("the text of an answer", () => {
     });
   });
 
+  test("keeps every digit of an integer that is beyond every number, also where it stands alone", () => {
+    const digits = "9".repeat(400);
+    expect(parseAnswer(`{"id":${digits},"other":-${digits}}`)).toEqual({ id: digits, other: `-${digits}` });
+  });
+
   test("is taken up to a hundred levels, and refused beyond them before anything goes through it", () => {
     const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
     expect(() => parseAnswer(nested(mostLevels))).not.toThrow();

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { workInLanes } from "../../src/run/lanes.ts";
+import { mostBeside, workInLanes } from "../../src/run/lanes.ts";
 
 const going = () => false;
 
@@ -46,6 +46,23 @@ it("a lane goes on beside work that calls it free, and all of it has ended in th
   disk.resolve();
   await all;
   expect(done).toEqual([1, 2, 3]);
+});
+
+it("begins no more than so many that only wait for the disk, so that memory stays flat and the event loop turns", async () => {
+  const counts = { now: 0, most: 0, done: 0, turns: 0 };
+  const turning = setInterval(() => (counts.turns += 1));
+  const items = Array.from({ length: 5_000 }, (_, index) => index);
+  await workInLanes(each(items), { lanes: 4, stopped: going }, async (_, free) => {
+    counts.most = Math.max(counts.most, (counts.now += 1));
+    free();
+    await turn();
+    counts.now -= 1;
+    counts.done += 1;
+  });
+  clearInterval(turning);
+  expect(counts.done).toBe(5_000);
+  expect(counts.most).toBeLessThanOrEqual(mostBeside + 2 * 4);
+  expect(counts.turns).toBeGreaterThan(0);
 });
 
 it("throws what a piece of work threw, while others still go on, and takes nothing more", async () => {

@@ -481,6 +481,15 @@ export const running: Breaks = {
     test: "run/lanes.test.ts",
     title: "throws what comes up after its lane was free",
   },
+  "customers that call nobody are all begun before the first one ends": {
+    file: "src/run/lanes.ts",
+    within: "workInLanes",
+    find: "while (underway.size >= lanes + mostBeside) await room.promise;",
+    replace: "",
+    test: "run/lanes.test.ts",
+    title:
+      "begins no more than so many that only wait for the disk, so that memory stays flat and the event loop turns",
+  },
   "customers are begun after one has broken the run": {
     file: "src/run/lanes.ts",
     within: "workInLanes",
