@@ -51,7 +51,15 @@ export function writeCode(store: string, files: ReadonlyMap<string, CompiledCode
     renameSync(made, store);
   } catch {
     // The next start compiles again.
-    rmSync(made, { force: true });
+    remove(made);
+  }
+}
+
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // Its folder is none, or not to be looked into.
   }
 }
 

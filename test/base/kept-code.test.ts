@@ -86,9 +86,9 @@ describe("compiled code that is kept", () => {
     }
   });
 
-  it("is passed by where it cannot be kept", () => {
+  it.each(["nowhere/compiled/one", "program.cjs/one"])("is passed by where it cannot be kept (%s)", (place) => {
     program("one");
-    store = join(folder, "nowhere/compiled/one");
+    store = join(folder, place);
     expect(run()).toBe("one said.cjs:1:29");
     expect(run()).toBe("one said.cjs:1:29");
     expect(readdirSync(folder).toSorted()).toEqual(["program.cjs", "said.cjs"]);
