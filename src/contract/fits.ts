@@ -59,9 +59,10 @@ function kindTest(schema: z.core.$ZodType): Test {
   }
   if (schema instanceof z.ZodNullable) return either(isNull, testOf(schema.unwrap()));
   if (schema instanceof z.ZodExactOptional) return never;
-  if (schema instanceof z.ZodOptional) return either((value) => value === undefined, testOf(schema.unwrap()));
+  if (schema instanceof z.ZodOptional)
+    return isFilledIn(schema) ? never : either((value) => value === undefined, testOf(schema.unwrap()));
   if (schema instanceof z.ZodXor) return never;
-  if (schema instanceof z.ZodUnion) return schema.options.map(testOf).reduce(either);
+  if (schema instanceof z.ZodUnion) return unionTest(schema);
   if (schema instanceof z.ZodLazy) return (value) => testOf(schema.unwrap())(value);
   if (schema instanceof z.ZodArray) return listTest(schema.element);
   return schema instanceof z.ZodObject ? membersTest(schema) : never;
@@ -69,6 +70,25 @@ function kindTest(schema: z.core.$ZodType): Test {
 
 function isCoercedOrOfAFormat({ _zod: { def } }: z.ZodString | z.ZodNumber | z.ZodBoolean): boolean {
   return def.coerce === true || ("format" in def && def.format !== undefined);
+}
+
+/** Whether what is missing gets a value. */
+function isFilledIn(schema: z.core.$ZodType): boolean {
+  return schema._zod.optin === "defaulted";
+}
+
+/** The first form that takes a value makes of it what it will, unless it can only take it as it is or refuse it. */
+function unionTest(schema: z.ZodUnion): Test {
+  const { options } = schema;
+  const isPlain = schema instanceof z.ZodDiscriminatedUnion || options.slice(0, -1).every(takesOnlyAsItIs);
+  return isPlain ? options.map(testOf).reduce(either) : never;
+}
+
+const leaves = [z.ZodString, z.ZodNumber, z.ZodBoolean, z.ZodNull, z.ZodLiteral, z.ZodEnum];
+
+function takesOnlyAsItIs(schema: z.core.$ZodType): boolean {
+  if (!leaves.some((leaf) => schema instanceof leaf) || kindTest(schema) === never) return false;
+  return (schema._zod.def.checks ?? []).every((check) => checkTest(check) !== never);
 }
 
 function either(one: Test, other: Test): Test {
@@ -133,7 +153,7 @@ function membersOf(schema: z.ZodObject): Map<string, Member> {
   return new Map(
     Object.entries(shape).map(([name, member]) => [
       name,
-      { test: testOf(member), isRequired: !(member instanceof z.ZodOptional) },
+      { test: testOf(member), isRequired: !(member instanceof z.ZodOptional) || isFilledIn(member) },
     ]),
   );
 }

@@ -217,6 +217,15 @@ describe("what only the schema itself can judge", () => {
     ["exactly one of two", z.xor([text, z.string().min(1)]), "a"],
     ["a member that is there or not, and never undefined", z.object({ a: text.exactOptional() }), { a: undefined }],
     ["a member that is dropped", z.object({ a: text }), { a: "x", b: "y" }],
+    [
+      "what the first of two forms strips",
+      z.union([z.object({ a: text }), z.looseObject({ a: text })]),
+      { a: "x", b: 1 },
+    ],
+    ["what the first of two forms trims", z.union([text.trim(), text]), " a "],
+    ["what the first of two forms fills in", z.union([z.object({ a: text.default("x") }), z.strictObject({})]), {}],
+    ["a member that is filled in although it may be missing", z.object({ a: text.default("x").optional() }), {}],
+    ["the same where it is there", z.object({ a: text.default("x").optional() }), { a: undefined }],
     ["a check that answers later", z.object({ a: text }).refine(() => Promise.resolve(false)), { a: "x" }],
   ];
 

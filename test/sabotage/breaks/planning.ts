@@ -321,6 +321,14 @@ export const planning: Breaks = {
     test: "contract/fits.test.ts",
     title: "what only the schema itself can judge > a list without repetition",
   },
+  "what an earlier form of a value takes away from it is kept": {
+    file: "src/contract/fits.ts",
+    within: "unionTest",
+    find: "$schema instanceof z.ZodDiscriminatedUnion || $options.slice(0, -1).every(takesOnlyAsItIs)",
+    replace: "true",
+    test: "contract/fits.test.ts",
+    title: "what only the schema itself can judge > what the first of two forms strips",
+  },
   "an id that cannot stand in a path is believed where the answer fits else": {
     file: "src/contract/answer-fields.ts",
     within: "isId",
