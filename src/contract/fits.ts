@@ -113,6 +113,9 @@ interface Member {
   isRequired: boolean;
 }
 
+/** So many members of the last object are remembered: more than any contract shows. */
+const mostRemembered = 64;
+
 /** A member that an object may hold besides those that it names. */
 const anyOther: Member = { test: () => true, isRequired: false };
 
@@ -137,8 +140,10 @@ function membersTest(schema: z.ZodObject): Test {
       if (member === undefined) {
         member = members.get(name) ?? others;
         if (member === undefined || name === "__proto__") return false;
-        lastNames[place] = name;
-        lastMembers[place] = member;
+        if (place < mostRemembered) {
+          lastNames[place] = name;
+          lastMembers[place] = member;
+        }
       }
       if (!member.test(value[name])) return false;
       if (member.isRequired) met += 1;

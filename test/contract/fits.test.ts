@@ -1,3 +1,6 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -201,6 +204,23 @@ describe("what is found to fit", () => {
     expect(fits(lockResultsSchema, answer)).toBe(false);
     expect(JSON.stringify(checked(lockResultsSchema, answer))).not.toContain("__proto__");
   });
+});
+
+it("a wide answer is not remembered once it has been looked at", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("gc");
+  const heap = async (): Promise<number> => {
+    await turn();
+    if (typeof collect === "function") Reflect.apply(collect, undefined, []);
+    return process.memoryUsage().heapUsed / 1e6;
+  };
+  const fitsWide = (): boolean => {
+    const others = Array.from({ length: 400_000 }, (_, index) => `"field${index}":1`);
+    return fits(lockResultsSchema, JSON.parse(`[{"assetNum":"8","status":1,${others.join(",")}}]`));
+  };
+  const before = await heap();
+  expect(fitsWide()).toBe(true);
+  expect((await heap()) - before).toBeLessThan(8);
 });
 
 describe("what only the schema itself can judge", () => {
