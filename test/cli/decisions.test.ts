@@ -43,7 +43,10 @@ describe("many operations that wait for a person", () => {
     expect(list).toContain(number?.number);
     expect(list).toMatch(/where .*back office of the order service.*M7/u);
     expect(list).toMatch(/ask .*service desk of the order service/u);
-    expect(JSON.parse((await w.run("--json", "settle", "list")).stdout)[0].lookFor.what).toContain("O1");
+    const listed: { id: string; lookFor: { what: string } }[] = JSON.parse(
+      (await w.run("--json", "settle", "list")).stdout,
+    );
+    expect(listed.find(({ id }) => id === a)?.lookFor.what).toContain("number O1,");
 
     const two = await w.run("settle", a ?? "", b ?? "", "--not-applied", "--reason", "none there", "--by", "anna.lee");
     expect(two.exitCode, two.stderr).toBe(0);
