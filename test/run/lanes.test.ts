@@ -41,8 +41,11 @@ it("a lane goes on beside work that calls it free, and all of it has ended in th
     await disk.promise;
     done.push(item);
   });
+  let over = false;
+  void all.then(() => (over = true));
   await expect.poll(() => begun).toEqual([1, 2, 3]);
-  expect(done).toEqual([]);
+  await sleep(2);
+  expect([done, over]).toEqual([[], false]);
   disk.resolve();
   await all;
   expect(done).toEqual([1, 2, 3]);

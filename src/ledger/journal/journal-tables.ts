@@ -18,6 +18,8 @@ import {
 } from "./journal-row.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import type { AttemptRow, JournalRow, OpenRow, OperationRow, PlannedRow, StandingRow } from "./journal-row.ts";
+import { foundStates, stateCounts } from "./state-counts.ts";
+import type { StateCounts } from "./state-counts.ts";
 import type { OperationState } from "./tables.ts";
 import { statements } from "../database/statements.ts";
 
@@ -27,6 +29,10 @@ export type { JournalRow, OpenRow, PlannedRow } from "./journal-row.ts";
 type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash"> & {
   operation: ReturnType<typeof standingOperation>;
 };
+
+/** Attempts `a` of the operation `o` that left since the run `r` began. */
+const sentSince = `a.operation_id = o.id and a.started_at >= r.started_at
+  and (a.outcome is null or a.outcome <> 'not-sent')`;
 
 /** The journal: operations and attempts. Every method runs inside the writer's transaction, or reads. */
 export class JournalTables {
@@ -136,17 +142,17 @@ export class JournalTables {
         database.prepare<[string], { count: number }>(
           // Orders of asset numbers (E9) belong to the pool and to no run: those made since it began are its own, as it
           // holds the lock.
-          `select count(*) as count from run r join operation o on o.run_id = r.id
-           or (o.customer_id = '' and o.created_at >= r.started_at)
-         join attempt a on a.operation_id = o.id
-         where r.id = +? and a.started_at >= r.started_at and (a.outcome is null or a.outcome <> 'not-sent')`,
+          `select (select count(*) from operation o, attempt a where o.run_id = r.id and ${sentSince})
+           + (select count(*) from operation o, attempt a where o.customer_id = '' and o.created_at >= r.started_at
+               and o.run_id is not r.id and ${sentSince}) as count
+         from run r where r.id = +?`,
         ),
       operationStates: () =>
-        database.prepare<[string, string], { state: string; count: number }>(
-          `select state, count(*) as count from (
-           select id, state from operation where run_id = +? union select id, state from operation
-             where id in (select value from json_each(?)))
-         group by state`,
+        database.prepare<[{ run: string; carriedIn: string }], StateCounts>(
+          `select ${stateCounts} from (
+           select state from operation where run_id = +@run
+           union all select state from operation
+             where id in (select value from json_each(@carriedIn)) and run_id is not @run)`,
         ),
       answer: () =>
         database.prepare(
@@ -348,10 +354,7 @@ export class JournalTables {
   }
 
   operationStates(run: string, carriedIn: readonly string[]): Record<string, number> {
-    const states: Record<string, number> = {};
-    for (const row of this.#statements.operationStates.all(run, JSON.stringify(carriedIn)))
-      states[row.state] = row.count;
-    return states;
+    return foundStates(this.#statements.operationStates.get({ run, carriedIn: JSON.stringify(carriedIn) }));
   }
 
   attempts(id: string): AttemptFacts[] {

@@ -4,7 +4,17 @@ import type { Stage } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
 import { table } from "../database/table.ts";
 
-export type OperationState = "planned" | "sending" | "unknown" | "parked" | "held" | "done" | "rejected" | "dropped";
+export const operationStates = [
+  "planned",
+  "sending",
+  "unknown",
+  "parked",
+  "held",
+  "done",
+  "rejected",
+  "dropped",
+] as const;
+export type OperationState = (typeof operationStates)[number];
 
 export interface OperationTable {
   id: string;

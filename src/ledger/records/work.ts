@@ -99,6 +99,30 @@ export class WorkTables {
   }
 }
 
+/** Where customers with something to do are found: a table with what makes a row of it something to do. */
+const pendingIn: readonly (readonly [from: string, where: string])[] = [
+  ["record", "pending = 1 and state <> 'quarantined'"],
+  ["operation", "state in ('sending', 'unknown', 'parked') and state <> 'parked' and customer_id <> ''"],
+  ["operation", "state in ('planned', 'held') and state = 'planned' and customer_id <> ''"],
+  ["manual_request", "to_at is null and due = 1"],
+];
+
+/**
+ * Each customer counts where it is found first. Each part runs along its index, so that memory does not grow with the
+ * number of customers, as it would where they were brought together first.
+ */
+function countOfPending(): string {
+  const parts = pendingIn.map(([from, where], place) => {
+    const earlier = pendingIn.slice(0, place).map(
+      ([table, found]) => `and not exists (select 1 from ${table} where ${found}
+        and customer_namespace = customer.customer_namespace and customer_id = customer.customer_id)`,
+    );
+    return `(select count(*) from (select distinct customer_namespace, customer_id from ${from} where ${where}) customer
+      where true ${earlier.join(" ")})`;
+  });
+  return parts.join(" + ");
+}
+
 /** What is asked about the work of a run and written of it. In one piece: a table of statements. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
@@ -131,19 +155,7 @@ function prepareStatements(database: Sqlite) {
          order by customer_namespace, customer_id limit @limit)
        order by 1, 2 limit @limit`,
       ),
-    pendingCount: () =>
-      database.prepare<[], { count: number }>(
-        `select count(*) as count from (
-         select customer_namespace, customer_id from record where pending = 1 and state <> 'quarantined'
-         union
-         select customer_namespace, customer_id from operation
-           where state in ('sending', 'unknown', 'parked') and state <> 'parked' and customer_id <> ''
-         union
-         select customer_namespace, customer_id from operation
-           where state in ('planned', 'held') and state = 'planned' and customer_id <> ''
-         union
-         select customer_namespace, customer_id from manual_request where to_at is null and due = 1)`,
-      ),
+    pendingCount: () => database.prepare<[], { count: number }>(`select ${countOfPending()} as count`),
     pendingCustomer: () =>
       database.prepare(
         "update record set pending = 1 where customer_namespace = +? and customer_id = +? and state <> 'quarantined'",

@@ -1,7 +1,49 @@
+import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { stateCounts } from "../journal/state-counts.ts";
+import type { StateCounts } from "../journal/state-counts.ts";
 import type { RunTable } from "./tables.ts";
+
+/** What is counted of the records that a run changed or that have their outcome from it. */
+const countedRecords = {
+  planned: "outcome_run = @run and outcome = 'planned'",
+  deferred: "outcome_run = @run and outcome = 'deferred'",
+  rejected: "outcome_run = @run and outcome = 'rejected'",
+  quarantinedLate: "changed_run = @run and state = 'quarantined' and outcome_run is not @run",
+  takenUpAgain: "outcome_run = @run and changed_run is not @run",
+  changed: "changed_run = @run",
+  lost: "changed_run = @run and state <> 'quarantined' and outcome_run is not @run",
+} as const;
+
+/** Counts of each stream as columns of one row: grouped rows would be sorted in memory first. */
+const recordCounts = streams
+  .flatMap((stream) => [
+    `sum(stream = '${stream}') as ${stream}_found`,
+    ...Object.entries(countedRecords).map(
+      ([name, counted]) => `sum(stream = '${stream}' and (${counted})) as ${stream}_${name}`,
+    ),
+  ])
+  .join(", ");
+
+/** The counts of each stream of which there is a record. */
+export function countsByStream(row: Record<string, number | null> | undefined) {
+  const count = (stream: Stream, name: keyof typeof countedRecords | "found"): number =>
+    row?.[`${stream}_${name}`] ?? 0;
+  return streams
+    .filter((stream) => count(stream, "found") > 0)
+    .map((stream) => ({
+      stream,
+      planned: count(stream, "planned"),
+      deferred: count(stream, "deferred"),
+      rejected: count(stream, "rejected"),
+      quarantinedLate: count(stream, "quarantinedLate"),
+      takenUpAgain: count(stream, "takenUpAgain"),
+      changed: count(stream, "changed"),
+      lost: count(stream, "lost"),
+    }));
+}
 
 const runColumns = "id, job, kind, trigger, scope, started_at, finished_at, state, exit_code, balance, summary, header";
 
@@ -32,34 +74,13 @@ export function runStatements(database: Sqlite) {
     lastByJob: () =>
       database.prepare<[], RunTable>(`select ${runColumns} from run where id in (${lastRunIds}) order by job`),
     operationCounts: () =>
-      database.prepare<[string], { state: string; count: number }>(
-        "select state, count(*) as count from operation where run_id = +? group by state",
-      ),
+      database.prepare<[string], StateCounts>(`select ${stateCounts} from operation where run_id = +?`),
     recordCounts: () =>
-      database.prepare<
-        [{ run: string }],
-        {
-          stream: Stream;
-          planned: number;
-          deferred: number;
-          rejected: number;
-          quarantined: number;
-          again: number;
-          changed: number;
-          lost: number;
-        }
-      >(
-        `select stream,
-         sum(outcome_run = @run and outcome = 'planned') as planned,
-         sum(outcome_run = @run and outcome = 'deferred') as deferred,
-         sum(outcome_run = @run and outcome = 'rejected') as rejected,
-         sum(changed_run = @run and state = 'quarantined' and outcome_run is not @run) as quarantined,
-         sum(outcome_run = @run and changed_run is not @run) as again,
-         sum(changed_run = @run) as changed,
-         sum(changed_run = @run and state <> 'quarantined' and outcome_run is not @run) as lost
-       from record
-       where changed_run = +@run or (outcome_run = +@run and outcome_run is not null and outcome_run is not changed_run)
-       group by stream`,
+      database.prepare<[{ run: string }], Record<string, number | null>>(
+        `select ${recordCounts} from (
+         select stream, state, changed_run, outcome_run, outcome from record where changed_run = +@run
+         union all select stream, state, changed_run, outcome_run, outcome from record
+           where outcome_run = +@run and outcome_run is not null and outcome_run is not changed_run)`,
       ),
   });
 }

@@ -5,7 +5,8 @@ import type { Stream } from "../../crm/model.ts";
 import type { RunFacts } from "../../report/facts.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
-import { runStatements } from "./run-statements.ts";
+import { foundStates } from "../journal/state-counts.ts";
+import { countsByStream, runStatements } from "./run-statements.ts";
 import type { RunState, RunTable } from "./tables.ts";
 
 /** Counts that tie records and operations of one run together. */
@@ -76,20 +77,9 @@ export class RunTables {
   }
 
   counts(run: string): RunCounts {
-    const operations: Record<string, number> = {};
-    for (const row of this.#statements.operationCounts.all(run)) operations[row.state] = row.count;
     return {
-      records: this.#statements.recordCounts.all({ run }).map((row) => ({
-        stream: row.stream,
-        planned: row.planned,
-        deferred: row.deferred,
-        rejected: row.rejected,
-        quarantinedLate: row.quarantined,
-        takenUpAgain: row.again,
-        changed: row.changed,
-        lost: row.lost,
-      })),
-      operations,
+      records: countsByStream(this.#statements.recordCounts.get({ run })),
+      operations: foundStates(this.#statements.operationCounts.get(run)),
     };
   }
 }
