@@ -30,7 +30,8 @@ export function programIn(root: string): Program {
 
 /** The options of Node that a launcher starts the program with. */
 export function launchedWith(launcher: string): string[] {
-  const words = /^exec "\$node" (?<options>.*)"\$program" "\$@"$/mu.exec(launcher)?.groups?.["options"];
+  const line = /^ *exec (?:"\$\w+"|node) (?<options>.*)"\$(?:program|root\/src\/main\.ts)" "\$@"$/mu;
+  const words = line.exec(launcher)?.groups?.["options"];
   if (words === undefined) throw new Error("the launcher does not say how it starts the program");
   return words.split(" ").filter((word) => word !== "");
 }
