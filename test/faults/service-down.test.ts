@@ -188,7 +188,7 @@ describe("a platform that goes away in the middle of a run", () => {
 
   it.each(sampled([[6], [17]]))("and comes back (at call %i): it is tried again, and the run goes on", async (k) => {
     // So many that the run is still on when the time to try again comes.
-    const count = 150;
+    const count = 500;
     const folder = cells.place(`back-${k}`);
     writeWorld(folder, companies(count, false));
     const circuit = { breakerFailures: "2", breakerOpenMs: "20" };
