@@ -71,6 +71,8 @@ it("what a service says in a sentence is kept without anything private that is k
     world.sqlite().prepare("select body from private_value where ref like 'answer/%'").all(),
   ]);
   expect(kept).toContain("asset 8000000012");
+  // Any four digits stand in a digest now and then.
+  const readable = kept.replaceAll(/\b(?:[0-9a-f]{32}|[0-9a-f]{64})\b/gu, "digest");
   for (const text of [/zo(ë|\\u00eb)/iu, /1234.?5678/u, /7946/u, /denscheid/iu, /canary@/iu, /name\s+C1/u, /userS2/iu])
-    expect(kept).not.toMatch(text);
+    expect(readable).not.toMatch(text);
 });
