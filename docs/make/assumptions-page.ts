@@ -3,9 +3,7 @@ import type { Assumption } from "../../src/contract/assumptions/assumptions.ts";
 import { code, page, table } from "./markdown.ts";
 
 function decidedBy({ decidedBy }: Assumption): string {
-  if (decidedBy === "fixed") return "the program";
-  if ("setting" in decidedBy) return decidedBy.setting.replaceAll(/[\w]+(?:\.\w+)+/gu, code);
-  return `not built yet: ${decidedBy.notBuiltYet}`;
+  return decidedBy === "fixed" ? "the program" : decidedBy.setting.replaceAll(/[\w]+(?:\.\w+)+/gu, code);
 }
 
 /** What the contracts leave open, row by row. */

@@ -137,6 +137,8 @@ function listPart(): string[] {
       ["Key of an entry", "Meaning"],
       Object.entries(listEntryReference).map(([key, means]) => [code(key), means]),
     ),
+    "A field that holds one object (`mergedInto` of a customer) is written as its fields: " +
+      `${code("{id: PATH}")}. There is none where one of its required fields has no value.`,
   ];
 }
 

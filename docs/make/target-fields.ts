@@ -18,8 +18,18 @@ export function fieldsOf(schema: z.ZodObject, prefix = ""): TargetField[] {
     if (inner instanceof z.ZodLiteral) return [];
     const full = `${prefix}${name}`;
     const own = { name: full, type: typeOf(inner), required, default: standard, description: description ?? "" };
-    return [own, ...elementsOf(inner).flatMap(([label, element]) => fieldsOf(element, `${full}${label}[].`))];
+    const inside = isPlainObject(inner) ? fieldsOf(inner, `${full}.`) : [];
+    return [
+      own,
+      ...inside,
+      ...elementsOf(inner).flatMap(([label, element]) => fieldsOf(element, `${full}${label}[].`)),
+    ];
   });
+}
+
+/** An object that a mapping fills field by field; money is made by an operator. */
+function isPlainObject(schema: z.core.$ZodType): schema is z.ZodObject {
+  return schema instanceof z.ZodObject && !("minor" in schema.shape);
 }
 
 function elementsOf(schema: z.core.$ZodType): [string, z.ZodObject][] {
@@ -61,7 +71,7 @@ function typeOf(schema: z.core.$ZodType): string {
   if (schema instanceof z.ZodNumber) return `integer${bounds(schema.minValue, schema.maxValue, "")}`;
   if (schema instanceof z.ZodBoolean) return "boolean";
   if (schema instanceof z.ZodArray) return schema.element instanceof z.ZodString ? "texts" : "list of objects";
-  return "money";
+  return isPlainObject(schema) ? "object" : "money";
 }
 
 function bounds(least: number | null, most: number | null, unit: string): string {

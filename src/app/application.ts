@@ -100,16 +100,21 @@ export class Application {
   async ledger(): Promise<Ledger> {
     if (this.#ledger !== undefined) return this.#ledger;
     makeLedgerFolder(this.ledgerPath, this.config.ledger.group);
+    this.#ledger = await this.ledgerAt(this.ledgerPath);
+    return this.#ledger;
+  }
+
+  /** A ledger at another place with the same key; whoever asks for it closes it. */
+  async ledgerAt(path: string): Promise<Ledger> {
     const { sealKey } = this.config.ledger;
-    this.#ledger = await Ledger.open({
-      path: this.ledgerPath,
+    return await Ledger.open({
+      path,
       clock: this.clock,
       ids: createIds(() => this.clock.now(), this.random),
       random: this.random,
       group: this.group,
       sealSecret: sealKey === undefined ? undefined : this.secrets.reveal(sealKey),
     });
-    return this.#ledger;
   }
 
   /**
@@ -188,8 +193,9 @@ export class Application {
     await ledger.identity.requirePlatform(await platformName(this));
   }
 
-  async runDependencies(): Promise<RunDependencies> {
-    const ledger = await this.ledger();
+  /** What a run works with; `at`: on another ledger than that of the configuration. */
+  async runDependencies(at?: Ledger): Promise<RunDependencies> {
+    const ledger = at ?? (await this.ledger());
     await ledger.identity.name();
     return {
       ledger,
@@ -199,6 +205,7 @@ export class Application {
       settings: this.config.assumptions,
       settle: this.config.settle,
       ordersUnseen: this.config.orders.unseen,
+      policies: this.config.policies,
       concurrency: this.config.concurrency.customers,
       clock: this.clock,
       random: this.random,

@@ -1,7 +1,10 @@
+import { toJson } from "../base/canonical-json.ts";
+import { programVersion } from "../base/program-version.ts";
 import { toInstant } from "../base/clock.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { streams } from "../crm/model.ts";
-import type { CustomerPlan } from "../plan/plan.ts";
+import type { Taking } from "../plan/limits.ts";
+import { heldOf, takenBefore } from "../run/judgement.ts";
 import { planRun } from "../run/plan-run.ts";
 import type { Planned, PlanSummary } from "../run/plan-run.ts";
 import type { RunRequest } from "../run/request.ts";
@@ -9,7 +12,11 @@ import { runSync } from "../run/run.ts";
 import type { RunSummary } from "../run/summary.ts";
 import { tellPeople } from "../run/alerts.ts";
 import type { Application } from "./application.ts";
-import { readPlanFile, writePlanFile } from "./plan-file.ts";
+import { chosenFrom } from "./chosen-operations.ts";
+import type { Choice } from "./chosen-operations.ts";
+import { planFormat, readPlanFile, writePlanFile } from "./plan-file.ts";
+import type { KeptPlan } from "./plan-file.ts";
+import { privateIn } from "./shown-private.ts";
 import { underRunLock } from "./run-lock.ts";
 
 /** What part of the work a person means; undefined: all of it. */
@@ -31,21 +38,46 @@ export async function planByHand(
   application: Application,
   scope: Scope,
   out: string | undefined,
-  { signal, show, showPlan }: ByHand<PlanSummary> & { showPlan: (planned: Planned) => void },
+  {
+    signal,
+    show,
+    showPlan,
+    privateFor,
+  }: ByHand<PlanSummary> & {
+    showPlan: (planned: Planned, shown: Record<string, string> | undefined) => void;
+    /** Who sees the personal data behind the markers; undefined: nobody does. */
+    privateFor: string | undefined;
+  },
 ): Promise<ExitCode> {
   const dependencies = await application.runDependencies();
-  const kept: CustomerPlan[] = [];
+  const kept: KeptPlan[] = [];
+  const takings: Taking[] = [];
   return await underRunLock(application, async () => {
     const request = { ...requestOf(application, "plan", signal), scope, read: true };
+    if (privateFor !== undefined)
+      await dependencies.ledger.audit.append({
+        kind: "private-shown",
+        subject: "plan",
+        body: { by: privateFor, scope: scope === undefined ? null : toJson(scope) },
+      });
+    const valueOf = dependencies.ledger.private.reader();
     const keep = (planned: Planned): void => {
-      if (out !== undefined && "plan" in planned && planned.plan.operations.length > 0) kept.push(planned.plan);
-      showPlan(planned);
+      const shown = privateFor === undefined || !("plan" in planned) ? undefined : privateIn(planned.plan, valueOf);
+      if (out !== undefined && "plan" in planned && planned.plan.operations.length > 0) {
+        kept.push({ plan: planned.plan, shown });
+        takings.push(...planned.takings);
+      }
+      showPlan(planned, shown);
     };
     const save = async (run: string): Promise<void> => {
       if (out === undefined) return;
       const ledger = await dependencies.ledger.identity.name();
       const at = toInstant(application.clock.now());
-      writePlanFile(out, { type: "plan", format: 1, ledger, run, at, config: application.header.hash }, kept);
+      const windows = await takenBefore(dependencies);
+      const held = await heldOf({ ...dependencies, limits: request.limits.taking }, takings, windows);
+      const shown = privateFor === undefined ? ("withheld" as const) : ("shown" as const);
+      const made = { version: programVersion(), ledger, run, at, config: application.header.hash, private: shown };
+      await writePlanFile(out, { type: "plan", format: planFormat, ...made }, kept, held);
     };
     const summary = await planRun(dependencies, request, keep, save);
     await show(summary);
@@ -53,21 +85,29 @@ export async function planByHand(
   });
 }
 
-/** Applies a saved plan exactly, or the plan of now where no file is named. */
+/** What a person applies of a saved plan. `told`: what of it was applied before, a sentence each. */
+interface SavedFile {
+  file: string;
+  choice: Choice;
+  told: (before: readonly string[]) => void;
+}
+
+/** Applies a saved plan exactly, or what was chosen of it; or the plan of now where no file is named. */
 export async function applyByHand(
   application: Application,
-  file: string | undefined,
+  from: SavedFile | undefined,
   { signal, show }: ByHand<RunSummary>,
 ): Promise<ExitCode> {
-  const dependencies = await application.runDependencies();
-  const saved = file === undefined ? undefined : readPlanFile(file, await dependencies.ledger.identity.name());
+  const { ledger } = await application.runDependencies();
   const request = requestOf(application, "apply", signal);
-  return await synchronise(application, show, {
-    ...request,
-    read: saved === undefined,
-    expected: saved?.customers,
-    header: { ...request.header, plan: saved?.header.run },
-  });
+  if (from === undefined) return await synchronise(application, show, { ...request, read: true });
+  const saved = readPlanFile(from.file, await ledger.identity.name());
+  const { run } = saved.header;
+  const { expected, before } = chosenFrom(from.file, saved, from.choice, await ledger.runs.appliedOf(run));
+  from.told(before);
+  const { undo } = saved.header;
+  const header = { ...request.header, plan: run, ...(undo === undefined ? {} : { undo }) };
+  return await synchronise(application, show, { ...request, read: false, expected, header });
 }
 
 /** Synchronises one customer, one order's customer or one source, thoroughly. */

@@ -1,8 +1,9 @@
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodeOf, exitCodes } from "../base/errors.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
-import type { FoundDifference } from "../report/reconciliation/rows.ts";
+import type { DifferencesOfCustomer } from "../run/differences.ts";
 import type { BoundJob } from "../run/job.ts";
+import { usualSpread } from "../run/run-settings.ts";
 import type { RunDependencies, RunRequest } from "../run/request.ts";
 import { thinHistory } from "../run/retention.ts";
 import { runSync } from "../run/run.ts";
@@ -28,6 +29,10 @@ export interface JobRequest {
   /** Sources that a person says have really lost their records, and who says so. */
   acceptShrink?: readonly string[];
   by?: string;
+  /** The most calls that reading back may make, in place of what the job says. */
+  calls?: number;
+  /** Shares of the enterprises that go first, in place of what the job says. */
+  canary?: readonly number[];
   /** Shown when the job came to its end, while the run lock is still held. */
   show?: (ended: EndedJob) => Promise<void>;
 }
@@ -85,6 +90,7 @@ export async function executeJob(application: Application, job: BoundJob, reques
 }
 
 async function executeSync({ application, dependencies, job, request, header }: Execution): Promise<Outcome> {
+  const shares = request.canary ?? job.canary;
   const summary = await runSync(
     { ...dependencies, sources: dependencies.sources.filter((source) => job.sources.includes(source.name)) },
     {
@@ -94,6 +100,7 @@ async function executeSync({ application, dependencies, job, request, header }: 
       limits: job.limits,
       read: true,
       acceptShrink: request.acceptShrink,
+      canary: shares === undefined ? undefined : { shares, differences: (since) => differencesIn(application, since) },
       signal: request.signal,
       header,
     },
@@ -112,16 +119,20 @@ async function executeVerify(execution: Execution): Promise<Outcome> {
       streams: job.streams,
       signal: request.signal,
       header,
-      findings: () => findingsIn(application),
+      budget: request.calls === undefined ? job.budget : { spread: usualSpread, ...job.budget, calls: request.calls },
+      differences: (since) => differencesIn(application, since),
     }),
   );
   const found = findingCount(summary.findings);
   return { ended: { kind: "verify", summary, found }, exitCode: summary.exitCode, state: summary.state };
 }
 
-/** What the last readings of all customers show otherwise than it was placed. */
-export async function* findingsIn(application: Application): AsyncGenerator<FoundDifference, void, void> {
-  yield* (await application.inquiry()).findings();
+/** What readings of that time and later show otherwise than it was sent. */
+export async function* differencesIn(
+  application: Application,
+  since: string,
+): AsyncGenerator<DifferencesOfCustomer, void, void> {
+  yield* (await application.inquiry()).differences(since);
 }
 
 async function executeReport(execution: Execution): Promise<Outcome> {

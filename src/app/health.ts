@@ -34,6 +34,8 @@ export interface Health {
     quarantined: number;
     records: OpenCount[];
     streams: string[];
+    /** What readings back showed otherwise than it was left. */
+    differences: { class: string; count: number; since: string }[];
     runs: string[];
   };
   breakers: Record<string, "closed" | "open" | "half-open">;
@@ -105,6 +107,11 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
       quarantined: records.filter((row) => row.standing === "quarantined").reduce((sum, row) => sum + row.count, 0),
       records,
       runs: [...last.values()].filter((run) => !byHand(run)).flatMap(troubleCodes),
+      differences: (await ledger.state.differences(0)).counts.map(({ class: named, count, since }) => ({
+        class: named,
+        count,
+        since,
+      })),
       streams: (await ledger.records.troubledReads()).map((read) => `${read.source}/${read.stream}`),
     },
     breakers: { "order-service": circuit("orderService"), "member-center": circuit("memberCenter") },

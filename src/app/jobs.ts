@@ -1,7 +1,8 @@
-import { exitCodes, Problem, Problems } from "../base/errors.ts";
+import { exitCodes, Problem, Problems, usage } from "../base/errors.ts";
 import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
 import { bindJobs } from "../run/job.ts";
 import type { BoundJob, JobsConfig } from "../run/job.ts";
+import { sharesSchema } from "../run/run-settings.ts";
 import type { Source } from "../source/source.ts";
 import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
 import { monthlyReport } from "../../jobs/monthly-report.ts";
@@ -25,6 +26,16 @@ export function jobNamed(jobs: readonly BoundJob[], id: string): BoundJob {
     cure: `use one of: ${jobs.map((item) => item.id).join(", ")}`,
     exitCode: exitCodes.usage,
   });
+}
+
+/** The shares of the enterprises that go first, as a person wrote them. Throws a Problem (exit code 64). */
+export function sharesOf(text: string, { id, kind }: Pick<BoundJob, "id" | "kind">): number[] {
+  const shares = sharesSchema.safeParse(text.split(",").map(Number));
+  if (!shares.success)
+    throw usage(`--canary takes rising shares above 0 and below 100, not ${text}`, "--canary 1,5,25");
+  if (kind !== "sync")
+    throw usage(`the job ${id} is of kind ${kind}, and only synchronising goes by shares`, "leave --canary out");
+  return shares.data;
 }
 
 /** Every stream of every source, each with the first job that reads it. */

@@ -1,70 +1,135 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { canonicalJson, sha256 } from "../base/canonical-json.ts";
+import { canonicalJson, sha256, toJson } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import type { Operation } from "../operation/operation.ts";
+import { kindOf } from "../operation/registry.ts";
+import type { HeldFor } from "../plan/limits.ts";
+import { restsOf } from "../plan/contradicted.ts";
+import { needsOf } from "../plan/needs-of-operations.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
+import { writeWhole } from "./written-files.ts";
+
+/** The format that this version writes and reads. */
+export const planFormat = 2;
 
 const headerSchema = z.strictObject({
   type: z.literal("plan"),
-  format: z.literal(1),
+  format: z.literal(planFormat),
+  version: z.string(),
   ledger: z.string(),
   run: z.string(),
   at: z.string(),
   config: z.string(),
+  /** Whether the personal data behind the markers stands in the file. */
+  private: z.enum(["withheld", "shown"]),
+  /** The run that it takes back; a plan without it does what the CRM wants. */
+  undo: z.string().optional(),
 });
+const formatSchema = z.looseObject({ type: z.literal("plan"), format: z.int() });
 const customerSchema = z.strictObject({
   type: z.literal("customer"),
   namespace: z.string(),
   id: z.string(),
-  fingerprint: z.string(),
-  operations: z.array(z.looseObject({ hash: z.string() })),
+  facts: z.record(z.string(), z.string()),
+  private: z.record(z.string(), z.string()).optional(),
+  operations: z.array(
+    z.looseObject({ hash: z.string(), endpoint: z.string(), subject: z.string(), needs: z.array(z.string()) }),
+  ),
 });
 const trailerSchema = z.strictObject({ type: z.literal("end"), customers: z.int(), sha256: z.string() });
 
 export type PlanHeader = z.infer<typeof headerSchema>;
 
+/** An operation of a saved plan, as far as it has to be known to choose it. */
+export interface SavedOperation {
+  hash: string;
+  endpoint: string;
+  subject: string;
+  /** Hashes of the operations that have to be done before it. */
+  needs: readonly string[];
+}
+
+/** What was saved of one customer. */
+export interface SavedCustomer {
+  customer: RecordKey;
+  facts: Readonly<Record<string, string>>;
+  operations: readonly SavedOperation[];
+}
+
+export interface SavedPlan {
+  header: PlanHeader;
+  customers: ReadonlyMap<string, SavedCustomer>;
+}
+
+/** A plan that is to be saved; `shown`: the personal data behind its markers, where somebody may see it. */
+export interface KeptPlan {
+  plan: CustomerPlan;
+  shown: Record<string, string> | undefined;
+}
+
 /**
- * Writes plans as NDJSON: a header, a line for each customer with its operations, a trailer with the hash of every
- * line before it.
+ * Writes plans as NDJSON: a header, a line for each customer with its facts and its operations, a trailer with the hash
+ * of every line before it. `held` says what limits and policies would hold, by hash. It is for its owner alone, also
+ * where a file of that name was there before.
  */
-export function writePlanFile(path: string, header: PlanHeader, plans: readonly CustomerPlan[]): void {
+export async function writePlanFile(
+  path: string,
+  header: PlanHeader,
+  plans: readonly KeptPlan[],
+  held: ReadonlyMap<string, HeldFor>,
+): Promise<void> {
   const lines = [canonicalJson(header)];
-  for (const plan of plans) {
+  for (const { plan, shown } of plans) {
+    const needs = needsOf(plan.operations);
     lines.push(
       canonicalJson({
         type: "customer",
         namespace: plan.customer.namespace,
         id: plan.customer.id,
-        fingerprint: plan.fingerprint,
-        operations: plan.operations.map((operation): JsonObject => ({
-          kind: operation.kind,
-          endpoint: operation.endpoint,
-          stage: operation.stage,
-          subject: operation.subject,
-          reason: operation.reason,
-          target: operation.target,
-          payload: operation.payload,
-          before: operation.before,
-          after: operation.after,
-          takesAway: operation.takesAway,
-          hash: operation.hash,
+        facts: { ...plan.facts },
+        ...(shown !== undefined && { private: shown }),
+        operations: plan.operations.map((operation) => ({
+          ...operationJson(operation, held.get(operation.hash)),
+          needs: [...(needs.get(operation.hash) ?? [])],
         })),
       }),
     );
   }
   const trailer: Json = { type: "end", customers: plans.length, sha256: sha256(lines.join("\n")) };
-  writeFileSync(path, `${[...lines, canonicalJson(trailer)].join("\n")}\n`, { mode: 0o600 });
+  const text = `${[...lines, canonicalJson(trailer)].join("\n")}\n`;
+  await writeWhole(path, [text], { what: "plan", group: undefined });
 }
 
-export interface SavedPlan {
-  header: PlanHeader;
-  customers: Map<string, { customer: RecordKey; fingerprint: string; hashes: string[] }>;
+/** An operation of a plan for people and machines. */
+function operationJson(operation: Operation, held: HeldFor | undefined): JsonObject {
+  const kind = kindOf(operation);
+  return {
+    kind: operation.kind,
+    endpoint: operation.endpoint,
+    stage: operation.stage,
+    subject: operation.subject,
+    records: operation.records.map(({ stream, namespace, id }) => ({ stream, namespace, id })),
+    reason: operation.reason,
+    target: operation.target,
+    payload: operation.payload,
+    before: operation.before,
+    after: operation.after,
+    takesAway: operation.takesAway,
+    weight: toJson(operation.weight),
+    policy: operation.policy ?? null,
+    heldBy: held === undefined ? null : { scope: held.scope, explanation: held.explanation },
+    restsOn: [...new Set(restsOf(operation).map(({ row }) => row))],
+    lines: kind.planLines(operation.payload),
+    hash: operation.hash,
+  };
 }
 
-function refused(path: string, why: string): Problem {
+/** Why a saved plan is not applied. */
+export function refused(path: string, why: string): Problem {
   return new Problem({
     code: "plan.refused",
     message: `the plan ${path} was refused: ${why}. Nothing was sent`,
@@ -91,21 +156,27 @@ export function readPlanFile(path: string, ledger: string): SavedPlan {
   };
   const trailer = trailerSchema.safeParse(parse(lines.at(-1)));
   const header = headerSchema.safeParse(parse(lines[0]));
-  if (!header.success) throw refused(path, "it is no plan file of this version");
+  if (!header.success) throw refused(path, otherFormat(parse(lines[0])));
   if (!trailer.success) throw refused(path, "it was cut off: its last line is missing");
   const body = lines.slice(0, -1);
   if (sha256(body.join("\n")) !== trailer.data.sha256) throw refused(path, "it was changed after it was made");
   if (header.data.ledger !== ledger) throw refused(path, "it was made for another ledger");
-  const customers: SavedPlan["customers"] = new Map();
+  const customers = new Map<string, SavedCustomer>();
   for (const line of body.slice(1)) {
     const customer = customerSchema.safeParse(parse(line));
     if (!customer.success) throw refused(path, "it is no plan file of this version");
-    const key = { namespace: customer.data.namespace, id: customer.data.id };
-    customers.set(formatKey(key), {
-      customer: key,
-      fingerprint: customer.data.fingerprint,
-      hashes: customer.data.operations.map((operation) => operation.hash),
-    });
+    const { namespace, id, facts, operations } = customer.data;
+    const key = { namespace, id };
+    const saved = operations.map(({ hash, endpoint, subject, needs }) => ({ hash, endpoint, subject, needs }));
+    customers.set(formatKey(key), { customer: key, facts, operations: saved });
   }
   return { header: header.data, customers };
+}
+
+/** What is wrong with a first line that is no header of this version. */
+function otherFormat(first: unknown): string {
+  const header = formatSchema.safeParse(first);
+  if (!header.success || header.data.format === planFormat) return "it is no plan file of this version";
+  const version = header.data.format < planFormat ? "an older" : "a newer";
+  return `it was made by ${version} version of the program (format ${header.data.format}, this one has ${planFormat})`;
 }

@@ -52,7 +52,7 @@ export async function previewRequests(
   customer: RecordKey,
   requests: readonly NewRequest[],
 ): Promise<Operation[]> {
-  await (await application.ledger()).state.requireFree(customer, requests);
+  await (await application.ledger()).requests.requireFree(customer, requests);
   return await preview(application, customer, () =>
     requests.map((request) => ({ type: "request-made", customer, request })),
   );
@@ -76,19 +76,23 @@ async function preview(
   customer: RecordKey,
   changesOf: (loaded: Pick<CustomerInput, "known">) => Parameters<typeof applyChanges>[1],
 ): Promise<Operation[]> {
-  const { ledger, settings } = await application.runDependencies();
+  const { ledger, settings, policies } = await application.runDependencies();
   const loaded = await ledger.state.load(customer);
   const context = { customer, at: toInstant(application.clock.now()) };
   const known = applyChanges(loaded.known, changesOf(loaded), context);
-  const rejections = new StandingRejections(loaded.rejections, settings);
-  return planRequested({ ...loaded, known }, settings, { rejections, tried: new Set() }).operations;
+  const rejections = new StandingRejections(loaded.rejections, {
+    settings,
+    policies,
+    contradicted: ledger.assumptions.contradictions,
+  });
+  return planRequested({ ...loaded, known }, settings, { rejections, tried: new Set(), byHand: true }).operations;
 }
 
 /** Takes back what was asked for and is not done, with an audit entry. Nothing is sent. */
 export async function takeBack(application: RequestDesk, asking: Asking, { show }: Shown): Promise<ExitCode> {
   const ledger = await application.ledger();
   await requireCustomer(ledger, asking.customer);
-  await ledger.state.withdraw(asking.customer, asking.names, asking);
+  await ledger.requests.withdraw(asking.customer, asking.names, asking);
   await show(await resultOf(ledger, asking.customer, undefined));
   return exitCodes.ok;
 }
@@ -108,7 +112,7 @@ export async function askFor(
   const { customer, names, by } = asking;
   const [first] = names;
   const { commands, noun } = requestKindOf(first);
-  await ledger.state.ask(customer, requests, asking);
+  await ledger.requests.ask(customer, requests, asking);
   return await orLater(async () => {
     const header = { ...application.runHeader(), by };
     const summary = await runSync(dependencies, {
@@ -173,7 +177,8 @@ function exitCodeOf({ requests, open }: RequestResult, names: Asking["names"], s
   return exitCodes.recordsRejected;
 }
 
-async function requireCustomer(ledger: Ledger, customer: RecordKey): Promise<void> {
+/** Throws a Problem where no source has given the customer. */
+export async function requireCustomer(ledger: Ledger, customer: RecordKey): Promise<void> {
   if (await ledger.records.has("customers", customer)) return;
   throw refused(
     "record.unknown",

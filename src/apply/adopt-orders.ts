@@ -1,8 +1,13 @@
+import { canonicalJson } from "../base/canonical-json.ts";
+import type { ProductInstance } from "../contract/asset-contents.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
+import { productUnits } from "../crm/tree.ts";
 import { shownOrderKind } from "../ledger/state/observations.ts";
-import { maybeThere, notShown, shownInPart } from "../plan/adoption.ts";
-import type { ShownOrder } from "../plan/adoption.ts";
+import { amendedElsewhere, maybeThere, notShown, shownInOtherForm, shownInPart } from "../plan/adoption.ts";
+import type { ShownForm, ShownOrder } from "../plan/adoption.ts";
+import { otherThanWanted } from "../plan/shown-otherwise.ts";
+import { agreedWithNone } from "../operation/state/order-steps.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Link } from "../operation/state/link.ts";
 import type { Snapshot } from "../platform/snapshot.ts";
@@ -12,22 +17,43 @@ import type { OrderWithTree } from "../operation/desired.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";
+import { shownAmendments, shownTogether } from "./shown-amendments.ts";
+import type { ShownAmendment } from "./shown-amendments.ts";
 
 type Order = OrderWithTree;
 
 /** What looking for the orders of an enterprise that somebody else made came to. */
 export interface Sought {
-  /** Those that were found, which count as placed. */
-  adopted: readonly OrderPlaced[];
+  /** That those which were found count as placed, and what stands of them. */
+  adopted: readonly StateChange[];
   /** Why others wait, by order: they may be there, whole or in part. */
   unclear: ReadonlyMap<string, Block>;
 }
 
-type OrderPlaced = Extract<StateChange, { type: "order-placed" }>;
-
 interface ShownNow {
   licenceOrders: Map<string, string>;
   products: Map<string, string[]>;
+  forms: Map<string, ShownForm[]>;
+}
+
+/** An order of which something is shown, or (`shown: undefined`) surely nothing any more, as it counts as placed. */
+export interface FoundOrder {
+  order: Order;
+  channelOrderId: string;
+  /** All that is shown of it. */
+  shown: ShownOrder | undefined;
+  /** Under its own number. */
+  own: ShownOrder | undefined;
+  amendments: readonly ShownAmendment[];
+}
+
+/** Brings back what stands of an order beside that it is placed, as changes that are recorded together with that. */
+export type RebuildOrder = (knows: CustomerState, found: FoundOrder) => Promise<StateChange[]>;
+
+interface Compared {
+  adopted: StateChange[];
+  partial: Map<string, Block>;
+  hidden: Map<string, Block>;
 }
 
 /** One reading of all assets of an enterprise. */
@@ -42,17 +68,25 @@ interface Examination {
  * Looks for the orders of an enterprise that somebody else made, so that none that is there is placed a second time.
  * Before its first order every asset it shows is read ((M6 ∪ E8) → M7), and what it shows is kept; an order that comes
  * later is compared with that. An order counts as placed only where all its products are shown under its channel order
- * number; one that is shown in part is looked for anew in each attempt and waits for a person, and so does one that is
- * not shown where that proves nothing (A43).
+ * number, in the form that the CRM gives; one that is shown in part or otherwise is looked for anew in each attempt and
+ * waits for a person, and so does one that is not shown where that proves nothing (A43). One that the CRM does not want
+ * any more and that is shown counts as placed and agrees with nothing, so that its ending is planned.
  */
 export class OrderAdoption {
   readonly #deps: Pick<ApplyDependencies, "ledger" | "settings">;
   readonly #snapshot: Snapshot;
+  readonly #rebuild: RebuildOrder | undefined;
   #examination: Examination | undefined;
 
-  constructor(deps: Pick<ApplyDependencies, "ledger" | "settings">, snapshot: Snapshot) {
+  /** `rebuild` brings amendments and numbers back; without it an order that has amendments waits. */
+  constructor(
+    deps: Pick<ApplyDependencies, "ledger" | "settings">,
+    snapshot: Snapshot,
+    { rebuild }: { rebuild?: RebuildOrder | undefined } = {},
+  ) {
     this.#deps = deps;
     this.#snapshot = snapshot;
+    this.#rebuild = rebuild;
   }
 
   async seek(knows: CustomerState): Promise<Sought> {
@@ -63,16 +97,16 @@ export class OrderAdoption {
       return { adopted: [], unclear: new Map() };
     await knows.settled();
     if (!link.examined) await this.#examine(knows, link);
-    let found = await this.#compare(loaded, orders);
+    let found = await this.#compare(knows, loaded, orders);
     if (found.partial.size > 0 && this.#examination === undefined) {
       await this.#examine(knows, link);
-      found = await this.#compare(loaded, orders);
+      found = await this.#compare(knows, loaded, orders);
     }
     if (found.adopted.length > 0) {
       await knows.record(found.adopted, {
         kind: "examined",
         subject: `customer:${formatKey(loaded.customer)}`,
-        body: { enterpriseGlobalId: link.enterpriseGlobalId, adopted: found.adopted.map(orderIn) },
+        body: { enterpriseGlobalId: link.enterpriseGlobalId, adopted: found.adopted.flatMap(orderIn) },
       });
     }
     return {
@@ -102,11 +136,13 @@ export class OrderAdoption {
         const order: ShownNow = shown.get(product.channelOrderId) ?? {
           licenceOrders: new Map(),
           products: new Map(),
+          forms: new Map(),
         };
         if (product.licenseOrderId !== null) order.licenceOrders.set(product.licenseOrderId, product.licenseType ?? "");
         if (product.crmProductId !== null) {
           const numbers = order.products.get(product.crmProductId) ?? [];
           order.products.set(product.crmProductId, [...numbers, asset.assetNum]);
+          addForm(order.forms, product.crmProductId, product);
         }
         shown.set(product.channelOrderId, order);
       }
@@ -121,7 +157,11 @@ export class OrderAdoption {
       customer,
       kind: shownOrderKind,
       subject,
-      body: { licenceOrders: Object.fromEntries(order.licenceOrders), products: Object.fromEntries(order.products) },
+      body: {
+        licenceOrders: Object.fromEntries(order.licenceOrders),
+        products: Object.fromEntries(order.products),
+        forms: Object.fromEntries(order.forms),
+      },
     }));
     const clear: StateChange[] = bareAssets.length === 0 ? [{ type: "examined", customer }] : [];
     const changes: StateChange[] = [
@@ -137,26 +177,61 @@ export class OrderAdoption {
     });
   }
 
-  async #compare(
-    loaded: LoadedCustomer,
-    orders: readonly Order[],
-  ): Promise<{ adopted: OrderPlaced[]; partial: Map<string, Block>; hidden: Map<string, Block> }> {
-    const adopted: OrderPlaced[] = [];
-    const partial = new Map<string, Block>();
-    const hidden = new Map<string, Block>();
+  async #compare(knows: CustomerState, loaded: LoadedCustomer, orders: readonly Order[]): Promise<Compared> {
+    const compared: Compared = { adopted: [], partial: new Map(), hidden: new Map() };
+    const others = new Set(loaded.orders.map((order) => channelNumberOf(this.#deps, order)));
+    const numbers = await this.#numbers(loaded);
     for (const order of orders) {
+      const key = formatKey(order.key);
       const channelOrderId = channelNumberOf(this.#deps, order);
-      const shown = await this.#shown(loaded, channelOrderId);
+      const shownUnder = async (number: string): Promise<ShownOrder | undefined> => await this.#shown(loaded, number);
+      const own = await shownUnder(channelOrderId);
+      const amended = { order: order.key, channelOrderId, others, numbers };
+      const amendments = await shownAmendments(this.#deps.settings, amended, shownUnder);
+      const under = [...(own === undefined ? [] : [own]), ...amendments.map((item) => item.shown)];
+      const shown = under.length === 0 ? undefined : shownTogether(under);
+      const found: FoundOrder = { order, channelOrderId, shown, own, amendments };
       if (shown === undefined) {
-        const block = order.state === "current" && !order.body.cancelled ? await this.#mayBeThere(order) : undefined;
-        if (block !== undefined) hidden.set(formatKey(order.key), block);
+        const block = await this.#mayBeThere(order);
+        if (isWanted(order) && block !== undefined) compared.hidden.set(key, block);
+        if (!isWanted(order) && block === undefined && this.#rebuild !== undefined)
+          await this.#adopt(knows, found, compared.adopted);
         continue;
       }
-      const missing = notShown(order, shown);
-      if (missing.length > 0) partial.set(formatKey(order.key), shownInPart(order, channelOrderId, missing));
-      else await adopt(this.#deps, loaded, order, shown.licenceOrders, adopted);
+      const waits = this.#whyNotAdopted(found, shown);
+      if (waits !== undefined) compared.partial.set(key, waits);
+      else await this.#adopt(knows, found, compared.adopted);
     }
-    return { adopted, partial, hidden };
+    return compared;
+  }
+
+  /** Why an order waits that is shown: not as the CRM has it, or with what only a rebuild brings back. */
+  #whyNotAdopted({ order, channelOrderId, amendments }: FoundOrder, shown: ShownOrder): Block | undefined {
+    if (amendments.length > 0 && this.#rebuild === undefined)
+      return amendedElsewhere(order, channelOrderId, amendments);
+    const missing = notShown(order, shown);
+    if (missing.length > 0) return shownInPart(order, channelOrderId, missing);
+    const otherwise = otherThanWanted(order, shown, this.#deps.settings);
+    return otherwise.length > 0 ? shownInOtherForm(order, channelOrderId, otherwise) : undefined;
+  }
+
+  /**
+   * Takes an order for the one that is there, unless the ledger or another order has that number already: then it
+   * waits, and says so.
+   */
+  async #adopt(knows: CustomerState, found: FoundOrder, adopted: StateChange[]): Promise<void> {
+    const { order, channelOrderId } = found;
+    if (adopted.some((change) => change.type === "order-placed" && change.channelOrderId === channelOrderId)) return;
+    if (await this.#deps.ledger.state.isPlaced(channelOrderId)) return;
+    adopted.push(placedBy(knows, found), ...((await this.#rebuild?.(knows, found)) ?? []));
+    if (found.shown === undefined || isWanted(order)) return;
+    adopted.push({ type: "order-agreed", order: order.key, version: order.version, bodyHash: agreedWithNone });
+  }
+
+  /** All channel order numbers under which the enterprise shows anything. */
+  async #numbers({ customer }: LoadedCustomer): Promise<string[]> {
+    if (this.#examination !== undefined) return [...this.#examination.shown.keys()];
+    return await this.#deps.ledger.state.shownNumbers(customer);
   }
 
   async #shown(loaded: LoadedCustomer, channelOrderId: string): Promise<ShownOrder | undefined> {
@@ -186,43 +261,53 @@ function isOpen(order: Order, { known }: LoadedCustomer): boolean {
   return order.pending && order.state !== "quarantined" && !known.placedOrders.has(formatKey(order.key));
 }
 
-function channelNumberOf(deps: Pick<ApplyDependencies, "settings">, order: Order): string {
+/** The channel order number that an order has, or would be placed under (A16). */
+export function channelNumberOf(deps: Pick<ApplyDependencies, "settings">, order: Order): string {
   const { id, namespace } = order.key;
   return order.body.channelOrderId ?? fillTemplate(deps.settings.channelOrderIdTemplate, { id, namespace });
 }
 
-/**
- * Takes an order for the one that is there, unless the ledger or another order has that number already: then it waits,
- * and says so.
- */
-async function adopt(
-  deps: Pick<ApplyDependencies, "ledger" | "settings">,
-  loaded: LoadedCustomer,
-  order: Order,
-  licenceOrders: ReadonlyMap<string, string>,
-  adopted: OrderPlaced[],
-): Promise<void> {
-  const channelOrderId = channelNumberOf(deps, order);
-  if (adopted.some((change) => change.channelOrderId === channelOrderId)) return;
-  if (await deps.ledger.state.isPlaced(channelOrderId)) return;
-  adopted.push({
+function isWanted({ state, body }: Order): boolean {
+  return state === "current" && !body.cancelled;
+}
+
+function placedBy({ customer }: CustomerState, { order, channelOrderId, own }: FoundOrder): StateChange {
+  return {
     type: "order-placed",
     order: order.key,
-    customer: loaded.customer,
+    customer,
     channelOrderId,
     bodyHash: order.bodyHash,
     version: order.version,
+    products: productUnits(order.tree.assets),
     operationId: null,
     origin: "adopted",
-    licenceOrders: [...licenceOrders].map(([licenseOrderId, licenseType], index) => ({
+    licenceOrders: [...(own?.licenceOrders ?? [])].map(([licenseOrderId, licenseType], index) => ({
       sequence: index + 1,
       licenseType,
       platformCustomerId: "",
       licenseOrderId,
     })),
-  });
+  };
 }
 
-function orderIn(change: OrderPlaced): string {
-  return formatKey(change.order);
+/** Each form once. */
+function addForm(forms: Map<string, ShownForm[]>, id: string, product: ProductInstance): void {
+  const form: ShownForm = {
+    productUri: product.productUri ?? null,
+    gmsPid: product.gmsPid ?? null,
+    appKey: product.appKey ?? null,
+    limitConcurrent: product.limitConcurrent ?? null,
+    limitStartTime: product.limitStartTime ?? null,
+    limitEndTime: product.limitEndTime ?? null,
+    trial: product.trial ?? null,
+    timeDurationExpression: product.timeDurationExpression ?? null,
+  };
+  const known = forms.get(id) ?? [];
+  const text = canonicalJson(form);
+  if (!known.some((other) => canonicalJson(other) === text)) forms.set(id, [...known, form]);
+}
+
+function orderIn(change: StateChange): string[] {
+  return change.type === "order-placed" ? [formatKey(change.order)] : [];
 }

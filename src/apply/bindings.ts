@@ -1,17 +1,18 @@
-import type { Json } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { parseKey } from "../crm/keys.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "../plan/bind.ts";
 import type { PayloadFacts } from "../operation/payload-facts.ts";
-import type { PrivateMarker } from "../operation/references.ts";
 import { selectPlatformCustomer } from "../plan/platform-customer.ts";
 
 /** What the references of a payload stand for, from what is known of the customer now. */
 export function bindingsFrom(
   known: PayloadFacts,
   settings: AssumptionSettings,
-  values: { privateValue(marker: PrivateMarker): Json | undefined; initialPassword(staff: string): string | undefined },
+  values: Omit<Bindings, "reference"> & {
+    /** Of an amendment. */
+    channelOrderId?: string | undefined;
+  },
 ): Bindings {
   return {
     reference: (reference) => {
@@ -28,11 +29,14 @@ export function bindingsFrom(
           return known.numberOf(reference.of);
         case "memberGlobalId":
           return known.memberOf(parseKey(reference.of));
+        case "channelOrderId":
+          return values.channelOrderId;
         case "licenseOrderId":
           return undefined;
       }
     },
     privateValue: (marker) => values.privateValue(marker),
     initialPassword: (staff) => values.initialPassword(staff),
+    newPassword: (staff) => values.newPassword(staff),
   };
 }

@@ -1,4 +1,6 @@
-import { hashOf, toJson } from "../base/canonical-json.ts";
+import type { AssumptionId } from "../contract/assumptions/row.ts";
+import type { AssumptionMet } from "../operation/assumptions-met.ts";
+import { toJson } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -6,18 +8,22 @@ import type { Operation } from "../operation/operation.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Block } from "../plan/block.ts";
 import type { Observed } from "../plan/input.ts";
+import type { RepairSettings } from "../plan/drift.ts";
+import { Gated } from "../plan/gated.ts";
+import { metByBlocks, metByReading } from "../plan/met-by-reading.ts";
 import { planCustomer } from "../plan/plan.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { OrderAdoption } from "./adopt-orders.ts";
+import type { RebuildOrder } from "./adopt-orders.ts";
 import { CustomerSnapshot } from "./customer-snapshot.ts";
 import type { CustomersAwaited } from "./customer-snapshot.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 
-type PlanningDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle"> & {
-  reader: SnapshotReader;
-};
+export type PlanningDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
+  // A ledger that is built anew was told of no difference, and repairs none.
+  Partial<Pick<ApplyDependencies, "ordersUnseen">> & { reader: SnapshotReader };
 
 /** What planning a customer came to. */
 export type Planning =
@@ -26,6 +32,17 @@ export type Planning =
   | { kind: "recorded"; changes: readonly StateChange[] }
   | ({ kind: "awaits" } & CustomersAwaited);
 
+/** What an attempt at a customer is planned by, as often as it asks. */
+export interface Planner {
+  readonly observed: Observed;
+  /** When M7 is to be read again, where it left out something that is to go and that does not count as gone yet. */
+  readonly absenceAgain: string | undefined;
+  /** Forgets what operations of which some did something have made old. */
+  forget(operations: readonly Operation[]): void;
+  /** `tried`: subjects of what was carried out since the attempt began. */
+  plan(tried?: ReadonlySet<string>): Promise<Planning>;
+}
+
 /** The form of state changes in an audit entry. Entries without one call the profile of staff `particulars`. */
 const changesForm = 2;
 
@@ -33,36 +50,49 @@ const changesForm = 2;
  * Plans one customer as often as it is asked: reads what the plan depends on and was not read yet, adopts orders that
  * are there, and plans. A run and the plan command go this way alike.
  */
-export class CustomerPlanning {
+export class CustomerPlanning implements Planner {
   readonly #deps: PlanningDependencies;
   readonly #knows: CustomerState;
   readonly #snapshot: CustomerSnapshot;
   readonly #adoption: OrderAdoption;
-  readonly #options: { signal: AbortSignal | undefined; revokesBlocked: Block | undefined };
+  readonly #options: { signal: AbortSignal | undefined; takingBlocked: Block | undefined };
+
+  readonly #repairs: RepairSettings;
+  #noted: readonly unknown[] = [];
+  readonly #contradicted = new Set<AssumptionId>();
 
   constructor(
     deps: PlanningDependencies,
     knows: CustomerState,
-    options: { thorough: boolean; signal: AbortSignal | undefined; revokesBlocked: Block | undefined },
+    options: {
+      thorough: boolean;
+      signal: AbortSignal | undefined;
+      takingBlocked: Block | undefined;
+      /** The ledger is built anew: orders are taken over with their numbers and amendments. */
+      rebuild?: RebuildOrder;
+    },
   ) {
     this.#deps = deps;
     this.#knows = knows;
     this.#options = options;
     const snapshot = deps.reader.of(knows.customer, options.signal);
-    this.#snapshot = new CustomerSnapshot(deps, snapshot, options);
-    this.#adoption = new OrderAdoption(deps, snapshot);
+    this.#repairs = { settleMs: deps.settle.timeMs };
+    this.#snapshot = new CustomerSnapshot({ ...deps, repairs: this.#repairs }, snapshot, options);
+    this.#adoption = new OrderAdoption(deps, snapshot, options);
   }
 
   get observed(): Observed {
     return this.#snapshot.observed;
   }
 
-  /** Forgets what operations of which some did something have made old. */
+  get absenceAgain(): string | undefined {
+    return this.#snapshot.absenceAgain;
+  }
+
   forget(operations: readonly Operation[]): void {
     this.#snapshot.forget(operations);
   }
 
-  /** `tried`: subjects of what was carried out since the attempt began. */
   async plan(tried: ReadonlySet<string> = new Set()): Promise<Planning> {
     const awaited = await this.#snapshot.read(this.#knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
@@ -80,17 +110,37 @@ export class CustomerPlanning {
     return { kind: "recorded", changes: plan.changes };
   }
 
-  /** Nothing is taken away that a person rejected to take away, exactly as it stands. */
+  /** Nothing is done that a person rejected, exactly as it stands. */
   async #planNow(tried: ReadonlySet<string>): Promise<CustomerPlan> {
-    const { ledger, settings } = this.#deps;
-    const { revokesBlocked } = this.#options;
+    const { ledger, settings, policies } = this.#deps;
+    await this.#takeNote();
     const input = { ...(this.#knows.held ?? (await this.#knows.loaded())), observed: this.observed };
     const { canSeal } = ledger.private;
-    const plan = planCustomer(input, { settings, canSeal, revokesBlocked, tried });
-    const { count, setHash } = destructionOf(plan.operations);
-    if (!this.#knows.keeps || revokesBlocked !== undefined || count === 0) return plan;
-    if (!(await ledger.approvals.isRejected(input.customer, setHash))) return plan;
-    return planCustomer(input, { settings, canSeal, revokesBlocked: rejectedByPerson, tried });
+    const { takingBlocked } = this.#options;
+    const contradicted = ledger.assumptions.contradictions;
+    const options = { settings, policies, canSeal, takingBlocked, contradicted, tried, repairs: this.#repairs };
+    const plan = planCustomer(input, options);
+    if (this.#knows.keeps) await this.#told(metByBlocks(plan));
+    if (new Gated(policies, input).of(plan.operations).length === 0) return plan;
+    const rejected = await ledger.approvals.rejectedHashes(input.customer, plan.operations);
+    return rejected.size === 0 ? plan : planCustomer(input, { ...options, rejected });
+  }
+
+  /** What stops the plan's records shows of the rows of A1–A43, each once in an attempt. */
+  async #told(met: readonly AssumptionMet[]): Promise<void> {
+    const untold = met.filter(({ row }) => !this.#contradicted.has(row));
+    for (const { row } of untold) this.#contradicted.add(row);
+    await this.#deps.ledger.assumptions.stands(untold);
+  }
+
+  /** What each reading shows of the rows of A1–A43, once; a plan keeps nothing. */
+  async #takeNote(): Promise<void> {
+    const { enterprises, ambiguous, members, assets } = this.observed;
+    const reading = [enterprises ?? ambiguous, members, assets];
+    if (!this.#knows.keeps || reading.every((list, index) => list === this.#noted[index])) return;
+    const together = members !== this.#noted[1] && assets !== this.#noted[2];
+    this.#noted = reading;
+    await this.#deps.ledger.assumptions.met(metByReading(this.observed, together));
   }
 
   /** Throws a Problem where the enterprise that a customer would be linked with is another customer's. */
@@ -105,12 +155,6 @@ export class CustomerPlanning {
   }
 }
 
-const rejectedByPerson: Block = {
-  code: "revokes.rejected",
-  reason: "a person rejected taking these assets away",
-  again: false,
-};
-
 function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey): Problem {
   return new Problem({
     code: "enterprise.taken",
@@ -119,16 +163,4 @@ function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey
       `is linked to ${formatKey(owner)}`,
     cure: "correct the channel customer number of one of the two customers",
   });
-}
-
-const nothingDestroyed = { count: 0, setHash: hashOf([]) };
-
-/** The set of revokes of a plan, as one hash: what limits are judged on and what a person approves. */
-export function destructionOf(operations: readonly Operation[]): { count: number; setHash: string } {
-  const destructive = operations.filter((operation) => operation.takesAway > 0);
-  if (destructive.length === 0) return nothingDestroyed;
-  return {
-    count: destructive.reduce((sum, operation) => sum + operation.takesAway, 0),
-    setHash: hashOf(destructive.map((operation) => operation.hash).sort()),
-  };
 }

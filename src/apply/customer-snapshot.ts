@@ -1,19 +1,27 @@
 import { toInstant } from "../base/clock.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
+import { countAbsences } from "./absences.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import type { Snapshot } from "../platform/snapshot.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { ReadFailure } from "../platform/call.ts";
+import type { ObservedMember, ShownEnterprise, Snapshot } from "../platform/snapshot.ts";
+import type { AssumptionMet } from "../operation/assumptions-met.ts";
 import { correlationFor } from "../operation/enterprise.ts";
 import { settleTimeLeft } from "./settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { candidatesKind } from "../ledger/state/observations.ts";
 import type { LoadedCustomer, Observed } from "../plan/input.ts";
 import type { Link } from "../operation/state/link.ts";
 import { customerNumbers } from "../plan/customer-numbers.ts";
 import type { Operation } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
 import { selectPlatformCustomer } from "../plan/platform-customer.ts";
-import { needsOf } from "../plan/needs.ts";
+import { deletesAccounts, movedMatter } from "../plan/leavers.ts";
+import { contentsNeeded, needsOf } from "../plan/needs.ts";
+import type { Needs } from "../plan/needs.ts";
+import type { PlanOptions } from "../plan/options.ts";
 
 /** E2 makes a default and an industry customer. */
 const customersOfE2 = 2;
@@ -34,6 +42,9 @@ function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
   return count;
 }
 
+/** So many lists of one enterprise that do not add up, one after the other, contradict A27. */
+const incompleteOnesInARow = 3;
+
 /** In so many parts of a settle reading E3 is read again for customers: it costs one call, and orders wait for it. */
 const readingsOver = 4;
 
@@ -43,7 +54,14 @@ export interface CustomersAwaited {
   reason: string;
 }
 
-type SnapshotDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle">;
+type SnapshotDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
+  Pick<PlanOptions, "repairs">;
+
+interface SnapshotOptions {
+  thorough: boolean;
+  /** Asset numbers whose contents are read, where they are not those of what the CRM wants no more. */
+  contents?: () => ReadonlySet<string> | "all" | undefined;
+}
 
 /**
  * What was read from the platform for one customer in this attempt: everything once for each need, and again after a
@@ -52,11 +70,15 @@ type SnapshotDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clo
 export class CustomerSnapshot {
   readonly #deps: SnapshotDependencies;
   readonly #snapshot: Snapshot;
-  readonly #options: { thorough: boolean };
+  readonly #options: SnapshotOptions;
   #observed: Observed = { enterprises: undefined, members: undefined, assets: undefined };
   #customersRead = false;
+  #keeps = false;
+  #customer: RecordKey = { namespace: "", id: "" };
+  #staffRead = false;
+  #absenceAgain: string | undefined;
 
-  constructor(deps: SnapshotDependencies, snapshot: Snapshot, options: { thorough: boolean }) {
+  constructor(deps: SnapshotDependencies, snapshot: Snapshot, options: SnapshotOptions) {
     this.#deps = deps;
     this.#snapshot = snapshot;
     this.#options = options;
@@ -73,27 +95,132 @@ export class CustomerSnapshot {
    */
   async read(knows: CustomerState): Promise<CustomersAwaited | undefined> {
     const loaded = knows.held ?? (await knows.loaded());
-    const needs = needsOf(loaded, this.#options.thorough);
     const { link } = loaded.known;
-    if (needs.enterprises) await this.#lookUp(loaded);
+    const { contents: own } = this.#options;
+    const decides = own === undefined ? contentsNeeded(loaded, this.#deps) : { numbers: own(), ends: true };
+    const contents = link === undefined ? undefined : decides?.numbers;
+    const needs = needsOf(loaded, this.#options.thorough, contents !== undefined && decides?.ends === true);
+    if (needs.enterprises) await this.#lookUp(knows, loaded);
     const looksForCustomers =
       link !== undefined && knows.keeps && !this.#customersRead && customersLacking(loaded, this.#deps.settings);
     const awaited = looksForCustomers ? await this.#readCustomers(knows, link) : undefined;
-    if (needs.staff && link !== undefined) await this.#readStaff(link);
+    this.#customer = loaded.customer;
+    this.#keeps = knows.keeps;
+    // What was read once in an attempt is read again where an operation made it old, whatever matters by then.
+    const readsStaff = needs.staff || this.#staffRead || movedMatter(loaded, this.#deps.policies);
+    if (readsStaff && link !== undefined) await this.#readStaff(link, needs);
+    if (contents !== undefined && link !== undefined) await this.#readContents(knows, link, contents);
+    if (contents !== undefined && link !== undefined) await this.#lookForGone(link, contents, loaded);
     return awaited;
   }
 
-  async #lookUp({ customer, desiredCustomer }: LoadedCustomer): Promise<void> {
+  /** When M7 is to be read again, where it left out something that is to go and that does not count as gone yet. */
+  get absenceAgain(): string | undefined {
+    return this.#absenceAgain;
+  }
+
+  /** What has to be chosen from is kept, so that people are shown it without a call. */
+  async #lookUp(knows: CustomerState, { customer, desiredCustomer }: LoadedCustomer): Promise<void> {
     const { settings } = this.#deps;
     const { enterprises, ambiguous } = this.#observed;
     if (settings.channelCode === undefined || enterprises !== undefined || ambiguous !== undefined) return;
     const { channelCustomerId } = customerNumbers(customer, desiredCustomer?.body.channelCustomerId, settings);
     Object.assign(this.#observed, await this.#snapshot.lookUp(channelCustomerId));
+    const found = this.#observed.enterprises ?? [];
+    if (found.length < 2) return;
+    const body = found.map((item) => ({
+      enterprise: item.enterpriseGlobalId,
+      customers: item.customers.map(({ customerId, isDefault }) => ({ customerId, isDefault })),
+    }));
+    await knows.record([{ type: "observed", customer, kind: candidatesKind, subject: channelCustomerId, body }]);
   }
 
-  async #readStaff({ enterpriseGlobalId }: Link): Promise<void> {
-    this.#observed.members = await this.#snapshot.members(enterpriseGlobalId);
-    this.#observed.assets = await this.#snapshot.assets(enterpriseGlobalId);
+  async #readStaff(
+    { enterpriseGlobalId }: Link,
+    { seats, loans: wanted }: Pick<Needs, "seats" | "loans">,
+  ): Promise<void> {
+    this.#staffRead = true;
+    const members = await this.#wholeList(enterpriseGlobalId);
+    let assets = await this.#snapshot.assets(enterpriseGlobalId);
+    const inM6 = new Set(assets.map((asset) => asset.assetNum));
+    if (!seats.isSubsetOf(inM6)) assets = await this.#snapshot.assetRows(enterpriseGlobalId);
+    const isLent =
+      wanted || assets.some((asset) => asset.borrowed) || members.some((member) => member.borrows !== null);
+    const loans = isLent ? await this.#snapshot.loans(enterpriseGlobalId) : undefined;
+    Object.assign(this.#observed, { members, assets, loans });
+  }
+
+  /** M5. A list that does not add up so many times one after the other contradicts what is assumed of it (A27). */
+  async #wholeList(enterpriseGlobalId: string): Promise<ObservedMember[]> {
+    const { ledger } = this.#deps;
+    try {
+      const members = await this.#snapshot.members(enterpriseGlobalId);
+      await ledger.assumptions.wholeList(enterpriseGlobalId);
+      return members;
+    } catch (error) {
+      const isIncomplete = error instanceof ReadFailure && error.kind === "incomplete";
+      const inARow = isIncomplete && this.#keeps ? await ledger.assumptions.incompleteList(enterpriseGlobalId) : 0;
+      if (inARow >= incompleteOnesInARow)
+        await ledger.assumptions.met([
+          {
+            row: "A27",
+            verdict: "contradicted",
+            about: formatKey(this.#customer),
+            evidence: `M5 gave ${incompleteOnesInARow} lists of one enterprise in a row that do not add up`,
+          },
+        ]);
+      throw error;
+    }
+  }
+
+  /**
+   * M7 of what is to be taken away. Where it shows something of which nobody knows the licence order, all that the
+   * enterprise has is read: that is what a deletion without one would reach.
+   */
+  async #readContents(
+    knows: CustomerState,
+    { enterpriseGlobalId }: Link,
+    wanted: ReadonlySet<string> | "all",
+  ): Promise<void> {
+    const { contents: before, allContents } = this.#observed;
+    if (allContents === true) return;
+    const contents = new Map(before);
+    const read = async (numbers: ReadonlySet<string> | "all"): Promise<void> => {
+      const lacking = numbers === "all" ? undefined : [...numbers].filter((number) => !contents.has(number));
+      for await (const reading of this.#snapshot.contentsThere(enterpriseGlobalId, lacking))
+        if (reading === "gone") isWhole = false;
+        else contents.set(reading.asset.assetNum, reading);
+    };
+    let isWhole = true;
+    await read(wanted);
+    const isUnowned = [...contents.values()].some(({ products }) => products.some((row) => !row.licenseOrderId));
+    if (isUnowned && wanted !== "all") await read("all");
+    this.#observed.contents = contents;
+    this.#observed.allContents = isWhole && (wanted === "all" || isUnowned);
+    if (before !== undefined) return;
+    const input = { ...(knows.held ?? (await knows.loaded())), observed: this.#observed };
+    const { gone, again } = await countAbsences(this.#deps, knows, input);
+    this.#observed.gone = gone;
+    this.#absenceAgain = again;
+  }
+
+  /**
+   * M7 by its id of each asset that was shown once and that neither M6 nor E8 shows: a list that is short hides assets,
+   * and M7's own word alone says that there is none.
+   */
+  async #lookForGone(
+    { enterpriseGlobalId }: Link,
+    numbers: ReadonlySet<string> | "all",
+    { drift }: LoadedCustomer,
+  ): Promise<void> {
+    if (drift === undefined || numbers === "all" || this.#observed.goneAssets !== undefined) return;
+    const gone = new Set<string>();
+    for (const number of numbers) {
+      const assetId = drift.assets.get(number);
+      if (assetId === undefined || this.#observed.contents?.has(number) === true) continue;
+      if ((await this.#snapshot.contentsById(enterpriseGlobalId, assetId)) === "gone") gone.add(number);
+    }
+    this.#observed.goneAssets = gone;
   }
 
   /** Keeps which orders may be on the platform already, and why they wait. */
@@ -104,6 +231,9 @@ export class CustomerSnapshot {
   /** Forgets what operations of which some did something have made old. */
   forget(operations: readonly Operation[]): void {
     const outdated = new Set(operations.flatMap((operation) => kindOf(operation).outdates));
+    const isFreed = operations.some((operation) => kindOf(operation).freed(operation).length > 0);
+    // M5 shows what each member holds too, which decides whether an account may go.
+    if (isFreed && deletesAccounts(this.#deps.policies)) outdated.add("members");
     this.#snapshot.forget(outdated);
     if (outdated.has("enterprises")) {
       this.#observed.enterprises = undefined;
@@ -111,7 +241,15 @@ export class CustomerSnapshot {
       this.#customersRead = false;
     }
     if (outdated.has("members")) this.#observed.members = undefined;
-    if (outdated.has("assets")) this.#observed.assets = undefined;
+    if (outdated.has("assets"))
+      Object.assign(this.#observed, {
+        assets: undefined,
+        loans: undefined,
+        contents: undefined,
+        goneAssets: undefined,
+        allContents: undefined,
+        gone: undefined,
+      });
   }
 
   /**
@@ -126,10 +264,16 @@ export class CustomerSnapshot {
     const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
     if (ours !== undefined) {
       await knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
-      if (origin === "created")
+      if (origin === "created") {
         await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId), knows.after);
+        await ledger.assumptions.met([metByChannel(ours, settings)]);
+      }
     }
-    return customersLacking(knows.held ?? (await knows.loaded()), settings) ? await this.#settles(link) : undefined;
+    const lacking = customersLacking(knows.held ?? (await knows.loaded()), settings);
+    const awaited = lacking ? await this.#settles(link) : undefined;
+    if (lacking && awaited === undefined && ours === undefined && origin === "created")
+      await ledger.assumptions.met([notUnderItsNumber]);
+    return awaited;
   }
 
   /**
@@ -151,6 +295,23 @@ export class CustomerSnapshot {
       "its settle time is over";
     return { until, reason };
   }
+}
+
+const notUnderItsNumber: AssumptionMet = {
+  row: "A8",
+  verdict: "contradicted",
+  evidence: "E3 did not show an enterprise that E2 had made, over the settle time",
+};
+
+/** Whether an enterprise that E2 made is shown under the channel code of the settings (A9). */
+function metByChannel({ customers }: ShownEnterprise, { channelCode }: AssumptionSettings): AssumptionMet {
+  return customers.some((customer) => customer.channelCode === channelCode)
+    ? { row: "A9", verdict: "confirmed", evidence: "E3 showed an enterprise under the channel code of the settings" }
+    : {
+        row: "A9",
+        verdict: "contradicted",
+        evidence: "E3 showed an enterprise that E2 had made under another channel code",
+      };
 }
 
 /**

@@ -7,9 +7,11 @@ import type { Begun } from "../ledger/state/enterprise-state.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
+import { standingAfter } from "../operation/order-standing.ts";
 import { FixedNumbersByUnit, payloadFactsOf } from "../operation/payload-facts.ts";
 import { kindOf } from "../operation/registry.ts";
 import { applyChanges } from "../operation/state.ts";
+import { isOrderStep } from "../operation/state/order-steps.ts";
 import { isOfAssignment } from "../operation/state/assignments.ts";
 import { withNumbers } from "../operation/state/asset-numbers.ts";
 import type { PayloadFacts } from "../operation/payload-facts.ts";
@@ -203,8 +205,8 @@ export class CustomerState {
   async #learn(changes: readonly StateChange[], at: string): Promise<void> {
     if (this.#advanced === undefined) return;
     const { bodyHashes } = this.#advanced;
-    // An order that the CRM has changed since it was placed comes with its form of then, which only the ledger has.
-    if (changes.some((change) => isOutdated(change, bodyHashes))) {
+    // An order of which the CRM says something else comes with what stands of it, which only the ledger has.
+    if (this.#keeps && changes.some((change) => isOutdated(change, bodyHashes))) {
       this.#advanced = undefined;
       return;
     }
@@ -214,7 +216,9 @@ export class CustomerState {
     const { loaded, learned } = this.#advanced;
     const now = changes.filter((change) => !isAppliedLater(change));
     const known = applyChanges(loaded.known, now, { customer: this.customer, at, enterprise });
-    this.#advanced.loaded = { ...loaded, known };
+    const wiped = new Set(changes.flatMap((change) => (change.type === "secrets-wiped" ? [change.ref] : [])));
+    const sealed = new Set([...(loaded.sealed ?? [])].filter((order) => !wiped.has(`orders/${order}`)));
+    this.#advanced.loaded = { ...loaded, known, sealed, standings: standingsAfter(loaded.standings, changes) };
     learned.push(...changes.filter(isAppliedLater));
   }
 
@@ -235,11 +239,26 @@ function advancedFrom(loaded: LoadedCustomer): Advanced {
   };
 }
 
+/** What stands of orders as a plan knows it, which learns only of what is gone or shown again, and of prices. */
+function standingsAfter(before: LoadedCustomer["standings"], changes: readonly StateChange[]): typeof before {
+  let standings = before;
+  for (const change of changes) {
+    const isShownAgain = change.type === "order-bought" && change.origin === "found";
+    if (change.type !== "order-removed" && change.type !== "order-priced" && !isShownAgain) continue;
+    const key = formatKey(change.order);
+    const standing = standings?.get(key);
+    if (standing === undefined || "lost" in standing) continue;
+    standings = new Map([...(standings ?? []), [key, standingAfter(standing, change)]]);
+  }
+  return standings;
+}
+
 function isAppliedLater(change: StateChange): boolean {
   return change.type === "order-placed" || isOfAssignment(change);
 }
 
 function isOutdated(change: StateChange, bodyHashes: Advanced["bodyHashes"]): boolean {
+  if (isOrderStep(change)) return true;
   if (change.type !== "order-placed") return false;
   const now = bodyHashes.get(formatKey(change.order));
   return now !== undefined && now !== change.bodyHash;

@@ -175,7 +175,7 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
   }
   return {
     state: "dropped",
-    changes: [],
+    changes: kindOf(row.operation).whenNotApplied(journalEntry(row)),
     audit: {},
     summary: `Nothing was applied; ${formatKey(row.operation.customer)} is planned anew by the next run.`,
   };

@@ -1,6 +1,8 @@
 import { Problem } from "../base/errors.ts";
+import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { contradictedBlock } from "../plan/contradicted.ts";
 import { uniquenessCodes } from "../ledger/journal/uniqueness.ts";
 import type { PlannedAsset } from "../operation/asset-numbers.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -28,7 +30,7 @@ export interface AssetNumbers {
    * undefined.
    */
   fix(
-    order: RecordKey,
+    of: { order: RecordKey; customer: RecordKey },
     assets: readonly PlannedAsset[],
     signal: AbortSignal | undefined,
     keep?: (numbers: readonly FixedNumber[]) => void,
@@ -43,6 +45,8 @@ export interface DeliverOptions {
   /** An operation of the journal that is sent again. */
   existing?: Existing | undefined;
   plannedId?: string | undefined;
+  /** The saved plan that it is applied from. */
+  plan?: string | undefined;
   /** The members that M5 showed (M1 only). */
   shownBefore?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
@@ -61,15 +65,23 @@ export async function deliver(
   options: DeliverOptions,
 ): Promise<Delivery> {
   const { existing, state = new CustomerState(deps, operation.customer) } = options;
+  const contradicted = contradictedBlock(operation, deps.ledger.assumptions.contradictions);
+  if (contradicted !== undefined && existing === undefined) return { kind: "blocked", ...contradicted };
+  if (contradicted !== undefined && existing !== undefined)
+    return await park(deps, { operation, id: existing.id, state }, `it is not sent again: ${contradicted.reason}`);
   const assets = kindOf(operation).assets(operation);
   if (assets.length > 0 && existing === undefined) {
     const [order] = operation.records;
     if (order === undefined) return { kind: "blocked", code: "order.unnamed", reason: "the operation names no order" };
-    const block = await pool.fix(order, assets, options.signal, (numbers) => state.fixed(numbers));
+    const block = await pool.fix({ order, customer: operation.customer }, assets, options.signal, (numbers) =>
+      state.fixed(numbers),
+    );
     if (options.signal?.aborted === true) return { kind: "stopped" };
     if (block !== undefined) return { kind: "blocked", ...block };
   }
-  const ready = await makeReady(deps, operation, state, options);
+  const number = await amendmentNumber(deps, operation, state, existing);
+  if (number !== undefined && "code" in number) return { kind: "blocked", ...number };
+  const ready = await makeReady(deps, operation, state, { ...options, channelOrderId: number?.number });
   if ("kind" in ready) {
     if (existing === undefined) return ready;
     return await park(deps, { operation, id: existing.id, state }, ready.again ?? ready.reason);
@@ -83,12 +95,40 @@ export async function deliver(
 }
 
 /** Permit, intent, first byte, outcome. */
+/** The channel order number of an amendment: fixed before its intent, and the same when it is sent again. */
+async function amendmentNumber(
+  { ledger, settings }: ApplyDependencies,
+  operation: Operation,
+  state: CustomerState,
+  existing: Existing | undefined,
+): Promise<{ number: string } | Unready | undefined> {
+  const order = kindOf(operation).amends(operation)?.order;
+  if (order === undefined) return undefined;
+  const before = existing?.context["channelOrderId"];
+  if (typeof before === "string") return { number: before };
+  const placed = (await state.known()).placedOrders.get(formatKey(order));
+  if (placed === undefined)
+    return { code: "order.changed-meanwhile", reason: `the order ${formatKey(order)} does not stand placed any more` };
+  const { id, namespace } = order;
+  const values = { id, namespace, order: placed.channelOrderId };
+  const fixed = await ledger.state.fixAmendment(order, operation.hash, (n) =>
+    fillTemplate(settings.amendmentOrderIdTemplate, { ...values, n: String(n) }),
+  );
+  if (!("takenBy" in fixed)) return fixed;
+  return {
+    code: "order.same-channel-number",
+    reason:
+      `the channel order number ${fixed.number} of the next amendment belongs to the order ` +
+      `${formatKey(fixed.takenBy)}; two orders may not share one (assumptions.amendmentOrderIdTemplate)`,
+  };
+}
+
 async function send(
   deps: ApplyDependencies,
   operation: Operation,
   sending: DeliverOptions & { ready: Ready; state: CustomerState },
 ): Promise<Delivery> {
-  const { runId, existing, plannedId, signal, state, ready, ahead } = sending;
+  const { runId, existing, plannedId, plan, signal, state, ready, ahead } = sending;
   const { prepared, wire, body, wireHash } = ready;
   const nonce = deps.random.hex(16);
   return await sendOnce(
@@ -101,6 +141,7 @@ async function send(
         nonce,
         context: existing?.context ?? prepared.context,
         sealed: ready.toSeal,
+        plan,
         after: state.after,
       }),
     async (permit) => {

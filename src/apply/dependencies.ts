@@ -3,6 +3,7 @@ import type { Randomness } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Policies } from "../operation/policy.ts";
 import type { Platform } from "../platform/platform.ts";
 
 /** What carrying operations out needs. */
@@ -10,8 +11,9 @@ export interface ApplyDependencies {
   ledger: Ledger;
   platform: Platform;
   settings: AssumptionSettings;
-  settle: { timeMs: number; readings: number; maxWaitMs: number };
+  settle: { timeMs: number; readings: number; maxWaitMs: number; asyncDeadlineMs: number; asyncPauseMs: number };
   ordersUnseen: "ask" | "resend";
+  policies: Policies;
   clock: Clock;
   random: Randomness;
   logger: Logger;

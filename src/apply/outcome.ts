@@ -10,9 +10,10 @@ import type { WriteOutcome } from "../platform/call.ts";
 import { attemptEnd, isContradiction, keptAnswer } from "./attempt-end.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
+import { metByOutcome } from "./met.ts";
 import { refusedPeople, refusedWith } from "./refusal.ts";
 import type { Refused } from "./refusal.ts";
-import { settleTimeBegins } from "./settle-time.ts";
+import { landsWithin, settleTimeBegins } from "./settle-time.ts";
 
 /** What became of one operation that was to be carried out. */
 export type Delivery =
@@ -56,17 +57,24 @@ export async function recordOutcome(
   conclude: (id: string) => Concluded,
 ): Promise<Delivery> {
   const attempt = attemptEnd(outcome);
+  const { assumptions } = deps.ledger;
+  const concluded = "data" in outcome || outcome.kind === "already" ? conclude(sent.id) : undefined;
+  // Before the outcome: after a kill between the two the operation is in doubt, and the contradiction known.
+  await assumptions.met(
+    metByOutcome(sent.operation, outcome, { concluded, repeated: sent.existing !== undefined }),
+    sent.id,
+  );
   switch (outcome.kind) {
-    case "done":
-    case "partial":
-    case "already":
-      return await recordDone(deps, sent, conclude(sent.id), { attempt, answer: () => keptAnswer(outcome.raw) });
     case "not-sent":
       return await recordNotSent(sent, attempt, outcome.reason);
     case "rejected":
       return await recordRejected(deps, sent, outcome, { attempt, answer: keptAnswer(outcome.raw) });
     case "unknown":
       return await doubt(deps, sent, attempt, keptAnswer(outcome.raw));
+    default: {
+      const answer = (): string | undefined => keptAnswer(outcome.raw);
+      return await recordDone(deps, sent, concluded ?? conclude(sent.id), { attempt, answer });
+    }
   }
 }
 
@@ -175,11 +183,11 @@ async function doubt(
     deps.logger.warn({ operation: id, ...told.body, code }, message);
     return { kind: "unknown", id };
   }
-  settleTimeBegins(deps, id, operation.subject);
+  settleTimeBegins(deps, id, operation);
   await state.conclude(operation, id, {
     state: "unknown",
     attempt,
-    settleMs: deps.settle.timeMs,
+    settleMs: landsWithin(operation, deps.settle),
     code: attempt.code,
     message: attempt.detail,
     answer,

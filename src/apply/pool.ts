@@ -37,18 +37,20 @@ export class NumberPool implements AssetNumbers {
    * undefined.
    */
   async fix(
-    order: RecordKey,
+    of: { order: RecordKey; customer: RecordKey },
     assets: readonly PlannedAsset[],
     signal: AbortSignal | undefined,
     keep: (numbers: readonly FixedNumber[]) => void = () => {},
   ): Promise<Unready | undefined> {
     const { settings } = this.#deps;
-    const key = { namespace: order.namespace, id: order.id };
+    const { order, customer } = of;
+    const key = { order: { namespace: order.namespace, id: order.id }, customer };
     const wanted = assets.map((asset) => {
       const licenseType = licenseTypes.find((type) => type === asset.licenseType);
       return {
         instanceId: asset.id,
         quantity: asset.quantity,
+        units: asset.units,
         given: asset.given,
         wireNumber: (digits: string): string =>
           licenseType === undefined ? digits : assetNumberOf(digits, licenseType, settings),
@@ -76,11 +78,11 @@ export class NumberPool implements AssetNumbers {
   }
 
   async #fixed(
-    order: RecordKey,
+    { order, customer }: { order: RecordKey; customer: RecordKey },
     wanted: readonly WantedNumbers[],
     keep: (numbers: readonly FixedNumber[]) => void,
   ): Promise<{ kind: "settled"; problem: Unready | undefined } | { kind: "lacking"; lacking: number }> {
-    const { lacking, clashing, fixed } = await this.#deps.ledger.state.fixNumbers(order, wanted);
+    const { lacking, clashing, fixed } = await this.#deps.ledger.state.fixNumbers(order, customer, wanted);
     keep(fixed);
     if (clashing.length > 0) {
       const [number] = clashing;
@@ -126,9 +128,10 @@ export class NumberPool implements AssetNumbers {
         return notHandedOut(delivery.answered);
       case "stopped":
         return notHandedOut("the run was stopped");
+      case "blocked":
+        return { code: delivery.code, reason: delivery.reason };
       case "parked":
       case "not-sent":
-      case "blocked":
         return notHandedOut(delivery.reason);
     }
   }

@@ -10,8 +10,8 @@ import { bind } from "../plan/bind.ts";
 import { bindingsFrom } from "./bindings.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import { initialPasswords } from "./initial-passwords.ts";
-import type { SealedPassword } from "./initial-passwords.ts";
+import { madePasswords } from "./made-passwords.ts";
+import type { SealedPassword } from "./made-passwords.ts";
 import type { Existing } from "./outcome.ts";
 
 /** What is done for nobody refers to nothing. */
@@ -45,14 +45,26 @@ export async function makeReady(
   deps: ApplyDependencies,
   operation: Operation,
   state: CustomerState,
-  { existing, shownBefore = [] }: { existing?: Existing | undefined; shownBefore?: readonly string[] | undefined },
+  given: {
+    existing?: Existing | undefined;
+    shownBefore?: readonly string[] | undefined;
+    /** Of an amendment. */
+    channelOrderId?: string | undefined;
+  },
 ): Promise<Ready | NotReady> {
   const { ledger, settings } = deps;
+  const { existing, shownBefore = [], channelOrderId } = given;
   const facts = kindOf(operation).isOfCustomer ? await state.payloadFacts() : nobodysFacts;
-  const passwords = await initialPasswords(deps, operation);
+  const passwords = await madePasswords(deps, operation);
+  if (passwords.toSeal.length > 0 && !ledger.private.canSeal) {
+    const reason = "no sealing key is configured (ledger.sealKey), so no password can be kept";
+    return { kind: "blocked", code: "staff.no-sealing-key", reason };
+  }
   const bindings = bindingsFrom(facts, settings, {
     privateValue: ledger.private.reader(),
-    initialPassword: (staff) => passwords.values.get(staff),
+    initialPassword: (staff) => passwords.initial.get(staff),
+    newPassword: (staff) => passwords.anew.get(staff),
+    channelOrderId,
   });
   const bound = bind(operation.payload, bindings);
   const target = bind(operation.target, bindings);
@@ -71,7 +83,7 @@ export async function makeReady(
     return { kind: "blocked", code: "payload.differs", reason };
   }
   const known = (): ReturnType<CustomerState["known"]> => state.known();
-  const call = { operation, wire, target: target.wire, facts, settings, shownBefore, known };
+  const call = { operation, wire, target: target.wire, facts, settings, shownBefore, known, sealed: passwords.toSeal };
   const prepared = kindOf(operation).prepare(call);
   return "code" in prepared
     ? { kind: "blocked", ...prepared }

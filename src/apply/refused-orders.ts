@@ -35,10 +35,12 @@ export async function lookForRefusedOrder(
   operation: Operation,
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
-  const { mayHoldAfterRefusal, uniqueness } = kindOf(operation);
+  const { mayHoldAfterRefusal, uniqueness, amends } = kindOf(operation);
   const claim = uniqueness(operation);
-  if (!mayHoldAfterRefusal || claim?.what !== "order") return { kind: "clear" };
-  const { order, number: channelOrderId } = claim;
+  const claimed = claim?.what === "order" ? claim : undefined;
+  const order = claimed?.order ?? amends(operation)?.order;
+  if (!mayHoldAfterRefusal || order === undefined) return { kind: "clear" };
+  const channelOrderId = claimed?.number;
   return await lookForRefused(deps, { order, channelOrderId }, signal);
 }
 

@@ -1,5 +1,8 @@
+import type { OperationHead } from "../ledger/journal/journal-row.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Operation } from "../operation/operation.ts";
+import { kindOf } from "../operation/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 
 type Dependencies = Pick<ApplyDependencies, "ledger" | "clock" | "settle">;
@@ -21,9 +24,19 @@ function setEnd(deps: Dependencies, key: string, left: number): void {
   if (oldest !== undefined) ends.delete(oldest);
 }
 
+/** How long an operation may still land after its call has ended, in milliseconds. */
+export function landsWithin(operation: Operation | OperationHead, settle: ApplyDependencies["settle"]): number {
+  return isAsynchronous(operation) ? Math.max(settle.timeMs, settle.asyncDeadlineMs) : settle.timeMs;
+}
+
+/** Whether it may be answered before it is carried out. Of what this version cannot read that is not known. */
+export function isAsynchronous(operation: Operation | OperationHead): boolean {
+  return !("payload" in operation) || kindOf(operation).isAsynchronous(operation);
+}
+
 /** A call of this process ended now without a known outcome: its settle time begins. */
-export function settleTimeBegins(deps: Dependencies, ...keys: readonly string[]): void {
-  for (const key of keys) setEnd(deps, key, deps.settle.timeMs);
+export function settleTimeBegins(deps: Dependencies, id: string, operation: Operation | OperationHead): void {
+  for (const key of [id, operation.subject]) setEnd(deps, key, landsWithin(operation, deps.settle));
 }
 
 /**
@@ -57,5 +70,5 @@ export async function settleTimeLeftOf(deps: Dependencies, row: JournalRow): Pro
   if (last === undefined) return 0;
   const since = Date.parse(last.finishedAt ?? last.startedAt);
   const promised = row.settleAfter === null ? 0 : Date.parse(row.settleAfter) - since;
-  return await settleTimeLeft(deps, row.id, since, Math.max(deps.settle.timeMs, promised));
+  return await settleTimeLeft(deps, row.id, since, Math.max(landsWithin(row.operation, deps.settle), promised));
 }

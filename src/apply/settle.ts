@@ -7,30 +7,21 @@ import { refusedUnlessThere } from "../contract/refusals.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, refusedYetShown } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow, OpenRow } from "../ledger/journal/journal-tables.ts";
-import type { AttemptFacts } from "../report/facts.ts";
+import type { AssumptionMet } from "../operation/assumptions-met.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
 import { kindOf } from "../operation/registry.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
-import type { Delivery } from "./outcome.ts";
-import { deliver } from "./deliver.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import { readEvidence, settleFacts } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { isContradiction } from "./attempt-end.ts";
 import { refusedWith } from "./refusal.ts";
-import { settleTimeBegins, settleTimeLeftOf } from "./settle-time.ts";
-
-export type Settled =
-  | { kind: "done"; id: string }
-  /** Proven or decided not to be applied; the customer is planned anew. */
-  | { kind: "dropped"; id: string }
-  /** The service had said no, and the platform shows nothing of it: not sent again as it was. */
-  | { kind: "rejected"; id: string; code: string; reason: string }
-  | { kind: "waiting"; id: string; until: string }
-  | { kind: "parked"; id: string; reason: string }
-  | { kind: "unreadable"; id: string; reason: string };
+import { sendAgain, settleWithoutReading } from "./settle-by-kind.ts";
+import { named, stillParked } from "./settled.ts";
+import type { Open, Settled } from "./settled.ts";
+import { isAsynchronous, landsWithin, settleTimeBegins, settleTimeLeftOf } from "./settle-time.ts";
 
 const evidenceSchema = z.object({
   readings: z.array(
@@ -47,6 +38,8 @@ const evidenceSchema = z.object({
 const keptReadings = 20;
 /** So often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
 const mostSendings = 3;
+/** The status of a success (R2). */
+const successStatus = 200;
 const interrupted = "the program ended while the call was in progress";
 
 /**
@@ -82,14 +75,6 @@ export interface SettleOptions {
   knows?: CustomerState | undefined;
 }
 
-/** An operation whose outcome is open, and who asks. */
-interface Open {
-  row: JournalRow;
-  runId: string | null;
-  signal: AbortSignal | undefined;
-  knows: CustomerState;
-}
-
 /**
  * Finds out what became of operations that are sending or unknown, by reading the platform. The same code serves after
  * a crash and after a lost answer: seen is proof, unseen is not; after `readings` unseen readings over the settle time
@@ -115,18 +100,17 @@ export class Settling {
     { runId, signal, knows = new CustomerState(this.#deps, row.operation.customer) }: SettleOptions,
   ): Promise<Settled> {
     const { id, operation } = row;
-    const kind = kindOf(operation);
     const open: Open = { row, runId, signal, knows };
     if (row.state === "sending") {
       await this.foundSending(row);
       Object.assign(row, await this.#deps.ledger.journal.byId(row.id));
     }
-    if (kind.whenUnknown === "lost") return await this.#lost(open);
+    const told = await settleWithoutReading(this.#deps, this.#pool, open, {
+      conclude: (...concluded) => this.#conclude(...concluded),
+      park: (...parked) => this.#park(...parked),
+    });
+    if (told !== undefined) return told;
     if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);
-    if (kind.whenUnknown === "send-again") {
-      if (row.state === "parked") return stillParked(row);
-      return await this.#setAgain(open);
-    }
     // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
     const refusal = refusedUnlessThere(row.outcomeCode, operation.endpoint) ? row.outcomeCode : null;
     const left = refusal === null ? await settleTimeLeftOf(this.#deps, row) : 0;
@@ -168,12 +152,12 @@ export class Settling {
    */
   async foundSending({ id, operation, state, attempts }: OpenRow): Promise<void> {
     const { ledger, settle } = this.#deps;
-    settleTimeBegins(this.#deps, id, operation.subject);
+    settleTimeBegins(this.#deps, id, operation);
     await ledger.journal.conclude(id, {
       state: "unknown",
       expected: { state, attempts },
       attempt: { outcome: "unknown", detail: interrupted },
-      settleMs: settle.timeMs,
+      settleMs: landsWithin(operation, settle),
       message: interrupted,
       changes: [],
       audit: { kind: "unknown", body: { reason: interrupted } },
@@ -193,6 +177,8 @@ export class Settling {
 
   async #confirmed(open: Open, reading: Extract<Evidence, { kind: "confirmed" }>): Promise<Settled> {
     const { row } = open;
+    const met = [...metByWaiting(row), ...metByDeadline(row), ...(reading.effect.met ?? [])];
+    await this.#deps.ledger.assumptions.met(met, row.id);
     try {
       await this.#conclude(open, {
         state: "done",
@@ -220,12 +206,21 @@ export class Settling {
   async #ambiguous(open: Open, reading: Extract<Evidence, { kind: "ambiguous" }>, left: number): Promise<Settled> {
     const { row } = open;
     const shows = reading.says !== "nothing";
-    if (left === 0) return await this.#park(open, reading.reason, reading.detail, shows);
-    if (!shows) return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
+    if (left === 0) {
+      await this.#deps.ledger.assumptions.met(reading.met ?? [], row.id);
+      return await this.#park(open, reading.reason, reading.detail, shows);
+    }
+    const until = toInstant(this.#deps.clock.now() + this.#pause(row, left));
+    if (!shows) return { kind: "waiting", id: row.id, until };
     const evidence = this.#evidence(row, true, reading.detail);
     await this.#deps.ledger.journal.noteEvidence(row.id, evidence);
     row.evidence = evidence;
-    return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + left) };
+    return { kind: "waiting", id: row.id, until };
+  }
+
+  /** When it is looked for again, in milliseconds: what was taken asynchronously may show at any time. */
+  #pause({ operation }: JournalRow, left: number): number {
+    return isAsynchronous(operation) ? Math.min(left, this.#deps.settle.asyncPauseMs) : left;
   }
 
   async #notFound(open: Open, reading: Extract<Evidence, { kind: "not-found" }>, left: number): Promise<Settled> {
@@ -237,7 +232,7 @@ export class Settling {
     if (left > 0 || (shown === undefined && counted(readings) < settle.readings)) {
       await ledger.journal.noteEvidence(row.id, evidence);
       row.evidence = evidence;
-      const pause = left > 0 ? left : Math.ceil(settle.timeMs / Math.max(1, settle.readings));
+      const pause = left > 0 ? this.#pause(row, left) : Math.ceil(settle.timeMs / Math.max(1, settle.readings));
       return { kind: "waiting", id: row.id, until: toInstant(clock.now() + pause) };
     }
     if (shown !== undefined) {
@@ -247,6 +242,9 @@ export class Settling {
         reading.detail,
       );
     }
+    const inPart = reading.partEffect !== undefined;
+    await ledger.assumptions.met(kindOf(row.operation).metUnshown({ code: row.outcomeCode, inPart }), row.id);
+    if (isAsynchronous(row.operation)) return await this.#notByItsDeadline(open, reading.detail);
     const sent = await this.#sendings(row);
     if (sent >= mostSendings && reading.partEffect === undefined) {
       return await this.#park(
@@ -267,8 +265,24 @@ export class Settling {
         return { kind: "unreadable", id: row.id, reason: next.reason };
       case "send-again":
         await ledger.journal.noteEvidence(row.id, evidence);
-        return await this.#sendAgain(open, next.why);
+        return await sendAgain(this.#deps, this.#pool, open, next.why);
     }
+  }
+
+  /**
+   * Nothing says what became of it, so it is never sent again by itself. One that was answered as taken contradicts
+   * that readings show such orders in time (A15); one without an answer may never have arrived.
+   */
+  async #notByItsDeadline(open: Open, detail: JsonObject): Promise<Settled> {
+    const { ledger } = this.#deps;
+    const attempts = await ledger.journal.attempts(open.row.id);
+    const evidence = "an asynchronous E5 was answered as taken, and the platform did not show it by its deadline";
+    if (attempts.some(({ httpStatus, code }) => httpStatus === successStatus && code === null))
+      await ledger.assumptions.met([{ row: "A15", verdict: "contradicted", evidence }], open.row.id);
+    const reason =
+      "it was sent with syncMode async, and the platform does not show it by its deadline (settle.asyncDeadlineMs), " +
+      "which says neither that it was carried out nor that it was refused later; a person looks and decides";
+    return await this.#park(open, reason, detail);
   }
 
   /**
@@ -286,6 +300,7 @@ export class Settling {
   async #drop(open: Open, evidence: JsonObject, changes: readonly StateChange[]): Promise<Settled> {
     const { row } = open;
     const partly = changes.length > 0;
+    await this.#deps.ledger.assumptions.met(metByWaiting(row), row.id);
     await this.#conclude(open, {
       state: partly ? "done" : "dropped",
       verdict: partly ? "applied in part; the rest is planned anew" : "not applied; planned anew",
@@ -310,66 +325,18 @@ export class Settling {
     this.#deps.logger.error({ ...named(row), reason }, "operation parked");
     return { kind: "parked", id: row.id, reason };
   }
-
-  /** What it brought is lost with its answer: nothing finds out, and nothing is sent again. */
-  async #lost(open: Open): Promise<Settled> {
-    const { row } = open;
-    const { verdict, audit, message } = kindOf(row.operation).lost(row.operation.payload);
-    await this.#conclude(open, { state: "dropped", verdict, changes: [], audit });
-    this.#deps.logger.warn({ operation: row.id, ...audit.body }, message);
-    return { kind: "dropped", id: row.id };
-  }
-
-  /**
-   * What sets a state is sent again with the same value, as often as its answer is lost (A3). Where answers come that
-   * never are about it, each kind has its own bound.
-   */
-  async #setAgain(open: Open): Promise<Settled> {
-    const { id, operation } = open.row;
-    const odd = (await this.#deps.ledger.journal.attempts(id)).filter(isOddAnswer);
-    if (odd.length < kindOf(operation).mostOddAnswers)
-      return await this.#sendAgain(open, "sets a state: the same value is sent again");
-    const said = odd.at(-1)?.detail ?? "";
-    const reason =
-      `it was answered ${odd.length} times with what does not say what became of it (${said}); ` +
-      "it is not sent again before a person has decided";
-    return await this.#park(open, reason, { answered: odd.length });
-  }
-
-  async #sendAgain({ row, runId, signal, knows }: Open, why: string): Promise<Settled> {
-    this.#deps.logger.info({ ...named(row), why }, "sent again");
-    const delivery: Delivery = await deliver(this.#deps, this.#pool, row.operation, {
-      runId: runId ?? row.runId,
-      state: knows,
-      existing: {
-        id: row.id,
-        wireHash: row.wireHash,
-        context: journalEntry(row).context,
-        settleAfter: row.settleAfter,
-      },
-      signal,
-    });
-    switch (delivery.kind) {
-      case "done":
-        return { kind: "done", id: row.id };
-      case "rejected":
-        return { kind: "dropped", id: row.id };
-      case "unknown":
-        return { kind: "waiting", id: row.id, until: toInstant(this.#deps.clock.now() + this.#deps.settle.timeMs) };
-      case "parked":
-        return { kind: "parked", id: row.id, reason: delivery.reason };
-      case "stopped":
-        return { kind: "unreadable", id: row.id, reason: "the run was stopped" };
-      case "not-sent":
-      case "blocked":
-        return { kind: "unreadable", id: row.id, reason: delivery.reason };
-    }
-  }
 }
 
-/** An answer that came whole, a success without the code of an error, and does not say what became of what was sent. */
-function isOddAnswer({ outcome, httpStatus, code }: AttemptFacts): boolean {
-  return outcome === "unknown" && httpStatus === 200 && code === null;
+/** A reading told what became of a call that met "500: network error, retry" (A3). */
+function metByWaiting({ outcomeCode }: Pick<JournalRow, "outcomeCode">): AssumptionMet[] {
+  if (outcomeCode !== "500") return [];
+  return [{ row: "A3", verdict: "confirmed", evidence: "a reading showed what became of a call that met 500" }];
+}
+
+/** What was taken asynchronously is shown: how its result comes is known (A15). */
+function metByDeadline({ operation, state }: Pick<JournalRow, "operation" | "state">): AssumptionMet[] {
+  if (state === "parked" || !isAsynchronous(operation)) return [];
+  return [{ row: "A15", verdict: "confirmed", evidence: "an asynchronous E5 was shown before its deadline" }];
 }
 
 /**
@@ -379,12 +346,4 @@ function isOddAnswer({ outcome, httpStatus, code }: AttemptFacts): boolean {
 function counted(readings: readonly { early?: true | undefined }[]): number {
   const early = readings.filter((reading) => reading.early === true).length;
   return readings.length - Math.max(0, early - 1);
-}
-
-function stillParked(row: JournalRow): Settled {
-  return { kind: "parked", id: row.id, reason: row.outcomeMessage ?? "waits for a person" };
-}
-
-function named(row: JournalRow): { operation: string; endpoint: string; subject: string } {
-  return { operation: row.id, endpoint: row.operation.endpoint, subject: row.operation.subject };
 }

@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { theCrm } from "../operation/request.ts";
 import { usage } from "../base/errors.ts";
 import { personalIn } from "./reason.ts";
 
@@ -16,6 +17,8 @@ export function deciderOf(by: string | undefined): string {
       `--by takes a name of at most ${longest} printable characters`,
       "say who decides, such as --by anna.lee",
     );
+  if (name === theCrm)
+    throw usage(`--by ${name} would say that the CRM asked`, "say who decides, such as --by anna.lee");
   const held = by === undefined ? undefined : personalIn(name);
   if (held !== undefined)
     throw usage(`--by holds ${held.what}; ${held.means}`, "say who decides, such as --by anna.lee");

@@ -1,23 +1,25 @@
 import { CommanderError } from "@commander-js/extra-typings";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { isJsonObject } from "../base/canonical-json.ts";
 import type { StartHealth } from "../app/health.ts";
 import type { Environment } from "../config/environment.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { projectFolder } from "../base/project-folder.ts";
+import { programVersion } from "../base/program-version.ts";
 import { register as apply } from "./commands/apply.ts";
 import { register as approve } from "./commands/approve.ts";
+import { register as assumptions } from "./commands/assumptions.ts";
 import { register as audit } from "./commands/audit.ts";
+import { register as borrow } from "./commands/borrow.ts";
 import { register as check } from "./commands/check.ts";
 import { register as explain } from "./commands/explain.ts";
 import { register as init } from "./commands/init.ts";
+import { register as link } from "./commands/link.ts";
 import { register as lock } from "./commands/lock.ts";
 import { register as migrate } from "./commands/migrate.ts";
 import { register as plan } from "./commands/plan.ts";
 import { register as quarantine } from "./commands/quarantine.ts";
+import { register as rebuild } from "./commands/rebuild.ts";
 import { register as report } from "./commands/report.ts";
+import { register as resolve } from "./commands/resolve.ts";
 import { register as resync } from "./commands/resync.ts";
 import { register as run } from "./commands/run.ts";
 import { register as runs } from "./commands/runs.ts";
@@ -26,6 +28,7 @@ import { register as serve } from "./commands/serve.ts";
 import { register as settle } from "./commands/settle.ts";
 import { register as staff } from "./commands/staff.ts";
 import { register as status } from "./commands/status.ts";
+import { register as undo } from "./commands/undo.ts";
 import { createProgram } from "./command-line.ts";
 import type { Register } from "./command-line.ts";
 import type { Invocation } from "./command.ts";
@@ -37,6 +40,7 @@ const commands: readonly Register[] = [
   check,
   plan,
   apply,
+  undo,
   run,
   resync,
   serve,
@@ -46,11 +50,16 @@ const commands: readonly Register[] = [
   quarantine,
   settle,
   approve,
+  resolve,
+  link,
   lock,
+  borrow,
   staff,
   report,
   audit,
+  assumptions,
   migrate,
+  rebuild,
   sandbox,
   init,
 ];
@@ -79,7 +88,7 @@ export async function main(
 export async function carryOut(argv: readonly string[], surroundings: Omit<Invocation, "options">): Promise<ExitCode> {
   const { output } = surroundings;
   let exit: ExitCode = exitCodes.ok;
-  const program = createProgram(version()).configureOutput({
+  const program = createProgram(programVersion()).configureOutput({
     writeOut: (text) => void output.stdout.write(text),
     writeErr: (text) => void output.stderr.write(text),
   });
@@ -103,11 +112,4 @@ export async function carryOut(argv: readonly string[], surroundings: Omit<Invoc
     output.end();
   }
   return exit;
-}
-
-function version(): string {
-  const text = readFileSync(join(projectFolder, "package.json"), "utf8");
-  const read: unknown = JSON.parse(text);
-  if (isJsonObject(read) && typeof read["version"] === "string") return read["version"];
-  throw new TypeError(`${projectFolder}/package.json names no version`);
 }

@@ -8,6 +8,7 @@ import type { Output } from "./output.ts";
 import { safeLines, viewOf } from "./output.ts";
 import { notDone, openSentence } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
+import { coverageText } from "../report/coverage.ts";
 import { balanceText } from "../report/runs.ts";
 import type { Application } from "../app/application.ts";
 import { runJson } from "../app/ended-json.ts";
@@ -73,6 +74,14 @@ export function printRun(output: Output, summary: RunSummary, writingCalls: numb
       `${customers.waiting} wait for an outcome, ${customers.parked} wait for a ` +
       `person, ${customers.rejected} rejected, ${customers.unreadable} not reached`,
   );
+  for (const { share, customers: done, wrong } of summary.canary)
+    output.line(
+      safeLines(
+        wrong.length === 0
+          ? `canary ${share} %: ${done} customer(s)${share < 100 ? ", read back as meant" : ""}`
+          : `canary ${share} %: ${wrong.length} of ${done} customer(s) not as meant: ${wrong[0] ?? ""}; the rest waits`,
+      ),
+    );
   for (const hold of summary.held)
     output.line(safeLines(`held: ${hold.hold} for ${hold.customer}: ${hold.explanation}`));
   for (const group of summary.open.slice(0, mostShown)) output.line(`open: ${openSentence(group, now)}`);
@@ -92,9 +101,15 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
   if (found > 0) {
     output.line(
       `not as placed: ${found} in all: ${counts["not-shown"]} not shown, ${counts.differs} with other ` +
-        `values, ${counts["shown-twice"]} shown twice; \`crm-sync report reconciliation\` has each of them`,
+        `values, ${counts["shown-twice"]} shown twice, ${counts["shown-still"]} shown although taken away; ` +
+        "`crm-sync report reconciliation` has each of them",
     );
   }
+  const { extra, "in-transit": moving, "not-observable": unseen } = summary.differences;
+  const others = extra - counts["shown-twice"] - counts["shown-still"];
+  if (others + moving + unseen > 0)
+    output.line(`beside that: ${others} extra and not ours, ${moving} in transit, ${unseen} not observable`);
+  if (summary.coverage !== undefined) output.line(coverageText(summary.coverage));
   output.line("writing calls: 0");
   const wrong =
     found > 0

@@ -7,6 +7,7 @@ import {
   settleSettingsSchema,
   zoneSchema,
 } from "../run/run-settings.ts";
+import { policySettingsSchema } from "../plan/policy-settings.ts";
 import { serveSettingsSchema } from "./serve.ts";
 import type { JsonSchema } from "./schema-walk.ts";
 
@@ -109,6 +110,10 @@ export function composeSchema<
     settle: settleSettingsSchema.describe("Finding out what became of operations whose outcome is unknown."),
     limits: limitsSettingsSchema.describe("What stops the program from taking away more than anybody meant."),
     orders: orderSettingsSchema.describe("How orders are sent."),
+    policies: policySettingsSchema.describe(
+      "What is done of each kind of change: ignore, report, hold for a person, apply, or earn (hold until " +
+        "`approvalsToEarn` operations of that kind were approved, then apply).",
+    ),
     jobs: z
       .record(name, jobSettingsSchema)
       .default({})

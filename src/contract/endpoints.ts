@@ -93,6 +93,7 @@ function memberEndpoint<Writes extends boolean>(row: Row<Writes>): Told<Writes> 
 
 const read = { method: "GET", writes: false, hasBody: false } as const;
 const post = { method: "POST", writes: true, hasBody: true } as const;
+const remove = { method: "DELETE", writes: true, hasBody: false } as const;
 const put = { method: "PUT", writes: true, hasBody: true } as const;
 
 const member = "/enterprise/{enterpriseGlobalId}/member";
@@ -167,9 +168,7 @@ const table = {
   M4: memberEndpoint({
     id: "M4",
     title: "delete a staff member",
-    method: "DELETE",
-    writes: true,
-    hasBody: false,
+    ...remove,
     path: `${member}/{memberGlobalId}`,
     codes: [...userCenterCodes, "60002"],
   }),

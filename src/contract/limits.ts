@@ -1,3 +1,4 @@
+import { licenseTypes } from "./vocabulary.ts";
 import type { LicenseType } from "./vocabulary.ts";
 
 /** Limits that the contracts state. What they leave open is a row of `assumptions`. */
@@ -71,6 +72,9 @@ export function checkStaffTexts(
   }
   return problems;
 }
+
+/** The authorization types that are a lock in somebody's hand. */
+export const physicalLockTypes: readonly LicenseType[] = licenseTypes.filter((type) => type.endsWith("_usbkey"));
 
 /** The authorization types whose locks E6 and E7 take: the re-issuable ones. */
 const reissuableLicenseTypes: readonly LicenseType[] = ["normal_recover_usbkey", "normal_recover_lan_usbkey"];

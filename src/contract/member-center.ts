@@ -62,7 +62,7 @@ export const editStaffRequestSchema = z.strictObject({
   departmentId: departmentIdSchema.optional(),
   name: text,
   remark: z.string().optional(),
-  passwordMobile: text.optional(),
+  passwordMobile: z.string().optional(),
 });
 export type EditStaffRequest = z.infer<typeof editStaffRequestSchema>;
 

@@ -183,14 +183,23 @@ export const orderRecordSchema = z.discriminatedUnion("orderType", [
   deleteProductOrderSchema,
 ]);
 
+const batchFields = { channelCode: text, channelOrderId: text, syncMode: z.enum(syncModes) };
+
+/**
+ * Body of an E5 that takes one product out of all orders of the customer: its empty srcLicenseOrderId says so. Apart
+ * from every other body, so that none of them can have one.
+ */
+export const deleteEverywhereRequestSchema = z.strictObject({
+  ...batchFields,
+  orderList: z
+    .array(deleteProductOrderSchema.extend({ srcLicenseOrderId: z.literal("") }))
+    .min(1)
+    .max(1),
+});
+
 /** Body of E5. `channelOrderId` is per call, `sequence` per order record; each sequence occurs once. */
 export const batchOrderRequestSchema = z
-  .strictObject({
-    channelCode: text,
-    channelOrderId: text,
-    syncMode: z.enum(syncModes),
-    orderList: z.array(orderRecordSchema).min(1),
-  })
+  .strictObject({ ...batchFields, orderList: z.array(orderRecordSchema).min(1) })
   .refine((request) => new Set(request.orderList.map((order) => order.sequence)).size === request.orderList.length, {
     path: ["orderList"],
     message: "the same sequence occurs twice",

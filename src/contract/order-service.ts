@@ -78,6 +78,12 @@ export const batchOrderResultSchema = z.looseObject({
 export type BatchOrderResult = z.infer<typeof batchOrderResultSchema>;
 export const batchOrderResultsSchema = z.array(batchOrderResultSchema);
 
+/** Data of an asynchronous E5: what it holds is not known (A15), so anything fits, and nothing of it counts. */
+export const takenLaterSchema = z.union([
+  batchOrderResultsSchema,
+  z.unknown().transform((): z.infer<typeof batchOrderResultsSchema> => []),
+]);
+
 /** One result of E6 or E7. The status counts per lock inside an overall success. */
 export const lockResultSchema = z.looseObject({
   assetNum: idSchema,

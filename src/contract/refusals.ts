@@ -50,6 +50,12 @@ export function refusedUnlessThere(code: string | null, endpoint: EndpointId): b
 
 /** What a person does about a code that said no in such words, once reading showed that nothing of it is there. */
 export const settledCures: Readonly<Record<string, string>> = {
+  "M10 33007":
+    "The assets are in another borrowed lock already: have it returned on the platform, then ask again; or take the " +
+    "request back with --withdraw.",
+  "M10 33018":
+    "The lock is with another staff member: have it returned on the platform, then ask again; or take the request " +
+    "back with --withdraw.",
   "M9 60024":
     "Check that the order that brings the asset went through, and that the " +
     "number was not taken away on the platform; then crm-sync resync --customer.",

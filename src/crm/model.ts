@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { identifier, keyFields, text } from "./fields.ts";
+import { identifier, keyFields, namespace, text } from "./fields.ts";
 import type { LicenseType } from "./license-types.ts";
 import { orderSchema } from "./order-schemas.ts";
 import type { Extension, Feature, Instance, Money, Order } from "./order-schemas.ts";
@@ -43,6 +43,17 @@ export const customerSchema = z.strictObject({
   channelCustomerId: identifier
     .optional()
     .describe("Channel customer number, where the template that makes it from the CRM id does not hold (A8)."),
+  creation: z
+    .enum(["create", "bind"])
+    .optional()
+    .describe("Whether E2 creates its enterprise or E1 binds it; without it `assumptions.enterpriseCreation` says so."),
+  mergedInto: z
+    .strictObject({
+      id: identifier.describe("The CRM's id of the customer that it was merged into."),
+      namespace: namespace.optional().describe("Namespace of that customer, where it is not the record's own."),
+    })
+    .optional()
+    .describe("The customer that this one was merged into. It is told, and changes nothing."),
 });
 export type Customer = z.infer<typeof customerSchema>;
 
@@ -96,6 +107,13 @@ export type InstanceWith<Passwords> =
   | Exclude<Instance, { kind: "product" }>
   | (Omit<Extract<Instance, { kind: "product" }>, "passwords"> & { passwords?: Passwords | undefined });
 
+/** An instance of an order; without an order it is one of the same order. */
+export interface EarlierInstance {
+  orderId?: string | undefined;
+  orderNamespace?: string | undefined;
+  instanceId: string;
+}
+
 /** A product as it stands in the tree. */
 export interface Product<Passwords = string[]> {
   id: string;
@@ -115,6 +133,7 @@ export interface Product<Passwords = string[]> {
   timeUnitQuantity: number;
   term: string;
   srcLicenseOrderId?: string | undefined;
+  transferredFrom?: EarlierInstance | undefined;
   amount?: Money | undefined;
   features: Feature[];
 }
@@ -141,6 +160,8 @@ export interface Asset<Passwords = string[]> {
   limitEnd?: string | undefined;
   borrowedUsbKey?: boolean | undefined;
   transferredAssetNumber?: boolean | undefined;
+  continues?: EarlierInstance | undefined;
+  locked?: boolean | undefined;
   extensions: Extension[];
   products: Product<Passwords>[];
   packages: Package<Passwords>[];

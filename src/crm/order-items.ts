@@ -54,7 +54,7 @@ function orderProduct<Passwords>(
   product: Product<Passwords>,
   packageNumber: string | null,
 ): OrderProduct {
-  const { id, parentId: _parentId, passwords: _passwords, amount, features, ...fields } = product;
+  const { id, parentId: _parentId, passwords: _passwords, amount, features, transferredFrom, ...fields } = product;
   return {
     id,
     assetId: asset.id,
@@ -63,6 +63,7 @@ function orderProduct<Passwords>(
     amount,
     fields: {
       ...fields,
+      ...(transferredFrom !== undefined && { transferredFrom: { ...transferredFrom } }),
       features: features.map((feature) => ({ ...feature })),
     },
   };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { customerReference, identifier, instant, keyFields, text } from "./fields.ts";
+import { customerReference, identifier, instant, keyFields, namespace, text } from "./fields.ts";
 import { licenseTypes } from "./license-types.ts";
 import { sortedByCode, sortedInstances } from "./stable-order.ts";
 
@@ -27,6 +27,12 @@ export const extensionSchema = z.strictObject({
 });
 export type Extension = z.infer<typeof extensionSchema>;
 
+/** An instance of another order of the same customer, or of one in another namespace. */
+const instanceOfOrder = {
+  orderNamespace: namespace.optional().describe("Namespace of that order, where it is not this one's."),
+  instanceId: identifier.describe("The instance there."),
+};
+
 const instanceId = identifier.describe("The CRM's id of this instance; unique within the order.");
 const term = text.describe("Term as years-months-days: `1-0-0` for one year.");
 
@@ -42,6 +48,14 @@ const assetFields = {
   limitEnd: instant.optional().describe("Until when the asset may be used."),
   borrowedUsbKey: z.boolean().optional().describe("Whether it is a lock that is lent."),
   transferredAssetNumber: z.boolean().optional().describe("Whether the number was transferred from another customer."),
+  continues: z
+    .strictObject({
+      orderId: identifier.optional().describe("The earlier order, where it is not this one."),
+      ...instanceOfOrder,
+    })
+    .optional()
+    .describe("The asset instance that this one renews: its products are bought under the numbers of that one."),
+  locked: z.boolean().optional().describe("Whether the CRM wants the asset locked (E6, E7)."),
 };
 
 const packageFields = {
@@ -69,6 +83,10 @@ const productFields = {
   srcLicenseOrderId: identifier
     .optional()
     .describe("Licence order that the product is transferred from; only for a transfer."),
+  transferredFrom: z
+    .strictObject({ orderId: identifier.describe("The order that brought the product."), ...instanceOfOrder })
+    .optional()
+    .describe("The product instance that this one is transferred from; the licence order that brought it is named."),
   amount: moneySchema.optional().describe("What the product costs, where the CRM says so."),
 };
 

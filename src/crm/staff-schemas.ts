@@ -10,6 +10,15 @@ export const assetClaimSchema = z.union([
   z.strictObject({ instanceId: identifier.describe("The CRM's id of the asset instance that an order brought.") }),
 ]);
 
+/** A lock for lending and the assets that go into it (M10). */
+export const borrowSchema = z.strictObject({
+  lock: identifier.describe("The number of the lock that is lent to the person."),
+  assets: z
+    .array(assetClaimSchema)
+    .overwrite(sortedClaims)
+    .describe("The assets of the person that go into it, by number or by the instance of an order."),
+});
+
 /** An employee of a customer and the assets this person should hold. */
 export const staffSchema = z.strictObject({
   ...keyFields,
@@ -25,5 +34,10 @@ export const staffSchema = z.strictObject({
     .overwrite(sortedClaims)
     .default([])
     .describe("The assets that the person should hold, by number or by the instance of an order."),
+  borrows: z
+    .array(borrowSchema)
+    .overwrite((borrows) => borrows.toSorted((one, other) => (one.lock < other.lock ? -1 : 1)))
+    .optional()
+    .describe("The locks that the person should have on loan. No operation returns one."),
 });
 export type Staff = z.infer<typeof staffSchema>;

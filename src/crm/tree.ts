@@ -65,6 +65,8 @@ export function buildAssets<Passwords = string[]>(
       limitEnd: asset.limitEnd,
       borrowedUsbKey: asset.borrowedUsbKey,
       transferredAssetNumber: asset.transferredAssetNumber,
+      continues: asset.continues,
+      locked: asset.locked,
       extensions: [...asset.extensions],
       products: [],
       packages: [],
@@ -351,4 +353,18 @@ function repeatedNumbers(assets: ReadonlyMap<string, AssetInstance>): TreeFault[
     }
   }
   return faults;
+}
+
+/** Products of these assets, those of packages included, each once for every unit of its asset. */
+export function productUnits<Passwords>(assets: readonly Asset<Passwords>[]): number {
+  let count = 0;
+  for (const { products, packages, quantity } of assets) {
+    count += products.length * quantity;
+    const left = [...packages];
+    for (let item = left.pop(); item !== undefined; item = left.pop()) {
+      count += item.products.length * quantity;
+      left.push(...item.children);
+    }
+  }
+  return count;
 }

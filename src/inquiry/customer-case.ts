@@ -8,22 +8,24 @@ import { buildAssets } from "../crm/tree.ts";
 import { stored } from "../ledger/database/stored.ts";
 import type { RecordTable, RecordVersionTable } from "../ledger/records/tables.ts";
 import type { AssetNumberTable } from "../ledger/state/asset-numbers.ts";
-import type { LicenceOrderTable } from "../ledger/state/placed-orders.ts";
 import type { DesiredOrder, DesiredStaff } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
+import type { StandingParts } from "../operation/order-standing.ts";
 import { sentItems } from "../operation/sent-order.ts";
 import type {
   AssignmentCase,
   CrmStanding,
   CustomerCase,
   OrderCase,
-  PlacedCase,
   ShownItem,
   StaffCase,
 } from "../report/reconciliation/case.ts";
+import { amendedSides, stepsOf } from "./amended-orders.ts";
+import type { StepRow } from "./amended-orders.ts";
 import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { shownProducts } from "./shown-products.ts";
+import { placedOrdersOf } from "./placed-orders.ts";
+import type { PlacedOrder } from "./placed-orders.ts";
 
 const linkOf = ofEachCustomer(({ db }, key) =>
   db
@@ -58,6 +60,7 @@ export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCa
     orders: orderCases(ledger, key, of("orders"), numbers),
     staff: staffCases(ledger, key, of("staff"), numbers),
     assignments: assignmentCases(ledger, key),
+    freed: new Set(freedRows(ledger, key).map((row) => row.asset_number)),
     shown: shownOf(ledger, key, read?.shown_at ?? ""),
     unusable: unusableOf(ledger, key),
   };
@@ -104,6 +107,7 @@ const fixedRows = ofEachCustomer<FixedNumber>(({ db }, customer) =>
     .where("r.customer_namespace", "=", customer.namespace)
     .where("r.customer_id", "=", customer.id)
     .where("n.fixed_at", "is not", null)
+    .where("n.ended_at", "is", null)
     .orderBy("n.unit"),
 );
 
@@ -127,6 +131,7 @@ function orderCases(
 ): OrderCase[] {
   if (records.length === 0) return [];
   const placedOrders = placedOrdersOf(ledger, customer);
+  const steps: ReturnType<typeof stepsOf> = placedOrders.size === 0 ? new Map() : stepsOf(ledger, customer);
   return records.map((row): OrderCase => {
     const body = stored<DesiredOrder>(row.body ?? "");
     const known = placedOrders.get(formatKey(row));
@@ -136,21 +141,59 @@ function orderCases(
         return fixed.length > 0 || product === undefined ? fixed : (known?.shownNumbers.get(product) ?? []);
       });
     const wanted = items(body);
+    const amended = steps.get(formatKey(row));
+    if (amended !== undefined && known !== undefined && typeof known.body === "string") {
+      const of = {
+        key: { namespace: row.namespace, id: row.id },
+        customer,
+        channelOrderId: known.placed.channelOrderId,
+        form: stored<DesiredOrder>(known.body),
+        payload: known.payload,
+      };
+      const sides = amendedSides(of, amended, { numbers: fixedOf(row, numbers), licenceOrders: [] }, wanted);
+      return { ...orderCase(row, body, known, amended), ...sides };
+    }
     const placed = typeof known?.body === "string" ? items(stored<DesiredOrder>(known.body)) : nothing;
     const sent =
       typeof known?.payload === "string"
         ? sentItems(stored<JsonObject>(known.payload), (unit) => numberOfUnit(numbers, unit))
         : nothing;
     return {
-      key: { namespace: row.namespace, id: row.id },
-      crm: standing(row),
-      cancelled: body.cancelled,
-      crmDate: body.placedAt ?? null,
-      placed: known?.placed ?? null,
+      ...orderCase(row, body, known),
       products: { wanted: wanted.products, placed: placed.products, sent: sent.products },
       packages: { wanted: wanted.packages, placed: placed.packages, sent: sent.packages },
     };
   });
+}
+
+function orderCase(
+  row: RecordRow,
+  body: DesiredOrder,
+  known: PlacedOrder | undefined,
+  steps: readonly Pick<StepRow, "channel_order_id">[] = [],
+): Omit<OrderCase, "products" | "packages"> {
+  return {
+    key: { namespace: row.namespace, id: row.id },
+    crm: standing(row),
+    cancelled: body.cancelled,
+    crmDate: body.placedAt ?? null,
+    placed: known?.placed ?? null,
+    numbers: [
+      ...(known === undefined ? [] : [known.placed.channelOrderId]),
+      ...steps.flatMap((step) => step.channel_order_id ?? []),
+    ],
+  };
+}
+
+/** The numbers of one order. */
+function fixedOf({ namespace, id }: RecordKey, numbers: FixedNumbers): StandingParts["numbers"] {
+  return [...numbers.values()]
+    .flat()
+    .flatMap((row) =>
+      row.namespace === namespace && row.order_id === id && row.wire_number !== null
+        ? [{ number: row.wire_number, namespace, orderId: id, instanceId: row.instance_id ?? "", unit: row.unit ?? 0 }]
+        : [],
+    );
 }
 
 /** The number of one unit of an asset, which is named by its order, its instance and its position there. */
@@ -158,83 +201,6 @@ function numberOfUnit(numbers: FixedNumbers, unit: string): string | undefined {
   const [namespace, order, instance, position] = stored<unknown[]>(unit);
   const fixed = numbers.get(JSON.stringify([String(namespace), String(order), String(instance)]));
   return fixed?.find((item) => item.unit === position)?.wire_number ?? undefined;
-}
-
-interface PlacedOrder {
-  placed: PlacedCase;
-  /** The body of the version that was placed, and the payload it was placed with. */
-  body: string | null;
-  payload: string | null;
-  /** For an adopted order, whose numbers the ledger did not fix: those under which each of its products is shown. */
-  shownNumbers: ReadonlyMap<string, readonly string[]>;
-}
-
-const placedRows = ofEachCustomer(({ db }, customer) =>
-  db
-    .selectFrom("placed_order as p")
-    .leftJoin("operation as o", "o.id", "p.operation_id")
-    .leftJoin("record_version as v", (join) =>
-      join
-        .on("v.stream", "=", "orders")
-        .onRef("v.namespace", "=", "p.namespace")
-        .onRef("v.id", "=", "p.order_id")
-        .onRef("v.version", "=", "p.version"),
-    )
-    .select(["p.namespace", "p.order_id as id", "p.from_at", "p.origin", "p.channel_order_id", "p.operation_id"])
-    .select(["o.payload", "v.body"])
-    .where("p.customer_namespace", "=", customer.namespace)
-    .where("p.customer_id", "=", customer.id)
-    .where("p.to_at", "is", null),
-);
-
-const licenceRows = ofEachCustomer(({ db }, customer) =>
-  db
-    .selectFrom("licence_order as l")
-    .innerJoin("placed_order as p", (join) =>
-      join.onRef("p.namespace", "=", "l.namespace").onRef("p.order_id", "=", "l.order_id"),
-    )
-    .select(["l.namespace", "l.order_id as id", "l.license_type", "l.license_order_id"])
-    .where("p.customer_namespace", "=", customer.namespace)
-    .where("p.customer_id", "=", customer.id)
-    .where("p.to_at", "is", null)
-    .orderBy("l.sequence"),
-);
-
-function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, PlacedOrder> {
-  const rows = placedRows(ledger, customer);
-  const placed = new Map<string, PlacedOrder>();
-  if (rows.length === 0) return placed;
-  const licencesOf = Map.groupBy(licenceRows(ledger, customer), formatKey);
-  for (const row of rows) {
-    const { origin, channel_order_id: channelOrderId, body, payload } = row;
-    const shown = origin === "adopted" ? shownProducts(ledger, customer, channelOrderId) : [];
-    const byProduct = Map.groupBy(shown, (product) => product.id);
-    placed.set(formatKey(row), {
-      placed: {
-        at: row.from_at,
-        origin,
-        channelOrderId,
-        operationId: row.operation_id,
-        licenceOrders: byType(licencesOf.get(formatKey(row)) ?? []),
-      },
-      body,
-      payload,
-      shownNumbers: new Map([...byProduct].map(([id, products]) => [id, products.map(({ number }) => number)])),
-    });
-  }
-  return placed;
-}
-
-/** Licence orders by type; a type with more than one has none that can be told. */
-function byType(
-  licences: readonly Pick<LicenceOrderTable, "license_type" | "license_order_id">[],
-): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const { license_type: type, license_order_id: id } of licences) {
-    const known = found.get(type);
-    found.set(type, known === undefined || known === id ? id : "");
-  }
-  return found;
 }
 
 const staffLinks = ofEachCustomer(({ db }, customer) =>
@@ -292,6 +258,22 @@ const assignmentRows = ofEachCustomer(({ db }, customer) => {
     .where("a.to_at", "is", null)
     .orderBy("a.asset_number");
 });
+
+const freedRows = ofEachCustomer(({ db }, customer) =>
+  db
+    .selectFrom("asset_number as n")
+    .innerJoin("assignment as a", "a.asset_number", "n.wire_number")
+    .select("a.asset_number")
+    .distinct()
+    .where("n.customer_namespace", "=", customer.namespace)
+    .where("n.customer_id", "=", customer.id)
+    .where("n.fixed_at", "is not", null)
+    .where("n.ended_at", "is", null)
+    .where("a.ended_by", "is not", null)
+    .where(
+      sql<boolean>`not exists (select 1 from assignment l where l.asset_number = a.asset_number and l.to_at is null)`,
+    ),
+);
 
 function assignmentCases(ledger: ReadOnlyLedger, customer: RecordKey): AssignmentCase[] {
   return assignmentRows(ledger, customer).map(({ order_namespace: namespace, order_id: id, ...row }) => ({

@@ -3,6 +3,7 @@ import type { OperationTable } from "../ledger/journal/tables.ts";
 import { kindsWhere } from "../operation/registry.ts";
 import { countedStored } from "../operation/stored-operation.ts";
 import type { ExceptionFacts } from "../report/exceptions.ts";
+import { byHand } from "./by-hand.ts";
 import { holdFacts } from "./holds.ts";
 import { openStates, operationFacts } from "./operations.ts";
 import { quarantineFacts } from "./quarantine.ts";
@@ -26,6 +27,7 @@ export async function* exceptions(
       yield { kind, row, count: countedStored(row.kind, row.payload) ?? null };
     }
   }
+  yield* byHand(ledger, time);
   yield* held(ledger, time);
   yield* sources(ledger, time);
   yield* runs(ledger, time);

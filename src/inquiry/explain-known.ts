@@ -5,9 +5,16 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { requestColumns, requestFromRow } from "../ledger/state/requests.ts";
 import type { AssignmentTable } from "../ledger/state/assignments.ts";
+import { candidatesKind } from "../ledger/state/observations.ts";
 import type { ObservationTable } from "../ledger/state/observations.ts";
 import { nameOf, requestKindOf } from "../operation/requests.ts";
-import type { AssignmentFacts, ExplainFacts, ObservationFacts, RequestFacts } from "../report/explain.ts";
+import type {
+  AssignmentFacts,
+  CandidateFacts,
+  ExplainFacts,
+  ObservationFacts,
+  RequestFacts,
+} from "../report/explain.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 const mostObservations = 200;
@@ -23,6 +30,8 @@ type Known = Pick<
   | "claims"
   | "assignments"
   | "requests"
+  | "byHand"
+  | "candidates"
   | "observations"
   | "observationRead"
 >;
@@ -53,8 +62,9 @@ export async function known(
     claims: stream === "staff" ? await claimsOf(ledger, key) : [],
     assignments,
     requests: stream === "customers" ? await requestsOf(ledger, key) : [],
+    byHand: await byHandOf(ledger, stream, key),
   };
-  if (customer === null) return { ...base, observations: [], observationRead: null };
+  if (customer === null) return { ...base, candidates: [], observations: [], observationRead: null };
   const read = await ledger.db
     .selectFrom("observation_read")
     .select(["seen_at", "complete"])
@@ -63,6 +73,7 @@ export async function known(
     .executeTakeFirst();
   return {
     ...base,
+    candidates: stream === "customers" && current === undefined ? await candidatesOf(ledger, customer) : [],
     observations: await observationsOf(ledger, stream, customer, base),
     observationRead: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
   };
@@ -135,7 +146,23 @@ async function placedOf({ db }: ReadOnlyLedger, order: RecordKey): Promise<Expla
     .where("order_id", "=", order.id)
     .orderBy("sequence")
     .execute();
-  return rows.map((row) => ({ ...row, licenceOrders }));
+  const steps = await stepsOf(db, order);
+  return rows.map((row) => ({ ...row, licenceOrders, steps: row.to === null ? steps : [] }));
+}
+
+async function stepsOf(db: ReadOnlyLedger["db"], order: RecordKey): Promise<ExplainFacts["placed"][number]["steps"]> {
+  return await db
+    .selectFrom("order_step")
+    .select(["at", "kind", "channel_order_id as channelOrderId", "operation_id as operationId", "origin"])
+    .select(
+      sql<number>`(select sum(iif(order_step.kind = 'bought',
+        json_array_length(i.value, '$.products') + json_array_length(i.value, '$.packages'), 1))
+        from json_each(order_step.items) i)`.as("things"),
+    )
+    .where("namespace", "=", order.namespace)
+    .where("order_id", "=", order.id)
+    .orderBy("number")
+    .execute();
 }
 
 async function numbersOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<ExplainFacts["numbers"]> {
@@ -154,6 +181,7 @@ async function numbersOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<Expl
     slot: row.unit ?? 0,
     origin: row.origin,
     fixedAt: row.fixed_at ?? "",
+    endedAt: row.ended_at,
   }));
 }
 
@@ -221,6 +249,47 @@ async function requestsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<
   });
 }
 
+/** What a person took note of for the form that the record has now. */
+async function byHandOf({ db }: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts["byHand"]> {
+  const row = await db
+    .selectFrom("by_hand")
+    .innerJoin("record", (join) =>
+      join
+        .onRef("record.stream", "=", "by_hand.stream")
+        .onRef("record.namespace", "=", "by_hand.namespace")
+        .onRef("record.id", "=", "by_hand.id")
+        .onRef("record.body_hash", "=", "by_hand.body_hash"),
+    )
+    .select(["by_hand.at", "by_hand.by", "by_hand.reason", "by_hand.unseen"])
+    .where("by_hand.stream", "=", stream)
+    .where("by_hand.namespace", "=", key.namespace)
+    .where("by_hand.id", "=", key.id)
+    .where("by_hand.ended_at", "is", null)
+    .executeTakeFirst();
+  return row === undefined ? null : { ...row, unseen: stored<string[]>(row.unseen) };
+}
+
+/** Enterprises of which one has to be chosen, as E3 showed them last. */
+async function candidatesOf({ db }: ReadOnlyLedger, customer: RecordKey): Promise<CandidateFacts[]> {
+  const rows = await db
+    .selectFrom("observation")
+    .select(["subject", "seen_at", "body"])
+    .where("customer_namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .where("kind", "=", candidatesKind)
+    .where("to_at", "is", null)
+    .orderBy("seen_at", "desc")
+    .limit(1)
+    .execute();
+  return rows.flatMap((row) =>
+    stored<Omit<CandidateFacts, "channelCustomerId" | "seenAt">[]>(row.body).map((candidate) => ({
+      ...candidate,
+      channelCustomerId: row.subject,
+      seenAt: row.seen_at,
+    })),
+  );
+}
+
 async function assignmentsOf(
   ledger: ReadOnlyLedger,
   stream: Stream,
@@ -279,7 +348,7 @@ async function observationsOf(
     .orderBy("kind")
     .orderBy("subject")
     .limit(mostObservations);
-  if (stream === "customers") query = query.where("kind", "=", "enterprise");
+  if (stream === "customers") query = query.where("kind", "in", ["enterprise", "loan"]);
   else {
     const channelOrders = JSON.stringify(about.placed.map((item) => item.channelOrderId));
     const assets = JSON.stringify([

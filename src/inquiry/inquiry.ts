@@ -1,4 +1,5 @@
 import { openReadOnly } from "../ledger/database/database.ts";
+import { assumptionStandings } from "./assumptions.ts";
 import { auditHead, auditRows } from "./audit.ts";
 import { explain } from "./explain.ts";
 import { find } from "./find.ts";
@@ -6,10 +7,11 @@ import { holds } from "./holds.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
 import { quarantine, quarantineById, rawForm } from "./quarantine.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { agreement, findings } from "./reconciliation.ts";
+import { agreement, differences } from "./reconciliation.ts";
 import { report } from "./report.ts";
 import { runs, runStory } from "./runs.ts";
 import { status } from "./status.ts";
+import { taken } from "./taken.ts";
 
 /**
  * Every question to the ledger, each in a file of its own. No private value leaves it but by `rawForm` and
@@ -37,6 +39,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
       question()(ledger, ...words);
   return {
     status: answered(() => status),
+    taken: answered(() => taken),
     explain: answered(() => explain),
     find: answered(() => find),
     quarantine: rows(() => quarantine),
@@ -51,7 +54,8 @@ function questionsTo(ledger: ReadOnlyLedger) {
     run: answered(() => runStory),
     report: streamed(() => report),
     agreement: answered(() => agreement),
-    findings: streamed(() => findings),
+    differences: streamed(() => differences),
+    assumptions: answered(() => assumptionStandings),
     auditHead: answered(() => auditHead),
     auditRows: rows(() => auditRows),
     close: () => ledger.close(),

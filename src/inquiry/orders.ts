@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Nullable, RawBuilder } from "kysely";
-import type { RecordKey } from "../crm/model.ts";
+import type { Money, RecordKey } from "../crm/model.ts";
 import { productsOf } from "../crm/order-items.ts";
 import type { OrderProduct } from "../crm/order-items.ts";
 import { buildAssets } from "../crm/tree.ts";
@@ -10,6 +10,7 @@ import type { AssignmentTable } from "../ledger/state/assignments.ts";
 import type { LicenceOrderTable, PlacedOrderTable } from "../ledger/state/placed-orders.ts";
 import type { LinkTable } from "../ledger/state/links.ts";
 import type { DesiredOrder } from "../operation/desired.ts";
+import type { BoughtItem, PricedItem, RemovedItem } from "../operation/state/order-steps.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import { sumOf } from "../report/orders.ts";
 import type { OrderEvent } from "../report/orders.ts";
@@ -35,6 +36,8 @@ type EventRow = Pick<PlacedOrderTable, "namespace" | "customer_namespace" | "cus
     first: number;
     licences: number;
     staff_namespace: string | null;
+    /** Of something that happened to a placed order: what it was about. */
+    items: string | null;
   };
 
 /** A time: `from` belongs to it, `to` does not. */
@@ -55,6 +58,7 @@ export async function* orderEvents(
   const taken = sql`case when a.ended_by is null then 'found-gone' else 'revoked' end`;
   const query = sql<EventRow>`
     ${ordersIn(time)}
+    union all ${stepsIn(time)}
     union all ${assignmentsIn(time, { at: sql`a.from_at`, event: granted, operation: sql`a.operation_id` })}
     union all ${assignmentsIn(time, { at: sql`a.to_at`, event: taken, operation: sql`a.ended_by` })}
     order by at, event, namespace, id, sequence, asset_number`;
@@ -72,13 +76,31 @@ function ordersIn({ from, to, by }: Time & { by: "happened" | "crm-date" }): Raw
       p.channel_order_id, l.license_type, l.license_order_id,
       l.sequence is null or l.sequence = (select min(sequence) ${licences}) as first,
       (select count(*) ${licences}) as licences,
-      v.body, null as staff_namespace, null as staff_id, null as member_global_id, p.operation_id
+      v.body, null as staff_namespace, null as staff_id, null as member_global_id, p.operation_id, null as items
     from placed_order p
     left join record_version v
       on v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id and v.version = p.version
     left join licence_order l on l.namespace = p.namespace and l.order_id = p.order_id
     left join link k on k.namespace = p.customer_namespace and k.customer_id = p.customer_id and k.to_at is null
     where ${at} >= ${from} and ${at} < ${to}`;
+}
+
+/** What happened to placed orders in a time, whatever date the CRM gives them, with the columns of `ordersIn`. */
+function stepsIn({ from, to }: Time): RawBuilder<unknown> {
+  const event = sql`case s.kind when 'priced' then 'repriced'
+    when 'bought' then iif(s.origin = 'found', 'found-again', 'amended')
+    else iif(s.origin = 'found', 'found-gone', 'ended') end`;
+  const licence = (field: string): RawBuilder<unknown> =>
+    sql`iif(json_array_length(s.licence_orders) = 1, s.licence_orders ->> ${sql.lit(`$[0].${field}`)}, null)`;
+  return sql`select s.at, ${event}, s.namespace, s.order_id, s.number, '', s.customer_namespace, s.customer_id,
+      k.enterprise_global_id, json_extract(v.body, '$.placedAt'), coalesce(s.channel_order_id, p.channel_order_id),
+      ${licence("licenseType")}, ${licence("licenseOrderId")}, 0, 0, v.body, null, null, null, s.operation_id, s.items
+    from order_step s
+    left join placed_order p on p.namespace = s.namespace and p.order_id = s.order_id and p.to_at is null
+    left join record_version v on v.stream = 'orders' and v.namespace = s.namespace and v.id = s.order_id
+      and v.version = s.version
+    left join link k on k.namespace = s.customer_namespace and k.customer_id = s.customer_id and k.to_at is null
+    where s.at >= ${from} and s.at < ${to}`;
 }
 
 /** Assignments by their beginning or their end, with the columns of `ordersIn`. */
@@ -88,7 +110,7 @@ function assignmentsIn(
 ): RawBuilder<unknown> {
   return sql`select ${at}, ${event}, coalesce(n.namespace, ''), coalesce(n.order_id, ''), 0, a.asset_number,
       a.customer_namespace, a.customer_id, k.enterprise_global_id, null, p.channel_order_id, null, null, 0, 0,
-      null, a.namespace, a.staff_id, a.member_global_id, ${operation}
+      null, a.namespace, a.staff_id, a.member_global_id, ${operation}, null
     from assignment a
     left join asset_number n on n.wire_number = a.asset_number and n.fixed_at is not null
     left join placed_order p on p.namespace = n.namespace and p.order_id = n.order_id and p.to_at is null
@@ -100,10 +122,29 @@ async function eventOf(ledger: ReadOnlyLedger, row: EventRow): Promise<OrderEven
   const order: RecordKey | null = row.id === "" ? null : { namespace: row.namespace, id: row.id };
   const customer = { namespace: row.customer_namespace, id: row.customer_id };
   const proof = await proofOf(ledger, row, customer);
+  if (row.items !== null && order !== null) return stepEvent(row, { order, customer, proof });
   const body = row.body === null ? undefined : stored<DesiredOrder>(row.body);
   const products = body === undefined ? [] : licenceProducts(body, row);
   const staff =
     row.staff_namespace === null || row.staff_id === null ? null : { namespace: row.staff_namespace, id: row.staff_id };
+  return {
+    ...happenedOf(row, { order, customer, proof }),
+    assetNumbers:
+      staff === null && order !== null ? await numbersOf(ledger, row, order, customer, products) : [row.asset_number],
+    productIds: products.map((product) => product.id),
+    staff,
+    memberGlobalId: row.member_global_id,
+    orderAmount: row.first === 1 ? (body?.amount ?? null) : null,
+    productAmount: sumOf(products.map((product) => product.amount)),
+    before: { order: null, product: null },
+  };
+}
+
+/** What a row says of what happened, whatever it was: when, to whom, under which numbers, and by which call. */
+function happenedOf(
+  row: EventRow,
+  { order, customer, proof }: { order: RecordKey | null; customer: RecordKey; proof: Proof },
+) {
   return {
     at: row.at,
     event: row.event,
@@ -116,16 +157,38 @@ async function eventOf(ledger: ReadOnlyLedger, row: EventRow): Promise<OrderEven
       row.license_order_id === null
         ? null
         : { sequence: row.sequence, licenseType: row.license_type ?? "", licenseOrderId: row.license_order_id },
-    assetNumbers:
-      staff === null && order !== null ? await numbersOf(ledger, row, order, customer, products) : [row.asset_number],
-    productIds: products.map((product) => product.id),
-    staff,
-    memberGlobalId: row.member_global_id,
-    orderAmount: row.first === 1 ? (body?.amount ?? null) : null,
-    productAmount: sumOf(products.map((product) => product.amount)),
     operationId: row.operation_id,
     runId: proof.runId,
     auditSequence: proof.auditSequence,
+  };
+}
+
+type Item = Partial<BoughtItem & Omit<RemovedItem, "product"> & PricedItem>;
+
+/** Something that happened to a placed order: what was bought or went, or what it cost before and costs now. */
+function stepEvent(row: EventRow, of: { order: RecordKey; customer: RecordKey; proof: Proof }): OrderEvent {
+  const items = stored<Item[]>(row.items ?? "[]");
+  const ids = [
+    ...new Set(items.flatMap((item) => item.products ?? (typeof item.product === "string" ? [item.product] : []))),
+  ];
+  const body = row.body === null ? undefined : stored<DesiredOrder>(row.body);
+  const bought = body === undefined ? [] : productsOf(buildAssets<PrivateMarker>(body.instances).assets);
+  const isPriced = row.event === "repriced";
+  const amounts = (side: "from" | "to", ofOrder: boolean): (Money | undefined)[] =>
+    items.filter(({ product }) => (product === null) === ofOrder).map((item) => item[side] ?? undefined);
+  return {
+    ...happenedOf({ ...row, sequence: 0 }, of),
+    assetNumbers: [...new Set(items.flatMap(({ number }) => number ?? []))].sort(),
+    productIds: ids,
+    staff: null,
+    memberGlobalId: null,
+    orderAmount: isPriced ? sumOf(amounts("to", true)) : null,
+    productAmount: isPriced
+      ? sumOf(amounts("to", false))
+      : sumOf(bought.filter(({ id }) => ids.includes(id)).map(({ amount }) => amount)),
+    before: isPriced
+      ? { order: sumOf(amounts("from", true)), product: sumOf(amounts("from", false)) }
+      : { order: null, product: null },
   };
 }
 
@@ -145,6 +208,14 @@ async function numbersOf(
   products: readonly OrderProduct[],
 ): Promise<string[]> {
   const instances = JSON.stringify([...new Set(products.map((product) => product.assetId))]);
+  // Units that came later, or in the place of one that ended, were not placed with it.
+  const later = sql<boolean>`not exists (select 1 from order_step s, json_each(s.items) i
+    where s.namespace = asset_number.namespace and s.order_id = asset_number.order_id and s.kind = 'bought'
+      and i.value ->> 'number' = asset_number.wire_number and not exists (
+        select 1 from placed_order p join record_version v on v.stream = 'orders' and v.namespace = p.namespace
+          and v.id = p.order_id and v.version = p.version, json_each(v.body, '$.instances') x
+        where p.namespace = s.namespace and p.order_id = s.order_id and x.value ->> 'id' = asset_number.instance_id
+          and asset_number.unit < x.value ->> 'quantity'))`;
   const fixed = await ledger.db
     .selectFrom("asset_number")
     .select("wire_number")
@@ -152,6 +223,7 @@ async function numbersOf(
     .where("order_id", "=", order.id)
     .where("fixed_at", "is not", null)
     .where(sql<boolean>`instance_id in (select value from json_each(${instances}))`)
+    .where(later)
     .orderBy("wire_number")
     .execute();
   if (fixed.length > 0) return fixed.flatMap((item) => (item.wire_number === null ? [] : [item.wire_number]));
@@ -162,12 +234,13 @@ async function numbersOf(
   return [...new Set(ours.map((product) => product.number))].sort();
 }
 
+interface Proof {
+  runId: string | null;
+  auditSequence: number | null;
+}
+
 /** The run and the audit entry of an event: of its operation, or of the reading by which it was learned. */
-async function proofOf(
-  ledger: ReadOnlyLedger,
-  row: EventRow,
-  customer: RecordKey,
-): Promise<{ runId: string | null; auditSequence: number | null }> {
+async function proofOf(ledger: ReadOnlyLedger, row: EventRow, customer: RecordKey): Promise<Proof> {
   if (row.operation_id === null) {
     const learned = await ledger.db
       .selectFrom("audit")

@@ -1,16 +1,49 @@
 import { sql } from "kysely";
 import type { NotNull } from "kysely";
+import type { RecordKey } from "../crm/model.ts";
 import { compareCustomer } from "../report/reconciliation/compare-customer.ts";
-import { AgreementTally, findingsOf } from "../report/reconciliation/rows.ts";
-import type { AgreementCount, FoundDifference } from "../report/reconciliation/rows.ts";
-import type { Comparison, CustomerCase, ReconciliationView } from "../report/reconciliation/case.ts";
+import { AgreementTally, differencesOf } from "../report/reconciliation/rows.ts";
+import type { AgreementCount } from "../report/reconciliation/rows.ts";
+import type { Comparison, CustomerCase, Difference, ReconciliationView } from "../report/reconciliation/case.ts";
 import { asOf } from "./audit.ts";
 import { customerCase } from "./customer-case.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
-/** What was placed, added or given and is not shown, differs, or is shown twice, customer by customer. */
-export async function* findings(ledger: ReadOnlyLedger): AsyncGenerator<FoundDifference, void, void> {
-  for await (const { item, rows } of comparisons(ledger)) yield* findingsOf(item, rows);
+/** What a whole reading of a customer showed otherwise than it was sent, and when that was. */
+export interface DifferencesOfCustomer {
+  customer: RecordKey;
+  seenAt: string;
+  differences: Difference[];
+}
+
+/** The same of every linked customer that was read whole at `since` or later, in key order. */
+export async function* differences(
+  ledger: ReadOnlyLedger,
+  since: string,
+): AsyncGenerator<DifferencesOfCustomer, void, void> {
+  const view = await viewOf(ledger);
+  for (const { seenAt, ...customer } of ledger.rows(readSince(ledger, since)))
+    yield {
+      customer,
+      seenAt,
+      differences: differencesOf(compareCustomer(customerCase(ledger, customer), view), seenAt),
+    };
+}
+
+function readSince({ db }: ReadOnlyLedger, since: string) {
+  return db
+    .selectFrom("observation_read as r")
+    .innerJoin("link as l", (join) =>
+      join
+        .onRef("l.namespace", "=", "r.customer_namespace")
+        .onRef("l.customer_id", "=", "r.customer_id")
+        .on("l.to_at", "is", null),
+    )
+    .select(["r.customer_namespace as namespace", "r.customer_id as id", "r.seen_at as seenAt"])
+    .where("r.complete", "=", sql.lit(1))
+    .where("r.seen_at", ">=", since)
+    .orderBy("r.customer_namespace")
+    .orderBy("r.customer_id");
 }
 
 /** How much of each kind of thing the platform shows as meant, over everything there is. */

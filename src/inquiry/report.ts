@@ -1,10 +1,12 @@
 import { renderReport, requireFormat } from "../report/document.ts";
 import type { ReportHeader, ReportRequest, ReportRow, ReportShape } from "../report/document.ts";
 import { exceptionRow, exceptionsShape } from "../report/exceptions.ts";
+import { rebuildShape } from "../report/rebuild.ts";
 import { orderRow, ordersShape } from "../report/orders.ts";
 import { inPeriod, reconciliationRow, reconciliationShape } from "../report/reconciliation/rows.ts";
 import { asOf, auditHead } from "./audit.ts";
 import { exceptions } from "./exceptions.ts";
+import { rebuilds } from "./rebuilds.ts";
 import { orderEvents } from "./orders.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { comparisons } from "./reconciliation.ts";
@@ -13,6 +15,7 @@ const shapes: Record<ReportRequest["kind"], ReportShape> = {
   orders: ordersShape,
   reconciliation: reconciliationShape,
   exceptions: exceptionsShape,
+  rebuild: rebuildShape,
 };
 
 /**
@@ -35,7 +38,7 @@ export async function* report(
 async function headerOf(ledger: ReadOnlyLedger, request: ReportRequest): Promise<ReportHeader> {
   const identity = await ledger.db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
   const head = await auditHead(ledger);
-  const by = request.kind === "exceptions" ? "happened" : request.by;
+  const by = request.kind === "exceptions" || request.kind === "rebuild" ? "happened" : request.by;
   return { ...request, by, ledger: identity?.value ?? null, auditHead: head ?? null, asOf: await asOf(ledger) };
 }
 
@@ -51,6 +54,9 @@ async function* rowsOf(ledger: ReadOnlyLedger, request: ReportRequest): AsyncGen
       return;
     case "exceptions":
       for await (const facts of exceptions(ledger, period)) yield exceptionRow(facts);
+      return;
+    case "rebuild":
+      for (const { run, at, part, record, why } of rebuilds(ledger, period)) yield { run, at, part, record, why };
       return;
   }
 }

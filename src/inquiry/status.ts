@@ -9,6 +9,7 @@ import type { OperationFacts } from "../report/facts.ts";
 import type { StatusFacts } from "../report/status.ts";
 import { absence } from "./absence.ts";
 import { auditHead } from "./audit.ts";
+import { byHandCounts } from "./by-hand.ts";
 import { holds } from "./holds.ts";
 import { openStates, operations } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
@@ -64,6 +65,8 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
       .orderBy("stream")
       .orderBy("state")
       .execute(),
+    differences: await differences(ledger),
+    byHand: await byHandCounts(ledger),
     ...(await totals(ledger)),
     openCircuits: await openCircuits(ledger),
     notices: await openAlerts(ledger),
@@ -127,6 +130,16 @@ async function requestsDue({ db }: ReadOnlyLedger): Promise<StatusFacts["request
     where to_at is null and due = 1 group by of order by of
   `.execute(db);
   return rows.map(({ of, ...counts }) => ({ noun: isRequestOf(of) ? requestKindOf({ of }).noun : of, ...counts }));
+}
+
+async function differences({ db }: ReadOnlyLedger): Promise<StatusFacts["differences"]> {
+  return await db
+    .selectFrom("difference")
+    .select(["class", count, ({ fn }) => fn.min("first_seen").as("since")])
+    .where("ended_at", "is", null)
+    .groupBy("class")
+    .orderBy("class")
+    .execute();
 }
 
 async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" | "known" | "verified">> {

@@ -1,7 +1,9 @@
 import type { Problem } from "../base/errors.ts";
 import { Approvals } from "./approvals/approvals.ts";
+import { ApprovedOperations } from "./approvals/approved-operations.ts";
 import { Audit } from "./audit/audit.ts";
 import { ChangeTables } from "./state/changes.ts";
+import { AssumptionsMet } from "./state/assumptions-met.ts";
 import { DesiredRows } from "./state/desired.ts";
 import { stateRows } from "./state/registry.ts";
 import { LedgerContext } from "./context.ts";
@@ -20,6 +22,8 @@ import { RejectionTables } from "./journal/rejections.ts";
 import { Runs } from "./runs/runs.ts";
 import { Schedule } from "./schedule/schedule.ts";
 import { EnterpriseState } from "./state/enterprise-state.ts";
+import { LinksDesk } from "./state/links-desk.ts";
+import { RequestsDesk } from "./state/requests-desk.ts";
 import { WorkTables } from "./records/work.ts";
 
 export type { LedgerOptions } from "./context.ts";
@@ -34,6 +38,9 @@ export class Ledger {
   readonly records: Records;
   readonly journal: Journal;
   readonly state: EnterpriseState;
+  readonly requests: RequestsDesk;
+  readonly links: LinksDesk;
+  readonly assumptions: AssumptionsMet;
   readonly approvals: Approvals;
   readonly runs: Runs;
   readonly schedule: Schedule;
@@ -50,6 +57,7 @@ export class Ledger {
       rows,
       changes: new ChangeTables(rows),
       holds: new HoldTables(database),
+      approved: new ApprovedOperations(database),
       known: new KnownTables({ rows, desired: new DesiredRows(database), private: privateTables }),
       rejections: new RejectionTables(database),
       work: new WorkTables(database),
@@ -61,6 +69,9 @@ export class Ledger {
     this.records = new Records(context, tables);
     this.journal = new Journal(context, { ...tables, private: this.private });
     this.state = new EnterpriseState(context, tables);
+    this.requests = new RequestsDesk(context, tables);
+    this.links = new LinksDesk(context, tables);
+    this.assumptions = new AssumptionsMet(context);
     this.approvals = new Approvals(context, tables);
     this.runs = new Runs(context);
     this.schedule = new Schedule(context);

@@ -4,6 +4,7 @@ import { addStaffRequestSchema } from "../contract/member-center.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Snapshot } from "../platform/snapshot.ts";
+import type { AssumptionMet } from "./assumptions-met.ts";
 import { notSendable, plainKind } from "./kind.ts";
 import type { Bound, Effect, Evidence, JournalEntry, Kind, NotSendable, Prepared, SettleFacts } from "./kind.ts";
 import { memberDesk, some, withinEnterprise } from "./look-for.ts";
@@ -65,7 +66,11 @@ export const addStaff: Kind<AddStaffShapes> = {
   ...plainKind,
   schemas,
   endpoint: "M1",
-  stage: "staff",
+  stages: ["staff"],
+  rests: ({ customer }) => [
+    { row: "A29", about: formatKey(customer) },
+    { row: "A31", isMetBySuccess: true, isOnlyTold: true, codes: ["30002", "30003"] },
+  ],
   isSentSparingly: true,
   cureOfPart: undefined,
   outdates: ["members"],
@@ -123,14 +128,36 @@ function prepare(bound: Bound<AddStaffShapes>): Prepared<AddStaffShapes> | NotSe
         conclude: () => {
           if (outcome.kind !== "done" && outcome.kind !== "partial") return { doubt: "no data" };
           const match = matchAddedStaff(sent, outcome.data, facts.enterpriseCode);
-          if (match === undefined) return { doubt: "the answer's rows cannot be tied to the staff that were sent" };
+          if (match === undefined) {
+            const doubt = "the answer's rows cannot be tied to the staff that were sent";
+            return { doubt, met: metBySuffixes(sent, outcome.data.succeeded, formatKey(operation.customer)) };
+          }
           const taken = takenIds(owners, match.added);
           if (taken !== undefined) return { contradiction: taken };
-          return { ...staffAdded(operation.customer, context, match), refused: match.refused };
+          const met = match.added.length > 0 ? [oneSuffix] : [];
+          return { ...staffAdded(operation.customer, context, match), met, refused: match.refused };
         },
       };
     },
   };
+}
+
+const oneSuffix: AssumptionMet = { row: "A29", verdict: "confirmed", evidence: "M1 appended one ending to all names" };
+
+/** What the account names of M1's answer show of the enterprise code (A29): two endings in one answer contradict it. */
+function metBySuffixes(
+  sent: readonly { userName: string }[],
+  shown: readonly { userName: string }[],
+  about: string,
+): AssumptionMet[] {
+  const endings = shown.map((row) =>
+    sent
+      .filter((item) => row.userName.startsWith(item.userName))
+      .map((item) => row.userName.slice(item.userName.length)),
+  );
+  if (endings.length < 2 || endings.some((own) => own.length === 0)) return [];
+  if (endings[0]?.some((ending) => endings.every((own) => own.includes(ending))) === true) return [];
+  return [{ row: "A29", verdict: "contradicted", about, evidence: "M1 appended two endings to names of one call" }];
 }
 
 /** Why the ids of M1's answer cannot be those of new people: each is somebody else's already, or came for two. */

@@ -4,6 +4,7 @@ import { configureAssetsRequestSchema } from "../contract/member-center.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Snapshot } from "../platform/snapshot.ts";
+import type { AssumptionMet } from "./assumptions-met.ts";
 import { notSendable, plainKind } from "./kind.ts";
 import type { Effect, Evidence, JournalEntry, Kind } from "./kind.ts";
 import { memberDesk, some, withinEnterprise } from "./look-for.ts";
@@ -87,6 +88,12 @@ async function readAssets(entry: JournalEntry<AssetShapes>, snapshot: Snapshot):
   return { kind: "not-found", detail, partEffect: granted.length + revoked.length === 0 ? undefined : effect };
 }
 
+const inPartOnly: AssumptionMet = {
+  row: "A33",
+  verdict: "contradicted",
+  evidence: "of the numbers of one M9 some were shown as meant over the settle time, and others never",
+};
+
 /**
  * What the two directions of M9 have in common: a call about one member of staff that gives and takes asset numbers.
  */
@@ -94,6 +101,7 @@ export const configureAssets = {
   ...plainKind,
   endpoint: "M9",
   outdates: ["assets"],
+  metUnshown: ({ inPart }) => (inPart ? [inPartOnly] : []),
   cureOfPart: "look on the platform who holds the assets, then settle it as --applied",
   prepare({ operation, wire, target, facts }) {
     const { customer } = operation;

@@ -33,10 +33,14 @@ export type RecordState = "current" | "quarantined" | "absent";
 export interface Desired<Body> {
   key: RecordKey;
   version: number;
+  /** Since when the CRM has it in this form. */
+  since: string;
   bodyHash: string;
   state: RecordState;
   /** Set while the record waits to be planned. */
   pending: boolean;
+  /** How often in a row it came back to the form before its last one. */
+  flips?: number | undefined;
   body: Body;
 }
 

@@ -129,6 +129,9 @@ async function readEnterprise(
       kind: "ambiguous",
       reason: `the platform shows ${found.length} enterprises for one customer; one may have been made twice`,
       detail,
+      met: [
+        { row: "A10", verdict: "contradicted", evidence: "E3 showed two enterprises after one call that makes one" },
+      ],
     };
   }
   // E2 makes members together with the enterprise; whoever is in one that E1 bound was there before or came by
@@ -177,7 +180,8 @@ export function enterpriseKind<S extends EnterpriseShapes>(
 ): Omit<Kind<S>, "endpoint" | "prepare" | "schemas"> {
   return {
     ...plainKind,
-    stage: "enterprise",
+    stages: ["enterprise"],
+    restsOn: origin === "created" ? ["A8", "A10"] : ["A10"],
     isSentSparingly: true,
     cureOfPart: "leave one enterprise under the customer's channel number on the platform, then settle it as --applied",
     read: (entry, snapshot) => readEnterprise(entry, snapshot, origin),

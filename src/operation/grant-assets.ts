@@ -9,7 +9,13 @@ const schemas = { ...assetSchemas, before: z.null(), after: z.array(z.string()) 
 export const grantAssets: Kind<ShapesOf<typeof schemas>> = {
   ...configureAssets,
   schemas,
-  stage: "grants",
+  stages: ["grants"],
+  rests: ({ payload }) => [
+    { row: "A33", isMetBySuccess: true, isOnlyTold: true },
+    ...payload.addAssets.flatMap((number) =>
+      typeof number === "string" ? [{ row: "A35" as const, about: number, isMetBySuccess: true as const }] : [],
+    ),
+  ],
   undone: { how: "exact", by: "M9" },
   granted: ({ after }) => after,
   lookFor: lookForHolder("should have got"),

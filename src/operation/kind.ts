@@ -1,17 +1,21 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import type { AssumptionId } from "../contract/assumptions/row.ts";
 import type { EndpointId, WritingEndpoint } from "../contract/endpoints.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { WriteCall, WriteOutcome } from "../platform/call.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Snapshot, SnapshotList } from "../platform/snapshot.ts";
 import type { PlannedAsset } from "./asset-numbers.ts";
+import type { AssumptionMet, Resting } from "./assumptions-met.ts";
 import { fieldLines } from "./plan-lines.ts";
+import type { PolicyName } from "./policy.ts";
 import type { PrivateMarker } from "./references.ts";
 import type { RequestOf } from "./requests.ts";
 import type { Change, Meant, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
 import type { PayloadFacts } from "./payload-facts.ts";
 import type { Known, StateChange } from "./state.ts";
+import type { TakenThing } from "./taking.ts";
 
 /** An operation as the journal holds it, as far as its own kind needs it to find out what became of it. */
 export interface JournalEntry<S extends Shapes> {
@@ -24,6 +28,10 @@ export interface JournalEntry<S extends Shapes> {
 export interface Effect {
   changes: StateChange[];
   audit: JsonObject;
+  /** What it shows of the rows of A1–A43. */
+  met?: readonly AssumptionMet[];
+  /** The same where the call had been sent before with an unknown outcome. */
+  metIfRepeated?: readonly AssumptionMet[];
 }
 
 /** Members of staff whom an M1 that went through for others did not add, each with the service's words (60027). */
@@ -33,7 +41,10 @@ export interface RefusedPerson {
 }
 
 /** `doubt`: it says nothing, so a reading decides. `contradiction`: it says what cannot be, so a person does. */
-export type Concluded = (Effect & { refused: RefusedPerson[] }) | { doubt: string } | { contradiction: string };
+export type Concluded =
+  | (Effect & { refused: RefusedPerson[] })
+  | { doubt: string; met?: readonly AssumptionMet[] }
+  | { contradiction: string; met?: readonly AssumptionMet[] };
 
 /** A bound operation, ready to be sent. */
 export interface Prepared<S extends Shapes> {
@@ -59,6 +70,8 @@ export interface Bound<S extends Shapes> {
   settings: AssumptionSettings;
   /** Members that M5 showed before (M1 only). */
   shownBefore: readonly string[];
+  /** Passwords that are sealed with its intent. */
+  sealed: readonly { ref: string; version: number }[];
   /** What is known of the customer when the answer is there. */
   known(): Promise<Known>;
 }
@@ -78,6 +91,8 @@ export type Evidence =
       reason: string;
       detail: JsonObject;
       effect?: Effect | undefined;
+      /** What it shows of the rows of A1–A43 where it stays so over the settle time. */
+      met?: readonly AssumptionMet[];
       says?: "nothing" | undefined;
     };
 
@@ -124,6 +139,15 @@ export type Uniqueness =
   | { what: "order"; number: string; order: RecordKey }
   | { what: "enterprise"; number: string; customer: RecordKey };
 
+/** The placed order that an operation amends, and how it stood when that was planned: it has to stand so still. */
+export interface Amends {
+  order: RecordKey;
+  /** Number of the last step of the order. */
+  lastStep: number;
+  /** Hash of the form that it was in agreement with; null: the one that it was placed with. */
+  agreed: string | null;
+}
+
 /** What a person needs to find out whether a call was carried out. Ids and numbers only: nothing private of anybody. */
 export interface LookFor {
   what: string;
@@ -148,12 +172,22 @@ export type Undone =
 /** What holds for every operation of a kind. */
 export interface KindFacts {
   readonly endpoint: WritingEndpoint;
-  readonly stage: Stage;
+  /** Where it stands in a plan; the first is the usual one. */
+  readonly stages: readonly [Stage, ...Stage[]];
+  /** What `takesAway` counts; undefined where it takes nothing away. */
+  readonly takes: TakenThing | undefined;
+  /** What rules an operation of it that names no policy itself; undefined where nothing does. */
+  readonly policy: PolicyName | undefined;
+  /** A person has to approve each very operation of it, whatever the policies and the limits say. */
+  readonly approvedAlone: boolean;
+  /** Assumptions that it rests on: where one was contradicted, none of it is sent. */
+  readonly restsOn: readonly AssumptionId[];
   /**
    * What finds out about an unknown outcome: a reading; nothing, since the call sets a state and the same value is sent
-   * again; or nothing at all, since what it brought is lost with its answer.
+   * again; nothing at all, since what it brought is lost with its answer; or a person, who is asked at once, since
+   * nothing reads it and it must not be done twice.
    */
-  readonly whenUnknown: "read" | "send-again" | "lost";
+  readonly whenUnknown: "read" | "send-again" | "lost" | "ask";
   /** It is done for a customer; the pool's are done for nobody. */
   readonly isOfCustomer: boolean;
   /** It must not be done twice: sent three times at most without a known outcome, then a person decides. */
@@ -206,6 +240,11 @@ export interface Kind<S extends Shapes> extends KindFacts {
   /** What is recorded where what it brought is lost with its answer. */
   readonly lost: (payload: S["payload"]) => Lost;
   readonly uniqueness: (operation: Meant<S>) => Uniqueness | undefined;
+  /**
+   * The order that it amends: it gets a channel order number of its own before its intent (A16), and the intent is
+   * refused where something happened to the order since it was planned.
+   */
+  readonly amends: (operation: Meant<S>) => Amends | undefined;
   /** What people asked for, and when, that it carries out: it is not sent for what nobody asks for so any more. */
   readonly requests: (operation: Meant<S>) => { of: RequestOf; about: string; askedAt: string }[];
   /**
@@ -213,18 +252,33 @@ export interface Kind<S extends Shapes> extends KindFacts {
    * piece.
    */
   readonly parts: (operation: Meant<S>) => { record: RecordReference; part: Json }[] | undefined;
+  /** Rows of A1–A43 that this very operation rests on, beside those of its kind. */
+  readonly rests: (operation: Meant<S>) => readonly Resting[];
+  /** What a success shows whose data does not fit the contract. */
+  readonly metByOddData: (data: Json) => AssumptionMet[];
   /** Assets that need a number each before the payload can be bound. */
   readonly assets: (operation: Meant<S>) => PlannedAsset[];
   /** Members of staff for whom a first password is made. */
   readonly newAccounts: (operation: Meant<S>) => RecordReference[];
+  /** Members of staff for whom a password is made that this one operation alone sets. */
+  readonly newPasswords: (operation: Meant<S>) => RecordKey[];
+  /**
+   * What it shows of the rows of A1–A43 that enough readings over the settle time did not show it. `code`: what the
+   * service answered last, if anything; `inPart`: they showed some of it.
+   */
+  readonly metUnshown: (facts: { code: string | null; inPart: boolean }) => AssumptionMet[];
+  /** What changes besides where a person said that it was not applied. */
+  readonly whenNotApplied: (entry: JournalEntry<S>) => StateChange[];
   /** Asset numbers that somebody is to get: they wait where the revoke that frees one of them is held. */
   readonly granted: (operation: Meant<S>) => string[];
   /** Asset numbers that nobody holds any more afterwards. */
   readonly freed: (operation: Meant<S>) => string[];
-  /** How many live things it takes away: seats of staff, as long as no kind takes nodes. */
+  /** How many live things of `takes` it takes away. */
   readonly takesAway: (operation: Meant<S>) => number;
   /** Its fields as a plan prints them for people. */
   readonly planLines: (payload: S["payload"]) => string[];
+  /** Its success says only that it was taken: the platform carries it out later, and a reading shows that (A15). */
+  readonly isAsynchronous: (operation: Meant<S>) => boolean;
   /** The number that a report of exceptions gives beside it. */
   readonly counted: (payload: S["payload"]) => number | undefined;
   readonly lookFor: (looked: Looked<S>) => LookFor | undefined;
@@ -240,6 +294,13 @@ export interface Lost {
 
 /** What most kinds have in common. */
 export const plainKind = {
+  takes: undefined,
+  policy: undefined,
+  approvedAlone: false,
+  restsOn: [],
+  rests: () => [],
+  metByOddData: () => [],
+  metUnshown: () => [],
   whenUnknown: "read",
   isOfCustomer: true,
   isSentSparingly: false,
@@ -250,14 +311,18 @@ export const plainKind = {
   shownAfterRefusal: () => Promise.resolve(undefined),
   claims: undefined,
   uniqueness: () => undefined,
+  amends: () => undefined,
   requests: () => [],
   settingsInPayload: [],
   parts: () => undefined,
   assets: () => [],
   newAccounts: () => [],
+  newPasswords: () => [],
+  whenNotApplied: () => [],
   granted: () => [],
   freed: () => [],
   takesAway: () => 0,
+  isAsynchronous: () => false,
   planLines: fieldLines,
   counted: () => undefined,
 } as const satisfies Partial<Kind<Shapes>>;

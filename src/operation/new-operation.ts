@@ -2,13 +2,14 @@ import { hashOf } from "../base/canonical-json.ts";
 import type { Operation } from "./operation.ts";
 import { kindOf } from "./registry.ts";
 import type { OperationKind, ShapeMap } from "./registry.ts";
-import type { Meant } from "./shape.ts";
+import type { Meant, Stage } from "./shape.ts";
+import { noWeight } from "./taking.ts";
 
 /**
  * Fills in endpoint, stage and hash of an operation. The hash covers what is done to whom, not the words of the reason.
  */
 export function operation<K extends OperationKind>(kind: K, fields: Meant<ShapeMap[K]>): Operation<K> {
-  const { endpoint, stage, takesAway } = kindOf({ kind });
+  const { endpoint, stages, policy, takesAway } = kindOf({ kind });
   const hash = hashOf({
     kind,
     customer: [fields.customer.namespace, fields.customer.id],
@@ -17,5 +18,25 @@ export function operation<K extends OperationKind>(kind: K, fields: Meant<ShapeM
     payload: fields.payload,
     before: fields.before,
   });
-  return { takesAway: takesAway(fields), ...fields, kind, endpoint, stage, hash };
+  return {
+    takesAway: takesAway(fields),
+    weight: noWeight,
+    needs: [],
+    ...fields,
+    policy: fields.policy ?? policy,
+    kind,
+    endpoint,
+    stage: stageOf(kind, stages, fields.stage),
+    hash,
+  };
+}
+
+function stageOf(
+  kind: OperationKind,
+  [usual, ...others]: readonly [Stage, ...Stage[]],
+  meant: Stage | undefined,
+): Stage {
+  if (meant === undefined || meant === usual) return usual;
+  if (!others.includes(meant)) throw new Error(`${kind} does not stand in the stage ${meant}`);
+  return meant;
 }

@@ -17,6 +17,8 @@ export const orderContext = z.object({
       customerId: z.string(),
       numbers: z.array(z.string()),
       products: z.array(z.string()),
+      /** Its products, each once for every number of its asset; operations of earlier versions do not say it. */
+      standing: z.int().optional(),
     }),
   ),
 });
@@ -29,6 +31,15 @@ function merchandiseProducts(packages: Merchandise): string[] {
     ...licenseOrderProductList.map((product) => product.crmProductId),
     ...merchandiseProducts(children ?? []),
   ]);
+}
+
+function productsOf(asset: NewBuyOrder["assets"][number]): string[] {
+  return [...asset.products.map((product) => product.crmProductId), ...merchandiseProducts(asset.merchandises ?? [])];
+}
+
+/** The products that are on the platform once all that was promised is, each once for every number of its asset. */
+export function standingProducts({ records }: OrderContext): number {
+  return records.reduce((sum, { standing, products }) => sum + (standing ?? products.length), 0);
 }
 
 /** What an order's wire body promises to show: for each order record its asset numbers and CRM product ids. */
@@ -51,10 +62,8 @@ function promisedOf(record: BatchOrderRequest["orderList"][number]): OrderContex
   if (record.orderType !== "new_buy")
     throw new TypeError(`an order record of the type ${record.orderType} is not placed`);
   const { sequence, licenseType, customerId, assets } = record;
-  const products = assets.flatMap((asset) => [
-    ...asset.products.map((product) => product.crmProductId),
-    ...merchandiseProducts(asset.merchandises ?? []),
-  ]);
+  const products = assets.flatMap(productsOf);
   const numbers = assets.flatMap((asset) => asset.assetNos);
-  return { sequence, licenseType, customerId, numbers, products: [...new Set(products)] };
+  const standing = assets.reduce((sum, asset) => sum + new Set(productsOf(asset)).size * asset.assetNos.length, 0);
+  return { sequence, licenseType, customerId, numbers, products: [...new Set(products)], standing };
 }

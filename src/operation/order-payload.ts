@@ -67,10 +67,8 @@ const asset = z.object({
 });
 export type AssetRecord = z.infer<typeof asset>;
 
-const record = z.object({
-  sequence: z.number(),
-  customerId: z.union([references.customerId, z.string()]),
-  crmCustomerId: z.string(),
+/** What every order record says of the customer, whether it buys or deletes (E5). */
+export const customerFields = {
   customerName: marker,
   channelCustomerId: z.string(),
   adminName: marker,
@@ -82,12 +80,42 @@ const record = z.object({
   customerType: z.string(),
   branchCode: z.string(),
   branchName: z.string(),
+};
+
+const record = z.object({
+  sequence: z.number(),
+  customerId: z.union([references.customerId, z.string()]),
+  crmCustomerId: z.string(),
+  ...customerFields,
   enterpriseGlobalId: z.union([references.enterpriseGlobalId, z.string()]),
   licenseType: z.string(),
   orderType: z.string(),
   assets: z.array(asset),
 });
 export type OrderRecord = z.infer<typeof record>;
+
+/** What is bought under the number of one unit: ids of products of its own and of outermost packages. */
+const boughtItem = z.object({
+  instanceId: z.string(),
+  unit: z.int(),
+  number: z.string().nullable(),
+  products: z.array(z.string()),
+  packages: z.array(z.string()),
+});
+/** `stood`: the unit was there before. */
+const amendedItem = boughtItem.omit({ number: true }).extend({ stood: z.boolean() });
+
+/** What stood and the platform shows no more, in whose place this is bought; `products`: how many that were. */
+const goneItem = z.object({
+  instanceId: z.string(),
+  unit: z.int(),
+  number: z.string().nullable(),
+  product: z.string().nullable(),
+  channelOrderId: z.string().nullable(),
+  licenseOrderId: z.string().nullable(),
+  products: z.int(),
+});
+export type GoneItem = z.infer<typeof goneItem>;
 
 /** Whether licence passwords, which are secrets, stand in an order record. */
 export function holdsPasswords({ assets }: OrderRecord): boolean {
@@ -104,17 +132,38 @@ function isSecretIn({ licenseOrderProductList, children }: MerchandiseRecord): b
   return licenseOrderProductList.some(isSecret) || children?.some(isSecretIn) === true;
 }
 
+const orderPayload = {
+  channelCode: z.string(),
+  syncMode: z.string(),
+  orderList: z.array(record),
+};
+
 /** E5 as a plan and the journal hold it: its wire form, with references and markers in it. */
 export const orderSchemas = {
   target: z.object({}),
-  payload: z.object({
-    channelCode: z.string(),
-    channelOrderId: z.string(),
-    syncMode: z.string(),
-    orderList: z.array(record),
-  }),
+  payload: z.object({ ...orderPayload, channelOrderId: z.string() }),
   before: z.null(),
   after: plannedOrder,
   context: orderContext,
 };
 export type OrderShapes = ShapesOf<typeof orderSchemas>;
+
+/** The same of what is bought for an order that is placed. */
+export const amendmentSchemas = {
+  target: z.object({}),
+  payload: z.object({ ...orderPayload, channelOrderId: references.channelOrderId }),
+  before: z.null(),
+  after: plannedOrder.extend({
+    items: z.array(amendedItem),
+    /** How the order stood when this was planned: on another standing it is not sent. No part of what is done. */
+    lastStep: z.int(),
+    agreed: z.string().nullable(),
+    gone: z.array(goneItem).optional(),
+  }),
+  context: orderContext.extend({
+    items: z.array(boughtItem),
+    stood: z.array(z.string()),
+    gone: z.array(goneItem).optional(),
+  }),
+};
+export type AmendmentShapes = ShapesOf<typeof amendmentSchemas>;

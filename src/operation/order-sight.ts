@@ -1,12 +1,24 @@
 import type { Snapshot } from "../platform/snapshot.ts";
 import type { OrderContext } from "./order-context.ts";
 
+/** How much of one order record is shown. `standing`: its products, each once for every number that shows it. */
+interface SeenRecord {
+  sequence: number;
+  seen: number;
+  wanted: number;
+  numbersSeen: number;
+  numbers: number;
+  standing: number;
+  /** How many that are once all that was promised is there; undefined where the operation does not say. */
+  promised: number | undefined;
+}
+
 /**
  * How much of an order the platform shows: for each order record how many of its products, and the licence order they
  * name.
  */
 export interface OrderSight {
-  records: { sequence: number; seen: number; wanted: number; numbersSeen: number; numbers: number }[];
+  records: SeenRecord[];
   licenceOrders: Map<number, string>;
   /** Asset numbers of the order that the platform shows, whatever they hold. */
   shown: string[];
@@ -16,17 +28,20 @@ export interface OrderSight {
   repeated: number[];
 }
 
-export function isWhole(record: OrderSight["records"][number]): boolean {
+/** Whether all of an order record is shown: not only each product under some number, but under each of its own. */
+export function isWhole(record: SeenRecord): boolean {
+  if (record.promised !== undefined && record.standing !== record.promised) return false;
   return record.wanted > 0 && record.seen === record.wanted && record.numbersSeen === record.numbers;
 }
 
 /** Looks for an order by its own asset numbers: (M6 ∪ E8), then M7 of each, by channelOrderId and crmProductId. */
-export async function sightOrder(snapshot: Snapshot, context: OrderContext): Promise<OrderSight> {
+export async function sightOrder(snapshot: Pick<Snapshot, "contents">, context: OrderContext): Promise<OrderSight> {
   const sight: OrderSight = { records: [], licenceOrders: new Map(), shown: [], bare: [], repeated: [] };
   for (const record of context.records) {
     const seen = new Set<string>();
     const licenceOrders = new Set<string>();
     let numbersSeen = 0;
+    let standing = 0;
     for await (const { asset, products, bare } of snapshot.contents(context.enterpriseGlobalId, record.numbers)) {
       sight.shown.push(asset.assetNum);
       if (bare) sight.bare.push(asset.assetNum);
@@ -38,6 +53,7 @@ export async function sightOrder(snapshot: Snapshot, context: OrderContext): Pro
           record.products.includes(product.crmProductId),
       );
       if (ours.length > 0) numbersSeen += 1;
+      standing += new Set(ours.map((product) => product.crmProductId)).size;
       for (const product of ours) {
         if (typeof product.crmProductId === "string") seen.add(product.crmProductId);
         if (typeof product.licenseOrderId === "string" && product.licenseOrderId !== "")
@@ -53,6 +69,8 @@ export async function sightOrder(snapshot: Snapshot, context: OrderContext): Pro
       wanted: record.products.length,
       numbersSeen,
       numbers: record.numbers.length,
+      standing,
+      promised: record.standing,
     });
   }
   return sight;

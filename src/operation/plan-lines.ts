@@ -6,8 +6,7 @@ export function shown(item: Json | undefined): string {
   if (item === undefined || item === null) return "none";
   if (isReference(item)) return `(known after ${knownAfter[item.$ref]})`;
   if (isPrivateMarker(item)) return `(private, version ${item.version})`;
-  if (typeof item === "object" && !Array.isArray(item) && typeof item["$initialPassword"] === "string")
-    return "(generated)";
+  if (typeof item === "object" && !Array.isArray(item) && isMade(item)) return "(generated)";
   if (Array.isArray(item)) return item.length === 0 ? "none" : `[${item.map(shown).join(", ")}]`;
   if (typeof item === "object") {
     return `{${Object.entries(item)
@@ -16,6 +15,10 @@ export function shown(item: Json | undefined): string {
       .join(", ")}}`;
   }
   return String(item);
+}
+
+function isMade(item: JsonObject): boolean {
+  return typeof item["$initialPassword"] === "string" || typeof item["$newPassword"] === "string";
 }
 
 /** Each field of a payload as a line of a plan. */

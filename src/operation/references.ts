@@ -11,6 +11,7 @@ export const references = {
   assetNumber: z.object({ $ref: z.literal("assetNumber"), of: z.string() }),
   memberGlobalId: z.object({ $ref: z.literal("memberGlobalId"), of: z.string() }),
   licenseOrderId: z.object({ $ref: z.literal("licenseOrderId"), of: z.string() }),
+  channelOrderId: z.object({ $ref: z.literal("channelOrderId"), of: z.string() }),
 };
 export type Reference = {
   [Name in keyof typeof references]: z.infer<(typeof references)[Name]>;
@@ -30,6 +31,9 @@ export type PrivateMarker = z.infer<typeof privateMarker>;
 
 /** A password that is generated when the payload is bound; the text is the key of the staff record. */
 export const generatedPassword = z.object({ $initialPassword: z.string() });
+
+/** A password that is generated for this one operation when it is bound; the text is the key of the staff record. */
+export const newPassword = z.object({ $newPassword: z.string() });
 
 export function isReference(value: Json | undefined): value is Reference {
   return isJsonObject(value) && typeof value["$ref"] === "string";
@@ -59,6 +63,11 @@ export function assetUnit({ namespace, id }: RecordKey, instanceId: string, unit
   return JSON.stringify([namespace, id, instanceId, unit]);
 }
 
+/** The reference to the channel order number that an amendment of an order gets before its intent. */
+export function amendmentReference(order: RecordKey): z.infer<typeof references.channelOrderId> {
+  return { $ref: "channelOrderId", of: formatKey(order) };
+}
+
 /** The reference to the member that a staff record is. */
 export function staffReference(staff: RecordKey): z.infer<typeof references.memberGlobalId> {
   return { $ref: "memberGlobalId", of: formatKey(staff) };
@@ -71,6 +80,7 @@ export const knownAfter: Record<Reference["$ref"], string> = {
   assetNumber: "E9",
   memberGlobalId: "M1",
   licenseOrderId: "E5",
+  channelOrderId: "the intent",
 };
 
 /** The key under which a private value is looked up in a loaded set. */

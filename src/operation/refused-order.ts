@@ -1,24 +1,24 @@
 import type { Snapshot } from "../platform/snapshot.ts";
-import type { JournalEntry, RefusalFacts } from "./kind.ts";
-import type { OrderShapes } from "./order-payload.ts";
+import type { RefusalFacts } from "./kind.ts";
+import type { OrderContext } from "./order-context.ts";
 
 /**
  * What the platform shows of a refused order, in words; undefined where it shows nothing. Its asset numbers and its
- * channel order number are looked for: (M6 ∪ E8), then M7 of all that is not another order's of ours.
+ * channel order number are looked for: (M6 ∪ E8), then M7 of all that is not another order's of ours. `stood`: numbers
+ * that may stand for assets that were there before.
  */
 export async function shownOfRefusedOrder(
-  { operation, context }: JournalEntry<OrderShapes>,
+  { context, stood }: { context: OrderContext; stood: readonly string[] },
   snapshot: Snapshot,
   facts: RefusalFacts,
 ): Promise<string | undefined> {
   const channelNumbers = new Set([context.channelOrderId, facts.channelOrderId]);
   const assets = await snapshot.allAssets(context.enterpriseGlobalId);
-  // Numbers that the CRM gave may stand for assets that were there before; those of the pool are this order's and
-  // nobody else's.
-  const given = new Set(operation.after.assets.flatMap((asset) => asset.given));
+  // Those of the pool are this order's and nobody else's.
+  const before = new Set(stood);
   const own = new Set(context.records.flatMap((record) => record.numbers));
   for (const number of own)
-    if (assets.has(number) && !given.has(number)) return `the platform shows its asset number ${number}`;
+    if (assets.has(number) && !before.has(number)) return `the platform shows its asset number ${number}`;
   // Somebody may have placed it by hand since, under other numbers. What stands under the numbers of our other orders
   // is theirs.
   const strange = new Set(assets.keys());

@@ -1,10 +1,19 @@
 import { addStaff } from "./add-staff.ts";
+import { amendOrder } from "./amend-order.ts";
 import { bindEnterprise } from "./bind-enterprise.ts";
+import { borrowAssets } from "./borrow-assets.ts";
 import { createEnterprise } from "./create-enterprise.ts";
+import { deleteStaff } from "./delete-staff.ts";
+import { editStaff } from "./edit-staff.ts";
+import { deleteAssets } from "./delete-assets.ts";
+import { deleteEverywhere } from "./delete-everywhere.ts";
+import { deletePackageProducts } from "./delete-package-products.ts";
+import { deleteProducts } from "./delete-products.ts";
 import { grantAssets } from "./grant-assets.ts";
 import type { Kind, KindFacts } from "./kind.ts";
 import { lockAssets } from "./lock-assets.ts";
 import { placeOrder } from "./place-order.ts";
+import { resetPassword } from "./reset-password.ts";
 import { revokeAssets } from "./revoke-assets.ts";
 import { takeAssetNumbers } from "./take-asset-numbers.ts";
 import { unlockAssets } from "./unlock-assets.ts";
@@ -16,11 +25,20 @@ export const kinds = {
   "bind-enterprise": bindEnterprise,
   "update-enterprise": updateEnterprise,
   "place-order": placeOrder,
+  "amend-order": amendOrder,
+  "delete-products": deleteProducts,
+  "delete-package-products": deletePackageProducts,
+  "delete-assets": deleteAssets,
+  "delete-everywhere": deleteEverywhere,
   "add-staff": addStaff,
+  "edit-staff": editStaff,
+  "delete-staff": deleteStaff,
   "revoke-assets": revokeAssets,
   "grant-assets": grantAssets,
   "lock-assets": lockAssets,
   "unlock-assets": unlockAssets,
+  "borrow-assets": borrowAssets,
+  "reset-password": resetPassword,
   "take-asset-numbers": takeAssetNumbers,
 };
 

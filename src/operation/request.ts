@@ -2,6 +2,9 @@ import type { z } from "zod";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 
+/** Who asked where nobody did by hand; no person can be called so. */
+export const theCrm = "the CRM";
+
 /** What differs from one kind of request to another. Each kind's file says how. */
 export interface RequestShapes {
   /** What is asked for, in a word: an answer to another word says nothing of it. */
@@ -44,5 +47,5 @@ export interface RequestKind<S extends RequestShapes> {
   readonly subject: (customer: RecordKey, about: string) => string;
   readonly verdict: (answer: S["answer"]) => Verdict;
   /** How it stands, after its name: "is not locked: status 3, ..." */
-  readonly stands: (request: Pick<Requested<string, S>, "wanted" | "answer">) => string;
+  readonly stands: (request: Pick<Requested<string, S>, "wanted" | "details" | "answer">) => string;
 }

@@ -1,12 +1,17 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { loanRequest } from "./loan-request.ts";
 import { lockRequest } from "./lock-request.ts";
+import { passwordRequest } from "./password-request.ts";
+import { theCrm } from "./request.ts";
 import type { Requested, RequestKind } from "./request.ts";
 import { fits } from "./shape.ts";
 
 /** What people can ask for, by the name that stands in the ledger. */
 export const requestKinds = {
+  loan: loanRequest,
   lock: lockRequest,
+  password: passwordRequest,
 };
 
 export type RequestOf = keyof typeof requestKinds;
@@ -21,10 +26,13 @@ export type ManualRequest = Asked<RequestOf>;
 /** The same of one kind. */
 export type RequestIn<Of extends RequestOf> = Extract<ManualRequest, { of: Of }>;
 
-/** A request when it is made. */
-export type NewRequest = {
+/** What is asked for, whenever that was. */
+export type Wish = {
   [Of in RequestOf]: Omit<Requested<Of, RequestShapeMap[Of]>, "askedAt" | "answer" | "operationId">;
 }[RequestOf];
+
+/** A request when it is made; `askedAt` where that is not now: since when the CRM says so. */
+export type NewRequest = Wish & { askedAt?: string };
 
 /** Which request is meant. */
 export type RequestName = {
@@ -60,6 +68,11 @@ export function only<Of extends RequestOf>(requests: readonly ManualRequest[], o
 /** How it stands: not answered yet (`open`), or as its answer says. */
 export function standing({ of, answer }: Pick<ManualRequest, "of" | "answer">): "open" | "done" | "failed" | "refused" {
   return answer === null ? "open" : requestKindOf({ of }).verdict(answer);
+}
+
+/** Whether nobody asked for it by hand. */
+export function isOfCrm({ by }: Pick<ManualRequest, "by">): boolean {
+  return by === theCrm;
 }
 
 /** Whether it is still to be sent: it was not answered, or it failed and is tried again. */

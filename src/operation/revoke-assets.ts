@@ -1,3 +1,4 @@
+import { formatKey } from "../crm/keys.ts";
 import { z } from "zod";
 import { assetSchemas, configureAssets, lookForHolder } from "./configure-assets.ts";
 import type { Kind } from "./kind.ts";
@@ -14,7 +15,13 @@ type RevokeAssetsShapes = ShapesOf<typeof schemas>;
 export const revokeAssets: Kind<RevokeAssetsShapes> = {
   ...configureAssets,
   schemas,
-  stage: "revokes",
+  stages: ["revokes"],
+  takes: "seats",
+  policy: "seats.revoked",
+  rests: ({ customer }) => [
+    { row: "A33", isMetBySuccess: true, isOnlyTold: true },
+    { row: "A27", about: formatKey(customer) },
+  ],
   undone: { how: "exact", by: "M9" },
   freed,
   takesAway: (operation) => operation.payload.deleteAssets.length,

@@ -2,9 +2,24 @@ import type { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { WritingEndpoint } from "../contract/endpoints.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import type { PolicyName } from "./policy.ts";
+import type { Weight } from "./taking.ts";
 
-/** The stages of one customer, in the order in which they are applied. */
-export const stages = ["enterprise", "orders", "staff", "revokes", "grants", "requests"] as const;
+/**
+ * The stages of one customer, in the order in which they are applied. `endings` is what has to go before something is
+ * bought in its place; everything else that is deleted waits until people were given what they are to have.
+ */
+export const stages = [
+  "enterprise",
+  "endings",
+  "orders",
+  "staff",
+  "revokes",
+  "grants",
+  "removals",
+  "leavers",
+  "requests",
+] as const;
 export type Stage = (typeof stages)[number];
 
 export interface RecordReference {
@@ -12,6 +27,12 @@ export interface RecordReference {
   namespace: string;
   id: string;
 }
+
+/** An operation of the same plan that another one is not carried out without, in whichever order they stand. */
+export type Need = {
+  stage: Stage;
+  subject: string;
+};
 
 /** What differs from kind to kind in an operation, and what it has to remember. Each kind's file says how. */
 export interface Shapes {
@@ -50,6 +71,14 @@ export interface Meant<S extends Shapes> {
   reason: string;
   before: S["before"];
   after: S["after"];
+  /** Where it is not the first stage of its kind: one of the others that the kind may stand in. */
+  stage?: Stage;
+  /** Where it is not the policy of its kind that rules it. */
+  policy?: PolicyName | undefined;
+  /** What it takes away, in units that people know; no part of its hash. */
+  weight?: Weight;
+  /** Where one of these is held, refused or put off, or is not planned at all, this waits with it. */
+  needs?: Need[];
 }
 
 /** One change we mean to make; `hash` covers its unbound form. */
@@ -57,6 +86,10 @@ export interface Change<Name extends string, S extends Shapes> extends Meant<S> 
   kind: Name;
   endpoint: WritingEndpoint;
   stage: Stage;
+  /** What rules it; undefined where nothing does, and where it comes from the journal. */
+  policy: PolicyName | undefined;
+  weight: Weight;
+  needs: Need[];
   /** How many live things this operation takes away; 0 for all others. */
   takesAway: number;
   hash: string;

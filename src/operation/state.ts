@@ -4,6 +4,8 @@ import { assetNumbersParts } from "./state/asset-numbers.ts";
 import type { KnownAssetNumbers, NumbersTaken } from "./state/asset-numbers.ts";
 import { assignmentsParts } from "./state/assignments.ts";
 import type { AssignmentChange, KnownAssignments } from "./state/assignments.ts";
+import { byHandParts } from "./state/by-hand.ts";
+import type { DoneByHand } from "./state/by-hand.ts";
 import { enterpriseCodeParts } from "./state/enterprise-code.ts";
 import type { EnterpriseCodeChange, KnownEnterpriseCode } from "./state/enterprise-code.ts";
 import { licenceTypesParts } from "./state/licence-types.ts";
@@ -13,6 +15,8 @@ import type { KnownLink, LinkChange } from "./state/link.ts";
 import { observationsParts } from "./state/observations.ts";
 import type { ObservationChange } from "./state/observations.ts";
 import type { ChangeContext, StatePart } from "./state/part.ts";
+import { orderStepsParts } from "./state/order-steps.ts";
+import type { OrderStepChange } from "./state/order-steps.ts";
 import { placedOrdersParts } from "./state/placed-orders.ts";
 import type { KnownPlacedOrders, OrderPlaced } from "./state/placed-orders.ts";
 import { platformCustomersParts } from "./state/platform-customers.ts";
@@ -24,7 +28,7 @@ import type { KnownRequests, RequestChange } from "./state/requests.ts";
 import { secretsParts } from "./state/secrets.ts";
 import type { SecretsWiped } from "./state/secrets.ts";
 import { staffLinksParts } from "./state/staff-links.ts";
-import type { KnownStaffLinks, StaffLinked } from "./state/staff-links.ts";
+import type { KnownStaffLinks, StaffChange } from "./state/staff-links.ts";
 
 /** What the ledger says we did for one customer: a file in `state/` for each thing that is known. */
 export interface Known
@@ -48,12 +52,14 @@ export type StateChange =
   | MembersProtected
   | OrderPlaced
   | NumbersTaken
-  | StaffLinked
+  | OrderStepChange
+  | StaffChange
   | LicenceTypesShown
   | EnterpriseCodeChange
   | AssignmentChange
   | RequestChange
   | ObservationChange
+  | DoneByHand
   | SecretsWiped;
 
 /** The changes by their type. */
@@ -66,12 +72,14 @@ const parts: { readonly [Type in keyof StateChanges]: StatePart<Known, StateChan
   ...protectedMembersParts,
   ...placedOrdersParts,
   ...assetNumbersParts,
+  ...orderStepsParts,
   ...staffLinksParts,
   ...licenceTypesParts,
   ...enterpriseCodeParts,
   ...assignmentsParts,
   ...requestsParts,
   ...observationsParts,
+  ...byHandParts,
   ...secretsParts,
 };
 

@@ -7,10 +7,12 @@ import { lockStatuses } from "../contract/vocabulary.ts";
 import type { LockTarget } from "../contract/limits.ts";
 import type { WriteCall, WriteOutcome } from "../platform/call.ts";
 import type { Platform } from "../platform/platform.ts";
+import type { AssumptionMet } from "./assumptions-met.ts";
 import { notSendable, plainKind, readBackByNothing } from "./kind.ts";
 import type { Kind } from "./kind.ts";
 import { orderDesk, some } from "./look-for.ts";
-import type { ShapesOf } from "./shape.ts";
+import type { Meant, ShapesOf } from "./shape.ts";
+import type { StateChange } from "./state.ts";
 import type { LockRequestShapes } from "./lock-request.ts";
 
 const schemas = {
@@ -23,12 +25,32 @@ const schemas = {
 };
 export type LockShapes = ShapesOf<typeof schemas>;
 
+/** What a call shows that was sent again. A lock that is to be tried later (status 3) says nothing. */
+function metByRepeated(results: readonly LockResult[]): AssumptionMet[] {
+  if (results.every(({ status }) => status === lockStatuses.succeeded)) return [harmless];
+  const refused = results.filter(
+    ({ status }) => status === lockStatuses.doesNotExist || status === lockStatuses.wrongType,
+  );
+  return refused.map(({ assetNum: about }) => ({
+    row: "A26",
+    verdict: "contradicted",
+    about,
+    evidence: "a lock that was switched again answered that it cannot be",
+  }));
+}
+
 type Send = (
   platform: Platform,
   locks: readonly LockTarget[],
   operatorIdentity: string,
   call: WriteCall,
 ) => Promise<WriteOutcome<LockResult[]>>;
+
+const harmless: AssumptionMet = {
+  row: "A26",
+  verdict: "confirmed",
+  evidence: "a lock that was switched again answered with status 1",
+};
 
 /**
  * What E6 and E7 have in common: they set the state of locks, each of which has its own status inside one success. No
@@ -42,7 +64,10 @@ export function switchLocks(
   return {
     ...plainKind,
     schemas,
-    stage: "requests",
+    stages: ["requests"],
+    restsOn: ["A3"],
+    rests: ({ payload }) =>
+      payload.assetNums.map((about) => ({ row: "A26" as const, about, isOnlyTold: true as const })),
     whenUnknown: "send-again",
     mostOddAnswers: 3,
     cureOfPart: undefined,
@@ -67,15 +92,14 @@ export function switchLocks(
                     some([...missing, ...unexpected, ...repeated]),
                 };
               return {
-                changes: outcome.data.map(({ assetNum: about, status }) => ({
-                  type: "request-answered" as const,
-                  of: "lock" as const,
-                  about,
+                changes: answered(
+                  operation,
                   wanted,
-                  answer: { status },
+                  outcome.data.map(({ assetNum: about, status }) => ({ about, status })),
                   operationId,
-                })),
+                ),
                 audit: { locks: Object.fromEntries(outcome.data.map(({ assetNum, status }) => [assetNum, status])) },
+                metIfRepeated: metByRepeated(outcome.data),
                 refused: [],
               };
             },
@@ -86,16 +110,14 @@ export function switchLocks(
     requests: ({ before }) => Object.entries(before).map(([about, askedAt]) => ({ of: "lock", about, askedAt })),
     settingsInPayload: ["operatorIdentity"],
     read: readBackByNothing,
-    countAsApplied: ({ id: operationId, context }) => ({
+    countAsApplied: ({ id: operationId, operation, context }) => ({
       effect: {
-        changes: context.assetNums.map((about) => ({
-          type: "request-answered" as const,
-          of: "lock" as const,
-          about,
+        changes: answered(
+          operation,
           wanted,
-          answer: { status: lockStatuses.succeeded },
+          context.assetNums.map((about) => ({ about, status: lockStatuses.succeeded })),
           operationId,
-        })),
+        ),
         audit: { locks: context.assetNums },
       },
       summary: `The locks count as ${wanted}.`,
@@ -106,4 +128,30 @@ export function switchLocks(
       whom: orderDesk,
     }),
   };
+}
+
+/** What was answered of each lock. One that nobody asked for counts as asked for: an earlier run is taken back. */
+function answered(
+  { customer, before, after, reason }: Meant<LockShapes>,
+  wanted: LockRequestShapes["wanted"],
+  locks: readonly { about: string; status: LockRequestShapes["answer"]["status"] }[],
+  operationId: string,
+): StateChange[] {
+  const of = "lock" as const;
+  const unasked = after.filter(({ assetNum }) => before[assetNum] === undefined);
+  return [
+    ...unasked.map(({ assetNum: about, licenseType, largeCustomer }): StateChange => ({
+      type: "request-made",
+      customer,
+      request: { of, about, wanted, details: { licenseType, largeCustomer }, by: "an undo", reason },
+    })),
+    ...locks.map(({ about, status }): StateChange => ({
+      type: "request-answered",
+      of,
+      about,
+      wanted,
+      answer: { status },
+      operationId,
+    })),
+  ];
 }

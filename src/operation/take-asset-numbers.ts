@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limits } from "../contract/limits.ts";
 import { notSendable, plainKind, readBackByNothing } from "./kind.ts";
 import type { Kind } from "./kind.ts";
 import type { ShapesOf } from "./shape.ts";
@@ -6,12 +7,24 @@ import type { ShapesOf } from "./shape.ts";
 const size = z.object({ size: z.int() });
 const schemas = { target: z.object({}), payload: size, before: z.null(), after: z.null(), context: size };
 
+function isAssetDigits(text: string): boolean {
+  const { assetDigits, assetFirstDigits } = limits;
+  return /^\d+$/u.test(text) && text.length === assetDigits && assetFirstDigits.some((digit) => text.startsWith(digit));
+}
+
 /** E9 takes numbers for the pool. Numbers whose answer was lost are spent. */
 export const takeAssetNumbers: Kind<ShapesOf<typeof schemas>> = {
   ...plainKind,
   schemas,
   endpoint: "E9",
-  stage: "orders",
+  stages: ["orders"],
+  rests: () => [{ row: "A25", isMetBySuccess: true }],
+  metByOddData: (data) => {
+    if (!Array.isArray(data) || data.length === 0 || !data.every((item) => typeof item === "string")) return [];
+    const isOdd = data.some((digits) => !isAssetDigits(digits));
+    const evidence = "E9 handed out something else than ten digits that begin with an expected one";
+    return isOdd ? [{ row: "A25", verdict: "contradicted", evidence }] : [];
+  },
   whenUnknown: "lost",
   isOfCustomer: false,
   cureOfPart: undefined,

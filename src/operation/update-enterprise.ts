@@ -28,7 +28,11 @@ export const updateEnterprise: Kind<ShapesOf<typeof schemas>> = {
   ...plainKind,
   schemas,
   endpoint: "E4",
-  stage: "enterprise",
+  stages: ["enterprise"],
+  policy: "enterprises.update",
+  restsOn: ["A3"],
+  rests: ({ payload }) =>
+    payload.address === undefined ? [{ row: "A14", isMetBySuccess: true, fields: ["address"] }] : [],
   whenUnknown: "send-again",
   cureOfPart: undefined,
   outdates: ["enterprises"],

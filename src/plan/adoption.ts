@@ -1,7 +1,23 @@
+import type { ProductInstance } from "../contract/asset-contents.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Package } from "../crm/model.ts";
 import type { Block } from "./block.ts";
 import type { Desired, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
+
+/** What M7 tells forms of a product apart by. */
+export type ShownForm = {
+  [
+    Field in
+      | "productUri"
+      | "gmsPid"
+      | "appKey"
+      | "limitConcurrent"
+      | "limitStartTime"
+      | "limitEndTime"
+      | "trial"
+      | "timeDurationExpression"
+  ]: Exclude<ProductInstance[Field], undefined>;
+};
 
 /** What an enterprise that somebody else made shows under one channel order number. */
 export interface ShownOrder {
@@ -9,6 +25,8 @@ export interface ShownOrder {
   licenceOrders: ReadonlyMap<string, string>;
   /** The asset numbers under which each CRM product is shown; undefined where an earlier version has not kept them. */
   products: ReadonlyMap<string, readonly string[]> | undefined;
+  /** The different forms in which each CRM product is shown; undefined where an earlier version has not kept them. */
+  forms: ReadonlyMap<string, readonly ShownForm[]> | undefined;
 }
 
 /** Products that a message names. */
@@ -20,6 +38,7 @@ const mostNamed = 5;
  */
 export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
   const { assets, faults } = order.tree;
+  if (shown.products !== undefined && shown.forms === undefined) return ["the form of what was shown"];
   const [fault] = faults;
   if (fault !== undefined) return [`its lines cannot be compared: ${fault.message}`];
   const missing = assets.flatMap((asset) => {
@@ -49,6 +68,42 @@ export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string
       `number ${channelOrderId}, in an enterprise that somebody else made; it does not show ` +
       `${named}${more}. It is not placed again: a person completes it on the platform or takes the ` +
       "part away there; the next run looks again",
+    again: true,
+  };
+}
+
+/** Why an order waits that the platform shows in another form than the CRM gives: what stands of it nobody knows. */
+export function shownInOtherForm(
+  order: Desired<DesiredOrder>,
+  channelOrderId: string,
+  otherwise: readonly string[],
+): Block {
+  const named = otherwise.slice(0, mostNamed).join("; ");
+  const more = otherwise.length > mostNamed ? `; and ${otherwise.length - mostNamed} more` : "";
+  return {
+    code: "order.shown-otherwise",
+    reason:
+      `the platform shows the order ${formatKey(order.key)} under the channel order number ${channelOrderId} ` +
+      `otherwise than the CRM has it now, and this ledger did not place it: ${named}${more}. It is neither placed ` +
+      "nor amended: a person makes the platform as the CRM says, or gives the order the form back in the CRM that " +
+      "is shown, until it is taken over; the next run, or the next rebuild, looks again",
+    again: true,
+  };
+}
+
+/** Why an order waits that is shown with amendments which this ledger did not make. */
+export function amendedElsewhere(
+  order: Desired<DesiredOrder>,
+  channelOrderId: string,
+  amendments: readonly { channelOrderId: string }[],
+): Block {
+  const numbers = amendments.slice(0, mostNamed).map((item) => item.channelOrderId);
+  return {
+    code: "order.amended-elsewhere",
+    reason:
+      `the platform shows the order ${formatKey(order.key)} under ${numbers.join(", ")}, channel order numbers of ` +
+      `amendments of ${channelOrderId} that this ledger did not make. It is neither placed nor amended: ` +
+      "`crm-sync rebuild` into an empty ledger brings both back",
     again: true,
   };
 }

@@ -8,6 +8,8 @@ export interface Bindings {
   privateValue(marker: PrivateMarker): Json | undefined;
   /** The initial password of a staff record, generated once and then always the same. */
   initialPassword(staff: string): string | undefined;
+  /** The password that was made for this one operation. */
+  newPassword(staff: string): string | undefined;
 }
 
 /** What a payload lacks. */
@@ -64,9 +66,19 @@ function boundValue(value: Json[] | JsonObject, bindings: Bindings, missing: Mis
     if (found === undefined) missing.push({ $private: value.$private, field: value.field, version: value.version });
     return found ?? null;
   }
-  const staff = value["$initialPassword"];
-  if (typeof staff !== "string") return boundMembers(value, bindings, missing);
-  const password = bindings.initialPassword(staff);
-  if (password === undefined) missing.push({ $private: `initial-password/${staff}`, field: "password", version: 1 });
-  return password ?? null;
+  const made = madePassword(value, bindings);
+  if (made === undefined) return boundMembers(value, bindings, missing);
+  if (made.password === undefined) missing.push({ $private: made.ref, field: "password", version: 1 });
+  return made.password ?? null;
+}
+
+/** The password that a value stands for, and under which name it is sealed; undefined for a value of another kind. */
+function madePassword(
+  value: JsonObject,
+  bindings: Bindings,
+): { ref: string; password: string | undefined } | undefined {
+  const { $initialPassword: initial, $newPassword: anew } = value;
+  if (typeof initial === "string")
+    return { ref: `initial-password/${initial}`, password: bindings.initialPassword(initial) };
+  return typeof anew === "string" ? { ref: `reset-password/${anew}`, password: bindings.newPassword(anew) } : undefined;
 }

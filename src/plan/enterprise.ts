@@ -3,16 +3,18 @@ import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
+import type { Policies, PolicyName } from "../operation/policy.ts";
 import type { Known, StateChange } from "../operation/state.ts";
-import type { Link } from "../operation/state/link.ts";
+import type { Link, Unlinked } from "../operation/state/link.ts";
 import type { ShownEnterprise } from "../platform/snapshot.ts";
 import type { Block } from "./block.ts";
 import type { Observed } from "./input.ts";
+import { consider } from "./policy.ts";
 import type { Prepared } from "./prepared.ts";
 
 /** What the enterprise stage looks at. */
 type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {
-  known: Pick<Known, "link" | "linkUnusable" | "acknowledged">;
+  known: Pick<Known, "link" | "linkUnusable" | "unlinked" | "acknowledged">;
   observed: Pick<Observed, "enterprises" | "ambiguous">;
 };
 
@@ -36,11 +38,33 @@ export function acknowledgedFields(body: DesiredCustomer): NonNullable<Known["ac
  * number is adopted, more than one blocks. An adopted one gets an E4, because nothing reads its branch and address
  * back.
  */
-export function planEnterprise(given: Given, settings: AssumptionSettings): EnterpriseStage {
+export function planEnterprise(given: Given, settings: AssumptionSettings, policies: Policies): EnterpriseStage {
   const body = usableBody(given);
   if ("block" in body) return body;
   const { link } = given.known;
-  return link === undefined ? planUnlinked(given, body, settings) : planLinked(given, body, link, settings);
+  if (link === undefined) return planUnlinked(given, body, settings, policies);
+  return isGone(given) ? planGone(body, link, policies) : planLinked(given, body, link, settings, policies);
+}
+
+/** Whether the CRM no longer has the customer. */
+export function isGone({ desiredCustomer }: Pick<Given, "desiredCustomer">): boolean {
+  return desiredCustomer?.state === "absent";
+}
+
+/** Of a customer that is gone nothing is changed: its enterprise stays; its orders and staff have their policies. */
+function planGone({ mergedInto, namespace }: DesiredCustomer, link: Link, policies: Policies): EnterpriseStage {
+  const into =
+    mergedInto === undefined
+      ? ""
+      : `, where it was merged into ${formatKey({ namespace: mergedInto.namespace ?? namespace, id: mergedInto.id })}`;
+  const what = `the customer is gone from the CRM${into}; its enterprise ${link.enterpriseGlobalId} stays as it is`;
+  return { meant: [], changes: [], note: toldOf(policies, "enterprises.gone", what) };
+}
+
+/** What a record says of a change of which nothing is done. */
+function toldOf(policies: Policies, name: PolicyName, what: string): Block | undefined {
+  const considered = consider(policies, name, what);
+  return typeof considered === "string" ? undefined : considered;
 }
 
 /** The customer's own record, or why it cannot be worked on. */
@@ -59,15 +83,21 @@ function usableBody({
   }
   if (desiredCustomer.state === "quarantined")
     return blocked("customer.quarantined", "the customer's record waits in quarantine", true);
-  if (desiredCustomer.state !== "absent") return desiredCustomer.body;
-  if (known.link === undefined) return blocked("customer.gone", "the customer is gone from the CRM", false);
-  const reason = "amendment not enabled: the customer is gone from the CRM, its enterprise stays as it is";
-  return blocked("amendment.not-enabled", reason, false);
+  if (desiredCustomer.state === "absent" && known.link === undefined)
+    return blocked("customer.gone", "the customer is gone from the CRM", false);
+  return desiredCustomer.body;
 }
 
 /** Adopts the one enterprise that E3 shows, or makes one where it shows none. */
-function planUnlinked(given: Given, body: DesiredCustomer, settings: AssumptionSettings): EnterpriseStage {
-  const [missing] = missingAssumptions(settings, settings.enterpriseCreation === "E1" ? "E1" : "E3");
+function planUnlinked(
+  given: Given,
+  body: DesiredCustomer,
+  settings: AssumptionSettings,
+  policies: Policies,
+): EnterpriseStage {
+  const { unlinked } = given.known;
+  if (unlinked !== undefined) return blocked("enterprise.unlinked", unlinkedReason(given, unlinked), true);
+  const [missing] = missingAssumptions(settings, isToBeBound(body, settings) ? "E1" : "E3");
   if (missing !== undefined) {
     const choices = missing.choices.join(" or ");
     const reason = `the setting assumptions.${missing.key} (${missing.row}) has no value: ${choices}`;
@@ -79,15 +109,13 @@ function planUnlinked(given: Given, body: DesiredCustomer, settings: AssumptionS
   if (found === undefined)
     return blocked("customer.not-looked-up", "the platform was not asked for the customer yet", true);
   if (found.length > 1) {
-    return blocked(
-      "enterprise.ambiguous",
-      `the platform shows ${found.length} enterprises for the channel customer number ${channelCustomerId}; ` +
-        "one must be chosen by hand",
-      true,
-    );
+    const reason =
+      `the platform shows ${found.length} enterprises for the channel customer number ${channelCustomerId}: ` +
+      `${candidates(found)}; one must be chosen by hand`;
+    return blocked("enterprise.ambiguous", reason, true);
   }
   const [only] = found;
-  if (only !== undefined) return adoption(given, body, only, settings);
+  if (only !== undefined) return adoption(given, body, only, settings, policies);
   if (given.known.linkUnusable === true) {
     return blocked(
       "enterprise.not-shown",
@@ -97,9 +125,30 @@ function planUnlinked(given: Given, body: DesiredCustomer, settings: AssumptionS
       true,
     );
   }
-  if (settings.enterpriseCreation === "E1" && body.purchaserMobile === undefined)
+  if (isToBeBound(body, settings) && body.purchaserMobile === undefined)
     return blocked("customer.incomplete", "E1 needs the purchaser's mobile number, and the CRM gives none", true);
   return { meant: [creation(given, body, settings)], changes: [] };
+}
+
+/** Candidates that a message names. */
+const mostNamed = 5;
+
+function candidates(found: readonly ShownEnterprise[]): string {
+  const named = found.slice(0, mostNamed).map(candidateText).join("; ");
+  return found.length > mostNamed ? `${named}; and ${found.length - mostNamed} more` : named;
+}
+
+/** An enterprise as E3 shows it, in words. */
+function candidateText({ enterpriseGlobalId, customers }: ShownEnterprise): string {
+  const shown = customers.map(({ customerId, isDefault }) => `${customerId}${isDefault ? " (default)" : ""}`);
+  return `enterprise ${enterpriseGlobalId} with the customers ${shown.join(", ")}`;
+}
+
+function unlinkedReason({ customer }: Given, { by, at, reason }: Unlinked): string {
+  return (
+    `unlinked by hand by ${by}, ${at}: ${reason}; nothing is looked for, made or sent for it until ` +
+    `\`crm-sync link ${formatKey(customer)} ENTERPRISE --reason TEXT\``
+  );
 }
 
 function adoption(
@@ -107,35 +156,60 @@ function adoption(
   body: DesiredCustomer,
   { enterpriseGlobalId, customers }: ShownEnterprise,
   settings: AssumptionSettings,
+  policies: Policies,
 ): EnterpriseStage {
+  const isBound = isToBeBound(body, settings);
   const link: Link = {
     enterpriseGlobalId,
     channelCode: customers[0]?.channelCode ?? settings.channelCode ?? "",
     channelCustomerId: given.numbers.channelCustomerId,
-    origin: "adopted",
+    origin: isBound ? "bound" : "adopted",
     examined: false,
   };
-  return {
-    meant: [update(given, body, settings, adoptedReason)],
-    changes: [
-      { type: "linked", customer: given.customer, link },
-      { type: "platform-customers", enterpriseGlobalId, customers },
-    ],
-  };
+  const { customer } = given;
+  const linked: StateChange[] = [
+    { type: "linked", customer, link },
+    { type: "platform-customers", enterpriseGlobalId, customers },
+  ];
+  if (!isBound || settings.boundEnterpriseUpdate !== "never")
+    return { ...updates(given, body, settings, policies, adoptedReason), changes: linked };
+  // One that was bound before this ledger knew of it gets no E4 either: what E1 carries counts as known there.
+  return { meant: [], changes: [...linked, { type: "acknowledged", customer, fields: acknowledgedFields(body) }] };
 }
 
 const adoptedReason = "adopted: nothing reads its branch and address back";
 
 /** Changes the enterprise where the CRM says otherwise than what the platform acknowledged last. */
-function planLinked(given: Given, body: DesiredCustomer, link: Link, settings: AssumptionSettings): EnterpriseStage {
+function planLinked(
+  given: Given,
+  body: DesiredCustomer,
+  link: Link,
+  settings: AssumptionSettings,
+  policies: Policies,
+): EnterpriseStage {
   const before = given.known.acknowledged;
   const changed = changedFields(before, acknowledgedFields(body), settings);
-  const note = given.renumbered;
+  const { renumbered } = given;
+  const note = renumbered === undefined ? undefined : toldOf(policies, "enterprises.renumbered", renumbered.reason);
   if (link.origin === "bound" && settings.boundEnterpriseUpdate === "never")
     return { meant: [], changes: [], note: note ?? boundNote(changed) };
   if (changed.length === 0) return { meant: [], changes: [], note };
   const reason = before === undefined ? adoptedReason : `changed in the CRM: ${changed.join(", ")}`;
-  return { meant: [update(given, body, settings, reason)], changes: [], note };
+  const made = updates(given, body, settings, policies, reason);
+  return { ...made, changes: [], note: note ?? made.note };
+}
+
+/** The E4 of a change, or what is told in its place. */
+function updates(
+  given: Given,
+  body: DesiredCustomer,
+  settings: AssumptionSettings,
+  policies: Policies,
+  reason: string,
+): Pick<EnterpriseStage, "meant" | "note"> {
+  const considered = consider(policies, "enterprises.update", reason);
+  if (considered === "act") return { meant: [update(given, body, settings, reason)] };
+  return { meant: [], note: considered === "nothing" ? undefined : considered };
 }
 
 /**
@@ -193,6 +267,11 @@ function update(
   };
 }
 
+/** Whether E1 binds the customer and no E2 makes its enterprise: the record says so, or the settings do (A11). */
+function isToBeBound(body: DesiredCustomer, settings: AssumptionSettings): boolean {
+  return body.creation === undefined ? settings.enterpriseCreation === "E1" : body.creation === "bind";
+}
+
 function creation({ customer, numbers }: Given, body: DesiredCustomer, settings: AssumptionSettings): MeantOperation {
   const { channelCustomerId, crmCustomerId } = numbers;
   const shared: Omit<MeantOperation<"create-enterprise">, "kind" | "payload" | "reason"> = {
@@ -204,7 +283,7 @@ function creation({ customer, numbers }: Given, body: DesiredCustomer, settings:
     after: acknowledgedFields(body),
   };
   const reason = "the platform does not know the customer yet";
-  if (settings.enterpriseCreation === "E1") {
+  if (isToBeBound(body, settings)) {
     const payload = {
       channelCode: settings.channelCode ?? "",
       channelCustomerId,

@@ -7,12 +7,17 @@ import type { Assignment } from "../operation/state/assignments.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import { holdersNotRead } from "./holders.ts";
 import type { Holders } from "./holders.ts";
+import type { Observed } from "./input.ts";
+import type { Policies } from "../operation/policy.ts";
 import type { Prepared } from "./prepared.ts";
 import type { Allocation, Claimed } from "./seat-allocation.ts";
 import type { Membership } from "./staff-identity.ts";
 
 /** What the grants stage looks at. */
-type Given = Pick<Prepared, "customer" | "staff"> & { known: Pick<Known, "link" | "assignments"> };
+type Given = Pick<Prepared, "customer" | "staff"> & {
+  known: Pick<Known, "link" | "assignments" | "staffLinks">;
+  observed: Pick<Observed, "members">;
+};
 
 export interface GrantStage {
   meant: MeantOperation<"grant-assets">[];
@@ -28,7 +33,7 @@ export function planGrants(
   given: Given,
   claims: Allocation["claims"],
   memberships: ReadonlyMap<string, Membership>,
-  shown: { holders: Holders; leaving: ReadonlySet<string> },
+  shown: { holders: Holders; leaving: ReadonlySet<string>; policies: Pick<Policies, "drift"> },
 ): GrantStage {
   const { customer, known } = given;
   const stage: GrantStage = { meant: [], changes: [], blocks: [] };
@@ -38,11 +43,18 @@ export function planGrants(
     const membership = memberships.get(key);
     if (staff.state !== "current" || membership === undefined || membership.kind === "blocked") continue;
     const memberGlobalId = membership.kind === "member" ? membership.memberGlobalId : undefined;
+    // Until another account is made, the person's name leads to the one that is gone.
+    if (memberGlobalId === undefined && given.known.staffLinks.has(key)) continue;
     const grants: Claimed[] = [];
+    const again: Claimed[] = [];
     for (const claim of claims.get(key) ?? []) {
       const verdict = judge(known, claim, memberGlobalId, { ...shown, assigned });
-      if (verdict === "grant") grants.push(claim);
-      else if (verdict === "adopt" && claim.number !== undefined && memberGlobalId !== undefined) {
+      if (verdict === "grant" && !isOurs(assigned, claim, memberGlobalId)) grants.push(claim);
+      else if (verdict === "grant") {
+        const disagree = inM5(given.observed.members, claim.number ?? "");
+        if (disagree === undefined) again.push(claim);
+        else stage.blocks.push([key, disagree]);
+      } else if (verdict === "adopt" && claim.number !== undefined && memberGlobalId !== undefined) {
         stage.changes.push({
           type: "asset-granted",
           assetNumber: claim.number,
@@ -54,9 +66,34 @@ export function planGrants(
         });
       } else if (typeof verdict === "object") stage.blocks.push([key, verdict]);
     }
+    if (shown.policies.drift.missing !== "hold") grants.push(...again.splice(0));
     if (grants.length > 0) stage.meant.push(grant(given, staff, grants));
+    if (again.length > 0)
+      stage.meant.push({ ...grant(given, staff, again), reason: againText(again), policy: "drift.missing" });
   }
   return stage;
+}
+
+/** It was given to this very member by our doing, and nobody is shown to hold it. */
+function isOurs(
+  assigned: ReadonlyMap<string, Assignment>,
+  { number }: Claimed,
+  memberGlobalId: string | undefined,
+): boolean {
+  const known = number === undefined ? undefined : assigned.get(number);
+  return known !== undefined && known.memberGlobalId === memberGlobalId;
+}
+
+/** M5 shows a holder of a number, and M6 shows none: nothing is done on that (A34). */
+function inM5(members: Observed["members"], number: string): Block | undefined {
+  const holder = members?.find((member) => !member.deleted && member.assetNums.includes(number));
+  if (holder === undefined) return undefined;
+  const reason = `M5 shows that somebody holds the asset number ${number}, M6 that nobody does; nothing is given`;
+  return { code: "asset.readings-disagree", reason, again: true };
+}
+
+function againText({ length }: readonly Claimed[]): string {
+  return `M6 no longer shows ${length} asset${length === 1 ? "" : "s"} with this person; they are given again`;
 }
 
 /**

@@ -1,9 +1,17 @@
 import type { RecordKey } from "../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../operation/desired.ts";
+import type { OrderStanding } from "../operation/order-standing.ts";
 import type { OperationKind } from "../operation/registry.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import type { Known } from "../operation/state.ts";
-import type { ObservedAsset, ObservedMember, ShownEnterprise } from "../platform/snapshot.ts";
+import type { Drift } from "./drift.ts";
+import type {
+  AssetReading,
+  ObservedAsset,
+  ObservedLoan,
+  ObservedMember,
+  ShownEnterprise,
+} from "../platform/snapshot.ts";
 
 /** What the platform showed just now; `undefined` where it was not read. A read that failed is never an empty list. */
 export interface Observed {
@@ -12,7 +20,18 @@ export interface Observed {
   /** Why E3's answer says neither that there is an enterprise nor that there is none. */
   ambiguous?: string | undefined;
   members: ObservedMember[] | undefined;
+  /** M6, and those of E8 that M6 leaves out where it leaves out a number that people hold or are given. */
   assets: ObservedAsset[] | undefined;
+  /** M7 of the asset numbers that were asked for and that M6 or E8 shows. */
+  contents?: ReadonlyMap<string, AssetReading> | undefined;
+  /** Asset numbers that neither M6 nor E8 shows, and of whose assets M7 says that there are none. */
+  goneAssets?: ReadonlySet<string> | undefined;
+  /** M7 was read of all assets that M6 and E8 show. */
+  allContents?: boolean | undefined;
+  /** What is to go and enough readings of M7 left out over the settle time, by order: names of `absentName`. */
+  gone?: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  /** M8, read where M5 or M6 shows something lent, where the CRM wants that, and where something is to go. */
+  loans?: readonly ObservedLoan[] | undefined;
   /** Orders that may be on the platform already, whole or in part, and why they wait; by order. */
   unclearOrders?: ReadonlyMap<string, { code: string; reason: string; again: boolean }> | undefined;
 }
@@ -32,6 +51,13 @@ export interface Rejection {
   shared: boolean;
 }
 
+/** An asset that was taken away: nothing stands under its number. */
+export interface EndedAsset {
+  number: string;
+  namespace: string;
+  instanceId: string;
+}
+
 /** Everything one customer is planned from. */
 export interface CustomerInput {
   customer: RecordKey;
@@ -39,6 +65,23 @@ export interface CustomerInput {
   orders: OrderWithTree[];
   staff: Desired<DesiredStaff>[];
   known: Known;
+  /**
+   * Orders that wait for a change of their own, so that nothing of them is planned, and that take over something of
+   * orders of which something may end.
+   */
+  takers?: readonly OrderWithTree[] | undefined;
+  /** What stands of placed orders of which the CRM says something else now, by order; `lost`: why nobody knows that. */
+  standings?: ReadonlyMap<string, OrderStanding | { lost: string }> | undefined;
+  /** Placed orders of which licence passwords are kept still, of whatever form. */
+  sealed?: ReadonlySet<string> | undefined;
+  /** Asset numbers fixed to units of placed orders whose purchase was never made, where there is any staff. */
+  unbought?: ReadonlySet<string> | undefined;
+  /** What ended of placed orders that stand as the CRM says, where there is any staff. */
+  ended?: readonly EndedAsset[] | undefined;
+  /** The ledger was built anew, which left something of the customer to be made, and no person approved of that yet. */
+  rebuilt?: true | undefined;
+  /** What was read back otherwise than it was left; undefined where nothing was. */
+  drift?: Drift | undefined;
   observed: Observed;
   /** Clear private values of customer and staff, by marker key, where there is any staff; in memory only. */
   privateValues: ReadonlyMap<string, string>;

@@ -5,6 +5,7 @@ import type { PayloadUse } from "../contract/assumptions/missing.ts";
 import type { Asset, LicenseType, Package, Product, RecordKey } from "../crm/model.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
 import type { AssetRecord, MerchandiseRecord, OrderRecord, ProductRecord } from "../operation/order-payload.ts";
+import { unitsOf } from "../operation/asset-numbers.ts";
 import { assetNumberReference } from "../operation/references.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import type { CustomerNumbers } from "./customer-numbers.ts";
@@ -13,6 +14,9 @@ import type { CustomerNumbers } from "./customer-numbers.ts";
 export type PlannedProduct = Product<PrivateMarker>;
 export type PlannedPackage = Package<PrivateMarker>;
 export type PlannedAsset = Asset<PrivateMarker>;
+
+/** An asset with what of it is bought, and under the numbers of which units; of its first ones where it is not said. */
+export type PurchasedAsset = PlannedAsset & { units?: number[] };
 
 /** Why a value cannot go on the wire: which instance, which field, what is wrong. */
 export interface PayloadFault {
@@ -161,7 +165,7 @@ function packagedProducts(packages: readonly PlannedPackage[]): { product: Plann
   ]);
 }
 
-function assetRecord(build: PayloadBuild, order: RecordKey, asset: PlannedAsset): AssetRecord {
+function assetRecord(build: PayloadBuild, order: RecordKey, asset: PurchasedAsset): AssetRecord {
   const { settings } = build;
   const products = asset.products.map((product) => productRecord(build, product, asset.id));
   const packageOnly = asset.products.length === 0;
@@ -178,11 +182,14 @@ function assetRecord(build: PayloadBuild, order: RecordKey, asset: PlannedAsset)
     build.faults.push({
       instanceId: asset.id,
       field: "products",
-      message: "the asset holds packages only, and a purchase needs products of its own (A23: packageOnly is block)",
+      message:
+        `nothing but ${asset.packages.map(({ id }) => `the package ${id}`).join(", ") || "the asset"} would be ` +
+        "bought for this asset now, and E5 takes no asset without a product of its own; where the platform takes one " +
+        "with the package's products repeated, set assumptions.packageOnly to repeat (A23)",
     });
   }
   const record: AssetRecord = {
-    assetNos: Array.from({ length: asset.quantity }, (_, unit) => assetNumberReference(order, asset.id, unit)),
+    assetNos: unitsOf(asset).map((unit) => assetNumberReference(order, asset.id, unit)),
     products,
   };
   if (asset.extensions.length > 0) {
@@ -216,11 +223,11 @@ export const orderableFields = [
  */
 export function newBuyRecords(
   build: PayloadBuild,
-  input: { order: RecordKey; numbers: CustomerNumbers; body: DesiredCustomer; assets: readonly PlannedAsset[] },
+  input: { order: RecordKey; numbers: CustomerNumbers; body: DesiredCustomer; assets: readonly PurchasedAsset[] },
 ): { licenseType: LicenseType; sequence: number; record: OrderRecord }[] {
   const { settings } = build;
   const { numbers, body } = input;
-  const groups = new Map<LicenseType, PlannedAsset[]>();
+  const groups = new Map<LicenseType, PurchasedAsset[]>();
   for (const asset of input.assets) {
     const group = groups.get(asset.licenseType) ?? [];
     group.push(asset);

@@ -1,49 +1,68 @@
-import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
-import type { Known } from "../operation/state.ts";
+import type { Known, StateChange } from "../operation/state.ts";
+import type { PlacedOrder } from "../operation/state/placed-orders.ts";
 import type { Block, BlockedRecord } from "./block.ts";
+import { isGone } from "./enterprise.ts";
 import type { Observed } from "./input.ts";
+import { notEnabled, planAmendment } from "./amendments.ts";
+import { planRepair } from "./order-repair.ts";
+import type { PurchaseMaker } from "./amendments.ts";
+import type { PlanOptions } from "./options.ts";
+import type { Endings } from "./order-difference.ts";
 import { newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
+import type { PurchasedAsset } from "./order-records.ts";
 import { selectionBlock } from "./platform-customer.ts";
 import type { Prepared } from "./prepared.ts";
+import { awaitingTakeovers } from "./taken-over.ts";
+import { withTransfers } from "./transfers.ts";
 import { instancesFault } from "./validate.ts";
+import { wantedForm } from "../operation/state/order-steps.ts";
+import { passwordsWiped } from "../operation/state/secrets.ts";
 
 /** What the orders stage looks at. */
-type Given = Pick<Prepared, "customer" | "desiredCustomer" | "orders" | "numbers" | "renumbered"> & {
-  known: Pick<Known, "link" | "placedOrders" | "platformCustomers">;
-  observed: Pick<Observed, "unclearOrders">;
+export type OrdersGiven = Pick<
+  Prepared,
+  "customer" | "desiredCustomer" | "orders" | "takers" | "sealed" | "numbers" | "renumbered" | "standings" | "drift"
+> & {
+  known: Pick<Known, "link" | "placedOrders" | "platformCustomers" | "assignments">;
+  observed: Pick<Observed, "unclearOrders" | "contents" | "goneAssets" | "assets">;
 };
+
+type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">;
 
 type Placement = MeantOperation<"place-order">;
 
-/** What the orders stage comes to. An order that is neither placed nor blocked leaves nothing to do. */
+/** What the orders stage comes to. An order of which nothing is said here leaves nothing to do. */
 export interface OrderStage {
-  meant: Placement[];
+  meant: MeantOperation<"place-order" | "amend-order">[];
+  changes: StateChange[];
   blocks: BlockedRecord[];
+  /** What of placed orders is to be taken away. */
+  endings: Endings[];
 }
 
-const amendment = (what: string): Block => ({
-  code: "amendment.not-enabled",
-  reason: `amendment not enabled: ${what}`,
-  again: false,
-});
-
 /**
- * Decides each pending order of a customer: place it (E5), leave it, or say why it waits. An order whose record waits
- * in quarantine is not decided at all: nothing of it is sent, and its last good form stands for nothing.
+ * Decides each pending order of a customer: place it (E5), amend it, leave it, or say why it waits. An order whose
+ * record waits in quarantine is not decided at all: nothing of it is sent, and its last good form stands for nothing.
  */
-export function planOrders(given: Given, settings: AssumptionSettings): OrderStage {
+export function planOrders(given: OrdersGiven, options: OrderOptions): OrderStage {
+  const { settings } = options;
   const owners = new Map<string, string>();
   for (const [key, placed] of given.known.placedOrders) owners.set(placed.channelOrderId, key);
-  const stage: OrderStage = { meant: [], blocks: [] };
+  const stage: OrderStage = { meant: [], changes: [], blocks: [], endings: [] };
   for (const order of given.orders) {
     if (order.state === "quarantined") continue;
     const key = formatKey(order.key);
+    const placed = given.known.placedOrders.get(key);
+    if (placed !== undefined) {
+      amend(stage, given, order, placed, options);
+      continue;
+    }
     const decided = decide(given, order, settings);
     if (decided === "nothing-to-do") continue;
     if (!("kind" in decided)) {
@@ -58,7 +77,40 @@ export function planOrders(given: Given, settings: AssumptionSettings): OrderSta
       stage.meant.push(decided);
     }
   }
-  return stage;
+  return { ...stage, endings: awaitingTakeovers(given, stage.endings) };
+}
+
+/** An order that is placed: what stands of it is compared where the CRM says something else than it agreed to last. */
+function amend(
+  stage: OrderStage,
+  given: OrdersGiven,
+  order: OrderWithTree,
+  placed: PlacedOrder,
+  options: OrderOptions,
+): void {
+  const key = formatKey(order.key);
+  const waits = (block: Block): void => void stage.blocks.push([key, block]);
+  if (formatKey(placed.customer) !== formatKey(given.customer))
+    return waits(notEnabled(`the order moved here in the CRM and stays placed for ${formatKey(placed.customer)}`));
+  const agrees = (placed.agreedHash ?? placed.bodyHash) === wantedForm(order);
+  if (agrees && given.drift === undefined) {
+    if (given.sealed?.has(key) === true) stage.changes.push(passwordsWiped(order.key));
+    return;
+  }
+  const standing = given.standings?.get(key);
+  if (standing === undefined || "lost" in standing) {
+    if (agrees) return;
+    const lost = standing?.lost ?? `what stands of the order ${key} was not read`;
+    return waits({ code: "order.form-lost", reason: `nobody knows what stands of the order: ${lost}`, again: true });
+  }
+  const plan = agrees ? planRepair : planAmendment;
+  const { meant, changes, blocks, endings } = plan(given, { order, placed, standing }, options, (of, assets) =>
+    purchaseOf(given, of, assets, options.settings),
+  );
+  stage.meant.push(...meant);
+  stage.changes.push(...changes);
+  stage.blocks.push(...blocks.map((block): BlockedRecord => [key, block]));
+  stage.endings.push(...endings);
 }
 
 /** The channel order number of an order: the CRM's own, or the one the template makes (A16). */
@@ -75,56 +127,27 @@ function sameChannelNumber(channelOrderId: string, owner: string): Block {
   };
 }
 
-function decide(given: Given, order: OrderWithTree, settings: AssumptionSettings): Placement | Block | "nothing-to-do" {
-  const placed = given.known.placedOrders.get(formatKey(order.key));
-  if (placed !== undefined) {
-    if (formatKey(placed.customer) !== formatKey(given.customer)) {
-      return amendment(`the order moved here in the CRM and stays placed for ${formatKey(placed.customer)}`);
-    }
-    if (order.state === "absent") return amendment("the order is gone from the CRM and stays placed");
-    if (order.body.cancelled) return amendment("the order was cancelled in the CRM and stays placed");
-    if (placed.bodyHash !== order.bodyHash) {
-      if (placed.body !== undefined && asOrdered(placed.body) === asOrdered(order.body)) return "nothing-to-do";
-      return amendment("the order's lines changed in the CRM after it was placed");
-    }
-    return "nothing-to-do";
-  }
+function decide(
+  given: OrdersGiven,
+  order: OrderWithTree,
+  settings: AssumptionSettings,
+): Placement | Block | "nothing-to-do" {
   const unclear = given.observed.unclearOrders?.get(formatKey(order.key));
   if (unclear !== undefined) return unclear;
   if (order.state === "absent" || order.body.cancelled) return "nothing-to-do";
   return placement(given, order, settings);
 }
 
-/** What of an order the platform is told: no price, and no date of the CRM. */
-function asOrdered({ channelOrderId, instances }: DesiredOrder): string {
-  return canonicalJson({
-    channelOrderId,
-    instances: instances.map((instance) =>
-      toJson("amount" in instance ? { ...instance, amount: undefined } : instance),
-    ),
-  });
-}
-
-function placement(given: Given, order: OrderWithTree, settings: AssumptionSettings): Placement | Block {
-  const { customer, desiredCustomer } = given;
-  if (desiredCustomer === undefined)
-    return { code: "customer.unknown", reason: "the CRM has not given the order's customer yet", again: true };
-  if (given.renumbered !== undefined) return { ...given.renumbered, again: true };
-  const channelOrderId = channelOrderIdOf(order, settings);
-  const made = orderRecords(given, desiredCustomer.body, order, settings);
+function placement(given: OrdersGiven, order: OrderWithTree, settings: AssumptionSettings): Placement | Block {
+  const made = purchaseOf(given, order, order.tree.assets, settings);
   if ("code" in made) return made;
   return {
     kind: "place-order",
-    customer,
+    customer: given.customer,
     subject: `order:${formatKey(order.key)}`,
     records: [{ stream: "orders", ...order.key }],
     target: {},
-    payload: {
-      channelCode: settings.channelCode ?? "",
-      channelOrderId,
-      syncMode: settings.syncMode,
-      orderList: made.map((record) => record.record),
-    },
+    payload: { ...made, channelOrderId: channelOrderIdOf(order, settings) },
     reason: "the order is new in the CRM",
     before: null,
     after: {
@@ -140,11 +163,31 @@ function placement(given: Given, order: OrderWithTree, settings: AssumptionSetti
   };
 }
 
+/** What an E5 says of a purchase for the customer as it is now, or why nothing can be bought. */
+export function purchaseOf(
+  given: OrdersGiven,
+  order: OrderWithTree,
+  assets: readonly PurchasedAsset[],
+  settings: AssumptionSettings,
+): ReturnType<PurchaseMaker> {
+  const { desiredCustomer } = given;
+  if (desiredCustomer === undefined)
+    return { code: "customer.unknown", reason: "the CRM has not given the order's customer yet", again: true };
+  if (isGone(given))
+    return { code: "customer.gone", reason: "the order's customer is gone from the CRM", again: false };
+  if (given.renumbered !== undefined) return given.renumbered;
+  const made = orderRecords(given, desiredCustomer.body, order, assets, settings);
+  if ("code" in made) return made;
+  const { channelCode = "", syncMode } = settings;
+  return { channelCode, syncMode, orderList: made.map((record) => record.record) };
+}
+
 /** The order records of a purchase, or why they cannot be made as they have to be. */
 function orderRecords(
-  { numbers, known }: Given,
+  { numbers, known, standings }: OrdersGiven,
   body: DesiredCustomer,
   order: OrderWithTree,
+  assets: readonly PurchasedAsset[],
   settings: AssumptionSettings,
 ): ReturnType<typeof newBuyRecords> | Block {
   const lacking = orderableFields.filter((field) => body[field] === undefined);
@@ -155,11 +198,14 @@ function orderRecords(
       again: true,
     };
   }
-  const { assets, faults } = order.tree;
-  const [fault] = faults;
+  const [fault] = order.tree.faults;
   if (fault !== undefined) return { code: `order.${fault.code}`, reason: fault.message, again: false };
+  const renewal = renewalBlock(assets);
+  if (renewal !== undefined) return renewal;
+  const resolved = withTransfers(order.key, assets, standings);
+  if ("code" in resolved) return resolved;
   const build = new PayloadBuild(settings);
-  const records = newBuyRecords(build, { order: order.key, numbers, body, assets });
+  const records = newBuyRecords(build, { order: order.key, numbers, body, assets: resolved });
   const [missing] = missingAssumptions(settings, "E5", build.uses);
   if (missing !== undefined) {
     return {
@@ -177,4 +223,11 @@ function orderRecords(
   }
   const types = records.map((record) => record.licenseType);
   return selectionBlock(known, types, settings) ?? records;
+}
+
+/** What goes on from an earlier asset is not bought as if it were new. */
+function renewalBlock(assets: readonly PurchasedAsset[]): Block | undefined {
+  const asset = assets.find(({ continues }) => continues !== undefined);
+  if (asset === undefined) return undefined;
+  return notEnabled(`the asset ${asset.id} continues ${asset.continues?.instanceId}; such renewals are done by hand`);
 }

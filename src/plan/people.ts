@@ -1,50 +1,53 @@
-import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import type { Operation } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
-import type { StateChange } from "../operation/state.ts";
-import type { Block } from "./block.ts";
 import { firstBlocks } from "./block.ts";
 import { planGrants } from "./grants.ts";
 import { holdersOf } from "./holders.ts";
+import type { PlanOptions } from "./options.ts";
 import type { Prepared } from "./prepared.ts";
 import type { StandingRejections } from "./rejections.ts";
 import { planRevokes } from "./revokes.ts";
 import { allocate } from "./seat-allocation.ts";
+import { weighRevokes } from "./seat-weight.ts";
 import { planStaff } from "./staff.ts";
+import type { Part, Planned } from "./part.ts";
 
-/** What is done for the people of a customer: who is added, and what is taken from and given to whom. */
-export interface PeoplePlan {
-  operations: Operation[];
-  changes: StateChange[];
-  /** Why something of a person is not done, by staff key; of people who belong elsewhere now too. */
-  blocks: ReadonlyMap<string, Block>;
-}
-
-interface PeopleOptions {
-  settings: AssumptionSettings;
-  canSeal: boolean;
-  revokesBlocked: Block | undefined;
+interface PeopleOptions extends Pick<PlanOptions, "settings" | "canSeal" | "takingBlocked" | "policies" | "repairs"> {
   rejections: StandingRejections;
 }
 
-/** Plans staff, then revokes, then grants (A33). `placed` are the orders that this plan places. */
-export function planPeople(given: Prepared, placed: readonly Operation[], options: PeopleOptions): PeoplePlan {
+/** Who is added, and what is taken from and given to whom (A33). `orders`: what this plan does for them. */
+export function planPeople(
+  given: Prepared,
+  { orders, endingNumbers }: Pick<Planned, "orders" | "endingNumbers">,
+  options: PeopleOptions,
+): Part {
   if (!concernsPeople(given)) return { operations: [], changes: [], blocks: new Map() };
   const { rejections } = options;
   const holders = holdersOf(given.observed.assets);
   const staff = planStaff(given, options.settings, options);
-  const allocation = allocate(given, placed);
-  const revokes = planRevokes(given, allocation, holders, options.revokesBlocked);
-  const taken = rejections.operations(revokes.meant);
+  const allocation = allocate(given, orders.operations, endingNumbers);
+  const revokes = planRevokes(given, allocation, holders, options.takingBlocked);
+  const taken = rejections.operations(weighRevokes(revokes.meant, given.observed, allocation.claims));
   const leaving = new Set(taken.operations.flatMap((operation) => kindOf(operation).freed(operation)));
-  const grants = planGrants(given, allocation.claims, staff.memberships, { holders, leaving });
+  const grants = planGrants(given, allocation.claims, staff.memberships, {
+    holders,
+    leaving,
+    policies: options.policies,
+  });
   const made = rejections.operations([...staff.meant, ...grants.meant]);
+  const edited = rejections.operations(staff.edits);
   const ofAssets = [allocation.blocks, revokes.blocks, taken.refused, grants.blocks, made.refused];
   return {
-    operations: [...made.operations, ...taken.operations],
+    operations: [...made.operations, ...edited.operations, ...taken.operations],
     changes: [...staff.changes, ...revokes.changes, ...grants.changes],
     // Who a person is comes before what they hold, and that before what is only worth noting.
-    blocks: new Map([...staff.notes, ...firstBlocks(ofAssets.flat()), ...staff.blocks]),
+    blocks: new Map([
+      ...edited.refused,
+      ...staff.notes,
+      ...edited.refused.filter(([, block]) => block.rejected === true),
+      ...firstBlocks(ofAssets.flat()),
+      ...staff.blocks,
+    ]),
   };
 }
 

@@ -1,19 +1,20 @@
-import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
 import { compareOperations } from "../operation/operation.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Block } from "./block.ts";
 import { planEnterprise } from "./enterprise.ts";
-import { fingerprintOf } from "./fingerprint.ts";
+import { factsOf } from "./facts.ts";
+import type { Facts } from "./facts.ts";
 import type { CustomerInput } from "./input.ts";
-import { planOrders } from "./orders.ts";
-import { planPeople } from "./people.ts";
+import type { PlanOptions } from "./options.ts";
 import { prepare } from "./prepared.ts";
 import { recordsOf, recordsWaiting } from "./records.ts";
-import type { Planned, RecordOutcome } from "./records.ts";
+import type { RecordOutcome } from "./records.ts";
 import { planRequested } from "./requested.ts";
 import { StandingRejections } from "./rejections.ts";
+import { planStagesOf } from "./stages.ts";
+import type { Planned } from "./part.ts";
 
 /** Everything that is meant to happen for one customer. */
 export interface CustomerPlan {
@@ -29,44 +30,36 @@ export interface CustomerPlan {
    * told from what is not there.
    */
   waits?: true;
+  /** Hashes of what would be done, had a person not rejected it. */
+  rejected?: ReadonlySet<string> | undefined;
   /**
-   * What the plan was made from; a plan whose fingerprint no longer fits is stale. Made when it is asked for: most
-   * plans are compared with none.
+   * What the plan was made from; a plan of which a fact moved is stale. Made when it is asked for: most plans are
+   * compared with none.
    */
-  readonly fingerprint: string;
-}
-
-export interface PlanOptions {
-  settings: AssumptionSettings;
-  /** Whether initial passwords can be sealed (A30). */
-  canSeal: boolean;
-  /** Why nothing may be taken away in this run: an incomplete or shrunken source. */
-  revokesBlocked: Block | undefined;
-  /** Subjects of what was carried out in this attempt already, for what is tried once in an attempt. */
-  tried?: ReadonlySet<string> | undefined;
+  readonly facts: Facts;
 }
 
 /** Plans one customer, stage by stage: pure, sorted, and the same for the same input. */
 export function planCustomer(input: CustomerInput, options: PlanOptions): CustomerPlan {
   const { settings } = options;
   const { customer, known } = input;
-  const rejections = new StandingRejections(input.rejections, settings);
+  const rejections = new StandingRejections(input.rejections, options);
   const prepared = prepare(input, settings);
-  const waiting = (own: Block, planned?: Planned, operations: Operation[] = []): CustomerPlan => {
+  const waiting = (own: Block, planned?: Planned): CustomerPlan => {
     const records = recordsWaiting(input, own, planned);
     return {
       customer,
-      operations,
+      operations: [],
       records,
       changes: [],
       waits: true,
-      get fingerprint() {
-        return fingerprintOf(input);
+      get facts() {
+        return factsOf(input);
       },
     };
   };
 
-  const enterprise = planEnterprise(prepared, settings);
+  const enterprise = planEnterprise(prepared, settings, options.policies);
   const first = rejections.operations(enterprise.meant);
   const refused = first.refused[0]?.[1];
   // A change of an enterprise that is there (E4) stops nothing where it was refused.
@@ -74,28 +67,24 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const own = enterprise.block ?? (isMade ? undefined : refused);
   if (own !== undefined && known.link === undefined) return waiting(own);
 
-  const orders = planOrders(prepared, settings);
-  const placements = rejections.operations(orders.meant);
-  const people = planPeople(prepared, placements.operations, { ...options, rejections });
-  const orderBlocks = new Map([...orders.blocks, ...placements.refused]);
-  const planned = { placements: placements.operations, orderBlocks, people };
+  const planned = planStagesOf(prepared, { ...options, rejections });
   const requested = planRequested(input, settings, { rejections, tried: options.tried ?? new Set() });
-  // What people asked for of a customer that is gone from the CRM is done all the same: its enterprise is still there.
-  const isGone = input.desiredCustomer?.state === "absent";
-  if (own !== undefined) return waiting(own, planned, isGone ? requested.operations : []);
+  if (own !== undefined) return waiting(own, planned);
 
-  const records = recordsOf(input, { refused, note: enterprise.note, asked: requested.block }, planned);
-  const operations = [first, placements, people, requested]
-    .flatMap((stage) => stage.operations)
-    .sort(compareOperations);
-  const changes = [...enterprise.changes, ...people.changes];
+  // What is only told of stands back behind what is not as people asked for.
+  const note = requested.block !== undefined && enterprise.note?.again === false ? undefined : enterprise.note;
+  const records = recordsOf(input, { refused, note, asked: requested.block }, planned);
+  const { orders, people } = planned;
+  const operations = [first, orders, people, requested].flatMap((stage) => stage.operations).sort(compareOperations);
+  const changes = [...enterprise.changes, ...orders.changes, ...people.changes];
   return {
     customer,
     operations,
     records,
     changes,
-    get fingerprint() {
-      return fingerprintOf(input);
+    rejected: options.rejected,
+    get facts() {
+      return factsOf(input);
     },
   };
 }

@@ -1,4 +1,6 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
 import type { Link } from "../operation/state/link.ts";
 import type { Block } from "./block.ts";
 import { customerNumbers } from "./customer-numbers.ts";
@@ -15,16 +17,21 @@ export interface Prepared extends CustomerInput {
 /** What the stages are planned from. */
 export function prepare(input: CustomerInput, settings: AssumptionSettings): Prepared {
   const numbers = customerNumbers(input.customer, input.desiredCustomer?.body.channelCustomerId, settings);
-  return { ...input, numbers, renumbered: otherNumber(input.known.link, numbers) };
+  return { ...input, numbers, renumbered: otherNumber(input.customer, input.known.link, numbers) };
 }
 
-function otherNumber(link: Link | undefined, { channelCustomerId }: CustomerNumbers): Block | undefined {
+function otherNumber(
+  customer: RecordKey,
+  link: Link | undefined,
+  { channelCustomerId }: CustomerNumbers,
+): Block | undefined {
   if (link === undefined || link.channelCustomerId === channelCustomerId) return undefined;
   return {
-    code: "amendment.not-enabled",
+    code: "enterprise.renumbered",
     reason:
-      `amendment not enabled: the channel customer number is now ${channelCustomerId}, and the ` +
-      `enterprise is linked under ${link.channelCustomerId}`,
-    again: false,
+      `in the CRM the channel customer number is now ${channelCustomerId}, and the enterprise is linked under ` +
+      `${link.channelCustomerId}; once E3 shows it under the new one, ` +
+      `\`crm-sync link ${formatKey(customer)} ${link.enterpriseGlobalId} --reason TEXT\` takes note of that`,
+    again: true,
   };
 }

@@ -1,9 +1,9 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { Operation } from "../operation/operation.ts";
 import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
-import type { PeoplePlan } from "./people.ts";
+import { counts } from "./owner.ts";
+import type { Part, Planned } from "./part.ts";
 
 /** What becomes of one record: its operations are planned, or it waits for a reason. */
 export interface RecordOutcome {
@@ -23,13 +23,6 @@ export interface RecordOutcome {
 
 type Given = Pick<CustomerInput, "customer" | "desiredCustomer" | "orders" | "staff" | "known">;
 
-/** The stages after the enterprise: orders that are placed, why others are not, and what is done for people. */
-export interface Planned {
-  placements: readonly Operation[];
-  orderBlocks: ReadonlyMap<string, Block>;
-  people: PeoplePlan;
-}
-
 /** What the customer's own record waits for, although nothing under it does. */
 interface OwnBlocks {
   /** The service refused to have the enterprise changed. */
@@ -46,10 +39,14 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
   const records: RecordOutcome[] = [];
   if (given.desiredCustomer?.pending === true) records.push(recordOf("customers", customer, refused ?? note));
   for (const { key, state } of given.orders)
-    if (state !== "quarantined") records.push(recordOf("orders", key, planned.orderBlocks.get(formatKey(key))));
+    if (state !== "quarantined") records.push(recordOf("orders", key, planned.orders.blocks.get(formatKey(key))));
   const here = new Set(given.staff.map((staff) => formatKey(staff.key)));
-  // A person who belongs elsewhere now: the customer itself keeps what is still to be taken away here in mind.
-  for (const [key, block] of blocks) if (!here.has(key)) records.push(recordOf("customers", customer, block));
+  // A person who belongs elsewhere now: the customer itself keeps what is still to be taken away here in mind. What
+  // only has to be told comes after everything else.
+  const elsewhere = [...blocks].flatMap(([key, block]) => (here.has(key) ? [] : [block]));
+  const undone = elsewhere.filter(({ code }) => counts(code));
+  for (const block of undone.length > 0 ? undone : (refused ?? note) === undefined ? elsewhere : [])
+    records.push(recordOf("customers", customer, block));
   const served = new Set(operations.flatMap((operation) => operation.records.map(formatKey)));
   for (const { key, state, pending } of given.staff) {
     if (state === "quarantined") continue;
@@ -58,7 +55,8 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
   }
   // What the customer itself waits for comes first: it is looked at again, which a request that was refused is not.
   const waits =
-    refused !== undefined || records.some(({ stream, outcome }) => stream === "customers" && outcome !== "planned");
+    refused !== undefined ||
+    records.some(({ stream, code }) => stream === "customers" && code !== undefined && counts(code));
   if (asked !== undefined && !waits) records.push(recordOf("customers", customer, asked));
   return records;
 }
@@ -100,12 +98,13 @@ export function recordsWaiting(given: Given, own: Block, planned: Planned | unde
 }
 
 /** Orders for which something would be done or said. */
-function ordersOf({ placements, orderBlocks }: Planned): ReadonlySet<string> {
-  return new Set([...orderBlocks.keys(), ...placements.flatMap((operation) => operation.records.map(formatKey))]);
+function ordersOf({ orders }: Planned): ReadonlySet<string> {
+  const { operations, blocks } = orders;
+  return new Set([...blocks.keys(), ...operations.flatMap((operation) => operation.records.map(formatKey))]);
 }
 
 /** People for whom something would be done, recorded or said. */
-function peopleOf({ known }: Given, { operations, changes, blocks }: PeoplePlan): ReadonlySet<string> {
+function peopleOf({ known }: Given, { operations, changes, blocks }: Part): ReadonlySet<string> {
   const holdersOf = (assetNumber: string): string[] =>
     known.assignments.filter((item) => item.assetNumber === assetNumber).map((item) => formatKey(item.staff));
   return new Set([

@@ -7,7 +7,10 @@ import { operation } from "../operation/new-operation.ts";
 import type { MeantOperation, Operation } from "../operation/operation.ts";
 import { kindOf, kinds } from "../operation/registry.ts";
 import type { Block, BlockedRecord } from "./block.ts";
+import { contradictedBlock } from "./contradicted.ts";
 import type { Rejection } from "./input.ts";
+import type { PlanOptions } from "./options.ts";
+import { consider } from "./policy.ts";
 import type { RecordReference } from "../operation/shape.ts";
 
 const fingerprints = new WeakMap<AssumptionSettings, string>();
@@ -45,28 +48,55 @@ export function refusedParts(operation: Operation): { record: RecordReference; h
   return parts.map(({ record, part }) => ({ record, hash: partHash(kind, customer, record, part) }));
 }
 
-/** Looks up what was refused and is not sent again as it was. */
+type Rules = Pick<PlanOptions, "settings" | "policies" | "contradicted"> &
+  Partial<Pick<PlanOptions, "takingBlocked" | "rejected">>;
+
+/**
+ * Makes operations of what is meant, but of what may not be taken away now, of what a policy leaves undone, of what
+ * rests on an assumption that was contradicted, and of what was refused and is not sent again as it was.
+ */
 export class StandingRejections {
   readonly #byHash: ReadonlyMap<string, Rejection>;
+  readonly #rules: Rules;
 
-  constructor(rejections: readonly Rejection[], settings: AssumptionSettings) {
-    const fingerprint = settingsFingerprint(settings);
+  constructor(rejections: readonly Rejection[], rules: Rules) {
+    this.#rules = rules;
+    const fingerprint = settingsFingerprint(rules.settings);
     this.#byHash = new Map(
       rejections.filter((item) => item.settings === fingerprint).map((item) => [`${item.kind} ${item.hash}`, item]),
     );
   }
 
-  /** The operations that are meant, without those that were refused before: the records of such a one wait. */
-  operations(meant: readonly MeantOperation[]): { operations: Operation[]; refused: BlockedRecord[] } {
+  /**
+   * The operations that are meant and may go out now; the records of the others (`left`) wait, but those of ignored
+   * ones.
+   */
+  operations(meant: readonly MeantOperation[]): {
+    operations: Operation[];
+    left: Operation[];
+    refused: BlockedRecord[];
+  } {
     const operations: Operation[] = [];
+    const left: Operation[] = [];
     const refused: BlockedRecord[] = [];
     for (const { kind, ...fields } of meant) {
       const made = operation(kind, fields);
-      const block = this.#of(made);
+      const block = this.#ruled(made) ?? this.#of(made) ?? contradictedBlock(made, this.#rules.contradicted);
       if (block === undefined) operations.push(made);
-      else refused.push(...made.records.map((record): BlockedRecord => [formatKey(record), block]));
+      else left.push(made);
+      if (block === undefined || block === "nothing") continue;
+      refused.push(...made.records.map((record): BlockedRecord => [formatKey(record), block]));
     }
-    return { operations, refused };
+    return { operations, left, refused };
+  }
+
+  /** What a policy makes of an operation, or what a person rejected of it. */
+  #ruled(made: Operation): Block | "nothing" | undefined {
+    const { policies, rejected, takingBlocked } = this.#rules;
+    if (takingBlocked !== undefined && takesByItself(made)) return takingBlocked;
+    if (rejected?.has(made.hash) === true) return rejectedByPerson(made);
+    const ruled = made.policy === undefined ? "act" : consider(policies, made.policy, made.reason);
+    return ruled === "act" ? undefined : ruled;
   }
 
   /** Why an operation is not planned again. */
@@ -82,6 +112,16 @@ export class StandingRejections {
     if (found === undefined) return {};
     return found.shared ? { together: found.operationId } : { alone: rejectionBlock(found) };
   }
+}
+
+/** Whether it takes something away because a source says so, or says nothing any more: no person asked for it. */
+function takesByItself(made: Operation): boolean {
+  return kindOf(made).takes !== undefined && made.stage !== "requests";
+}
+
+function rejectedByPerson({ takesAway }: Operation): Block {
+  const what = takesAway > 0 ? "taking this away" : "exactly this";
+  return { code: "revokes.rejected", reason: `a person rejected ${what}`, again: false };
 }
 
 export function rejectionBlock(rejection: Pick<Rejection, "code" | "reason">): Block {

@@ -1,16 +1,21 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import type { RecordKey } from "../crm/model.ts";
 import type { MeantOperation, Operation } from "../operation/operation.ts";
-import { isDue, nameOf, only, requestKindOf, requestsOf, standing } from "../operation/requests.ts";
+import { isDue, isOfCrm, nameOf, only, requestKindOf, requestsOf, standing } from "../operation/requests.ts";
 import type { ManualRequest, RequestOf } from "../operation/requests.ts";
 import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
+import { planLoans } from "./loans.ts";
 import { planLocks } from "./locks.ts";
+import { planPasswords } from "./passwords.ts";
 import type { StandingRejections } from "./rejections.ts";
 import type { RequestRule } from "./request-rule.ts";
 
-/** The planning rule of everything that people can ask for. */
-const rules: { readonly [Of in RequestOf]: RequestRule<Of> } = { lock: planLocks };
+/** The planning rule of everything that people, or the CRM, can ask for. */
+const rules: { readonly [Of in RequestOf]: RequestRule<Of> } = {
+  loan: planLoans,
+  lock: planLocks,
+  password: planPasswords,
+};
 
 /** What is sent of what people asked for, and why the rest of it is not. */
 export interface RequestStage {
@@ -25,11 +30,16 @@ export interface RequestStage {
 export function planRequested(
   { customer, known }: Pick<CustomerInput, "customer" | "known">,
   settings: AssumptionSettings,
-  options: { rejections: Pick<StandingRejections, "operations">; tried: ReadonlySet<string> },
+  options: {
+    rejections: Pick<StandingRejections, "operations">;
+    tried: ReadonlySet<string>;
+    /** What the CRM asked for is left to a run, which judges it. */
+    byHand?: true;
+  },
 ): RequestStage {
   const stage: RequestStage = { operations: [], block: answeredBlock(known.requests) };
-  const due = known.requests.filter(isDue);
-  for (const planned of requestsOf.flatMap((of) => plannedOf(of, customer, due, settings))) {
+  const due = known.requests.filter((request) => isDue(request) && !(options.byHand === true && isOfCrm(request)));
+  for (const planned of requestsOf.flatMap((of) => plannedOf(of, { customer, known }, due, settings))) {
     if ("code" in planned) {
       stage.block = planned;
       continue;
@@ -44,12 +54,12 @@ export function planRequested(
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it ties a rule to the requests of its own kind
 function plannedOf<Of extends RequestOf>(
   of: Of,
-  customer: RecordKey,
+  { customer, known }: Pick<CustomerInput, "customer" | "known">,
   due: readonly ManualRequest[],
   settings: AssumptionSettings,
 ): (MeantOperation | Block)[] {
   const own = only(due, of);
-  return own.length === 0 ? [] : rules[of](customer, own, settings);
+  return own.length === 0 ? [] : rules[of](customer, own, settings, known);
 }
 
 /** Why something is not as it was asked to be, by what the service answered for it. */

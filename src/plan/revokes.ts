@@ -1,6 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { MeantOperation } from "../operation/operation.ts";
+import type { Need } from "../operation/shape.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { Assignment } from "../operation/state/assignments.ts";
 import type { Block, BlockedRecord } from "./block.ts";
@@ -24,13 +25,13 @@ export interface RevokeStage {
 
 /**
  * Plans what is taken away: what a person holds by our doing and should no longer hold (M9). Only what we granted or
- * adopted is ever revoked. `revokesBlocked` says why nothing may be taken away now.
+ * adopted is ever revoked. `takingBlocked` says why nothing may be taken away now.
  */
 export function planRevokes(
   given: Given,
-  allocation: Pick<Allocation, "claims" | "waiting">,
+  allocation: Pick<Allocation, "claims" | "waiting" | "staying">,
   holders: Holders,
-  revokesBlocked: Block | undefined,
+  takingBlocked: Block | undefined,
 ): RevokeStage {
   const stage: RevokeStage = { meant: [], changes: [], blocks: [] };
   const states = new Map(given.staff.map((staff) => [formatKey(staff.key), staff.state]));
@@ -38,6 +39,7 @@ export function planRevokes(
   for (const item of given.known.assignments) {
     const key = formatKey(item.staff);
     if (states.get(key) === "quarantined" || allocation.waiting.has(key)) continue;
+    if (allocation.staying.has(item.assetNumber)) continue;
     if ((allocation.claims.get(key) ?? []).some((claim) => claim.number === item.assetNumber)) continue;
     const sight = sightOf(given, holders, item);
     if (typeof sight === "object") stage.blocks.push([key, sight]);
@@ -50,15 +52,18 @@ export function planRevokes(
       byMember.set(who, entry);
     }
   }
-  const stopped = revokesBlocked ?? quarantineBlock(given);
+  const stopped = takingBlocked ?? quarantineBlock(given);
   for (const entry of byMember.values()) {
-    if (stopped === undefined) stage.meant.push(revoke(given.customer, entry));
+    if (stopped === undefined) stage.meant.push(revoke(given.customer, entry, needsOf(entry, allocation)));
     else stage.blocks.push([formatKey(entry.staff), stopped]);
   }
   return stage;
 }
 
-function quarantineBlock(given: Given): Block | undefined {
+/** Why nothing of a customer may be taken away while records that could want it kept wait in quarantine. */
+export function quarantineBlock(
+  given: Pick<Given, "customer" | "quarantinedInScope" | "sourceWithStrayRecord">,
+): Block | undefined {
   const { quarantinedInScope: own, sourceWithStrayRecord: stray } = given;
   if (own > 0) {
     return {
@@ -87,8 +92,19 @@ interface Leaving {
   numbers: string[];
 }
 
-function revoke(customer: RecordKey, { staff, memberGlobalId, numbers }: Leaving): MeantOperation<"revoke-assets"> {
+/** Who is to have something that this plan buys keeps what they hold until that is bought. */
+function needsOf({ staff }: Leaving, { claims }: Pick<Allocation, "claims">): Need[] {
+  const purchases = (claims.get(formatKey(staff)) ?? []).flatMap(({ purchase }) => purchase ?? []);
+  return [...new Set(purchases)].map((subject) => ({ stage: "orders", subject }));
+}
+
+function revoke(
+  customer: RecordKey,
+  { staff, memberGlobalId, numbers }: Leaving,
+  needs: Need[],
+): MeantOperation<"revoke-assets"> {
   return {
+    needs,
     kind: "revoke-assets",
     customer,
     subject: `staff:${formatKey(staff)}`,

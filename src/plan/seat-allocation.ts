@@ -1,5 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
+import { unitsOf as unitsOfAsset } from "../operation/asset-numbers.ts";
 import { assetNumberReference } from "../operation/references.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { Known } from "../operation/state.ts";
@@ -7,7 +9,9 @@ import type { BlockedRecord } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
 
 /** What seats are allocated by. */
-type Given = Pick<CustomerInput, "staff"> & { known: Pick<Known, "assignments" | "numbers" | "placedOrders"> };
+type Given = Pick<CustomerInput, "staff" | "orders" | "standings" | "unbought" | "ended"> & {
+  known: Pick<Known, "assignments" | "numbers" | "placedOrders">;
+};
 
 /** An asset a staff member should hold: a number, or the number of an instance's unit that becomes known later. */
 export interface Claimed {
@@ -15,6 +19,8 @@ export interface Claimed {
   token: string;
   number: string | undefined;
   payload: string | { $ref: "assetNumber"; of: string };
+  /** Subject of the purchase of this plan that brings it; undefined where it stands. */
+  purchase?: string;
 }
 
 export interface Allocation {
@@ -23,6 +29,8 @@ export interface Allocation {
   blocks: BlockedRecord[];
   /** Staff with a claim on an asset that is in no placed order yet: what they hold stays until it is. */
   waiting: ReadonlySet<string>;
+  /** Asset numbers that are to go, held by who still claims them: they are not revoked, but go with their asset. */
+  staying: ReadonlySet<string>;
 }
 
 interface Entry {
@@ -36,13 +44,29 @@ interface Entry {
 /**
  * Which number each claim means. Claims of a number go first, since nothing else satisfies them; claims of an instance
  * take what is left: the number that the person holds already, else the first free one. What a quarantined record holds
- * is nobody else's. In one piece: the passes share what is taken already.
+ * is nobody else's, and what is to go (`ending`) is given to nobody. In one piece: the passes share what is taken.
  */
-export function allocate(given: Given, orderOperations: readonly Operation[]): Allocation {
-  const units = unitsOf(given, orderOperations);
+export function allocate(
+  given: Given,
+  orderOperations: readonly Operation[],
+  ending: ReadonlySet<string> = new Set(),
+): Allocation {
+  const units = unitsOf(given, orderOperations, ending);
   const blocks: BlockedRecord[] = [];
   const waiting = new Set<string>();
-  const entries = entriesOf(given, units, (key, name) => {
+  const ends = endingOf(given, ending);
+  const ended = endedOf(given);
+  const entries = entriesOf(given, units, new Set([...ending, ...ended]), (key, name, token) => {
+    if (ends.claims.has(token)) {
+      const reason = `${name} is to be taken away; who holds it keeps it until then, and nobody is given it`;
+      blocks.push([key, { code: "asset.ending", reason, again: true }]);
+      return;
+    }
+    if (ended.has(token)) {
+      const reason = `${name} was taken away with what its order no longer has; nobody is given it`;
+      blocks.push([key, { code: "asset.ended", reason, again: true }]);
+      return;
+    }
     waiting.add(key);
     const reason = `${name} is in no placed order of this customer yet`;
     blocks.push([key, { code: "asset.not-ordered", reason, again: true }]);
@@ -91,7 +115,62 @@ export function allocate(given: Given, orderOperations: readonly Operation[]): A
       blocks.push([entry.key, { code: "asset.claimed-twice", reason, again: true }]);
     }
   }
-  return { claims, blocks, waiting };
+  return { claims, blocks, waiting, staying: ends.staying };
+}
+
+/**
+ * Claims of what was taken away, by number or by instance, but for what stands under the same name or is wanted again:
+ * nobody waits for them.
+ */
+function endedOf({ ended = [], orders, known }: Given): ReadonlySet<string> {
+  if (ended.length === 0) return new Set();
+  const wanted = orders.filter(({ state, body }) => state !== "absent" && !body.cancelled);
+  const others = new Set([
+    ...known.numbers.map(({ number }) => number),
+    ...wanted.flatMap(({ key, tree }) => tree.assets.map(({ id }) => instanceToken(key.namespace, id))),
+  ]);
+  const claims = ended.flatMap(({ number, namespace, instanceId }) => [number, instanceToken(namespace, instanceId)]);
+  return new Set(claims.filter((claim) => !others.has(claim)));
+}
+
+/** Claims of what is to go, by number or by instance, and the numbers of it that are held by who claims them. */
+function endingOf(
+  { staff, known }: Given,
+  ending: ReadonlySet<string>,
+): { claims: ReadonlySet<string>; staying: ReadonlySet<string> } {
+  const claims = new Set<string>();
+  const staying = new Set<string>();
+  if (ending.size === 0) return { claims, staying };
+  for (const number of ending) claims.add(number);
+  const names = new Map<string, string[]>();
+  for (const { number, namespace, instanceId } of known.numbers) {
+    if (!ending.has(number)) continue;
+    const token = instanceToken(namespace, instanceId);
+    claims.add(token);
+    names.set(number, [token]);
+  }
+  const claimed = new Map(
+    staff.map(({ key, state, body }) => [
+      formatKey(key),
+      new Set(
+        state === "current"
+          ? body.assets.map((claim) =>
+              "assetNumber" in claim ? claim.assetNumber : instanceToken(key.namespace, claim.instanceId),
+            )
+          : [],
+      ),
+    ]),
+  );
+  for (const { assetNumber, staff: holder } of known.assignments) {
+    if (!ending.has(assetNumber)) continue;
+    const own = claimed.get(formatKey(holder));
+    if ([assetNumber, ...(names.get(assetNumber) ?? [])].some((token) => own?.has(token))) staying.add(assetNumber);
+  }
+  return { claims, staying };
+}
+
+function instanceToken(namespace: string, instanceId: string): string {
+  return JSON.stringify([namespace, instanceId]);
 }
 
 /**
@@ -106,7 +185,8 @@ function isNamedByItself(entry: Entry, claims: ReadonlyMap<string, Claimed[]>): 
 function entriesOf(
   { staff: people }: Given,
   units: ReadonlyMap<string, Claimed[]>,
-  notOrdered: (key: string, name: string) => void,
+  going: ReadonlySet<string>,
+  without: (key: string, name: string, token: string) => void,
 ): Entry[] {
   const entries: Entry[] = [];
   for (const staff of people) {
@@ -118,13 +198,18 @@ function entriesOf(
         const number = claim.assetNumber;
         if (named.has(number)) continue;
         named.add(number);
+        if (going.has(number)) {
+          without(key, `asset number ${number}`, number);
+          continue;
+        }
         const candidates = [{ token: number, number, payload: number }];
         entries.push({ key, name: `asset number ${number}`, candidates, byNumber: true });
         continue;
       }
       const name = `asset instance ${claim.instanceId}`;
-      const candidates = units.get(JSON.stringify([staff.key.namespace, claim.instanceId])) ?? [];
-      if (candidates.length === 0) notOrdered(key, name);
+      const token = instanceToken(staff.key.namespace, claim.instanceId);
+      const candidates = units.get(token) ?? [];
+      if (candidates.length === 0) without(key, name, token);
       else entries.push({ key, name, candidates, byNumber: false });
     }
   }
@@ -135,33 +220,56 @@ function entriesOf(
  * The units of each asset instance, by namespace and instance id: those of placed orders and those that this plan
  * places.
  */
-function unitsOf(given: Given, orderOperations: readonly Operation[]): ReadonlyMap<string, Claimed[]> {
-  const planned = new Set(orderOperations.map((item) => item.subject));
-  const fixed = given.known.numbers.flatMap((item) => {
-    const order = { namespace: item.namespace, id: item.orderId };
-    const key = formatKey(order);
-    const isOrdered = given.known.placedOrders.has(key) || planned.has(`order:${key}`);
-    return isOrdered ? [{ ...item, order }] : [];
-  });
+function unitsOf(
+  given: Given,
+  orderOperations: readonly Operation[],
+  ending: ReadonlySet<string>,
+): ReadonlyMap<string, Claimed[]> {
   const unfixed = orderOperations.flatMap((item) =>
     item.records.slice(0, 1).flatMap((order) =>
       kindOf(item)
         .assets(item)
-        .flatMap(({ id: instanceId, quantity }) =>
-          Array.from({ length: quantity }, (_, unit) => ({ order, instanceId, unit, number: undefined })),
+        .flatMap((asset) =>
+          unitsOfAsset(asset).map((unit) => ({ order, instanceId: asset.id, unit, by: item.subject })),
         ),
     ),
   );
+  const planned = new Map(
+    unfixed.map(({ order, instanceId, unit, by }) => [assetNumberReference(order, instanceId, unit).of, by]),
+  );
+  const fixed = given.known.numbers.flatMap((item) => {
+    const order = { namespace: item.namespace, id: item.orderId };
+    if (ending.has(item.number)) return [];
+    const isPlanned = planned.has(assetNumberReference(order, item.instanceId, item.unit).of);
+    return isPlanned || stands(given, order, item) ? [{ ...item, order }] : [];
+  });
   const units = new Map<string, Claimed[]>();
   const seen = new Set<string>();
-  for (const { order, instanceId, unit, number } of [...fixed, ...unfixed]) {
+  for (const item of [...fixed, ...unfixed]) {
+    const { order, instanceId, unit } = item;
     const payload = assetNumberReference(order, instanceId, unit);
     const token = payload.of;
     if (seen.has(token)) continue;
     seen.add(token);
-    push(units, JSON.stringify([order.namespace, instanceId]), { token, number, payload });
+    const purchase = planned.get(token);
+    const number = "number" in item ? item.number : undefined;
+    const claimed = { token, number, payload, ...(purchase === undefined ? {} : { purchase }) };
+    push(units, instanceToken(order.namespace, instanceId), claimed);
   }
   return units;
+}
+
+/** Whether a unit was bought: a number may be fixed to one whose purchase was refused. */
+function stands(
+  { known, standings, unbought }: Given,
+  order: RecordKey,
+  { number, instanceId, unit }: { number: string; instanceId: string; unit: number },
+): boolean {
+  const key = formatKey(order);
+  if (!known.placedOrders.has(key)) return false;
+  const standing = standings?.get(key);
+  if (standing === undefined || "lost" in standing) return unbought?.has(number) !== true;
+  return standing.units.some((item) => item.instanceId === instanceId && item.unit === unit);
 }
 
 function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {

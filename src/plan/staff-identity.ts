@@ -1,22 +1,27 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import { markerKey } from "../operation/references.ts";
 import type { ObservedMember } from "../platform/snapshot.ts";
+import { policyOf } from "../operation/policy.ts";
 import type { Block } from "./block.ts";
+import { lastingOf } from "./drift.ts";
+import type { PlanOptions } from "./options.ts";
 import type { CustomerInput, Observed } from "./input.ts";
 import type { Known } from "../operation/state.ts";
 
 /** Who a staff record is on the platform, or becomes in this plan. */
 export type Membership =
-  | { kind: "member"; memberGlobalId: string; origin: "linked" | "adopted" }
-  | { kind: "to-add" }
+  | { kind: "member"; memberGlobalId: string; origin: "linked" | "adopted"; insteadOf?: RecordKey }
+  /** `lost`: the account that was linked is gone, and `drift.missing` lets another one be made. */
+  | { kind: "to-add"; lost?: true }
   | { kind: "blocked"; block: Block };
 
 /** What tells who a person is. */
-interface Given extends Pick<CustomerInput, "staff" | "privateValues"> {
-  known: Pick<Known, "link" | "staffLinks" | "protectedMembers" | "enterpriseCode">;
+interface Given extends Pick<CustomerInput, "staff" | "privateValues" | "drift"> {
+  known: Pick<Known, "link" | "staffLinks" | "protectedMembers" | "enterpriseCode" | "assignments">;
   observed: Pick<Observed, "members">;
 }
 
@@ -30,7 +35,11 @@ interface Members {
  * Who each staff record is on the platform: by its link, else by its account name, bare or with the enterprise code
  * (A28); two hits block.
  */
-export function membershipsOf(given: Given, settings: AssumptionSettings): Map<string, Membership> {
+export function membershipsOf(
+  given: Given,
+  settings: AssumptionSettings,
+  options?: Pick<PlanOptions, "policies" | "repairs">,
+): Map<string, Membership> {
   const { link: enterprise, staffLinks } = given.known;
   const shown = (given.observed.members ?? []).filter((member) => !member.deleted);
   const unread = enterprise !== undefined && given.observed.members === undefined;
@@ -43,7 +52,10 @@ export function membershipsOf(given: Given, settings: AssumptionSettings): Map<s
     if (link !== undefined) {
       const { memberGlobalId } = link;
       const isShown = unread || shown.some((member) => member.globalId === memberGlobalId);
-      memberships.set(key, isShown ? { kind: "member", memberGlobalId, origin: "linked" } : notShown);
+      if (isShown) memberships.set(key, { kind: "member", memberGlobalId, origin: "linked" });
+      else if (options !== undefined && isLost(given, staff, memberGlobalId, options))
+        unlinked.set(key, identify(given, staff, members, settings, true));
+      else memberships.set(key, notShown);
     } else if (staff.state === "current" && unread) {
       memberships.set(key, blocked("staff.not-read", "the staff list was not read"));
     } else if (staff.state === "current") {
@@ -55,6 +67,18 @@ export function membershipsOf(given: Given, settings: AssumptionSettings): Map<s
     if (found.kind === "member") fits.set(found.memberGlobalId, (fits.get(found.memberGlobalId) ?? 0) + 1);
   for (const [key, found] of unlinked) memberships.set(key, onlyOne(found, fits) ?? found);
   return memberships;
+}
+
+/** An account that M5 showed once, and no more in whole readings over the settle time, nor now. */
+function isLost(
+  { drift }: Given,
+  { key: staff, state }: Desired<DesiredStaff>,
+  memberGlobalId: string,
+  { policies, repairs }: Pick<PlanOptions, "policies" | "repairs">,
+): boolean {
+  if (state !== "current" || ["ignore", "report"].includes(policyOf(policies, "drift.missing"))) return false;
+  const lasting = lastingOf(drift, repairs, "staff", "missing", { staff });
+  return lasting !== undefined && drift?.members.has(memberGlobalId) === true;
 }
 
 function accountNames(given: Given): ReadonlyMap<string, number> {
@@ -101,6 +125,7 @@ function identify(
   staff: Desired<DesiredStaff>,
   members: Members,
   settings: AssumptionSettings,
+  lost = false,
 ): Membership {
   const userName = clear(given, staff.body.userName);
   if (userName === undefined) return blocked("staff.erased", "the person's private values were erased", false);
@@ -127,11 +152,15 @@ function identify(
   const stranger = members.shown.some(
     (member) => member.name === name && member.userName.startsWith(userName) && isNobodys(given, member, members.names),
   );
-  return stranger ? { kind: "blocked", block: otherEnding } : { kind: "to-add" };
+  if (stranger) return { kind: "blocked", block: otherEnding };
+  return lost ? { kind: "to-add", lost } : { kind: "to-add" };
 }
 
-/** Whether the member with a person's account name may be that person. */
-function adoptable({ known }: Pick<Given, "known">, hit: ObservedMember): Membership {
+/**
+ * Whether the member with a person's account name may be that person. It is where the record that it was linked with is
+ * gone from the CRM and holds nothing any more: the CRM has the person under another id now.
+ */
+function adoptable({ known, staff }: Pick<Given, "known" | "staff">, hit: ObservedMember): Membership {
   if (known.protectedMembers.has(hit.globalId)) {
     return blocked(
       "staff.protected",
@@ -140,13 +169,14 @@ function adoptable({ known }: Pick<Given, "known">, hit: ObservedMember): Member
     );
   }
   const owner = [...known.staffLinks.values()].find((link) => link.memberGlobalId === hit.globalId);
-  if (owner !== undefined) {
-    return blocked(
-      "staff.member-taken",
-      `the staff member with this account name is linked to ${formatKey(owner.key)}`,
-    );
-  }
-  return { kind: "member", memberGlobalId: hit.globalId, origin: "adopted" };
+  const member = { kind: "member", memberGlobalId: hit.globalId, origin: "adopted" } as const;
+  if (owner === undefined) return member;
+  const key = formatKey(owner.key);
+  const isGone = staff.some((person) => formatKey(person.key) === key && person.state === "absent");
+  const holds = known.assignments.some(({ memberGlobalId }) => memberGlobalId === hit.globalId);
+  if (isGone && !holds) return { ...member, insteadOf: owner.key };
+  const until = isGone ? ", which is gone from the CRM and still holds something" : "";
+  return blocked("staff.member-taken", `the staff member with this account name is linked to ${key}${until}`);
 }
 
 /**

@@ -4,27 +4,30 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Known, StateChange } from "../operation/state.ts";
-import type { StaffLink, StaffProfile } from "../operation/state/staff-links.ts";
 import type { Block, BlockedRecord } from "./block.ts";
+import { isGone } from "./enterprise.ts";
 import type { Observed } from "./input.ts";
+import type { PlanOptions } from "./options.ts";
 import type { Prepared } from "./prepared.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import type { AddedPerson } from "../operation/add-staff.ts";
 import type { MeantOperation } from "../operation/operation.ts";
+import { planProfiles, profileOf } from "./staff-profile.ts";
 import { membershipsOf } from "./staff-identity.ts";
 import type { Membership } from "./staff-identity.ts";
 import { personHash } from "./rejections.ts";
 import type { StandingRejections } from "./rejections.ts";
 
 /** What the staff stage looks at. */
-type Given = Pick<Prepared, "customer" | "staff" | "privateValues"> & {
-  known: Pick<Known, "link" | "staffLinks" | "protectedMembers" | "enterpriseCode">;
+type Given = Pick<Prepared, "customer" | "desiredCustomer" | "staff" | "privateValues" | "drift"> & {
+  known: Pick<Known, "link" | "staffLinks" | "protectedMembers" | "enterpriseCode" | "assignments">;
   observed: Pick<Observed, "members">;
 };
 
 export interface StaffStage {
   memberships: ReadonlyMap<string, Membership>;
   meant: MeantOperation<"add-staff">[];
+  edits: MeantOperation<"edit-staff">[];
   changes: StateChange[];
   /** Why somebody is nobody on the platform yet. */
   blocks: BlockedRecord[];
@@ -32,35 +35,45 @@ export interface StaffStage {
   notes: ReadonlyMap<string, Block>;
 }
 
+type StaffOptions = Pick<PlanOptions, "canSeal" | "policies" | "repairs"> & {
+  rejections: Pick<StandingRejections, "person">;
+};
+
+const lostReason = "the platform showed the account of each of them and shows it no more; another one is made";
+
 /**
- * Finds each staff record on the platform, adopts who is there and adds who is not, at most 100 in one M1. Says in
- * `memberships` who each of them is.
+ * Finds each staff record on the platform, adopts who is there, edits who changed and adds who is not there, at most
+ * 100 in one M1. Says in `memberships` who each of them is.
  */
-export function planStaff(
-  given: Given,
-  settings: AssumptionSettings,
-  { canSeal, rejections }: { canSeal: boolean; rejections: Pick<StandingRejections, "person"> },
-): StaffStage {
+export function planStaff(given: Given, settings: AssumptionSettings, options: StaffOptions): StaffStage {
   const { customer } = given;
-  const memberships = membershipsOf(given, settings);
-  const changes: StateChange[] = [];
-  const notes = new Map<string, Block>();
+  const { canSeal, rejections } = options;
+  const memberships = membershipsOf(given, settings, options);
+  const profiles = planProfiles(given, settings);
+  const changes: StateChange[] = [...profiles.changes];
   const toAdd: Candidate[] = [];
   for (const staff of given.staff) {
     const key = formatKey(staff.key);
-    const link = given.known.staffLinks.get(key);
-    const note = link === undefined ? undefined : changeNote(link, staff);
-    if (note !== undefined) notes.set(key, note);
     const membership = memberships.get(key);
     if (membership?.kind === "member") changes.push(...adoption(given, staff, membership));
     if (membership?.kind !== "to-add") continue;
     const entry = newStaff(staff, settings);
     const { alone, together } = rejections.person(personHash(customer, staff.key, entry));
-    const block = passwordBlock(staff, settings, canSeal) ?? alone;
+    const block = (isGone(given) ? customerGone : undefined) ?? passwordBlock(staff, settings, canSeal) ?? alone;
     if (block !== undefined) memberships.set(key, { kind: "blocked", block });
-    else toAdd.push({ staff, entry, together });
+    else toAdd.push({ staff, entry, together, lost: membership.lost === true });
   }
-  return { memberships, meant: additions(customer, toAdd), changes, blocks: blocksOf(memberships), notes };
+  const meant = [
+    ...additions(
+      customer,
+      toAdd.filter(({ lost }) => lost !== true),
+    ),
+    ...additions(
+      customer,
+      toAdd.filter(({ lost }) => lost === true),
+    ).map((addition) => ({ ...addition, reason: lostReason, policy: "drift.missing" as const })),
+  ];
+  return { memberships, meant, edits: profiles.meant, changes, blocks: blocksOf(memberships), notes: profiles.notes };
 }
 
 function blocksOf(memberships: StaffStage["memberships"]): BlockedRecord[] {
@@ -69,25 +82,24 @@ function blocksOf(memberships: StaffStage["memberships"]): BlockedRecord[] {
   );
 }
 
-function changeNote(link: StaffLink, staff: Desired<DesiredStaff>): Block | undefined {
-  const changed = staff.state === "current" ? changedProfile(link.profile, profileOf(staff.body)) : [];
-  if (changed.length === 0) return undefined;
-  return {
-    code: "amendment.not-enabled",
-    reason: `amendment not enabled: the staff member's ${changed.join(" and ")} changed in the CRM`,
-    again: false,
-  };
-}
+const customerGone: Block = {
+  code: "customer.gone",
+  reason: "the person's customer is gone from the CRM, so no account is made for it",
+  again: false,
+};
 
 function adoption(
   { customer, known }: Given,
   staff: Desired<DesiredStaff>,
-  { memberGlobalId, origin }: Extract<Membership, { kind: "member" }>,
+  { memberGlobalId, origin, insteadOf }: Extract<Membership, { kind: "member" }>,
 ): StateChange[] {
   if (origin === "linked" || known.link === undefined) return [];
   const { enterpriseGlobalId } = known.link;
   const profile = profileOf(staff.body);
-  return [{ type: "staff-linked", staff: staff.key, customer, enterpriseGlobalId, memberGlobalId, origin, profile }];
+  const linked = { staff: staff.key, customer, enterpriseGlobalId, memberGlobalId, origin, profile };
+  const ended: StateChange[] =
+    insteadOf === undefined ? [] : [{ type: "staff-unlinked", staff: insteadOf, customer, operationId: null }];
+  return [...ended, { type: "staff-linked", ...linked }];
 }
 
 function passwordBlock(
@@ -112,11 +124,24 @@ function passwordBlock(
   return undefined;
 }
 
+/** The M1 of one person whose account is gone, or why there is none. */
+export function addedAgain(
+  customer: RecordKey,
+  staff: Desired<DesiredStaff>,
+  { settings, canSeal }: { settings: AssumptionSettings; canSeal: boolean },
+): MeantOperation<"add-staff"> | Block {
+  const block = passwordBlock(staff, settings, canSeal);
+  if (block !== undefined) return block;
+  const [meant] = additions(customer, [{ staff, entry: newStaff(staff, settings), together: undefined }]);
+  return meant ?? customerGone;
+}
+
 /** Somebody who is to be added; `together`: the M1 that was refused with this person and others in it. */
 interface Candidate {
   staff: Desired<DesiredStaff>;
   entry: AddedPerson;
   together: string | undefined;
+  lost?: boolean;
 }
 
 function additions(customer: RecordKey, toAdd: readonly Candidate[]): StaffStage["meant"] {
@@ -168,28 +193,4 @@ function newStaff(staff: Desired<DesiredStaff>, settings: AssumptionSettings): A
 /** A password that is generated when the payload is bound; `staff` is the record's key. */
 export function initialPassword(staff: string): { $initialPassword: string } {
   return { $initialPassword: staff };
-}
-
-/** What M1 is told of a person besides the password, as commitments. */
-export function profileOf(body: DesiredStaff): StaffProfile {
-  return {
-    userName: body.userName.commitment,
-    name: body.name.commitment,
-    remark: body.remark?.commitment ?? null,
-    mobile: body.mobile?.commitment ?? null,
-    departmentId: body.departmentId ?? null,
-  };
-}
-
-const profileNames: Record<keyof StaffProfile, string> = {
-  userName: "account name",
-  name: "name",
-  remark: "note",
-  mobile: "mobile number",
-  departmentId: "department",
-};
-
-function changedProfile(before: StaffProfile, now: StaffProfile): string[] {
-  const fields: (keyof StaffProfile)[] = ["userName", "name", "remark", "mobile", "departmentId"];
-  return fields.filter((field) => before[field] !== now[field]).map((field) => profileNames[field]);
 }

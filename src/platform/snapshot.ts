@@ -1,10 +1,11 @@
-import { Problem } from "../base/errors.ts";
 import type { AssetContents, MerchandiseNode, ProductInstance } from "../contract/asset-contents.ts";
 import { allProducts } from "../contract/asset-contents.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { ReadFailure } from "../http/call-outcome.ts";
+import { AmbiguousReading, notAskedFor, saysNothing } from "./ambiguous-reading.ts";
 import type { Platform } from "./platform.ts";
 
 /** A customer of an enterprise, as E3 shows it. */
@@ -21,11 +22,19 @@ export interface ShownEnterprise {
   customers: PlatformCustomer[];
 }
 
-/** A member of an enterprise, as M5 shows it. */
+/** A member of an enterprise, as M5 shows it; null is what it shows nothing of. */
 export interface ObservedMember {
   globalId: string;
+  /** With the enterprise code appended. */
   userName: string;
   name: string;
+  remark: string | null;
+  mobile: string | null;
+  departmentId: string | null;
+  /** Number of the lock that is lent to this member. */
+  borrows: string | null;
+  /** In online use now. */
+  online: boolean;
   deleted: boolean;
   assetNums: string[];
 }
@@ -35,12 +44,25 @@ export interface ObservedAsset {
   assetNum: string;
   assetId: string;
   holder: string | null;
+  /** Lent out (M6), or a lock for lending (E8), which may be lent: E8 does not say. */
   borrowed: boolean;
+  /** In online use now; only M6 shows it. */
+  online: boolean;
+  from: "M6" | "E8";
+}
+
+/** A lock for lending and who has it (M8), not which assets went into it. */
+export interface ObservedLoan {
+  /** Number of the lock. */
+  lock: string;
+  assetId: string;
+  lent: boolean;
+  /** globalId of the member who borrowed it; null where nobody is shown. */
+  borrower: string | null;
 }
 
 /** What one asset holds (M7), flat: every product with the package it stands in, and every package. */
-export interface AssetReading {
-  asset: ObservedAsset;
+export interface ObservedContents {
   products: ProductInstance[];
   packages: MerchandiseNode[];
   /**
@@ -50,14 +72,16 @@ export interface AssetReading {
   bare: boolean;
 }
 
-/** The lists of a snapshot: what E3, M5, and M6 with E8 show. */
+/** What an asset holds that M6 or E8 shows. */
+export interface AssetReading extends ObservedContents {
+  asset: ObservedAsset;
+}
+
+/** The lists of a snapshot: what E3, M5, and M6 with E8 and M8 show. */
 export type SnapshotList = "enterprises" | "members" | "assets";
 
-/**
- * An answer that has the contract's form and cannot be believed: it proves neither that something is there nor that it
- * is not.
- */
-export class AmbiguousReading extends Problem {}
+/** M7's own answer that there is no such asset; every other refusal says nothing of it. */
+const noSuchAsset = "60024";
 
 /** Assets of one enterprise whose contents are asked for at once; no more of them are held in memory. */
 const mostAtOnce = 8;
@@ -87,6 +111,7 @@ export interface EnterpriseReading {
   members: ObservedMember[];
   /** M6 ∪ E8 row by row. */
   rows: ObservedAsset[];
+  loans: ObservedLoan[];
   contents: AsyncIterable<AssetReading>;
 }
 
@@ -104,6 +129,7 @@ export class Snapshot {
   readonly #members = new Map<string, ObservedMember[]>();
   readonly #assets = new Map<string, ObservedAsset[]>();
   readonly #assetRows = new Map<string, ObservedAsset[]>();
+  readonly #loans = new Map<string, ObservedLoan[]>();
 
   constructor(
     platform: Platform,
@@ -172,6 +198,11 @@ export class Snapshot {
         globalId: row.globalId,
         userName: row.userName,
         name: row.name ?? "",
+        remark: row.remark,
+        mobile: row.passwordMobile,
+        departmentId: row.departmentId,
+        borrows: row.borrowNum === "" ? null : row.borrowNum,
+        online: row.onlineFlag ?? false,
         deleted: row.deleted,
         assetNums: row.assetNums,
       }));
@@ -187,6 +218,21 @@ export class Snapshot {
         assetId: row.assetId,
         holder: row.cloudAccountGlobalId,
         borrowed: row.borrowedFlag,
+        online: row.onlineFlag,
+        from: "M6" as const,
+      }));
+    });
+  }
+
+  /** M8: every lock for lending, lent or not. */
+  async loans(enterpriseGlobalId: string): Promise<ObservedLoan[]> {
+    return await once(this.#loans, enterpriseGlobalId, async () => {
+      const rows = await this.#platform.memberCenter.listBorrowedLocks(enterpriseGlobalId, this.#call);
+      return rows.map((row) => ({
+        lock: row.assetNum,
+        assetId: row.assetId,
+        lent: row.borrowedFlag,
+        borrower: row.cloudAccountGlobalId,
       }));
     });
   }
@@ -212,6 +258,8 @@ export class Snapshot {
           assetId: asset.id,
           holder: asset.assignStatus?.assignMemberId ?? null,
           borrowed: asset.borrowedUsbKey ?? false,
+          online: false,
+          from: "E8",
         });
       }
       return rows;
@@ -227,11 +275,45 @@ export class Snapshot {
     }
   }
 
+  /**
+   * The same where M7 may know no such asset (60024) though M6 or E8 shows it: of that one nothing is told, and `gone`
+   * comes in its place.
+   */
+  async *contentsThere(
+    enterpriseGlobalId: string,
+    numbers?: Iterable<string>,
+  ): AsyncGenerator<AssetReading | "gone", void, void> {
+    const assets = await this.allAssets(enterpriseGlobalId);
+    for (const number of numbers ?? assets.keys()) {
+      const asset = assets.get(number);
+      if (asset === undefined) continue;
+      const contents = await this.contentsById(enterpriseGlobalId, asset.assetId);
+      yield contents === "gone" ? contents : { asset, ...contents };
+    }
+  }
+
   async #contentsOf(enterpriseGlobalId: string, asset: ObservedAsset): Promise<AssetReading> {
+    return { asset, ...(await this.#contents(enterpriseGlobalId, asset.assetId)) };
+  }
+
+  async #contents(enterpriseGlobalId: string, assetId: string): Promise<ObservedContents> {
     const call = { enterpriseGlobalId, ...this.#call };
-    const { products, packages } = flatten(await this.#platform.memberCenter.listAssetContents(asset.assetId, call));
+    const { products, packages } = flatten(await this.#platform.memberCenter.listAssetContents(assetId, call));
     const bare = this.#settings.emptyAssets === "ambiguous" && products.length === 0 && packages.length === 0;
-    return { asset, products, packages, bare };
+    return { products, packages, bare };
+  }
+
+  /**
+   * M7 of one asset by its id, whatever M6 and E8 show: `gone` where M7 says that there is none (60024). Read anew each
+   * time.
+   */
+  async contentsById(enterpriseGlobalId: string, assetId: string): Promise<ObservedContents | "gone"> {
+    try {
+      return await this.#contents(enterpriseGlobalId, assetId);
+    } catch (error) {
+      if (error instanceof ReadFailure && error.kind === "code" && error.serviceCode === noSuchAsset) return "gone";
+      throw error;
+    }
   }
 
   /** M7 of every asset in the order of `contents`, several at a time: each call waits for its permit. */
@@ -248,7 +330,7 @@ export class Snapshot {
     for (const reading of asked) yield await reading;
   }
 
-  /** Everything of an enterprise: E3, M5 and M6 ∪ E8 side by side, and M7 of each asset. */
+  /** Everything of an enterprise: E3, M5, M6 ∪ E8 and M8 side by side, and M7 of each asset. */
   async everything({
     enterpriseGlobalId,
     channelCustomerId,
@@ -256,12 +338,13 @@ export class Snapshot {
     enterpriseGlobalId: string;
     channelCustomerId: string;
   }): Promise<EnterpriseReading> {
-    const [enterprises, members, rows] = await Promise.all([
+    const [enterprises, members, rows, loans] = await Promise.all([
       this.enterprises(channelCustomerId),
       this.members(enterpriseGlobalId),
       this.assetRows(enterpriseGlobalId),
+      this.loans(enterpriseGlobalId),
     ]);
-    return { enterprises, members, rows, contents: this.#allContents(enterpriseGlobalId) };
+    return { enterprises, members, rows, loans, contents: this.#allContents(enterpriseGlobalId) };
   }
 
   /** What a call has made old is read again when it is needed next. */
@@ -270,6 +353,7 @@ export class Snapshot {
     if (lists.has("members")) this.#members.clear();
     if (lists.has("assets")) this.#assets.clear();
     if (lists.has("assets")) this.#assetRows.clear();
+    if (lists.has("assets")) this.#loans.clear();
   }
 }
 
@@ -279,38 +363,6 @@ async function once<Value>(kept: Map<string, Value>, key: string, read: () => Pr
   const value = await read();
   kept.set(key, value);
   return value;
-}
-
-function saysNothing(channelCustomerId: string): AmbiguousReading {
-  return new AmbiguousReading({
-    code: "platform.ambiguous",
-    message:
-      `E3 answered null for the channel customer number ${quoted(channelCustomerId)}, which says ` +
-      "neither that there is an enterprise nor that there is none",
-    cure:
-      "ask the operator of the service what null means; if it means that there is none, set " +
-      "assumptions.nullEnterprises: none (A13)",
-  });
-}
-
-type Channel = Pick<PlatformCustomer, "channelCode" | "channelCustomerId">;
-
-function notAskedFor(asked: Channel, came: Channel): AmbiguousReading {
-  const words = (channel: Channel): string =>
-    `the channel customer number ${quoted(channel.channelCustomerId)} ` +
-    `under the channel code ${quoted(channel.channelCode)}`;
-  return new AmbiguousReading({
-    code: "platform.ambiguous",
-    message: `E3 was asked for ${words(asked)} and answered with ${words(came)}, so it proves nothing about either`,
-    cure:
-      "ask the operator of the service why E3 answers with another customer; until then nothing is " +
-      "made for this one",
-  });
-}
-
-/** A text that came from outside, for a message: short, and without what a terminal would obey. */
-function quoted(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text).replaceAll(/[\p{C}]/gu, "?");
 }
 
 /** Assets by number; of a number that is shown twice the same row is taken in whatever order they come. */

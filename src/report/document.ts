@@ -5,7 +5,7 @@ import { csvLines } from "./csv.ts";
 import type { ReportCell } from "./csv.ts";
 import type { AuditHeadFacts } from "./facts.ts";
 
-export const reportKinds = ["orders", "reconciliation", "exceptions"] as const;
+export const reportKinds = ["orders", "reconciliation", "exceptions", "rebuild"] as const;
 export type ReportKind = (typeof reportKinds)[number];
 
 export const reportFormats = ["csv", "json"] as const;

@@ -1,6 +1,7 @@
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { ReportRow, ReportShape } from "./document.ts";
+import type { ByHandFacts } from "./explain.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts, ReadFacts, RunFacts } from "./facts.ts";
 import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
 import { recordName } from "./text.ts";
@@ -18,6 +19,7 @@ export type ExceptionFacts =
       since: string;
     }
   | { kind: "rejected" | "unknown" | "settled" | "numbers-lost"; row: OperationFacts; count: number | null }
+  | { kind: "by-hand"; stream: Stream; key: RecordKey; customer: RecordKey; row: ByHandFacts }
   | { kind: "held"; row: HoldFacts }
   | { kind: "source-incomplete"; row: ReadFacts }
   | { kind: "run"; row: RunFacts };
@@ -64,6 +66,8 @@ export function exceptionRow(facts: ExceptionFacts): ReportRow {
     case "settled":
     case "numbers-lost":
       return operationRow(facts.kind, facts.row, facts.count);
+    case "by-hand":
+      return byHandRow(facts);
     case "held":
       return {
         kind: "held",
@@ -101,6 +105,18 @@ export function exceptionRow(facts: ExceptionFacts): ReportRow {
         next: `crm-sync run show ${facts.row.id}`,
       };
   }
+}
+
+function byHandRow({ stream, key, customer, row }: Extract<ExceptionFacts, { kind: "by-hand" }>): ReportRow {
+  return {
+    kind: "by-hand",
+    since: row.at,
+    customer: formatKey(customer),
+    record: recordName(stream, key),
+    reason: `done by hand, not read back: ${row.unseen.join(", ")}; ${row.reason} (${row.by})`,
+    count: row.unseen.length,
+    next: "nothing: it counts by that person's word until the record changes",
+  };
 }
 
 function quarantinedRow(row: QuarantineFacts): ReportRow {

@@ -46,6 +46,7 @@ export function explainText(facts: ExplainFacts, now: string, view: View = plain
     ),
   );
   lines.push(...section("known on the platform", knownLines(facts, view)));
+  lines.push(...section("candidates", candidateLines(facts, now)));
   lines.push(...section(shownHeading(facts, now), shownLines(facts, now)));
   lines.push(...section("orders and staff of this customer", dependentLines(facts)));
   lines.push(...section("of this customer in quarantine", unusableLines(facts, view)));
@@ -129,6 +130,17 @@ function time({ from, to }: { from: string; to: string | null }, view: View): st
   return `${instantText(from, view)}${until(to, view)}`;
 }
 
+/** What happened to a placed order since. */
+function stepLine(step: ExplainFacts["placed"][number]["steps"][number], view: View): string {
+  const what = { bought: "bought", removed: "gone", priced: "amounts changed" }[step.kind];
+  const how = { sent: "", "by-hand": ", by hand", found: ", as the platform shows", rebuilt: ", as found" }[
+    step.origin
+  ];
+  const number = also(" as ", step.channelOrderId);
+  const operation = also(", operation ", step.operationId);
+  return `  ${instantText(step.at, view)}: ${what}${number}, ${step.things} item(s)${how}${operation}`;
+}
+
 function knownLines(facts: ExplainFacts, view: View): string[] {
   const lines: string[] = [];
   if (facts.stream !== "staff" || facts.staffLinks.length === 0) {
@@ -152,11 +164,13 @@ function knownLines(facts: ExplainFacts, view: View): string[] {
       const name = licenseOrderId === "" ? "(not named)" : licenseOrderId;
       lines.push(`  licence order ${name}, ${licenseType}, sequence ${sequence}`);
     }
+    lines.push(...placed.steps.map((step) => stepLine(step, view)));
   }
   for (const number of facts.numbers) {
     const where = `${number.instanceId}${number.slot === 0 ? "" : `, slot ${number.slot}`}`;
     const origin = number.origin === "crm" ? "the CRM" : "the pool";
-    lines.push(`asset number ${number.number} for instance ${where} (from ${origin})`);
+    const ended = number.endedAt === null ? "" : `, ended ${instantText(number.endedAt, view)}`;
+    lines.push(`asset number ${number.number} for instance ${where} (from ${origin})${ended}`);
   }
   for (const link of facts.staffLinks) {
     const member = `member ${link.memberGlobalId} of enterprise ${link.enterpriseGlobalId}`;
@@ -170,7 +184,21 @@ function knownLines(facts: ExplainFacts, view: View): string[] {
     lines.push(`asset ${item.assetNumber} ${item.origin}${whose} ${instantText(item.from, view)}${by}${ended}`);
   }
   for (const request of facts.requests) lines.push(requestText(request, view));
+  if (facts.byHand !== null) {
+    const { at, by, reason, unseen } = facts.byHand;
+    const marked = unseen.length === 0 ? "read back" : `not read back: ${unseen.join(", ")}`;
+    lines.push(`done by hand ${instantText(at, view)} (noted by ${by}: ${reason}); ${marked}`);
+  }
   return lines.map(printable);
+}
+
+/** Enterprises of which one has to be chosen, each with the command that chooses it. */
+function candidateLines({ key, candidates }: ExplainFacts, now: string): string[] {
+  return candidates.map(({ enterprise, customers, seenAt }) => {
+    const shown = customers.map(({ customerId, isDefault }) => `${customerId}${isDefault ? " (default)" : ""}`);
+    const choose = `crm-sync link ${key.namespace}/${key.id} ${enterprise} --reason TEXT`;
+    return printable(`enterprise ${enterprise}: customers ${shown.join(", ")} (${ageOf(seenAt, now)} ago) → ${choose}`);
+  });
 }
 
 /** How something stands that a person asked for. */

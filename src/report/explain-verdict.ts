@@ -60,7 +60,7 @@ function explainOpen(facts: ExplainFacts, because: string[], next: string[], vie
   const mine = new Set(facts.operations.newest.map((row) => row.holdId).filter((id) => id !== null));
   for (const hold of facts.customer?.holds ?? []) {
     if (hold.state === "rejected") continue;
-    if (facts.stream === "orders" || (facts.stream === "staff" && !mine.has(hold.id))) continue;
+    if (facts.stream !== "customers" && !mine.has(hold.id)) continue;
     because.push(`hold ${hold.id} (${hold.state}): ${hold.explanation}`);
     next.push(nextForHold(hold));
   }

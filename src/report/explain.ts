@@ -55,6 +55,19 @@ interface PlacedFacts {
   to: string | null;
   operationId: string | null;
   licenceOrders: { sequence: number; licenseType: string; licenseOrderId: string; platformCustomerId: string }[];
+  /** What happened to it since, oldest first. */
+  steps: StepFacts[];
+}
+
+interface StepFacts {
+  at: string;
+  kind: "bought" | "removed" | "priced";
+  /** Of what was bought. */
+  channelOrderId: string | null;
+  operationId: string | null;
+  origin: "sent" | "by-hand" | "found" | "rebuilt";
+  /** What it was about: products, packages, or assets that went whole. */
+  things: number;
 }
 
 interface NumberFacts {
@@ -63,6 +76,8 @@ interface NumberFacts {
   slot: number;
   origin: "pool" | "crm";
   fixedAt: string;
+  /** When its asset was deleted. */
+  endedAt: string | null;
 }
 
 interface StaffLinkFacts {
@@ -97,6 +112,22 @@ export interface RequestFacts {
   answer: Json;
   answeredAt: string | null;
   operationId: string | null;
+}
+
+/** An enterprise of which E3 showed more than one under a customer's number: a person chooses. */
+export interface CandidateFacts {
+  enterprise: string;
+  customers: { customerId: string; isDefault: boolean }[];
+  channelCustomerId: string;
+  seenAt: string;
+}
+
+/** What a person did on the platform for the form that the record has now. `unseen` could not be read back. */
+export interface ByHandFacts {
+  at: string;
+  by: string;
+  reason: string;
+  unseen: string[];
 }
 
 /** What the platform showed: `to` is set where it no longer does. */
@@ -141,6 +172,9 @@ export interface ExplainFacts {
   assignments: AssignmentFacts[];
   /** For a customer: what people asked for by hand. */
   requests: RequestFacts[];
+  byHand: ByHandFacts | null;
+  /** For a customer without an enterprise: those that it may be. */
+  candidates: CandidateFacts[];
   observations: ObservationFacts[];
   observationRead: { seenAt: string; complete: boolean } | null;
   operations: { total: number; newest: OperationFacts[] };

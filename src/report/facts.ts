@@ -86,7 +86,7 @@ export interface OperationFacts {
   /** What a person has to look for on the platform, where, and whom to ask; null where nothing can be found out. */
   lookFor: { what: string; where: string; whom: string } | null;
   /** How an unknown outcome ends by itself; null for a kind of operation that this version does not know. */
-  whenUnknown: "read" | "send-again" | "lost" | null;
+  whenUnknown: "read" | "send-again" | "lost" | "ask" | null;
   before: Json;
   after: Json;
   takesAway: number;
@@ -105,9 +105,18 @@ export interface OperationFacts {
   attempts: AttemptFacts[];
 }
 
+/** How much of a kind of thing was taken away without a person's approval, and how much of it may be. */
+export interface TakenFacts {
+  /** In the plural: seats, products. */
+  thing: string;
+  within: "day" | "week";
+  count: number;
+  allowed: number;
+}
+
 export interface HoldFacts {
   id: string;
-  scope: "enterprise" | "run";
+  scope: "enterprise" | "run" | "day" | "week" | "policy" | "operation" | "flips" | "rebuilt";
   customer: RecordKey;
   count: number;
   allowed: number;

@@ -14,7 +14,7 @@ export interface RunTrouble {
 type LastRun = Pick<RunFacts, "id" | "job" | "kind" | "state" | "exitCode" | "summary">;
 
 /** Runs of the kinds, and of the jobs that no configuration names, that only a person starts. */
-const byHandOnly = { kinds: ["plan", "requests"], jobs: ["apply", "resync"] };
+const byHandOnly = { kinds: ["plan", "requests", "rebuild"], jobs: ["apply", "resync"] };
 
 /** Runs of a job that a person started by hand tell their outcome at once: their end is nobody else's concern. */
 export function byHand(run: Pick<RunFacts, "kind" | "job">): boolean {
@@ -56,7 +56,7 @@ export function troubleOf(run: LastRun): RunTrouble[] {
   return troubles;
 }
 
-/** What a verify found not shown, different or shown twice, from its summary. */
+/** What a verify found not shown, different, or shown twice or still, from its summary. */
 function differencesIn(summary: Json): number {
   const counts = verifyCounts.safeParse(summary);
   return counts.success ? Object.values(counts.data.findings.counts).reduce((sum, count) => sum + count, 0) : 0;

@@ -8,10 +8,21 @@ const byCode: Record<string, string> = {
   "amendment.not-enabled":
     "nothing can be done here yet: amendments are not enabled; change it on the platform by hand where it is urgent",
   "asset.claimed-twice": "give the asset to one person only in the CRM",
+  "asset.ended": "take the asset from the person in the CRM, or restore it in its order: the order no longer has it",
+  "asset.ending": "take the asset from the person in the CRM: its order no longer has it",
+  "asset.lending-unknown":
+    "have the lock returned on the platform, or look there that the asset is not lent and take it away by hand",
+  "asset.lent":
+    "have the lock returned on the platform: no operation of the services does it; the next run looks again",
   "asset.held-by-another": "take the asset away from its holder on the platform, or correct the CRM",
   "asset.not-ordered": "check that the order that brings the asset is in the CRM and not deferred itself",
   "asset.not-shown": itself,
   "asset.number-taken": "correct the asset number in the CRM: it belongs to another asset",
+  "assumption.contradicted":
+    "ask the operator of the service what holds, correct the setting of that row (docs/assumptions.md), then " +
+    "`crm-sync assumptions accept ROW --reason TEXT`",
+  "asset.wrong-type":
+    "take the flag back in the CRM; what only a person knows of an asset is asked for by hand (crm-sync --help)",
   "assumption.missing": "crm-sync check names the setting and its choices; set it, then run again",
   "customer.blocked": "look at the customer: that is what has to be solved",
   "customer.gone": "nothing: the CRM no longer has the customer and nothing was made for it",
@@ -21,17 +32,59 @@ const byCode: Record<string, string> = {
   "customer.quarantined": "solve the customer's quarantine entry: crm-sync quarantine list",
   "customer.restless": itself,
   "customer.stale": itself,
+  "plan.not-chosen": itself,
   "customer.unknown": "check that the source of the customers has this customer: crm-sync check",
   "enterprise.ambiguous":
-    "give the customer a channel customer number of its own in the CRM, or merge the enterprises on the platform",
+    "choose one: crm-sync link CUSTOMER ENTERPRISE --reason TEXT; or give the customer a channel customer number of " +
+    "its own in the CRM, or merge the enterprises on the platform",
   "enterprise.no-single-customer":
     "set assumptions.customerSelection so that exactly one customer of the enterprise fits (A12)",
+  "loan.": "correct what the CRM says of the loan, or have the lock returned on the platform; the next run looks again",
+  "loan.not-read": itself,
+  "enterprise.unlinked":
+    "crm-sync link CUSTOMER ENTERPRISE --reason TEXT, once it is known which enterprise the customer is",
   "operation.open": "crm-sync settle list shows the operation that has to be settled first",
   "operation.unknown-form":
     "start the version of this program that wrote the operation, or restore the ledger from a backup; then run again",
+  "operation.waits":
+    "see to the order that it names: `crm-sync explain order ORDER` says what keeps its purchase; what it takes the " +
+    "place of goes after that",
   "order.": "correct the order's lines in the CRM; the next run takes it up",
+  "order.absence-unsure": itself,
+  "order.asset-changed":
+    "give the asset another instance id or another number in the CRM: the one it has stays what it is",
+  "order.changed-meanwhile": itself,
+  "order.contents-not-read": itself,
+  "order.found-gone":
+    "look on the platform who took it away; where that was right, set policies.orders.foundGone: report, and the " +
+    "ledger follows",
+  "order.not-shown":
+    "look on the platform whether it is there, and take it away by hand where it is; nothing is deleted that M6, E8 " +
+    "and M7 do not show",
+  "order.not-repaired":
+    "look on the platform who took it away, and put it back there or order it by hand; then crm-sync resolve RECORD " +
+    "--done-by-hand --reason TEXT",
+  "order.overlap": itself,
+  "order.shown-differently":
+    "look on the platform who changed it; take it away there by hand, or put it back as it was bought; then run again",
+  "order.shown-otherwise":
+    "make the platform as the CRM says, or give the order its earlier form in the CRM until it is taken over; right " +
+    "after a rebuild crm-sync rebuild takes it over with its asset numbers, a run without",
+  "order.there-already":
+    "where a person did it by hand: crm-sync resolve order:ID --done-by-hand --reason TEXT; else have it taken away " +
+    "on the platform, and the next run buys it",
+  "order.twin-product":
+    "take the product away on the platform by hand: a deletion by call would take the other one along; then run again",
+  "order.form-lost":
+    "restore the ledger from a backup that holds the order's earlier form, or change the order on the platform by hand",
+  "order.number-unknown":
+    "look up the asset number on the platform (M6) and give it with the asset in the CRM, or change the order by hand",
+  "order.amended-elsewhere": "crm-sync rebuild, with ledger.path at a file that is not there yet",
   "order.same-channel-number": "give one of the two orders another channel order number",
   "payload.": "check the mapping and the settings of this field, then crm-sync resync",
+  "policy.reported": "do it by hand where it is meant, or set the policy that the reason names; then crm-sync resync",
+  "order.transfer-unknown":
+    "check the order and the instance that the product is transferred from, or give srcLicenseOrderId in the CRM",
   "pool.": "nothing, unless it persists: then ask the operator of the order service why E9 hands out no numbers",
   "rejected.":
     "do what the reason names; it is tried once more when the record or a setting changes, " +
@@ -39,18 +92,42 @@ const byCode: Record<string, string> = {
   "request.": itself,
   "request.refused": "ask for the right one, and take back this one: the command that asked for it, with --withdraw",
   "revokes.blocked": "solve what is named; the next run looks at it again by itself",
-  "revokes.rejected": "nothing: a person decided that these assets stay; change the CRM where that is wrong",
+  "revokes.rejected":
+    "nothing: a person decided that it stays; change the CRM where that is wrong, or crm-sync reject HOLD --withdraw",
+  "run.canary":
+    "look at the customer that the reason names; where it is as it should be, the next run goes on with the others",
   "run.": "nothing: the next run takes it up",
   "service.": "nothing, unless it persists: crm-sync check tries the services",
   "service.refused":
     "ask the operator of the service why it refuses this application; " +
     "once it does not any more, crm-sync resync --customer (or --source for all)",
+  "service.unclear":
+    "nothing, unless it persists: then ask the operator of the service why its answers do not say what became of calls",
   "settle-time": itself,
+  "undo.taken-back": itself,
   "staff.ambiguous": "leave one of the accounts on the platform, or correct the account name in the CRM",
   "staff.protected": "give the person another account name in the CRM or in the mapping",
   "staff.erased": "the person's values were erased from the ledger; let the CRM send the record anew",
+  "staff.login-changed":
+    "give the person the old account name back in the CRM; where the new one is wanted, let the record leave and the " +
+    "person come as another record",
+  "staff.not-cleared":
+    "clear it on the platform by hand, or set assumptions.clearedStaffFields: empty (A41), where M2 is to clear it",
   "staff.no-password": "give a password in the CRM, or set assumptions.passwordSource to generate (A30)",
   "staff.no-sealing-key": "set ledger.sealKey",
+  "staff.other-account":
+    "look whose account it is on the platform: somebody renamed it there, or made another one under this id",
+  "staff.shown-otherwise":
+    "correct the account on the platform by hand, or change the record in the CRM; the next run compares again",
+  "staff.still-borrows":
+    "have the lock returned on the platform; the next run deletes the account then, or set the policy to report",
+  "staff.still-holds":
+    "take the assets away on the platform where nobody should have them; the next run deletes the account then",
+  "staff.still-used":
+    "where it is the same person, leave one record in the CRM; where they are two, give one another account name",
+  "staff.would-clear":
+    "give the person what the platform shows in the CRM, or remove it there; or set assumptions.leftOutStaffFields: " +
+    "kept, once the operator of the service has said that M2 keeps what is left out (A41)",
   "staff.refused":
     "correct what the service names in the CRM; the person is sent in three runs by itself, " +
     "then again when the record changes, or with crm-sync resync --customer",
@@ -82,6 +159,7 @@ const whenUnknown: Record<NonNullable<OperationFacts["whenUnknown"]>, string> = 
   read: "settles it by reading the platform",
   "send-again": "sends it again with the same values",
   lost: "records that what it brought is lost",
+  ask: "asks a person, since nothing reads it and it is not sent twice",
 };
 
 const notKnown = "start the version of this program that made it: this one does not know it";
@@ -102,7 +180,7 @@ export function nextForOperation(
     case "held":
       return row.holdId === null
         ? "crm-sync status shows the hold"
-        : `crm-sync approve ${row.holdId} --reason TEXT, or reject`;
+        : `crm-sync approve ${row.id} --reason TEXT for this one, or ${row.holdId} for all that it holds, or reject`;
     case "planned":
       return "nothing: the next run carries it out or plans anew";
     case "rejected":

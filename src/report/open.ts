@@ -26,7 +26,7 @@ export interface OpenRecords {
   examples: { record: string; reason: string; since: string }[];
 }
 
-/** The code of customers of whom something is asked for by hand and not done, and who wait for nothing else. */
+/** The code of customers of whom something is asked for and not done, and who wait for nothing else. */
 export const requestOpen = "request.open";
 
 const nouns: Record<Stream, [one: string, many: string]> = {

@@ -3,12 +3,23 @@ import type { ReportRow, ReportShape } from "./document.ts";
 
 /**
  * Something that was given to a customer or taken away: an order was placed by us or found on the platform (`adopted`),
- * a person was granted an asset number or it was taken away. An assignment that was found gone on the platform, without
- * an operation of ours, is `found-gone`.
+ * something was bought for it later (`amended`) or went (`ended`), amounts of it changed (`repriced`, without a call),
+ * a person was granted an asset number or it was taken away. What was found gone on the platform, without an operation
+ * of ours, is `found-gone`, and what had ended and is shown there again `found-again`.
  */
 export interface OrderEvent {
   at: string;
-  event: "placed" | "adopted" | "granted" | "grant-adopted" | "revoked" | "found-gone";
+  event:
+    | "placed"
+    | "adopted"
+    | "amended"
+    | "ended"
+    | "repriced"
+    | "granted"
+    | "grant-adopted"
+    | "revoked"
+    | "found-gone"
+    | "found-again";
   customer: RecordKey;
   enterpriseGlobalId: string | null;
   order: RecordKey | null;
@@ -23,6 +34,8 @@ export interface OrderEvent {
   orderAmount: Money | null;
   /** The amounts of this row's products together, where the CRM gives all of them in one currency. */
   productAmount: Money | null;
+  /** The same before they changed. */
+  before: { order: Money | null; product: Money | null };
   operationId: string | null;
   runId: string | null;
   auditSequence: number | null;
@@ -49,6 +62,8 @@ export const ordersShape: ReportShape = {
     "order_currency",
     "product_amount_minor",
     "product_currency",
+    "order_amount_minor_before",
+    "product_amount_minor_before",
     "operation",
     "run",
     "audit_sequence",
@@ -79,6 +94,8 @@ export function orderRow(event: OrderEvent): ReportRow {
     order_currency: event.orderAmount?.currency ?? null,
     product_amount_minor: event.productAmount?.minor ?? null,
     product_currency: event.productAmount?.currency ?? null,
+    order_amount_minor_before: event.before.order?.minor ?? null,
+    product_amount_minor_before: event.before.product?.minor ?? null,
     operation: event.operationId,
     run: event.runId,
     audit_sequence: event.auditSequence,

@@ -1,8 +1,9 @@
+import type { DriftClass } from "./reconciliation/case.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Stream } from "../crm/model.ts";
 import type { AbsenceFacts } from "./absence.ts";
 import { absenceTable } from "./absence.ts";
-import type { AuditHeadFacts, HoldFacts, OperationFacts, ReadFacts, RunFacts } from "./facts.ts";
+import type { AuditHeadFacts, HoldFacts, OperationFacts, ReadFacts, RunFacts, TakenFacts } from "./facts.ts";
 import { troubleOf } from "./last-runs.ts";
 import { nextForOperation } from "./next-steps.ts";
 import type { OpenRecords } from "./open.ts";
@@ -44,12 +45,18 @@ export interface StatusFacts {
   requests: { noun: string; due: number; oldest: string }[];
   /** Customers read back by verify; `oldest` is the reading that is the longest ago. */
   verified: { customers: number; incomplete: number; oldest: string | null; newest: string | null };
+  /** What readings back showed otherwise than it was left, by class; `since` is when the first of it was seen. */
+  differences: { class: DriftClass; count: number; since: string }[];
   /**
    * Open circuits of services. `probeAt` is when the process that opened it tries the service again, as long as that
    * process lives.
    */
   openCircuits: { service: string; since: string; reason: string; probeAt: string }[];
   notices: { key: string; since: string; summary: string }[];
+  /** Records of which something was noted as done by hand and not read back; `oldest`: when the first note was made. */
+  byHand?: { stream: Stream; count: number; oldest: string }[];
+  /** What was taken away within 24 hours and 7 days, where something was. */
+  taken?: TakenFacts[];
 }
 
 /** Something that waits for a person: what it is and what to type. */
@@ -126,7 +133,10 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   const placed = `${counted(enterprises, "enterprise")}, ${counted(orders, "order")} placed`;
   lines.push(`known     ${placed}, ${counted(staff, "staff member")}, ${counted(assignments, "assignment")}`);
   lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.fixed} in use`);
+  for (const line of takenLines(facts.taken ?? [])) lines.push(line);
   lines.push(verifiedLine(facts, now));
+  if (facts.differences.length > 0) lines.push(differsLine(facts, now));
+  if ((facts.byHand ?? []).length > 0) lines.push(byHandLine(facts.byHand ?? [], now));
   for (const line of openCircuitLines(facts, now, view)) lines.push(line);
   for (const run of facts.running) {
     const since = instantText(run.startedAt, view);
@@ -160,12 +170,32 @@ function tableLines(table: string | undefined): string[] {
   return table === undefined ? [] : table.split("\n");
 }
 
+/** What was taken away without a person's approval, beside what the limits of days allow. */
+function takenLines(taken: readonly TakenFacts[]): string[] {
+  const span = { day: "24 hours", week: "7 days" } as const;
+  return taken.map(
+    ({ thing, within, count, allowed }) =>
+      `taken     ${count} ${thing} within ${span[within]}, of ${allowed} that need no approval`,
+  );
+}
+
 function verifiedLine(facts: StatusFacts, now: string): string {
   const { customers, incomplete, oldest, newest } = facts.verified;
   if (oldest === null || newest === null) return "verified  no customer was read back yet: crm-sync run verify";
   const doubt = incomplete === 0 ? "" : `; ${counted(incomplete, "reading")} failed last`;
   const ages = `the last ${ageOf(newest, now)} ago, the oldest ${ageOf(oldest, now)} ago`;
   return `verified  ${counted(customers, "customer")} read back, ${ages}${doubt}`;
+}
+
+function differsLine({ differences }: StatusFacts, now: string): string {
+  const parts = differences.map(({ class: named, count, since }) => `${count} ${named} (${ageOf(since, now)})`);
+  return `differs   ${parts.join(", ")}: crm-sync report reconciliation has each of them`;
+}
+
+function byHandLine(byHand: NonNullable<StatusFacts["byHand"]>, now: string): string {
+  const parts = byHand.map(({ stream, count, oldest }) => `${count} in ${stream} (${ageOf(oldest, now)})`);
+  const what = `by hand   done by somebody's word and not read back: ${parts.join(", ")}`;
+  return `${what}; crm-sync report exceptions names each`;
 }
 
 /**

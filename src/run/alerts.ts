@@ -1,3 +1,4 @@
+import { stopsSomething } from "../contract/assumptions/evidence.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { byHand, troubleOf } from "../report/last-runs.ts";
 import type { RunTrouble } from "../report/last-runs.ts";
@@ -39,6 +40,15 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
             : "the next run settles it; `crm-sync settle list` shows what is known",
     });
   }
+  for (const [row, { evidence, since }] of ledger.assumptions.contradictions) {
+    if (!stopsSomething(row)) continue;
+    alerts.push({
+      key: `assumption:${row}`,
+      kind: "assumption",
+      summary: `the assumption ${row} was contradicted at ${since}: ${evidence}`,
+      cure: `\`crm-sync assumptions\` says what it stops; then crm-sync assumptions accept ${row} --reason TEXT`,
+    });
+  }
   for (const { service, since, reason } of await ledger.schedule.openCircuits()) {
     alerts.push({
       key: `breaker:${service}`,
@@ -56,7 +66,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
   return alerts;
 }
 
-const recordKinds: readonly Alert["kind"][] = ["deferred", "rejected", "quarantine"];
+const recordKinds: readonly Alert["kind"][] = ["deferred", "rejected", "quarantine", "canary"];
 
 /**
  * After a run that was stopped on purpose: what was told of records stands, as it did not come to them, and more is
@@ -76,7 +86,8 @@ async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): P
   for (const group of (await ledger.records.open()).filter((item) => item.counts)) {
     if (group.cause.startsWith("operation.") && told.has("unknown")) continue;
     if (group.cause.startsWith("service.") && (told.has("service-down") || told.has("breaker"))) continue;
-    const kind = group.standing === "quarantined" ? "quarantine" : group.standing;
+    const standing = group.standing === "quarantined" ? "quarantine" : group.standing;
+    const kind = group.code === "run.canary" ? "canary" : standing;
     alerts.push({
       key: `${kind}:${group.stream}:${group.code === group.cause ? group.code : `${group.code}:${group.cause}`}`,
       kind,

@@ -1,4 +1,5 @@
 import { deliver } from "../apply/deliver.ts";
+import { formatKey } from "../crm/keys.ts";
 import type { CustomerState } from "../apply/customer-state.ts";
 import type { Delivery } from "../apply/outcome.ts";
 import { lookForRefusedOrder, refusedJustNow } from "../apply/refused-orders.ts";
@@ -10,6 +11,13 @@ import type { AttemptState } from "./attempt-state.ts";
 import { earlierMayStillLand, serviceOf } from "./customer-attempt.ts";
 import type { CustomerAttempt, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
 import type { Why } from "./record-outcomes.ts";
+
+/** So often at most one run sends a thing again that was found not to be done each time. */
+const mostAgain = 3;
+
+function unclearName({ kind, customer, subject }: Operation): string {
+  return `${kind} ${formatKey(customer)} ${subject}`;
+}
 
 /** The attempt that an operation is carried out in. */
 export interface CarryOut {
@@ -41,6 +49,7 @@ export async function carryOut(of: CarryOut, before: AttemptState, operation: Op
     runId: attempt.runId,
     state: knows,
     plannedId: before.plannedIds.get(operation.hash),
+    plan: attempt.expected?.plan,
     shownBefore: observed.members?.map((member) => member.globalId),
     signal: attempt.signal,
     ahead,
@@ -62,6 +71,7 @@ async function outcomeOf(
     case "rejected":
       return refusedBy(of.deps, before, operation, delivery);
     case "unknown":
+      of.deps.unclear.set(unclearName(operation), (of.deps.unclear.get(unclearName(operation)) ?? 0) + 1);
       return await settleAtOnce(of, advance(before, { type: "sent", operation }), operation, delivery.id);
     case "parked":
       return { state: advance(before, { type: "sent", operation }), stopped: "parked" };
@@ -126,8 +136,8 @@ async function settleAtOnce(
 }
 
 /**
- * Why an operation is not sent now: an earlier value may still land, its service refuses this application, or what a
- * refused E5 did is not known.
+ * Why an operation is not sent now: an earlier value may still land, it was sent often enough in this run, its service
+ * refuses this application, or what a refused E5 did is not known.
  */
 async function withhold(
   { deps, attempt, knows }: CarryOut,
@@ -139,12 +149,21 @@ async function withhold(
     const dropped = "waits for the settle time of an earlier change";
     return { code: "settle-time", reason, again: true, dropped };
   }
+  const sent = deps.unclear.get(unclearName(operation)) ?? 0;
+  if (sent > mostAgain) return { code: "service.unclear", reason: sentInVain(sent, operation), again: true };
   const refusing = deps.refusing.get(serviceOf(operation));
   if (refusing !== undefined) return { code: "service.refused", reason: refusing, again: true };
   if (!kindOf(operation).mayHoldAfterRefusal) return undefined;
   const after = await lookForRefusedOrder({ ...deps, knows }, operation, attempt.signal);
   if (after.kind === "clear") return undefined;
   return after.kind === "parked" ? "parked" : { code: "settle-time", reason: refusedJustNow, again: true };
+}
+
+function sentInVain(sent: number, { endpoint }: Operation): string {
+  return (
+    `${endpoint} was sent ${sent} times in this run; no answer said what became of it, and the platform showed each ` +
+    "time that it was not done; the next run tries again"
+  );
 }
 
 /** What is not sent stands in the journal as dropped, with the reason. */

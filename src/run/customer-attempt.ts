@@ -1,6 +1,5 @@
 import { endpoints } from "../contract/endpoints.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
-import { destructionOf } from "../apply/customer-planning.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
 import { kindOf } from "../operation/registry.ts";
 import type { Logger } from "../base/logger.ts";
@@ -8,11 +7,10 @@ import type { ApplyDependencies } from "../apply/dependencies.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { NumberPool } from "../apply/pool.ts";
 import type { Settling } from "../apply/settle.ts";
-import type { Ledger } from "../ledger/ledger.ts";
 import type { Block } from "../plan/block.ts";
-import type { Observed } from "../plan/input.ts";
+import type { Taking } from "../plan/limits.ts";
 import type { Operation } from "../operation/operation.ts";
-import type { CustomerPlan } from "../plan/plan.ts";
+import type { Expected } from "./saved-plan.ts";
 
 /** What an attempt at one customer has to know about its run. */
 export interface CustomerAttempt {
@@ -21,16 +19,15 @@ export interface CustomerAttempt {
   /** Read the staff and look at everything, also where nothing changed (resync). */
   thorough: boolean;
   /** Why nothing may be taken away in this run. */
-  revokesBlocked: Block | undefined;
-  /** Hashes of the revokes that the limits released in this run; undefined: not judged yet. */
+  takingBlocked: Block | undefined;
+  /** Hashes of the operations that limits and policies released in this run; undefined: not judged yet. */
   released: ReadonlySet<string> | undefined;
-  /** The hold under which revokes, and grants that need them, are left alone. */
-  hold: string | undefined;
-  /**
-   * Apply only this saved plan: when the customer's plan of now differs, nothing is done. Where this run has `begun` to
-   * carry it out, what is left must be a part of it.
-   */
-  expected?: { fingerprint: string; hashes: readonly string[]; begun: boolean } | undefined;
+  /** The hold under which these operations, and those that need them, are left alone. */
+  held: { hold: string; hashes: ReadonlySet<string> } | undefined;
+  /** The approved hold whose operations are among the released ones. */
+  approvedBy: string | undefined;
+  /** Apply only what was chosen of this saved plan: when the customer's plan of now differs, nothing is done. */
+  expected?: Expected | undefined;
   /** Called when nothing more is read or sent, and only the commit of what was done is waited for. */
   onlyCommits?: (() => void) | undefined;
 }
@@ -45,10 +42,11 @@ export type CustomerAttemptResult =
    * run. `refused`: a service refused something of it; the record that it was for is rejected.
    */
   | { kind: "finished"; operations: number; lacking: boolean; refused: boolean }
-  /** Something is taken away: the limits have to be judged over the whole run first. */
-  | { kind: "destructive"; count: number; setHash: string; revokes: ReadonlySet<string> }
+  /** Limits or policies may hold something: they have to be judged over the whole run first. */
+  | { kind: "destructive"; takings: readonly Taking[]; approvedBy: string | undefined }
   | { kind: "waiting"; until: string }
-  | { kind: "stopped"; reason: StopReason };
+  /** `moved`: why a saved plan no longer fits, as sentences for people. */
+  | { kind: "stopped"; reason: StopReason; moved?: readonly string[] };
 
 export type StopReason = "unknown" | "parked" | "rejected" | "not-sent" | "unreadable" | "aborted" | "stale";
 
@@ -59,6 +57,8 @@ export interface ReconcileDependencies extends ApplyDependencies {
   /** Told of every operation as it is planned and as it ends, for the run's tally and progress. */
   tally: { planned(operation: Operation): void };
   logger: Logger;
+  /** How often each thing was sent in this run without a known outcome, by kind and subject. */
+  unclear: Map<string, number>;
   /** Services that refuse this application as a whole (70001), with the reason: this run sends them nothing more. */
   refusing: Map<ServiceName, string>;
 }
@@ -75,33 +75,14 @@ export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
 export async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
   const kind = kindOf(operation);
   if (kind.whenUnknown !== "send-again") return false;
-  const { journal, state } = deps.ledger;
+  const { journal, requests: desk } = deps.ledger;
   const requests = kind.requests(operation);
-  const elsewhere = requests.length === 0 ? [] : await state.subjectsElsewhere(operation.customer, requests);
+  const elsewhere = requests.length === 0 ? [] : await desk.subjectsElsewhere(operation.customer, requests);
   for (const subject of [operation.subject, ...elsewhere]) {
     const since = await journal.lastUncertain(subject);
     if (since > 0 && (await settleTimeLeft(deps, subject, since)) > 0) return true;
   }
   return false;
-}
-
-/** Whether a customer's plan of now is another than the saved one, or, where that was begun, holds what it did not. */
-export function isStale(plan: CustomerPlan, expected: CustomerAttempt["expected"]): boolean {
-  if (expected === undefined) return false;
-  if (expected.begun) return plan.operations.some((operation) => !expected.hashes.includes(operation.hash));
-  const hashes = plan.operations.map((operation) => operation.hash).sort();
-  return plan.fingerprint !== expected.fingerprint || hashes.join() !== [...expected.hashes].sort().join();
-}
-
-/**
- * A hold lapses where M6 was read, nothing waits for a reason, and nothing is to be taken away any more: it would ask a
- * person for nothing.
- */
-export async function lapseNeedlessHold(ledger: Ledger, plan: CustomerPlan, observed: Observed): Promise<void> {
-  if (observed.assets === undefined || destructionOf(plan.operations).count > 0) return;
-  if (plan.waits === true || plan.records.some((record) => record.outcome !== "planned")) return;
-  const hold = await ledger.approvals.of(plan.customer);
-  if (hold !== undefined) await ledger.approvals.decide(hold.id, "lapsed", "nothing is to be taken away any more");
 }
 
 /** Why operations that were planned were not attempted, by what stopped the customer. */

@@ -1,61 +1,107 @@
-import { destructionOf } from "../apply/customer-planning.ts";
+import type { HoldScope } from "../operation/hold-scope.ts";
 import type { Operation } from "../operation/operation.ts";
+import { kindOf } from "../operation/registry.ts";
+import { isTaking } from "../operation/taking.ts";
+import { Gated } from "../plan/gated.ts";
+import type { Said } from "../plan/gated.ts";
+import { isLimit } from "../plan/limits.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { advance } from "./attempt-state.ts";
 import type { AttemptState } from "./attempt-state.ts";
 import type { CarryOut } from "./carry-out.ts";
 import type { CustomerAttempt, CustomerAttemptResult } from "./customer-attempt.ts";
 
-/** How far the attempt is then, and what the limits have to judge before it goes on. */
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** How far the attempt is then, and what has to be judged before it goes on. */
 interface Judged {
   state: AttemptState;
   toJudge?: Extract<CustomerAttemptResult, { kind: "destructive" }>;
 }
 
-/** The limits were judged for this customer in this run: its operations stand in the ledger as planned. */
-export function isJudged({ released, hold }: CustomerAttempt): boolean {
-  return released !== undefined || hold !== undefined;
+/** Limits and policies were judged for this customer in this run: its operations stand in the ledger as planned. */
+export function isJudged({ released, held }: CustomerAttempt): boolean {
+  return released !== undefined || held !== undefined;
 }
 
-/** Whether a plan takes anything away. */
-export function takesAway(plan: CustomerPlan): boolean {
-  return plan.operations.some((operation) => operation.takesAway > 0);
-}
-
-/** Whether what a plan takes away has been released, is held or was approved; if not, it stands in the journal. */
+/**
+ * Whether what limits and policies may hold of a plan has been released, is held or was approved; if not, the plan
+ * stands in the journal. `whole` is the plan of which only a part was chosen to be carried out.
+ */
 export async function judge(
   { deps, attempt, knows }: Omit<CarryOut, "observed">,
   state: AttemptState,
-  plan: CustomerPlan,
+  { plan, whole }: { plan: CustomerPlan; whole: CustomerPlan },
 ): Promise<Judged> {
-  const { count, setHash } = destructionOf(plan.operations);
-  const { runId, released, hold: heldBy } = attempt;
-  if (count === 0 || heldBy !== undefined || isReleased(plan.operations, released)) return { state };
-  const { delivered, usedHold, announced } = state;
-  if (delivered.size > 0 && usedHold !== undefined && isKnown(plan.operations, announced)) return { state };
+  const gated = new Gated(deps.policies, knows.held ?? (await knows.loaded()));
+  const operations = gated.of(plan.operations);
+  const open = operations.filter((operation) => !isDecided(operation, attempt));
+  if (open.length === 0) return { state };
+  const { delivered, usedHold, announced, plannedIds } = state;
+  // After a part of an approved set was carried out, what is left of it needs no new judgement.
+  if (delivered.size > 0 && usedHold !== undefined && open.every(({ hash }) => announced.has(hash))) return { state };
   await knows.settled();
-  const hold = await deps.ledger.approvals.of(knows.customer);
-  if (hold?.state === "approved" && hold.setHash === setHash)
-    return { state: advance(state, { type: "hold-used", hold: hold.id }) };
-  if (!isJudged(attempt)) {
-    const operations = plan.operations.filter((operation) => !announced.has(operation.hash));
-    await deps.ledger.journal.plan({ runId, state: "planned", operations });
-    for (const operation of operations) deps.tally.planned(operation);
-  }
-  return { state, toJudge: { kind: "destructive", count, setHash, revokes: revokeHashes(plan.operations) } };
-}
-
-/** What a run may carry out once the limits released a customer's revokes. */
-function revokeHashes(operations: readonly Operation[]): ReadonlySet<string> {
-  return new Set(operations.filter((operation) => operation.takesAway > 0).map((operation) => operation.hash));
+  const { hold, ...said } = await saidOf(deps.ledger, plan.customer, gated.of(whole.operations));
+  if (open.every(({ hash }) => said.approved.has(hash)))
+    return { state: hold === undefined ? state : advance(state, { type: "hold-used", hold }) };
+  const planned = plan.operations.filter(({ hash }) => !announced.has(hash) && !plannedIds.has(hash));
+  const { runId, expected } = attempt;
+  // What a run does not plan by itself is not held in vain because the next run plans something else.
+  const planId = expected?.undo === undefined ? null : expected.plan;
+  await deps.ledger.journal.plan({ runId, planId, state: "planned", operations: planned });
+  for (const operation of planned) deps.tally.planned(operation);
+  const takings = operations.map((operation) => gated.taking(operation, said));
+  return { state, toJudge: { kind: "destructive", takings, approvedBy: hold } };
 }
 
 /** A part of what was released needs no new judgement; anything else does. */
-function isReleased(operations: readonly Operation[], released: ReadonlySet<string> | undefined): boolean {
-  return released !== undefined && operations.every(({ takesAway, hash }) => takesAway === 0 || released.has(hash));
+function isDecided({ hash }: Operation, { released, held }: CustomerAttempt): boolean {
+  return released?.has(hash) === true || held?.hashes.has(hash) === true;
 }
 
-/** After a part of an approved set was carried out, what is left of it needs no new judgement; anything else does. */
-function isKnown(operations: readonly Operation[], announced: AttemptState["announced"]): boolean {
-  return operations.every(({ takesAway, hash }) => takesAway === 0 || announced.has(hash));
+type Ledger = CarryOut["deps"]["ledger"];
+
+/**
+ * What a person said of these operations, all of a customer that limits and policies may hold: what is approved, under
+ * which hold, and what a limit holds since a run before. What a limit held is a set: it is approved where exactly that
+ * is to be taken away, but for what of it was carried out, and nothing beside it that a limit would count too. What is
+ * held for what it is itself was approved one by one.
+ */
+export async function saidOf(
+  { approvals, journal }: Pick<Ledger, "approvals" | "journal">,
+  customer: CustomerPlan["customer"],
+  operations: readonly Operation[],
+): Promise<Said & { hold: string | undefined }> {
+  const found = await approvals.of(customer);
+  if (found === undefined) return { approved: new Set(), standing: new Map(), hold: undefined };
+  const { hold } = found;
+  const approved = found.operations.filter((item) => item.approved);
+  if (hold.state !== "approved") {
+    const since = journal.surelyNow - Date.parse(hold.createdAt);
+    const waiting = found.operations.filter((item) => !item.approved && isHeldOn(item.scope, since));
+    const { count, allowed, total } = hold;
+    const standing = new Map(
+      waiting.map(({ hash, scope, reason }) => [hash, { scope, explanation: reason, count, allowed, total }]),
+    );
+    return { approved: hashesOf(approved), standing, hold: undefined };
+  }
+  const set = hashesOf(approved.filter(({ scope }) => isLimit(scope)));
+  const each = hashesOf(approved.filter(({ scope }) => !isLimit(scope)));
+  const forItself = hashesOf(found.operations.filter(({ scope }) => !isLimit(scope)));
+  const counted = operations.filter(
+    (operation) => isTaking(operation) && !kindOf(operation).approvedAlone && !forItself.has(operation.hash),
+  );
+  const same = counted.length === set.size && counted.every(({ hash }) => set.has(hash));
+  return { approved: same ? each.union(set) : each, standing: new Map(), hold: hold.id };
+}
+
+/** What days held is judged anew once they are over; what one run held stays held. */
+function isHeldOn(scope: HoldScope, sinceMs: number): boolean {
+  if (scope === "day") return sinceMs < dayMs;
+  if (scope === "week") return sinceMs < 7 * dayMs;
+  return isLimit(scope);
+}
+
+function hashesOf(operations: readonly { hash: string }[]): ReadonlySet<string> {
+  return new Set(operations.map(({ hash }) => hash));
 }

@@ -2,9 +2,10 @@ import { exitCodes, failed, ok, Problem } from "../base/errors.ts";
 import type { Result } from "../base/errors.ts";
 import { streams as allStreams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
+import type { DeletionLimit } from "../plan/limits.ts";
 import { parseCron } from "./cron.ts";
 import type { Cron } from "./cron.ts";
-import type { JobSettings, LimitsOfJob, LimitsSettings, misfirePolicies } from "./run-settings.ts";
+import type { JobSettings, LimitsOfJob, LimitsSettings, misfirePolicies, VerifyBudget } from "./run-settings.ts";
 
 export type JobKind = "sync" | "verify" | "report";
 
@@ -36,6 +37,8 @@ export interface Job {
   /** Where they differ from `limits` of the configuration. */
   limits?: LimitsOfJob;
   reports?: readonly JobReport[];
+  /** What a verify may spend. */
+  budget?: VerifyBudget;
 }
 
 /** A job with everything the configuration adds: ready to run. */
@@ -51,6 +54,9 @@ export interface BoundJob {
   misfire: MisfirePolicy;
   limits: LimitsSettings;
   reports: readonly JobReport[];
+  budget?: VerifyBudget | undefined;
+  /** Shares of the enterprises that go first, in per cent. */
+  canary?: readonly number[] | undefined;
 }
 
 /** What binding needs of the configuration. */
@@ -143,6 +149,15 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
       ),
     );
   }
+  const budget = settings?.budget ?? job.budget;
+  if (kind !== "verify" && budget !== undefined) {
+    const cure = "Remove it, or give it to a job of kind verify.";
+    problems.push(mistake(job.id, "budget", `is of no use to a job of kind ${kind}`, cure));
+  }
+  if (kind !== "sync" && settings?.canary !== undefined) {
+    const cure = "Remove it, or give it to a job of kind sync.";
+    problems.push(mistake(job.id, "canary", `is of no use to a job of kind ${kind}`, cure));
+  }
   const text = settings?.schedule === undefined ? job.schedule : settings.schedule;
   const schedule = text === null || settings?.enabled === false ? undefined : parseCron(text);
   if (schedule?.ok === false)
@@ -159,18 +174,28 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
     misfire: settings?.misfire ?? job.misfire,
     limits: limitsWith(limitsWith(config.limits, job.limits), settings?.limits),
     reports,
+    budget,
+    canary: settings?.canary,
   });
 }
 
+function limitWith(
+  { floor, share }: DeletionLimit,
+  own: { floor?: number | undefined; share?: number | undefined } | undefined,
+): DeletionLimit {
+  return { floor: own?.floor ?? floor, share: own?.share ?? share };
+}
+
 function limitsWith(limits: LimitsSettings, own: LimitsOfJob | undefined): LimitsSettings {
-  const { enterprise, run } = limits.revokes;
+  const { enterprise, run, day, week } = limits.taking;
+  const taking = own?.taking ?? own?.revokes;
+  const windows = own?.taking;
   return {
-    revokes: {
-      enterprise: {
-        floor: own?.revokes?.enterprise?.floor ?? enterprise.floor,
-        share: own?.revokes?.enterprise?.share ?? enterprise.share,
-      },
-      run: { floor: own?.revokes?.run?.floor ?? run.floor, share: own?.revokes?.run?.share ?? run.share },
+    taking: {
+      enterprise: limitWith(enterprise, taking?.enterprise),
+      run: limitWith(run, taking?.run),
+      day: limitWith(day, windows?.day),
+      week: limitWith(week, windows?.week),
     },
     sourceShrink: own?.sourceShrink ?? limits.sourceShrink,
     absenceReads: own?.absenceReads ?? limits.absenceReads,

@@ -1,38 +1,46 @@
+import { hashOf } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { judgeLimits } from "../plan/limits.ts";
-import type { Destruction } from "../plan/limits.ts";
+import { sumOf } from "../operation/taking.ts";
+import { holdOf } from "../plan/limits.ts";
+import type { HeldFor, Taking, Windows } from "../plan/limits.ts";
 import type { CustomerAttemptResult, CustomerAttempt } from "./customer-attempt.ts";
+import { heldOf, takenBefore } from "./judgement.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
-interface GateDependencies extends Pick<RunDependencies, "ledger" | "logger"> {
+interface GateDependencies extends Pick<RunDependencies, "ledger" | "logger" | "clock" | "policies"> {
   run: string;
-  limits: RunRequest["limits"]["revokes"];
-  /** One more attempt at a customer, with what the limits said. */
+  limits: RunRequest["limits"]["taking"];
+  /** One more attempt at a customer, with what was judged. */
   attempt(customer: RecordKey, verdict: Partial<CustomerAttempt>): Promise<CustomerAttemptResult>;
   count(customer: RecordKey, result: CustomerAttemptResult): void;
   stopped(): boolean;
 }
 
-/** Holds back what would be taken away until the limits are judged over the sum of the whole run. */
+type Destructive = Extract<CustomerAttemptResult, { kind: "destructive" }> & { customer: RecordKey };
+
+/** So often something more of a customer comes up after it was judged, until it is left to the next run. */
+const mostMore = 3;
+const changedMeanwhile = "the platform changed while the limits were judged";
+
+/** Holds back what limits and policies may hold until it is judged over the sum of the whole run. */
 export class LimitsGate {
   readonly #deps: GateDependencies;
-  readonly #destructive = new Map<
-    string,
-    Extract<CustomerAttemptResult, { kind: "destructive" }> & { customer: RecordKey }
-  >();
+  readonly #destructive = new Map<string, Destructive>();
   /** What was judged in this run already, by customer. */
-  readonly #judged = new Map<string, Destruction>();
-  /** What the limits said to a customer's revokes, for each later attempt of this run. */
+  readonly #judged = new Map<string, readonly Taking[]>();
+  /** What was said of a customer's operations, for each later attempt of this run. */
   readonly #verdicts = new Map<string, Partial<CustomerAttempt>>();
   /** Customers of whom something more would be taken away after they were judged. */
   readonly #again = new Set<string>();
+  /** What was taken away before this run: read once, since what it takes away itself is counted as judged. */
+  #windows: Promise<Windows> | undefined;
 
   constructor(deps: GateDependencies) {
     this.#deps = deps;
   }
 
-  /** Customers of whom something would be taken away that was not carried out yet. */
+  /** Customers of whom something waits for the judgement. */
   get customers(): RecordKey[] {
     return [...this.#destructive.values()].map((item) => item.customer);
   }
@@ -54,76 +62,98 @@ export class LimitsGate {
   }
 
   /**
-   * Judges everything that would be taken away and was not judged yet, over the sum of the whole run, what was judged
-   * before in it included; then releases or holds each customer.
+   * Judges everything that was not judged yet, over the sum of the whole run, what was judged before in it included;
+   * then each customer is attempted once more, without what is held of it.
    */
   async judge(): Promise<void> {
     if (this.#destructive.size === 0 || this.#deps.stopped()) return;
-    const { ledger, logger } = this.#deps;
-    const before = [...this.#judged.values()];
-    const items: Destruction[] = [];
-    for (const [key, item] of this.#destructive) {
-      if (this.#judged.has(key)) continue;
-      items.push({
-        customer: item.customer,
-        count: item.count,
-        live: await ledger.state.liveAssignments(item.customer),
-        approved: false,
-      });
-    }
-    for (const item of items) this.#judged.set(formatKey(item.customer), item);
-    const verdicts = judgeLimits([...before, ...items], this.#deps.limits, await ledger.state.liveAssignments());
-    for (const verdict of verdicts.slice(before.length)) {
-      const key = formatKey(verdict.customer);
-      const item = this.#destructive.get(key);
-      if (item === undefined || this.#deps.stopped()) continue;
-      if (verdict.released) {
-        this.#deps.count(verdict.customer, await this.#second(verdict.customer, { released: item.revokes }));
-        continue;
-      }
-      const hold = await ledger.approvals.open({
-        scope: verdict.scope ?? "run",
-        customer: verdict.customer,
-        count: verdict.count,
-        allowed: verdict.allowed,
-        total: verdict.total,
-        setHash: item.setHash,
-        explanation: verdict.explanation ?? "",
-      });
-      if (hold.state !== "open") {
-        // A person has decided on exactly this set while the run was on: the customer is planned anew with that.
-        this.#deps.count(verdict.customer, await this.#second(verdict.customer, {}));
-        continue;
-      }
-      logger.warn(
-        { hold: hold.id, customer: key, scope: hold.scope, count: hold.count, allowed: hold.allowed },
-        "held by a limit",
-      );
-      this.#deps.count(verdict.customer, await this.#second(verdict.customer, { hold: hold.id }));
+    const items = [...this.#destructive].flatMap(([key, item]) =>
+      this.#judged.has(key) ? [] : [[key, item] as const],
+    );
+    for (const [key, { takings }] of items) this.#judged.set(key, takings);
+    const held = await this.#heldOf();
+    for (const [key, item] of items) {
+      if (!this.#destructive.has(key) || this.#deps.stopped()) continue;
+      const verdict = await this.#verdictOf(item, held);
+      this.#deps.count(item.customer, await this.#second(item.customer, verdict));
     }
   }
 
-  async #second(customer: RecordKey, fields: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
-    this.#verdicts.set(formatKey(customer), fields);
-    const result = await this.#deps.attempt(customer, fields);
-    if (result.kind !== "destructive") return result;
-    await this.#deps.ledger.journal.drop(customer, "the platform changed while the limits were judged", {
-      held: false,
+  /** What limits and policies hold of everything that was judged in this run, by hash. */
+  async #heldOf(): Promise<ReadonlyMap<string, HeldFor>> {
+    this.#windows ??= takenBefore(this.#deps);
+    return await heldOf(this.#deps, [...this.#judged.values()].flat(), await this.#windows);
+  }
+
+  /** What of a customer goes on, and under which hold the rest waits; what this run released before goes on. */
+  async #verdictOf(
+    { customer, takings, approvedBy }: Destructive,
+    judged: ReadonlyMap<string, HeldFor>,
+    before: ReadonlySet<string> = new Set(),
+  ): Promise<Partial<CustomerAttempt>> {
+    const { ledger, logger } = this.#deps;
+    const held = takings.flatMap((taking) => {
+      const why = before.has(taking.hash) ? undefined : judged.get(taking.hash);
+      return why === undefined ? [] : [{ taking, why }];
     });
+    const isHeld = new Set(held.map(({ taking }) => taking.hash));
+    const released = before.union(new Set(takings.map(({ hash }) => hash).filter((hash) => !isHeld.has(hash))));
+    if (held.length === 0) return { released, approvedBy };
+    const hold = await ledger.approvals.open({
+      ...holdOf(
+        held.map(({ why }) => why),
+        sumOf(held.map(({ taking }) => taking.weight)),
+      ),
+      customer,
+      setHash: hashOf([...isHeld].sort()),
+      released,
+      operations: held.map(({ taking: { hash, kind, records }, why: { scope, explanation: reason } }) => ({
+        hash,
+        kind,
+        scope,
+        reason,
+        records,
+      })),
+    });
+    // A person has decided on exactly this set, as while the run was on.
+    if (hold.state === "approved") return { released: released.union(isHeld), approvedBy: hold.id };
+    if (hold.state !== "open") return {};
+    logger.warn(
+      { hold: hold.id, customer: formatKey(customer), scope: hold.scope, count: hold.count, allowed: hold.allowed },
+      "held",
+    );
+    return { released, held: { hold: hold.id, hashes: isHeld } };
+  }
+
+  /**
+   * Attempts a customer again with what was judged of it. What comes up only then, as the old form of what it has just
+   * bought anew, is judged too, over the same sum; what goes on comes up so often and no oftener.
+   */
+  async #second(customer: RecordKey, verdict: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
+    const key = formatKey(customer);
+    let fields = verdict;
+    for (let more = 0; ; more += 1) {
+      this.#verdicts.set(key, fields);
+      const result = await this.#deps.attempt(customer, fields);
+      if (result.kind !== "destructive") return result;
+      const before = this.#judged.get(key) ?? [];
+      const known = new Set(before.map(({ hash }) => hash));
+      if (more === mostMore || result.takings.every(({ hash }) => known.has(hash))) break;
+      this.#judged.set(key, [...before, ...result.takings.filter(({ hash }) => !known.has(hash))]);
+      fields = await this.#verdictOf({ ...result, customer }, await this.#heldOf(), fields.released);
+    }
+    await this.#deps.ledger.journal.drop(customer, changedMeanwhile, { held: false });
     await this.#deferStale(customer);
     return { kind: "stopped", reason: "stale" };
   }
 
   async #deferStale(customer: RecordKey): Promise<void> {
-    this.#deps.logger.info(
-      { customer: formatKey(customer) },
-      "the platform changed while the limits were judged; left to the next run",
-    );
+    this.#deps.logger.info({ customer: formatKey(customer) }, `${changedMeanwhile}; left to the next run`);
     await this.#deps.ledger.records.deferPending(
       this.#deps.run,
       customer,
       "customer.stale",
-      "the platform changed while the limits were judged; the next run plans anew",
+      `${changedMeanwhile}; the next run plans anew`,
     );
   }
 

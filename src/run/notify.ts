@@ -17,9 +17,11 @@ export interface Alert {
     | "source-down"
     | "hold"
     | "unknown"
+    | "assumption"
     | "quarantine"
     | "rejected"
     | "deferred"
+    | "canary"
     | "does-not-balance"
     | "breaker"
     | "settings"
@@ -156,8 +158,10 @@ const many: Record<Alert["kind"], string> = {
   unknown: "operations have no known outcome",
   quarantine: "records are in quarantine",
   rejected: "records are rejected",
+  canary: "records wait, as the share before them was not read back as meant",
   deferred: "records are deferred",
   "does-not-balance": "runs do not balance",
+  assumption: "assumptions were contradicted",
   breaker: "circuits are open",
   settings: "settings are missing",
   "service-down": "jobs did not reach a service",

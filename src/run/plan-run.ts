@@ -12,15 +12,18 @@ import type { Block } from "../plan/block.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { openCount, requestOpen } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
+import { Gated } from "../plan/gated.ts";
+import type { Taking } from "../plan/limits.ts";
 import { mostRounds, restless } from "./customer-attempt.ts";
+import { saidOf } from "./destruction.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { SourceReading } from "./source-reading.ts";
 import { pendingCustomers } from "./work-queue.ts";
 import type { StreamTally } from "./ingest.ts";
 
-/** A customer's plan, or why there is none now. */
-export type Planned = { plan: CustomerPlan } | { customer: RecordKey; reason: string };
+/** A customer's plan, with what limits and policies may hold of it; or why there is none now. */
+export type Planned = { plan: CustomerPlan; takings: readonly Taking[] } | { customer: RecordKey; reason: string };
 
 export interface PlanSummary {
   run: string;
@@ -68,10 +71,10 @@ export async function planRun(
     const reader = new SnapshotReader(deps.platform, deps.settings);
     const limit = pLimit(deps.concurrency);
     const { signal } = request;
-    const { revokesBlocked } = reading;
+    const { takingBlocked } = reading;
     for await (const customers of pendingCustomers(deps, request)) {
       const planned = await Promise.all(
-        customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, { signal, revokesBlocked }))),
+        customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, { signal, takingBlocked }))),
       );
       for (const item of planned) {
         summary.customers += 1;
@@ -126,7 +129,7 @@ function exitCodeOf(
 async function planOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
-  options: { signal: AbortSignal | undefined; revokesBlocked: Block | undefined },
+  options: { signal: AbortSignal | undefined; takingBlocked: Block | undefined },
 ): Promise<Planned> {
   try {
     const [first] = await deps.ledger.journal.openOf(customer);
@@ -140,7 +143,8 @@ async function planOne(
     const changes: StateChange[] = [];
     for (let round = 0; round < mostRounds; round += 1) {
       const planned = await planning.plan();
-      if (planned.kind === "planned") return { plan: { ...planned.plan, changes } };
+      if (planned.kind === "planned")
+        return { plan: { ...planned.plan, changes }, takings: await takingsOf(deps, knows, planned.plan) };
       if (planned.kind === "awaits") return { customer, reason: planned.reason };
       changes.push(...planned.changes.filter((change) => change.type !== "platform-customers"));
     }
@@ -148,4 +152,13 @@ async function planOne(
   } catch (error) {
     return { customer, reason: `${formatKey(customer)} could not be planned: ${messageOf(error)}` };
   }
+}
+
+/** What limits and policies may hold of a plan. */
+export async function takingsOf(deps: RunDependencies, knows: CustomerState, plan: CustomerPlan): Promise<Taking[]> {
+  const gated = new Gated(deps.policies, knows.held ?? (await knows.loaded()));
+  const operations = gated.of(plan.operations);
+  if (operations.length === 0) return [];
+  const said = await saidOf(deps.ledger, plan.customer, operations);
+  return operations.map((operation) => gated.taking(operation, said));
 }

@@ -1,8 +1,11 @@
+import { toInstant } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
+import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LinkedCustomer } from "../ledger/state/links.ts";
+import type { EnterpriseSize, ReadAt } from "../ledger/state/readings.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { workInLanes } from "./lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -25,21 +28,25 @@ export interface ReadBack {
 }
 
 /**
- * Reads every linked customer back. A customer that could not be read stops no other; one that was linked with another
- * enterprise meanwhile is read again.
+ * Reads every linked customer back, the one whose reading is the oldest first, as far as a budget of calls goes: at
+ * least one. A customer that could not be read stops no other; one that was linked with another enterprise meanwhile is
+ * read again.
  */
 export async function readBack(
   deps: RunDependencies,
-  request: Pick<RunRequest, "signal">,
+  request: Pick<RunRequest, "signal"> & { calls?: number | undefined },
   reader: SnapshotReader,
   summary: ReadBack,
 ): Promise<void> {
   const { ledger } = deps;
+  const budget = new CallBudget(ledger, { calls: request.calls, settings: deps.settings });
   const keeping = new Keeping(deps, summary);
   const stopped = (): boolean => request.signal?.aborted === true;
   const read = async (customer: LinkedCustomer): Promise<void> => {
     try {
-      await keeping.add(await verifyCustomer(reader, customer, request.signal));
+      const verified = await verifyCustomer(reader, customer, request.signal);
+      budget.took(customer, verified);
+      await keeping.add(verified);
     } catch (error) {
       if (ledger.broken !== undefined) throw error;
       // A call that a person's stop ended says nothing of the service.
@@ -48,7 +55,7 @@ export async function readBack(
     }
     deps.progress("verifying", keeping.read, undefined);
   };
-  for (let customers = linkedCustomers(ledger); ;) {
+  for (let customers = budget.within(oldestFirst(ledger, toInstant(deps.clock.now()))); ;) {
     await workInLanes(customers, { lanes: deps.concurrency, stopped }, read);
     await keeping.end();
     const again = keeping.linkedOtherwise.splice(0);
@@ -57,13 +64,77 @@ export async function readBack(
   }
 }
 
-/** The linked customers in key order, taken from the ledger by the page. */
-async function* linkedCustomers(ledger: Ledger): AsyncGenerator<LinkedCustomer, void, void> {
+/** E3 for each channel code, M5 for each page of members, M6, E8 and M8, and M7 of each asset. */
+function callsFor(settings: RunDependencies["settings"], { assets, members }: EnterpriseSize): number {
+  return channelCodesOf(settings).length + Math.max(1, Math.ceil(members / settings.staffPage.size)) + 3 + assets;
+}
+
+/** What reading a customer back is expected to cost, and what it did cost, against what a run may spend. */
+class CallBudget {
+  readonly #ledger: Ledger;
+  readonly #calls: number;
+  readonly #settings: RunDependencies["settings"];
+  readonly #expected = new Map<string, number>();
+  #spent = 0;
+
+  constructor(ledger: Ledger, of: { calls: number | undefined; settings: RunDependencies["settings"] }) {
+    this.#ledger = ledger;
+    this.#calls = of.calls ?? Number.POSITIVE_INFINITY;
+    this.#settings = of.settings;
+  }
+
+  /** Those that fit, in their order: the first one always does, so that each has its turn in the end. */
+  async *within(customers: AsyncIterable<LinkedCustomer>): AsyncGenerator<LinkedCustomer, void, void> {
+    if (this.#calls === Number.POSITIVE_INFINITY) {
+      yield* customers;
+      return;
+    }
+    for await (const item of customers) {
+      const calls = callsFor(this.#settings, await this.#ledger.state.sizeOf(item.customer));
+      if (this.#spent > 0 && this.#spent + calls > this.#calls) return;
+      this.#spent += calls;
+      this.#expected.set(formatKey(item.customer), calls);
+      yield item;
+    }
+  }
+
+  /** A customer was read, and is so large. */
+  took({ customer }: LinkedCustomer, size: EnterpriseSize): void {
+    const key = formatKey(customer);
+    const calls = callsFor(this.#settings, size);
+    this.#spent += calls - (this.#expected.get(key) ?? calls);
+    this.#expected.delete(key);
+  }
+}
+
+/** The linked customers: those that were never read back, then by the age of their reading; taken by the page. */
+async function* oldestFirst({ state }: Ledger, start: string): AsyncGenerator<LinkedCustomer, void, void> {
+  // Where the clock was set back, readings bear times that are still to come: they are found before any is added.
+  const ahead: LinkedCustomer[] = [];
+  if (((await state.newestReading()) ?? "") >= start)
+    for await (const item of readBefore(state, { customer: nobody, seenAt: start }, "9999")) ahead.push(item);
   for (let after: RecordKey | undefined; ;) {
-    const customers = await ledger.state.linkedCustomers(after, page);
-    if (customers.length === 0) return;
+    const customers = await state.neverRead(after, page);
+    if (customers.length === 0) break;
     yield* customers;
     after = customers.at(-1)?.customer;
+  }
+  yield* readBefore(state, undefined, start);
+  yield* ahead;
+}
+
+const nobody: RecordKey = { namespace: "", id: "" };
+
+async function* readBefore(
+  state: Ledger["state"],
+  from: ReadAt | undefined,
+  until: string,
+): AsyncGenerator<LinkedCustomer, void, void> {
+  for (let after = from; ;) {
+    const customers = await state.oldestRead(after, until, page);
+    if (customers.length === 0) return;
+    yield* customers;
+    after = customers.at(-1);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Block } from "../plan/block.ts";
  * end, shrank, was cut off, or never happened. What that source would have said may be what keeps the thing. A finished
  * read of changes only is no doubt.
  */
-export async function revokesBlockedBy(
+export async function takingBlockedBy(
   ledger: { records: Pick<Records, "lastRead"> },
   streams: readonly ConfiguredStream[],
 ): Promise<Block | undefined> {

@@ -1,23 +1,30 @@
 import { messageOf, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
 import { isContradiction } from "../apply/attempt-end.ts";
 import { CustomerPlanning } from "../apply/customer-planning.ts";
+import type { Planner } from "../apply/customer-planning.ts";
 import { CustomerState } from "../apply/customer-state.ts";
+import { UndoPlanning } from "../apply/undo-planning.ts";
 import { lookForUnwanted, refusedJustNow, unwantedOrders } from "../apply/refused-orders.ts";
+import { kindOf } from "../operation/registry.ts";
 import { withoutHeld } from "../plan/limits.ts";
+import { goingWithout, waitsForNeeds } from "../plan/needs-of-operations.ts";
 import type { Operation } from "../operation/operation.ts";
 import { firstStage } from "../operation/operation.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { advance, leftIn, newAttempt, triedIn } from "./attempt-state.ts";
 import type { AttemptEvent, AttemptState } from "./attempt-state.ts";
 import { carryOut, dropUnsent } from "./carry-out.ts";
-import { isStale, lapseNeedlessHold, mostRounds, restless, stopReasons } from "./customer-attempt.ts";
+import type { CarryOut } from "./carry-out.ts";
+import { mostRounds, restless, stopReasons } from "./customer-attempt.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies, StopReason } from "./customer-attempt.ts";
-import { isJudged, judge, takesAway } from "./destruction.ts";
+import { isJudged, judge } from "./destruction.ts";
 import { deferredOf, plannedIn } from "./record-outcomes.ts";
+import { endNoLongerMeant } from "./no-longer-meant.ts";
 import { settleOpen } from "./settle-open.ts";
 import { endRequested } from "./requested-attempt.ts";
+import { chosenOf, movedSince, notChosen, takenBack } from "./saved-plan.ts";
 
 /**
  * The unit of work: makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage,
@@ -61,15 +68,21 @@ class CustomerAttemptRun {
   readonly #customer: RecordKey;
   readonly #attempt: CustomerAttempt;
   readonly #knows: CustomerState;
-  readonly #planning: CustomerPlanning;
+  readonly #planning: Planner;
   #state: AttemptState = newAttempt;
+  /** Something of the customer was held, approved or rejected when the attempt began. */
+  #wasHeld = false;
 
   constructor(deps: ReconcileDependencies, customer: RecordKey, attempt: CustomerAttempt) {
     this.#deps = deps;
     this.#customer = customer;
     this.#attempt = attempt;
     this.#knows = new CustomerState(deps, customer);
-    this.#planning = new CustomerPlanning(deps, this.#knows, attempt);
+    const undo = attempt.expected?.undo;
+    this.#planning =
+      undo === undefined
+        ? new CustomerPlanning(deps, this.#knows, attempt)
+        : new UndoPlanning(deps, this.#knows, { ...attempt, run: undo });
   }
 
   get #judged(): boolean {
@@ -107,6 +120,7 @@ class CustomerAttemptRun {
       return open.end;
     }
     if (begun.open || begun.waits) await this.#takeStored();
+    this.#wasHeld ||= begun.held;
     for (let round = 0; round < mostRounds; round += 1) {
       if (this.#attempt.signal?.aborted === true) return await this.#stop("aborted");
       const planning = await this.#planning.plan(triedIn(this.#state));
@@ -134,39 +148,60 @@ class CustomerAttemptRun {
   /** Operations that stand in the journal as planned go on where they were judged, and are planned anew elsewhere. */
   async #takeStored(): Promise<void> {
     const { journal } = this.#deps.ledger;
-    const { hold } = this.#attempt;
+    const { held, expected } = this.#attempt;
+    const plan = expected?.undo === undefined ? undefined : expected.plan;
     const stored = await journal.plannedOf(this.#customer);
     if (this.#judged) {
       const planned = stored.filter((row) => row.state === "planned");
       this.#advance({ type: "stored", ids: new Map(planned.map((row) => [row.operation.hash, row.id])) });
-    } else if (stored.length > 0) await journal.drop(this.#customer, "planned anew", { held: true });
-    if (hold !== undefined) await journal.hold(this.#customer, hold, { revokesOnly: true });
+    } else if (stored.length > 0) await journal.drop(this.#customer, "planned anew", { held: true, plan });
+    this.#wasHeld = stored.some((row) => row.state === "held");
+    if (held !== undefined) await journal.hold(this.#customer, held.hold, [...held.hashes]);
   }
 
   /** Carries out the first stage of a plan that has something to do. Answers how the attempt ends, where it does. */
-  async #carryOutStage(plan: CustomerPlan): Promise<CustomerAttemptResult | undefined> {
-    if (this.#state.delivered.size === 0 && isStale(plan, this.#attempt.expected)) {
+  async #carryOutStage(whole: CustomerPlan): Promise<CustomerAttemptResult | undefined> {
+    const { expected } = this.#attempt;
+    const moved = this.#state.delivered.size > 0 || expected === undefined ? [] : movedSince(whole, expected);
+    if (moved.length > 0) {
       if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
-      return { kind: "stopped", reason: "stale" };
+      return { kind: "stopped", reason: "stale", moved };
     }
+    const { plan, left } = chosenOf(whole, expected);
     const { observed } = this.#planning;
     const of = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
-    const { state: judged, toJudge } = takesAway(plan)
-      ? await judge(of, this.#state, plan)
-      : { state: this.#state, toJudge: undefined };
+    const { state: judged, toJudge } = await judge(of, this.#state, { plan, whole });
     this.#state = judged;
     if (toJudge !== undefined) {
       const why = "planned anew: what is taken away is judged first";
-      for (const left of leftIn(judged)) await dropUnsent(of, judged, left, why);
+      for (const operation of leftIn(judged)) await dropUnsent(of, judged, operation, why);
       return toJudge;
     }
     const { delivered } = judged;
-    const operations = this.#allowed(plan.operations).filter((operation) => !delivered.has(operation.hash));
+    const open = this.#allowed(plan.operations).filter((operation) => !delivered.has(operation.hash));
+    const operations = goingWithout(
+      open,
+      plan.operations.filter((operation) => delivered.has(operation.hash)),
+    );
     this.#announce(operations, plan);
+    await this.#leave(
+      of,
+      open.filter((operation) => !operations.includes(operation)),
+    );
+    for (const operation of left) this.#advance({ type: "put-off", operation, why: notChosen });
+    if (expected?.undo !== undefined) {
+      const records = plan.operations.flatMap((operation) => operation.records);
+      this.#advance({ type: "records-wait", records, why: takenBack(expected.undo) });
+    }
     const next = firstStage(operations);
     if (next.length === 0)
-      return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(plan);
+      return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(whole);
+    const amended = new Set<string>();
     for (const operation of next) {
+      const order = kindOf(operation).amends(operation)?.order;
+      // What else is to be done to an order rests on what the first of it leaves standing: it is planned anew.
+      if (order !== undefined && amended.has(formatKey(order))) continue;
+      if (order !== undefined) amended.add(formatKey(order));
       const { state, stopped } = await carryOut(of, this.#state, operation);
       this.#state = state;
       if (stopped !== undefined) return await this.#stop(stopped);
@@ -175,9 +210,21 @@ class CustomerAttemptRun {
     return undefined;
   }
 
-  /** Without the revokes that are held, and without the grants that need them. */
+  /** Without what is held, and without what needs that. */
   #allowed(operations: readonly Operation[]): Operation[] {
-    return this.#attempt.hold === undefined ? [...operations] : withoutHeld(operations);
+    const { held } = this.#attempt;
+    return held === undefined ? [...operations] : withoutHeld(operations, held.hashes);
+  }
+
+  /** What needs something that was put off is left to a later run too. */
+  async #leave(of: Omit<CarryOut, "observed">, operations: readonly Operation[]): Promise<void> {
+    for (const operation of operations) {
+      const why = waitsForNeeds(operation);
+      this.#advance({ type: "unsent", operations: [operation], why });
+      if (!this.#state.announced.has(operation.hash)) continue;
+      await dropUnsent(of, this.#state, operation, why.reason);
+      this.#advance({ type: "given-up", operations: [operation] });
+    }
   }
 
   #announce(operations: readonly Operation[], { records }: CustomerPlan): void {
@@ -199,7 +246,7 @@ class CustomerAttemptRun {
 
   async #finish(plan: CustomerPlan): Promise<CustomerAttemptResult> {
     const { ledger } = this.#deps;
-    const { runId, hold } = this.#attempt;
+    const { runId, held, approvedBy } = this.#attempt;
     if (await this.#isOnlyOutcomes()) {
       const { outcomes } = this.#state;
       this.#knows.handedOver(ledger.records.setOutcomesAhead(runId, outcomes.all.values(), this.#knows.after));
@@ -207,25 +254,47 @@ class CustomerAttemptRun {
     }
     await this.settled();
     await this.#dropLeft("no longer needed: what the platform shows made it so");
-    if (hold !== undefined) await ledger.journal.hold(this.#customer, hold, { revokesOnly: false });
-    else if (this.#judged) await ledger.journal.drop(this.#customer, "no longer needed", { held: false });
-    const { usedHold, outcomes } = this.#state;
-    if (usedHold !== undefined) await ledger.approvals.decide(usedHold, "used", "carried out");
-    else if (hold === undefined) await lapseNeedlessHold(ledger, plan, this.#planning.observed);
-    await ledger.records.setOutcomes(runId, outcomes.all.values(), [], hold);
+    if (held !== undefined) await ledger.journal.hold(this.#customer, held.hold, this.#waiting(plan));
+    if (this.#judged) await ledger.journal.drop(this.#customer, "no longer needed", { held: false });
+    const { usedHold = approvedBy, delivered, outcomes } = this.#state;
+    const { observed } = this.#planning;
+    const isWhole = this.#attempt.takingBlocked === undefined && this.#attempt.expected?.undo === undefined;
+    await endNoLongerMeant(ledger, { plan, observed, delivered, isWhole, usedHold });
+    const waiting = held === undefined ? [] : this.#recordsHeld(plan);
+    await ledger.records.setOutcomes(runId, outcomes.all.values(), waiting, held?.hold);
     await endRequested(ledger, this.#customer, await this.#knows.known());
     return this.#finished();
   }
 
+  /** What of a plan waits with what is held. */
+  #waiting({ operations }: CustomerPlan): string[] {
+    const goesOn = new Set(this.#allowed(operations));
+    return operations.filter((operation) => !goesOn.has(operation)).map(({ hash }) => hash);
+  }
+
+  /** Orders and people with something that is held: they are looked at in each run until it is decided. */
+  #recordsHeld(plan: CustomerPlan): { stream: Stream; key: RecordKey }[] {
+    const hashes = new Set(this.#waiting(plan));
+    return plan.operations.flatMap(({ hash, records }) =>
+      hashes.has(hash)
+        ? records.flatMap(({ stream, namespace, id }) =>
+            stream !== "customers" ? [{ stream, key: { namespace, id } }] : [],
+          )
+        : [],
+    );
+  }
+
   #finished(): CustomerAttemptResult {
     const { done, lacking, refused } = this.#state;
+    const until = this.#planning.absenceAgain;
+    if (until !== undefined && !lacking && !refused) return { kind: "waiting", until };
     return { kind: "finished", operations: done, lacking, refused };
   }
 
   /** Whether nothing is left to be written of this attempt but what it came to for each record. */
   async #isOnlyOutcomes(): Promise<boolean> {
     const { usedHold } = this.#state;
-    if (this.#attempt.hold !== undefined || usedHold !== undefined || this.#judged) return false;
+    if (usedHold !== undefined || this.#judged || this.#wasHeld) return false;
     const { requests } = (this.#knows.held ?? (await this.#knows.loaded())).known;
     return this.#planning.observed.assets === undefined && requests.length === 0 && leftIn(this.#state).length === 0;
   }
@@ -241,10 +310,10 @@ class CustomerAttemptRun {
     const unsent = [...leftIn(this.#state), ...this.#state.inParts];
     if (code !== undefined) this.#advance({ type: "unsent", operations: unsent, why: { code, reason: why } });
     await this.#dropStored(why);
-    const { runId, hold } = this.#attempt;
+    const { runId, held } = this.#attempt;
     const { outcomes } = this.#state;
     const { records } = this.#deps.ledger;
-    await records.setOutcomes(runId, outcomes.all.values(), plannedIn(outcomes), hold);
+    await records.setOutcomes(runId, outcomes.all.values(), plannedIn(outcomes), held?.hold);
     await endRequested(this.#deps.ledger, this.#customer, await this.#knows.known());
     return { kind: "stopped", reason };
   }

@@ -6,9 +6,12 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
+import type { Policies } from "../operation/policy.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Source } from "../source/source.ts";
 import type { LimitsSettings, SettleSettings } from "./run-settings.ts";
+import type { Expected } from "./saved-plan.ts";
+import type { DifferencesOfCustomer } from "./differences.ts";
 
 /** What a run works with. */
 export interface RunDependencies {
@@ -20,6 +23,7 @@ export interface RunDependencies {
   settings: AssumptionSettings;
   settle: SettleSettings;
   ordersUnseen: "ask" | "resend";
+  policies: Policies;
   concurrency: number;
   clock: Clock;
   random: Randomness;
@@ -42,8 +46,16 @@ export interface RunRequest {
   read: boolean;
   /** Sources that a person says have really lost their records; believed for this run only. */
   acceptShrink?: readonly string[] | undefined;
+  /** Shares of the enterprises, in per cent and rising, that go first; what was done of each is read back. */
+  canary?:
+    | {
+        shares: readonly number[];
+        /** What readings of that time and later show otherwise than it was sent. */
+        differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
+      }
+    | undefined;
   /** Apply only these saved plans, by customer. */
-  expected?: ReadonlyMap<string, { customer: RecordKey; fingerprint: string; hashes: readonly string[] }> | undefined;
+  expected?: ReadonlyMap<string, { customer: RecordKey } & Omit<Expected, "begun">> | undefined;
   signal?: AbortSignal | undefined;
   header: JsonObject;
 }

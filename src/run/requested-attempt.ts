@@ -3,7 +3,7 @@ import { toInstant } from "../base/clock.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { CustomerState } from "../apply/customer-state.ts";
 import { requestCodes } from "../ledger/records/work.ts";
-import { standing, subjectOf } from "../operation/requests.ts";
+import { isOfCrm, standing, subjectOf } from "../operation/requests.ts";
 import type { Known } from "../operation/state.ts";
 import { planRequested } from "../plan/requested.ts";
 import type { RequestStage } from "../plan/requested.ts";
@@ -48,7 +48,7 @@ export async function attemptRequested(
         { stream: "customers", key: customer, outcome, ...why },
         requestCodes,
       );
-  } else if (requests.some(({ answer }) => answer === null)) {
+  } else if (requests.some((request) => request.answer === null && !isOfCrm(request))) {
     return { kind: "waiting", until: toInstant(clock.now() + settle.timeMs) };
   } else await ledger.records.endDeferral(customer, requestCodes);
   await endRequested(ledger, customer, { requests });
@@ -60,23 +60,28 @@ export async function attemptRequested(
  * changed what is asked for during the attempt, what it said of that may hold no longer: the next run says it anew.
  */
 export async function endRequested(
-  { records, state }: ReconcileDependencies["ledger"],
+  { records, requests }: ReconcileDependencies["ledger"],
   customer: RecordKey,
   { requests: before }: Pick<Known, "requests">,
 ): Promise<void> {
   if (before.length === 0) return;
-  const now = await state.requests(customer);
+  const now = await requests.of(customer);
   if (now.length > 0 && now.every((request) => standing(request) === "done"))
     await records.endLesserOutcome(customer, requestCodes);
-  const made = (requests: typeof now): string => hashOf(requests.map(({ of, about, askedAt }) => [of, about, askedAt]));
+  const made = (asked: typeof now): string => hashOf(asked.map(({ of, about, askedAt }) => [of, about, askedAt]));
   if (made(now) !== made(before)) await records.lookAgain(customer);
 }
 
 async function planned(
-  { settings }: ReconcileDependencies,
+  { ledger, settings, policies }: ReconcileDependencies,
   knows: CustomerState,
   tried: ReadonlySet<string>,
 ): Promise<RequestStage> {
   const loaded = await knows.loaded();
-  return planRequested(loaded, settings, { rejections: new StandingRejections(loaded.rejections, settings), tried });
+  const rejections = new StandingRejections(loaded.rejections, {
+    settings,
+    policies,
+    contradicted: ledger.assumptions.contradictions,
+  });
+  return planRequested(loaded, settings, { rejections, tried, byHand: true });
 }

@@ -41,44 +41,72 @@ const sourceShrink = z
 const absenceReads = atLeastOne.describe(
   "Whole, complete reads of runs in a row that must lack a record before it counts as gone; a plan does not count.",
 );
+/** Within which time every customer is to be read back once, where nothing else is said. */
+export const usualSpread = "7d";
+
 const absenceTime = durationSchema.describe(
   "How long a record must be missing before it counts as gone, however often its source is read: 90m, 24h, 2d.",
 );
-const withinEnterprise = "Revokes and deletions within one enterprise: the larger of floor and share.";
-const withinRun = "Revokes and deletions within one run: the larger of floor and share.";
-const beforeApproval = "How much may be taken away before a person has to approve it.";
+const withinEnterprise = "Within one enterprise: the larger of floor and share, of each kind of thing by itself.";
+const withinRun = "Within one run: the larger of floor and share.";
+const withinDay = "Within any 24 hours: the larger of floor and share, of what is live and what was taken in them.";
+const withinWeek = "Within any 7 days: the larger of floor and share, of what is live and what was taken in them.";
+const beforeApproval =
+  "How much may be taken away before a person has to approve it; each kind of thing is counted by itself.";
+const earlierName = "The earlier name of `taking`, without its windows: write one of the two.";
+
+const takingSchema = z.strictObject({
+  enterprise: deletionLimit(5, 0.05).describe(withinEnterprise),
+  run: deletionLimit(20, 0.01).describe(withinRun),
+  day: deletionLimit(40, 0.02).describe(withinDay),
+  week: deletionLimit(100, 0.05).describe(withinWeek),
+});
+const revokesSchema = z.strictObject({
+  enterprise: ownDeletionLimit.describe(withinEnterprise),
+  run: ownDeletionLimit.describe(withinRun),
+});
+const takingOfJobSchema = z.strictObject({
+  enterprise: ownDeletionLimit.describe(withinEnterprise),
+  run: ownDeletionLimit.describe(withinRun),
+  day: ownDeletionLimit.describe(withinDay),
+  week: ownDeletionLimit.describe(withinWeek),
+});
+
+/** Refuses limits that are said under both of their names. */
+function oneName({ taking, revokes }: { taking?: unknown; revokes?: unknown }, context: z.RefinementCtx): void {
+  if (taking === undefined || revokes === undefined) return;
+  context.addIssue({ code: "custom", path: ["revokes"], message: "says again what `taking` says: keep `taking`" });
+}
 
 /** What may be taken away without a person, and when what is missing from a source is believed to be gone. */
 export const limitsSettingsSchema = z
   .strictObject({
-    revokes: z
-      .strictObject({
-        enterprise: deletionLimit(5, 0.05).describe(withinEnterprise),
-        run: deletionLimit(20, 0.01).describe(withinRun),
-      })
-      .prefault({})
-      .describe(beforeApproval),
+    taking: takingSchema.optional().describe(beforeApproval),
+    revokes: revokesSchema.optional().describe(earlierName),
     sourceShrink: sourceShrink.default(0.2),
     absenceReads: absenceReads.default(3),
     absenceTime: absenceTime.default("24h"),
   })
+  .superRefine(oneName)
+  .transform(({ taking, revokes = {}, ...others }) => ({
+    ...others,
+    taking:
+      taking ?? takingSchema.parse(Object.fromEntries(Object.entries(revokes).filter(([, own]) => own !== undefined))),
+  }))
   .prefault({});
 
 /**
  * What a job says otherwise. What it leaves out it has from the limits of the configuration, never from the defaults.
  */
-const limitsOfJobSchema = z.strictObject({
-  revokes: z
-    .strictObject({
-      enterprise: ownDeletionLimit.describe(withinEnterprise),
-      run: ownDeletionLimit.describe(withinRun),
-    })
-    .optional()
-    .describe(beforeApproval),
-  sourceShrink: sourceShrink.optional(),
-  absenceReads: absenceReads.optional(),
-  absenceTime: absenceTime.optional(),
-});
+const limitsOfJobSchema = z
+  .strictObject({
+    taking: takingOfJobSchema.optional().describe(beforeApproval),
+    revokes: revokesSchema.optional().describe(earlierName),
+    sourceShrink: sourceShrink.optional(),
+    absenceReads: absenceReads.optional(),
+    absenceTime: absenceTime.optional(),
+  })
+  .superRefine(oneName);
 export type LimitsOfJob = z.infer<typeof limitsOfJobSchema>;
 
 /** How an operation whose outcome is unknown is settled. */
@@ -98,6 +126,17 @@ export const settleSettingsSchema = z
           "time makes duplicates.",
       ),
     readings: atLeastOne.default(3).describe("Complete readings over the settle time that must not show an effect."),
+    asyncDeadlineMs: z
+      .int()
+      .min(0)
+      .default(900_000)
+      .describe(
+        "Time within which the platform has to show an order that was sent with assumptions.syncMode: async; past it " +
+          "a person decides, and it is never sent again by itself (A15).",
+      ),
+    asyncPauseMs: atLeastOne
+      .default(2_000)
+      .describe("Pause between two looks at whether the platform shows an asynchronous order, in milliseconds."),
   })
   .prefault({});
 
@@ -111,6 +150,25 @@ export const orderSettingsSchema = z
       ),
   })
   .prefault({});
+
+/** How many calls a run may spend on reading back, and within which time everything is to be read once. */
+const verifyBudgetSchema = z.strictObject({
+  calls: z
+    .int()
+    .min(1)
+    .meta({ description: "The most calls that one run makes; one customer is read in any case.", examples: [20_000] }),
+  spread: durationSchema
+    .default(usualSpread)
+    .describe("Within which time every customer is to be read once: 90m, 24h, 7d. `verify` says how far it is."),
+});
+export type VerifyBudget = z.infer<typeof verifyBudgetSchema>;
+
+/** Shares of the enterprises, in per cent, that go first: they rise. */
+export const sharesSchema = z
+  .array(z.number().gt(0).lt(100))
+  .min(1)
+  .refine((shares) => shares.every((share, index) => share > (shares[index - 1] ?? 0)), "expected shares that rise")
+  .meta({ examples: [[1, 5, 25]] });
 
 const jobFields = {
   title: z
@@ -138,6 +196,12 @@ const jobFields = {
   limits: limitsOfJobSchema
     .optional()
     .describe("Limits of this job where they differ from `limits`; what is left out here is as it is there."),
+  budget: verifyBudgetSchema
+    .optional()
+    .describe("What a job of kind `verify` may spend: the customers whose reading is the oldest come first."),
+  canary: sharesSchema
+    .optional()
+    .describe("What a job of kind `sync` applies to first, in per cent of the enterprises: each share is read back."),
   reports: z
     .strictObject({
       kind: z.enum(["orders", "reconciliation", "exceptions"]).describe("Which report."),

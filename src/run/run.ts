@@ -4,6 +4,7 @@ import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenScope } from "../ledger/records/open-records.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
+import { rulesOf } from "../plan/rules.ts";
 import { balanceJson, balanceOf } from "./balance.ts";
 import { endInterruptedRuns } from "./interrupted.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -53,10 +54,12 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
   // A ledger that fails, or whose lock another run has taken, stops the calls that wait for their permit, those that
   // read included.
   const stop = request.signal === undefined ? ledger.failed : AbortSignal.any([request.signal, ledger.failed]);
+  ledger.assumptions.refresh();
   const work = new SyncRun(deps, { ...request, signal: stop }, run);
   const end: End = { state: "done" };
   try {
     await work.markInterrupted();
+    if (request.asked === undefined) await ledger.records.wakeRules(rulesOf(deps.policies));
     await work.reading.read();
     end.unknownRecord = await unknownOf(ledger, request.scope);
     await work.applyAll();
@@ -73,6 +76,7 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
     }
   }
   await work.deferUntouched(end.state);
+  await ledger.assumptions.flush();
   return await finish(deps, request, { run, work, carriedIn, interrupted, ...end });
 }
 
@@ -112,6 +116,8 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     balance,
     sources: work.reading.tallies,
     customers: work.customers,
+    stale: work.stale,
+    canary: work.tranches,
     held: holds.map((hold) => ({ hold: hold.id, customer: formatKey(hold.customer), explanation: hold.explanation })),
     openOperations: open.length,
     open: await ledger.records.open({ ...scopeOf(deps, request), run }),

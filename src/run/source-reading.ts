@@ -5,14 +5,14 @@ import type { Block } from "../plan/block.ts";
 import type { Source } from "../source/source.ts";
 import { ingestStream, logTally } from "./ingest.ts";
 import type { StreamTally } from "./ingest.ts";
-import { revokesBlockedBy } from "./read-doubts.ts";
+import { takingBlockedBy } from "./read-doubts.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** The first phase of a run and of a plan: everything that its sources say now comes into the ledger. */
 export class SourceReading {
   readonly tallies: StreamTally[] = [];
   /** Why nothing may be taken away in this run. */
-  revokesBlocked: Block | undefined;
+  takingBlocked: Block | undefined;
   readonly #deps: RunDependencies;
   readonly #request: RunRequest;
   readonly #run: string;
@@ -34,9 +34,9 @@ export class SourceReading {
     const { ledger, logger } = this.#deps;
     await ledger.records.configureStreams(this.#deps.streams);
     if (this.#request.read) await this.#readStreams();
-    this.revokesBlocked = await revokesBlockedBy(ledger, this.#deps.streams);
-    if (this.revokesBlocked !== undefined)
-      logger.warn({ run: this.#run, reason: this.revokesBlocked.reason }, "revokes blocked");
+    this.takingBlocked = await takingBlockedBy(ledger, this.#deps.streams);
+    if (this.takingBlocked !== undefined)
+      logger.warn({ run: this.#run, reason: this.takingBlocked.reason }, "revokes blocked");
   }
 
   async #readStreams(): Promise<void> {

@@ -1,3 +1,4 @@
+import { toJson } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
@@ -5,6 +6,7 @@ import type { RunState } from "../ledger/runs/tables.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import type { Balance } from "./balance.ts";
+import type { CanaryTranche } from "./canary.ts";
 import { countsOf } from "./ingest.ts";
 import type { StreamTally } from "./ingest.ts";
 
@@ -25,8 +27,12 @@ export interface RunSummary {
     unreadable: number;
     stale: number;
   };
+  /** Customers of whom nothing was applied, since the saved plan no longer fits, and what moved. */
+  stale: { customer: string; moved: readonly string[] }[];
   /** What waits for approval when the run ends, also from runs before. */
   held: { hold: string; customer: string; explanation: string }[];
+  /** The shares of the enterprises that went first; the last one is where the run stopped, if something is wrong. */
+  canary: readonly CanaryTranche[];
   openOperations: number;
   /** Every record of the job's streams that is not done when the run ends, whichever run met it first. */
   open: OpenRecords[];
@@ -48,6 +54,7 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
     (tally) => tally.problem !== undefined || tally.shrunk !== undefined || !tally.complete,
   );
   if (sourceDown || summary.customers.unreadable > 0) return exitCodes.sourceDown;
+  if (summary.canary.some(({ wrong }) => wrong.length > 0)) return exitCodes.recordsRejected;
   const { stale, waiting } = summary.customers;
   if (openCount(summary.open) > 0 || summary.customers.rejected > 0 || stale > 0 || waiting > 0)
     return exitCodes.recordsRejected;
@@ -64,7 +71,11 @@ export function summaryJson(summary: RunSummary): Json {
       problem: tally.problem?.message ?? null,
     })),
     customers: { ...summary.customers },
+    ...(summary.stale.length > 0 && {
+      stale: summary.stale.map(({ customer, moved }) => ({ customer, moved: [...moved] })),
+    }),
     held: summary.held.map((hold) => ({ ...hold })),
+    ...(summary.canary.length > 0 && { canary: toJson(summary.canary) }),
     openOperations: summary.openOperations,
     open: summary.open.map((group) => ({ ...group, examples: group.examples.map((example) => ({ ...example })) })),
   };

@@ -4,7 +4,10 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
+import { stopReasons } from "./customer-attempt.ts";
 import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies } from "./customer-attempt.ts";
+import { applyByShares } from "./canary.ts";
+import type { CanaryTranche } from "./canary.ts";
 import { workInLanes } from "./lanes.ts";
 import { LimitsGate } from "./limits-gate.ts";
 import { reconcile } from "./reconcile.ts";
@@ -19,6 +22,8 @@ import { eachPendingCustomer } from "./work-queue.ts";
 export class SyncRun {
   readonly reading: SourceReading;
   readonly gate: LimitsGate;
+  /** Of whom a saved plan no longer fits. */
+  readonly stale: RunSummary["stale"] = [];
   readonly customers: RunSummary["customers"] = {
     worked: 0,
     finished: 0,
@@ -28,6 +33,11 @@ export class SyncRun {
     unreadable: 0,
     stale: 0,
   };
+  /** The shares of the enterprises that went first, where some did. */
+  tranches: readonly CanaryTranche[] = [];
+  /** Of whom something was carried out, and who is not done because something went wrong. */
+  readonly #touched = new Map<string, RecordKey>();
+  readonly #troubled = new Map<string, string>();
   /** Operations that were planned in this run. */
   planned = 0;
   readonly #deps: RunDependencies;
@@ -53,14 +63,17 @@ export class SyncRun {
       pool,
       settling: this.#settling,
       tally: { planned: () => (this.planned += 1) },
+      unclear: new Map(),
       refusing: new Map(),
     };
     this.reading = new SourceReading(deps, request, run, { countsAbsence: true });
     this.gate = new LimitsGate({
       ledger: deps.ledger,
       logger: deps.logger,
+      clock: deps.clock,
+      policies: deps.policies,
       run,
-      limits: request.limits.revokes,
+      limits: request.limits.taking,
       attempt: (customer, verdict) => this.#attempt(customer, verdict),
       count: (customer, result) => this.#count(customer, result),
       stopped: () => this.#stopped,
@@ -102,9 +115,10 @@ export class SyncRun {
       runId: this.#run,
       signal: this.#request.signal,
       thorough: scope?.customer !== undefined || scope?.order !== undefined,
-      revokesBlocked: this.reading.revokesBlocked,
+      takingBlocked: this.reading.takingBlocked,
       released: undefined,
-      hold: undefined,
+      held: undefined,
+      approvedBy: undefined,
       expected: expected === undefined ? undefined : { ...expected, begun: this.#begun.has(key) },
       ...fields,
     };
@@ -118,21 +132,51 @@ export class SyncRun {
 
   /** Attempts every customer with something to do; one that only waits for the disk makes room for the next. */
   async applyAll(): Promise<void> {
+    const customers = eachPendingCustomer(this.#deps, this.#request);
+    const { canary, signal } = this.#request;
+    if (canary === undefined) return await this.#applyTo(customers);
+    this.tranches = await applyByShares(
+      this.#deps,
+      { run: this.#run, canary, signal },
+      {
+        customers,
+        apply: async (own) => {
+          await this.#applyTo(each(own));
+          await this.gate.judge();
+          await this.waitForSettling();
+        },
+        touched: () => {
+          const touched = [...this.#touched.values()];
+          this.#touched.clear();
+          return touched;
+        },
+        trouble: (customer) => this.#troubled.get(formatKey(customer)),
+      },
+    );
+  }
+
+  async #applyTo(customers: AsyncIterator<RecordKey, void, void>): Promise<void> {
     const { concurrency, ledger, progress } = this.#deps;
     const total =
       this.#request.scope === undefined && this.#request.expected === undefined
         ? await ledger.records.pendingCount()
         : undefined;
     const lanes = { lanes: concurrency, stopped: () => this.#stopped };
-    await workInLanes(eachPendingCustomer(this.#deps, this.#request), lanes, async (customer, free) => {
+    await workInLanes(customers, lanes, async (customer, free) => {
       this.#count(customer, await this.#attempt(customer, { onlyCommits: free }));
       this.customers.worked += 1;
       progress("customers", this.customers.worked, total);
     });
   }
 
+  #foundStale(customer: string, moved: readonly string[]): void {
+    this.customers.stale += 1;
+    this.stale.push({ customer, moved });
+  }
+
   #count(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
+    this.#note(customer, result);
     switch (result.kind) {
       case "finished":
         if (result.lacking) this.customers.unreadable += 1;
@@ -153,10 +197,22 @@ export class SyncRun {
         }
         if (result.reason === "parked") this.customers.parked += 1;
         if (result.reason === "rejected") this.customers.rejected += 1;
-        if (result.reason === "stale") this.customers.stale += 1;
+        if (result.reason === "stale") this.#foundStale(key, result.moved ?? []);
         if (result.reason === "unreadable" || result.reason === "not-sent") this.customers.unreadable += 1;
         return;
     }
+  }
+
+  /** What a share that goes first is judged by. */
+  #note(customer: RecordKey, result: CustomerAttemptResult): void {
+    const key = formatKey(customer);
+    this.#troubled.delete(key);
+    if (result.kind === "finished" && result.operations > 0) this.#touched.set(key, customer);
+    if (result.kind === "stopped" && result.reason === "unknown") this.#touched.set(key, customer);
+    const why = result.kind === "stopped" ? stopReasons[result.reason] : undefined;
+    const refused = result.kind === "finished" && result.refused ? "a service refused something of it" : undefined;
+    const trouble = why ?? refused;
+    if (trouble !== undefined) this.#troubled.set(key, trouble);
   }
 
   /** Waits for settle times that are due soon, as `SettleWait` has it; counts who still waits then. */
@@ -179,4 +235,8 @@ export class SyncRun {
     const reason = `the run ${ended} before it came to this record`;
     await ledger.records.deferPending(this.#run, undefined, `run.${state}`, reason);
   }
+}
+
+async function* each(customers: readonly RecordKey[]): AsyncGenerator<RecordKey, void, void> {
+  yield* customers;
 }

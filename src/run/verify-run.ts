@@ -2,18 +2,27 @@ import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
-import type { Finding } from "../report/reconciliation/case.ts";
-import type { FoundDifference } from "../report/reconciliation/rows.ts";
+import { shownStill, shownTwice } from "../report/reconciliation/case.ts";
+import type { DriftClass, Finding } from "../report/reconciliation/case.ts";
+import { formatKey } from "../crm/keys.ts";
+import { toInstant } from "../base/clock.ts";
+import { durationMs } from "../base/duration.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Coverage } from "../report/coverage.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
+import type { VerifyBudget } from "./run-settings.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { endInterruptedRuns } from "./interrupted.ts";
+import type { DifferencesOfCustomer } from "./differences.ts";
 import { readBack } from "./read-back.ts";
 import type { ReadBack } from "./read-back.ts";
 
 /** Findings that are named in the summary; the reconciliation report has all of them. */
 const mostNamed = 5;
+/** Customers whose differences are kept in one transaction. */
+const keptTogether = 100;
 
 /** What reading everything back came to. */
 export interface VerifySummary extends ReadBack {
@@ -21,26 +30,35 @@ export interface VerifySummary extends ReadBack {
   state: RunState;
   exitCode: ExitCode;
   /**
-   * What was placed, added or given and is not shown, differs, or is shown twice: how many of each, and the first few.
+   * What was placed, added or given and is not shown, differs, or is shown twice, and what was taken away and is shown:
+   * how many of each, and the first few.
    */
   findings: { counts: Record<Finding, number>; first: string[] };
+  /** Everything that stands otherwise than it was left, whichever run read it. */
+  differences: Record<DriftClass, number>;
+  /** How far readings have come, where a budget says within which time all are to be read. */
+  coverage: Coverage | undefined;
   /** Every record of the job's streams that is not done. */
   open: OpenRecords[];
 }
 
 /**
- * The verify job: reads back what the platform shows of every linked customer, keeps it, and compares it with what was
- * sent (`findings`, asked once everything is kept). No writing call is made. Ends with 3 where something is not as it
- * was placed. In one piece: one run on one screen.
+ * The verify job: reads back what the platform shows of linked customers, keeps it, and compares it with what was sent
+ * (`differences`, asked once everything is kept). What differs is kept until a whole reading shows it no more. No
+ * writing call is made. Ends with 3 where something is not as it was placed, whichever run read it. In one piece: one
+ * run on one screen.
  */
 export async function runVerify(
   deps: RunDependencies,
   request: Pick<RunRequest, "job" | "trigger" | "streams" | "signal" | "header"> & {
-    findings: () => AsyncIterable<FoundDifference>;
+    budget?: VerifyBudget | undefined;
+    /** What readings of that time and later show otherwise than it was sent. */
+    differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
   },
 ): Promise<VerifySummary> {
   const { ledger, logger } = deps;
   await endInterruptedRuns(deps);
+  const since = await comparedSince(deps, request.job);
   const run = await ledger.runs.start({
     job: request.job,
     kind: "verify",
@@ -59,15 +77,17 @@ export async function runVerify(
     assets: 0,
     products: 0,
     members: 0,
-    findings: { counts: { "not-shown": 0, differs: 0, "shown-twice": 0 }, first: [] },
+    findings: { counts: { "not-shown": 0, differs: 0, "shown-twice": 0, "shown-still": 0 }, first: [] },
+    differences: { missing: 0, extra: 0, different: 0, "in-transit": 0, "not-observable": 0 },
+    coverage: undefined,
     open: [],
   };
   try {
-    await readBack(deps, request, reader, summary);
-    for await (const found of request.findings()) {
-      summary.findings.counts[found.finding] += 1;
-      if (summary.findings.first.length < mostNamed) summary.findings.first.push(found.text);
-    }
+    await readBack(deps, { signal: request.signal, calls: request.budget?.calls }, reader, summary);
+    await keepDifferences(deps, request.differences(since));
+    await wakeRepairs(deps);
+    await tellDifferences(ledger, summary);
+    summary.coverage = await coverageOf(deps, request.budget);
   } catch (error) {
     if (ledger.broken !== undefined) throw ledger.broken;
     const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
@@ -88,6 +108,8 @@ export async function runVerify(
       products: summary.products,
       members: summary.members,
       findings: { counts: { ...summary.findings.counts }, first: summary.findings.first },
+      differences: { ...summary.differences },
+      ...(summary.coverage === undefined ? {} : { coverage: { ...summary.coverage } }),
     },
   });
   logger.info(
@@ -103,6 +125,57 @@ export async function runVerify(
     "run ended",
   );
   return summary;
+}
+
+/** Since when readings are compared: those of this run, and all of them after one that came to no end. */
+async function comparedSince({ ledger, clock }: RunDependencies, job: string): Promise<string> {
+  const last = (await ledger.runs.lastByJob()).get(job);
+  return last !== undefined && last.state !== "done" ? "" : toInstant(clock.now());
+}
+
+/** A class that the policies ignore is not kept, and what was kept of it has ended. */
+async function keepDifferences(
+  { ledger, policies }: Pick<RunDependencies, "ledger" | "policies">,
+  found: AsyncIterable<DifferencesOfCustomer>,
+): Promise<void> {
+  const { missing, extra, different } = policies.drift;
+  const words: Partial<Record<DriftClass, string>> = { missing, extra, different };
+  let kept: DifferencesOfCustomer[] = [];
+  for await (const one of found) {
+    kept.push({ ...one, differences: one.differences.filter((item) => words[item.class] !== "ignore") });
+    if (kept.length < keptTogether) continue;
+    await ledger.state.keepDifferences(kept);
+    kept = [];
+  }
+  await ledger.state.keepDifferences(kept);
+}
+
+/** Customers of whom something is to be repaired that readings showed for long enough: the next run looks at them. */
+async function wakeRepairs({ ledger, policies, settle }: RunDependencies): Promise<void> {
+  const classes = (["missing", "extra"] as const).filter((name) => ["hold", "apply"].includes(policies.drift[name]));
+  if (classes.length > 0) await ledger.state.wakeDrifted(classes, settle.timeMs);
+}
+
+async function tellDifferences(ledger: Ledger, { findings, differences }: VerifySummary): Promise<void> {
+  const standing = await ledger.state.differences(mostNamed);
+  for (const { class: named, twice, still, count } of standing.counts) {
+    differences[named] += count;
+    if (twice) findings.counts["shown-twice"] += count;
+    else if (still) findings.counts["shown-still"] += count;
+    else if (named === "missing") findings.counts["not-shown"] += count;
+    else if (named === "different") findings.counts.differs += count;
+  }
+  findings.first = standing.first.map(
+    ({ level, subject, detail, ...key }) =>
+      `${formatKey(key)}: ${level} ${subject.replace(shownTwice, "").replace(shownStill, "")}: ${detail}`,
+  );
+}
+
+async function coverageOf({ ledger, clock }: RunDependencies, budget?: VerifyBudget): Promise<Coverage | undefined> {
+  if (budget === undefined) return undefined;
+  const { spread: within } = budget;
+  const now = clock.now();
+  return { within, at: toInstant(now), ...(await ledger.state.readSince(toInstant(now - durationMs(within)))) };
 }
 
 /** How many findings there are in all. */

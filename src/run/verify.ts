@@ -7,7 +7,7 @@ import type { StateChange } from "../operation/state.ts";
 import type { ShownThing } from "../operation/state/observations.ts";
 
 /** Kinds of things that a reading back keeps. */
-const shownKinds = ["enterprise", "member", "asset", "product", "package", "twice"] as const;
+const shownKinds = ["enterprise", "member", "asset", "product", "package", "loan", "twice"] as const;
 
 /** What reading one customer back came to, and how it is kept. */
 export interface Verified extends ShownOfCustomer {
@@ -27,7 +27,7 @@ export async function verifyCustomer(
   signal: AbortSignal | undefined,
 ): Promise<Verified> {
   if (link === undefined) return { customer, link, assets: 0, products: 0, members: 0, changes: [] };
-  const { enterprises, members, rows, contents } = await reader.of(customer, signal).everything(link);
+  const { enterprises, members, rows, loans, contents } = await reader.of(customer, signal).everything(link);
   const shown: ShownThing[] = [];
   const observe = (kind: (typeof shownKinds)[number], subject: string, body: Json): void => {
     shown.push({ kind, subject, body });
@@ -39,6 +39,7 @@ export async function verifyCustomer(
   }
   for (const member of members)
     observe("member", member.globalId, { deleted: member.deleted, assetNums: [...member.assetNums].sort() });
+  for (const { lock, assetId, lent, borrower } of loans) observe("loan", lock, { assetId, lent, borrower });
   let assets = 0;
   let products = 0;
   const types = new Set<string>();

@@ -4,6 +4,8 @@ export interface Answer {
   message: string;
   cause?: string;
   data?: unknown;
+  /** The HTTP status where it is not the usual one; no part of the body. */
+  status?: number;
 }
 
 /** The texts of the error codes of both contracts; {0} and {1} stand for numbers (R6). */
@@ -68,7 +70,7 @@ export function success(data: unknown): Answer {
   return { code: 0, message: "success", data };
 }
 
-/** A success without `data` (E4). */
+/** A success without `data`: E4, and E5 where an asynchronous call is answered so. */
 export function acknowledged(): Answer {
   return { code: 0, message: "success" };
 }

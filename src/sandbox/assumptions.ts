@@ -19,10 +19,10 @@ export const assumptions = {
   /** E5 (A16): a call is applied whole or not at all, and a repeated channelOrderId places the orders again. */
   batchIsAtomic: true,
   /**
-   * E5 (A15): async checks the call and answers with the licence orders at once; assets and products appear after
-   * `asyncDelayMs`.
+   * E5 (A15): async checks the call and answers at once, with the licence orders or without data (setting
+   * `asyncAnswer`); assets and products appear after `asyncDelayMs`.
    */
-  asyncAnswer: "licence orders at once",
+  asyncCheck: "at once",
   /** E5: a field that the contract does not name is refused, so that a misspelt optional field is seen. */
   unknownFields: "refused",
   /** E5: text that is marked required is not empty, but for parentMerchandiseNum of a root (A24) and featureValue. */
@@ -31,7 +31,7 @@ export const assumptions = {
   integerBits: 32,
   /**
    * E5 delete_product: the mnemonic of a product is its productUri. An exact match compares productUri, both limits and
-   * the nodes, not the crmProductId.
+   * the nodes; the crmProductId only where the setting `strictMatch` says so.
    */
   mnemonic: "productUri",
   /**
@@ -62,11 +62,8 @@ export const assumptions = {
   takenUserName: "fails alone",
   /** M1 with an enterprise that does not exist: 40006, since there is no code to append. */
   unknownEnterpriseInM1: "40006",
-  /**
-   * M2 (A41): the call replaces the record, so an optional field left out is cleared; userName is taken with and
-   * without the enterprise code.
-   */
-  fieldsLeftOutInM2: "cleared",
+  /** M2 (A41): userName is taken with and without the enterprise code; fields left out are a setting. */
+  userNameInM2: "with and without the code",
   /**
    * M4 (A36): a deleted staff member loses all assets, is answered with 60002 from then on, and the userName is free
    * again.

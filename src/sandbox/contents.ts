@@ -1,9 +1,12 @@
+import { z } from "zod";
 import { Refusal, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { identifierOf, numberOf, rowOf } from "./identifiers.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
 import { productSchema } from "./order-bodies.ts";
 import { epochMs } from "./times.ts";
+
+const shownSchema = z.record(z.string(), z.json());
 
 interface AssetRow {
   id: number;
@@ -23,6 +26,8 @@ interface ProductRow extends OrderColumns {
   id: number;
   merchandise_id: number | null;
   record: string;
+  /** Fields that M7 shows otherwise, as JSON. */
+  shown: string | null;
   created_at: number;
 }
 
@@ -45,9 +50,10 @@ function contextOf(platform: Platform) {
       "SELECT id, asset_number, customer_id, license_type FROM assets WHERE id = ? AND removed_by IS NULL",
     ),
     findProducts: store.prepare<[number], ProductRow>(
-      `SELECT products.id, merchandise_id, record, products.created_at, license_order_id, channel_order_id,
-       channel_code, source_order_id
+      `SELECT products.id, merchandise_id, record, shown.fields AS shown, products.created_at, license_order_id,
+       channel_order_id, channel_code, source_order_id
        FROM products JOIN license_orders ON license_orders.id = license_order_id
+       LEFT JOIN shown ON shown.product_id = products.id
        WHERE asset_id = ? AND removed_by IS NULL ORDER BY products.id`,
     ),
     findMerchandises: store.prepare<[number], MerchandiseRow>(
@@ -111,6 +117,7 @@ function productInstance(context: Context, row: ProductRow, asset: AssetRow) {
     activateFlag: false,
     crmProductId: record.crmProductId,
     productExtendInstanceList: record.productFeatures,
+    ...shownSchema.parse(JSON.parse(row.shown ?? "{}")),
   };
 }
 

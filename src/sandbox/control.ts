@@ -1,7 +1,11 @@
 import { z } from "zod";
 import { messageOf } from "../base/errors.ts";
+import { contradictedRows } from "./contradicted-rows.ts";
+import type { ContradictedRow } from "./contradicted-rows.ts";
 import type { Faults } from "./faults.ts";
 import { faultRuleSchema } from "./faults.ts";
+import { handEditSchema, NotThere } from "./hand-edits.ts";
+import type { HandEditInput, HandResult } from "./hand-edits.ts";
 import type { Observation } from "./observation.ts";
 import { jsonType } from "./replies.ts";
 import type { Reply } from "./replies.ts";
@@ -15,6 +19,8 @@ export interface Controls {
   reset: () => void;
   expireTokens: () => void;
   dropOrders: (channelOrderId: string) => number;
+  hand: (edit: HandEditInput) => HandResult;
+  contradict: (rows: readonly ContradictedRow[]) => void;
   /** Takes no connections for `ms`, from the end of this reply on. */
   refuseFor: (ms: number) => void;
 }
@@ -23,7 +29,8 @@ export const controlPrefix = "/_sandbox/";
 
 /**
  * Answers a request below `/_sandbox/`, which is ours and no part of the services: GET state, identity, counts,
- * duplicates, e5, faults, health; POST faults, reset, expire-tokens, drop-orders, refuse; DELETE faults.
+ * duplicates, e5, faults, health; POST faults, reset, expire-tokens, drop-orders, hand, contradict, refuse; DELETE
+ * faults.
  */
 export function controlReply(
   controls: Controls,
@@ -50,33 +57,51 @@ export function controlReply(
         return reply(200, { bodies: observation.batches(query.get("channelOrderId") ?? "") });
       case "GET faults":
         return reply(200, { faults: faults.list() });
-      case "POST faults":
-        return reply(200, { id: faults.add(faultRuleSchema.parse(JSON.parse(text))) });
       case "DELETE faults":
         faults.clear(query.get("id") ?? undefined);
         return reply(200, { faults: faults.list() });
-      case "POST reset":
-        controls.reset();
-        return reply(200, { ok: true });
-      case "POST expire-tokens":
-        controls.expireTokens();
-        return reply(200, { ok: true });
-      case "POST drop-orders": {
-        const { channelOrderId } = z.strictObject({ channelOrderId: z.string() }).parse(JSON.parse(text));
-        return reply(200, { dropped: controls.dropOrders(channelOrderId) });
-      }
-      case "POST refuse": {
-        const { ms } = z.strictObject({ ms: z.int().min(1) }).parse(JSON.parse(text));
-        controls.refuseFor(ms);
-        return reply(200, { ok: true });
-      }
       default:
-        return reply(404, { error: `no ${method} ${path}` });
+        return (
+          (method === "POST" ? posted(controls, name, text) : undefined) ??
+          reply(404, { error: `no ${method} ${path}` })
+        );
     }
   } catch (error) {
     if (error instanceof z.ZodError) return reply(400, { error: z.prettifyError(error) });
+    if (error instanceof NotThere) return reply(404, { error: error.message });
     if (error instanceof SyntaxError) return reply(400, { error: messageOf(error) });
     throw error;
+  }
+}
+
+function posted(controls: Controls, name: string, text: string): Reply | undefined {
+  switch (name) {
+    case "faults":
+      return reply(200, { id: controls.faults.add(faultRuleSchema.parse(JSON.parse(text))) });
+    case "reset":
+      controls.reset();
+      return reply(200, { ok: true });
+    case "expire-tokens":
+      controls.expireTokens();
+      return reply(200, { ok: true });
+    case "drop-orders": {
+      const { channelOrderId } = z.strictObject({ channelOrderId: z.string() }).parse(JSON.parse(text));
+      return reply(200, { dropped: controls.dropOrders(channelOrderId) });
+    }
+    case "hand":
+      return reply(200, controls.hand(handEditSchema.parse(JSON.parse(text))));
+    case "contradict": {
+      const { rows } = z.strictObject({ rows: z.array(z.enum(contradictedRows)) }).parse(JSON.parse(text));
+      controls.contradict(rows);
+      return reply(200, { rows });
+    }
+    case "refuse": {
+      const { ms } = z.strictObject({ ms: z.int().min(1) }).parse(JSON.parse(text));
+      controls.refuseFor(ms);
+      return reply(200, { ok: true });
+    }
+    default:
+      return undefined;
   }
 }
 

@@ -15,11 +15,12 @@ interface Scope {
 interface ProductRow {
   id: number;
   asset_id: number;
+  crm_product_id: string;
   product_uri: string;
   record: string;
 }
 
-type Removing = Pick<Platform, "now"> & ReturnType<typeof statementsOf>;
+type Removing = Pick<Platform, "now" | "settings"> & ReturnType<typeof statementsOf>;
 
 function statementsOf(store: Store) {
   return {
@@ -27,11 +28,11 @@ function statementsOf(store: Store) {
       "SELECT id FROM assets WHERE asset_number = ? AND enterprise_id = ? AND removed_by IS NULL",
     ),
     productsOfAsset: store.prepare<[number, number | null], ProductRow>(
-      `SELECT id, asset_id, product_uri, record
+      `SELECT id, asset_id, crm_product_id, product_uri, record
        FROM products WHERE asset_id = ? AND removed_by IS NULL AND license_order_id = COALESCE(?, license_order_id)`,
     ),
     productsOfCustomer: store.prepare<[number], ProductRow>(
-      `SELECT products.id, asset_id, product_uri, record
+      `SELECT products.id, asset_id, crm_product_id, product_uri, record
        FROM products JOIN license_orders ON license_orders.id = products.license_order_id
        WHERE license_orders.customer_id = ? AND products.removed_by IS NULL`,
     ),
@@ -51,7 +52,8 @@ function statementsOf(store: Store) {
 
 /** What removes assets and products for E5 delete_asset and delete_product; 13004 when a deletion finds nothing. */
 export function createRemoval(platform: Platform): (order: Deletion, scope: Scope, place: string) => void {
-  const context = { ...statementsOf(platform.store), now: () => platform.now() };
+  const { store, settings } = platform;
+  const context = { ...statementsOf(store), settings, now: () => platform.now() };
   return (order, scope, place) => remove(context, order, scope, place);
 }
 
@@ -109,7 +111,7 @@ function deleteProduct(
     scope.sourceOrder === null
       ? context.productsOfCustomer.all(scope.customer)
       : assets.flatMap((asset) => context.productsOfAsset.all(asset, scope.sourceOrder));
-  const matching = candidates.filter((row) => row.product_uri === product.productUri && fits(row, product));
+  const matching = candidates.filter((row) => row.product_uri === product.productUri && fits(context, row, product));
   if (matching.length === 0) throw new Refusal("13004", `${place}: no such product`);
   take(context, matching, scope.licenseOrder);
 }
@@ -134,9 +136,10 @@ export function createDropping(platform: Platform): (channelOrderId: string) => 
   });
 }
 
-/** An exact match compares both limits and the nodes; any other matches by the mnemonic alone. */
-function fits(row: ProductRow, product: DeletedProduct): boolean {
+/** An exact match compares both limits and the nodes, by setting the instance too; any other the mnemonic alone. */
+function fits({ settings }: Removing, row: ProductRow, product: DeletedProduct): boolean {
   if (product.strictMatchWhenDelete !== true) return true;
+  if (settings.strictMatch === "instance" && row.crm_product_id !== product.crmProductId) return false;
   const stored = productSchema.parse(JSON.parse(row.record));
   return (
     epochMs(stored.limitStartDate) === epochMs(product.limitStartDate) &&

@@ -121,20 +121,28 @@ function bindEnterprise(context: Context, call: Call): Answer {
   });
 }
 
-function createEnterprise(context: Context, call: Call): Answer {
-  const body = checked(customerSchema, call.body);
+interface MadeEnterprise {
+  channelCustomerId: string;
+  customerName: string;
+  branchName: string;
+  address: string;
+  channelCode: string;
+}
+
+/** An enterprise with its two customers, its administrator and a staff member. */
+function makeEnterprise(context: Context, made: MadeEnterprise) {
   const now = context.now();
-  const { enterprise, code } = addEnterprise(context, body.customerName, "E2", now);
-  const { channelCode } = context.settings;
+  const { channelCode, channelCustomerId, customerName, branchName, address } = made;
+  const { enterprise, code } = addEnterprise(context, customerName, "E2", now);
   for (const kind of ["default", "industry"] as const) {
     const isDefault = kind === "default" ? 1 : 0;
     context.insertCustomer.run(
       enterprise,
       channelCode,
-      body.crmCustomerId,
-      body.customerName,
-      body.branchName,
-      body.address ?? "",
+      channelCustomerId,
+      customerName,
+      branchName,
+      address,
       kind,
       isDefault,
       now,
@@ -145,7 +153,25 @@ function createEnterprise(context: Context, call: Call): Answer {
     const { lastInsertRowid } = context.insertStaff.run(enterprise, role, role, role, now, now);
     return { memberGlobalId: identifierOf("member", Number(lastInsertRowid)), memberIdentity: role + code };
   });
-  return success({ enterpriseGlobalId: identifierOf("enterprise", enterprise), defaultType: true, members });
+  return { enterpriseGlobalId: identifierOf("enterprise", enterprise), members };
+}
+
+/** An enterprise as E2 makes it, by a person; answers its global id. */
+export function enterpriseByHand(platform: Platform): (made: MadeEnterprise) => string {
+  const context = contextOf(platform);
+  return (made) => makeEnterprise(context, made).enterpriseGlobalId;
+}
+
+function createEnterprise(context: Context, call: Call): Answer {
+  const { crmCustomerId, address, ...body } = checked(customerSchema, call.body);
+  const { channelCode } = context.settings;
+  const { enterpriseGlobalId, members } = makeEnterprise(context, {
+    ...body,
+    channelCustomerId: crmCustomerId,
+    address: address ?? "",
+    channelCode,
+  });
+  return success({ enterpriseGlobalId, defaultType: true, members });
 }
 
 function queryCustomers(context: Context, call: Call): Answer {

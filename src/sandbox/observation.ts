@@ -13,6 +13,18 @@ interface OrderState {
   merchandises: number;
 }
 
+/** What the deletions of a channel order number took. */
+interface DeletionState {
+  /** Accepted E5 calls. */
+  calls: number;
+  licenseOrders: number;
+  waiting: number;
+  failed: number;
+  /** Removed by them. */
+  assets: number;
+  products: number;
+}
+
 /** What the two services hold now. */
 export interface SandboxState {
   enterprises: number;
@@ -31,12 +43,16 @@ export interface SandboxState {
   shellNumbers: number;
   /** Effects that are still to come: late calls and asynchronous orders. */
   deferred: number;
+  /** What was bought (new_buy), by channel order number. */
   orders: Record<string, OrderState>;
+  /** What was deleted (delete_asset, delete_product), by channel order number. */
+  deletions: Record<string, DeletionState>;
 }
 
 /** What is there more than once. Empty lists when every intent had one effect. */
 export interface Duplicates {
   enterprises: { channelCode: string; channelCustomerId: string; count: number }[];
+  /** Purchases and deletions alike: a channel order number is good for one accepted call. */
   orders: { channelOrderId: string; calls: number }[];
   products: { channelOrderId: string; assetNum: string; crmProductId: string; count: number }[];
   staff: { enterpriseGlobalId: string; userName: string; count: number }[];
@@ -56,7 +72,7 @@ export interface Observation {
  * In one piece: the statements are prepared once, and the calls below share them.
  */
 export function createObservation(store: Store): Observation {
-  const totals = store.prepare<[], Omit<SandboxState, "orders">>(`
+  const totals = store.prepare<[], Omit<SandboxState, "orders" | "deletions">>(`
     SELECT (SELECT COUNT(*) FROM enterprises) AS enterprises,
       (SELECT COUNT(*) FROM customers) AS customers,
       (SELECT COUNT(*) FROM license_orders) AS licenseOrders,
@@ -78,13 +94,19 @@ export function createObservation(store: Store): Observation {
       AND removed_by IS NULL)) AS products,
       SUM((SELECT COUNT(*) FROM merchandises WHERE license_order_id = license_orders.id
       AND removed_by IS NULL)) AS merchandises
-    FROM license_orders GROUP BY channel_order_id ORDER BY channel_order_id`);
+    FROM license_orders WHERE order_type = 'new_buy' GROUP BY channel_order_id ORDER BY channel_order_id`);
+  const deletions = store.prepare<[], DeletionState & { channelOrderId: string }>(`
+    SELECT channel_order_id AS channelOrderId, COUNT(DISTINCT batch_id) AS calls, COUNT(*) AS licenseOrders,
+      SUM(state = 'waiting') AS waiting, SUM(state = 'failed') AS failed,
+      SUM((SELECT COUNT(*) FROM assets WHERE removed_by = license_orders.id)) AS assets,
+      SUM((SELECT COUNT(*) FROM products WHERE removed_by = license_orders.id)) AS products
+    FROM license_orders WHERE order_type <> 'new_buy' GROUP BY channel_order_id ORDER BY channel_order_id`);
   const twiceEnterprises = store.prepare<[], Duplicates["enterprises"][number]>(`
     SELECT channel_code AS channelCode, channel_customer_id AS channelCustomerId, COUNT(DISTINCT enterprise_id) AS count
     FROM customers GROUP BY channel_code, channel_customer_id HAVING COUNT(DISTINCT enterprise_id) > 1`);
   const twiceOrders = store.prepare<[], Duplicates["orders"][number]>(`
     SELECT channel_order_id AS channelOrderId, COUNT(DISTINCT batch_id) AS calls FROM license_orders
-    WHERE order_type = 'new_buy' GROUP BY channel_order_id HAVING COUNT(DISTINCT batch_id) > 1`);
+    GROUP BY channel_order_id HAVING COUNT(DISTINCT batch_id) > 1`);
   const twiceProducts = store.prepare<[], Duplicates["products"][number]>(`
     SELECT channel_order_id AS channelOrderId, asset_number AS assetNum, crm_product_id AS crmProductId,
     COUNT(*) AS count
@@ -107,7 +129,8 @@ export function createObservation(store: Store): Observation {
       const counted = totals.get();
       if (counted === undefined) throw new Error("the totals query gave no row");
       const byOrder = orders.all().map(({ channelOrderId, ...state }) => [channelOrderId, state] as const);
-      return { ...counted, orders: Object.fromEntries(byOrder) };
+      const byDeletion = deletions.all().map(({ channelOrderId, ...state }) => [channelOrderId, state] as const);
+      return { ...counted, orders: Object.fromEntries(byOrder), deletions: Object.fromEntries(byDeletion) };
     },
     duplicates: () => ({
       enterprises: twiceEnterprises.all(),

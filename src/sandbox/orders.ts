@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Refusal, success } from "./answers.ts";
+import { acknowledged, Refusal, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
 import { identifierOf } from "./identifiers.ts";
@@ -92,6 +92,7 @@ function placeOrders(context: OrderContext, call: Call): Answer {
   } else {
     placements.forEach((placement, index) => apply(context, placement, `orderList[${index}]`));
   }
+  if (batch.syncMode === "async" && context.settings.asyncAnswer === "none") return acknowledged();
   return success(
     placements.map(({ order, licenseOrder, customer }) => ({
       sequence: order.sequence,

@@ -2,6 +2,7 @@ import { Refusal, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { identifierOf, rowOf } from "./identifiers.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
+import { onlineIn } from "./online.ts";
 import { isObject, objectBody, requiredField, textsOf } from "./staff-bodies.ts";
 
 interface AssetRow {
@@ -28,6 +29,7 @@ function contextOf(platform: Platform) {
   const { store } = platform;
   return {
     ...platform,
+    isOnline: onlineIn(platform),
     findEnterprise: store.prepare<[number], { id: number }>("SELECT id FROM enterprises WHERE id = ?"),
     findMember: store.prepare<[number], MemberRow>("SELECT id, enterprise_id FROM staff WHERE id = ? AND deleted = 0"),
     assetsOfEnterprise: store.prepare<[number], AssetRow>(
@@ -106,7 +108,7 @@ function listAssets(context: Context, call: Call): Answer {
       assetId: identifierOf("asset", asset.id),
       cloudAccountGlobalId: asset.holder_id === null ? null : identifierOf("member", asset.holder_id),
       borrowedFlag: asset.lent_to_lock_id !== null || asset.borrower_id !== null,
-      onlineFlag: false,
+      onlineFlag: context.isOnline(asset.holder_id),
     })),
   );
 }

@@ -19,8 +19,8 @@ export const jsonType = "application/json;charset=UTF-8";
 /**
  * An answer on the wire: success with 200, a bad token of the order service with 401, other errors with `errorStatus`.
  */
-export function replyOf(answer: Answer, errorStatus: number): Reply {
-  const status = answer.code === 0 ? 200 : answer.code === "401" ? 401 : errorStatus;
+export function replyOf({ status: given, ...answer }: Answer, errorStatus: number): Reply {
+  const status = given ?? (answer.code === 0 ? 200 : answer.code === "401" ? 401 : errorStatus);
   return { status, type: jsonType, body: JSON.stringify(answer) };
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { contradictedRows } from "./contradicted-rows.ts";
 
 /** What may be varied about the sandbox. Every key has a value, so `{}` is a whole configuration. */
 export const sandboxSettingsSchema = z.strictObject({
@@ -12,6 +13,26 @@ export const sandboxSettingsSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe("whether M1 answers 40009 where departmentId is left out (A32)"),
+  asyncAnswer: z
+    .enum(["orders", "none"])
+    .default("orders")
+    .describe("what E5 answers to an asynchronous call: its licence orders, or no data (A15)"),
+  strictMatch: z
+    .enum(["terms", "instance"])
+    .default("terms")
+    .describe("whether an exact delete_product compares the crmProductId too, beside productUri, limits and nodes"),
+  fieldsLeftOutInM2: z
+    .enum(["cleared", "kept"])
+    .default("cleared")
+    .describe("what becomes of optional fields that M2 leaves out (A41)"),
+  onlineMembers: z
+    .array(z.string().min(1))
+    .default([])
+    .describe("accounts, without the enterprise code, that M5 and M6 show as in online use"),
+  contradicts: z
+    .array(z.enum(contradictedRows))
+    .default([])
+    .describe("rows of A1–A43 that the services contradict from the start"),
   asyncDelayMs: z.int().min(0).default(200).describe("time until an asynchronous order shows, in milliseconds"),
   maxShellNumbers: z.int().min(1).default(1000).describe("largest size of E9"),
   shellRegion: z.enum(["8", "6"]).default("8").describe("first digit of the numbers of E9"),

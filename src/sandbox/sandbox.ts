@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Randomness } from "../base/ids.ts";
 import { createCallCounts } from "./call-counts.ts";
 import type { SandboxCounts } from "./call-counts.ts";
+import type { ContradictedRow } from "./contradicted-rows.ts";
 import type { Controls } from "./control.ts";
 import { createDeferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
@@ -9,6 +10,7 @@ import { createDoor } from "./door.ts";
 import { createExchanges } from "./exchange.ts";
 import { createFaults, seededFraction } from "./faults.ts";
 import type { FaultRule, Faults } from "./faults.ts";
+import type { HandEditInput, HandResult } from "./hand-edits.ts";
 import { createListener } from "./listener.ts";
 import { createObservation } from "./observation.ts";
 import type { Duplicates, SandboxState } from "./observation.ts";
@@ -81,6 +83,10 @@ export interface Sandbox {
    * many orders.
    */
   readonly dropOrders: (channelOrderId: string) => number;
+  /** Does something as a person on the platform's own pages: no call, no effect. Throws NotThere. */
+  readonly hand: (edit: HandEditInput) => HandResult;
+  /** Which rows of A1–A43 the services contradict from now on; none when the list is empty. */
+  readonly contradict: (rows: readonly ContradictedRow[]) => void;
   /** Stops listening and cuts all connections: callers get ECONNREFUSED. */
   readonly refuseConnections: () => Promise<void>;
   readonly acceptConnections: () => Promise<void>;
@@ -119,6 +125,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     counts: calls.counts,
     expireTokens: () => tokens.expireAll(),
     dropOrders: (channelOrderId) => services.dropOrders(channelOrderId),
+    hand: (edit) => services.hand(edit),
+    contradict: (rows) => services.contradict(rows),
     refuseFor: listener.refuseFor,
     reset() {
       deferred.stop();
@@ -136,7 +144,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   deferred.resume();
 
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const { identity, reset, expireTokens, dropOrders } = controls;
+  const { identity, reset, expireTokens, dropOrders, hand, contradict } = controls;
   const { state, duplicates, batches } = observation;
   return {
     url,
@@ -154,6 +162,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     reset,
     expireTokens,
     dropOrders,
+    hand,
+    contradict,
     refuseConnections: listener.refuse,
     acceptConnections: listener.accept,
     async close() {

@@ -3,11 +3,15 @@ import { failure, Refusal } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { assetOperations } from "./assets.ts";
 import { contentsOperations } from "./contents.ts";
+import { createContradicted } from "./contradictions.ts";
+import type { ContradictedRow } from "./contradicted-rows.ts";
 import type { DeferredKind } from "./deferred.ts";
 import { createDropping } from "./deletions.ts";
 import { enterpriseOperations } from "./enterprises.ts";
 import { endpointIds, routes } from "./endpoints.ts";
 import type { Call, EndpointId, Platform, Run } from "./endpoints.ts";
+import { createHand } from "./hand.ts";
+import type { HandEditInput, HandResult } from "./hand-edits.ts";
 import { orderOperations } from "./orders.ts";
 import { privilegeOperations } from "./privileges.ts";
 import { isObject } from "./staff-bodies.ts";
@@ -24,6 +28,10 @@ export interface Services {
   runDeferred: (kind: DeferredKind, payload: string) => void;
   /** Notes that deferred work was refused: the orders of an asynchronous call have failed. */
   giveUpDeferred: (kind: DeferredKind, payload: string) => void;
+  /** Which rows of A1–A43 the services contradict from now on. */
+  contradict(rows: readonly ContradictedRow[]): void;
+  /** Does something as a person on the platform's own pages; throws NotThere. */
+  hand(edit: HandEditInput): HandResult;
   /** Removes what the orders of a channel order number brought; answers how many orders. */
   dropOrders(channelOrderId: string): number;
 }
@@ -35,10 +43,9 @@ const notedCallSchema = z.strictObject({
   text: z.string(),
 });
 
-export function createServices(platform: Platform): Services {
-  const { store } = platform;
+/** The operations of both services, and what is left to do of asynchronous orders. */
+function operationsOf(platform: Platform) {
   const { E5, applyDeferred, failDeferred } = orderOperations(platform);
-  const dropOrders = createDropping(platform);
   const runs: Record<EndpointId, Run> = {
     ...enterpriseOperations(platform),
     E5,
@@ -48,12 +55,23 @@ export function createServices(platform: Platform): Services {
     ...contentsOperations(platform),
     ...privilegeOperations(platform),
   };
+  return { runs, applyDeferred, failDeferred };
+}
+
+export function createServices(platform: Platform): Services {
+  const { store } = platform;
+  const { runs, applyDeferred, failDeferred } = operationsOf(platform);
+  const dropOrders = createDropping(platform);
+  const hand = createHand(platform);
+  const contradicted = createContradicted(platform.settings.contradicts);
   const countEffect = store.prepare<[string]>(
     "INSERT INTO effects (operation, count) VALUES (?, 1) ON CONFLICT (operation) DO UPDATE SET count = count + 1",
   );
 
+  const answerTo = (operation: EndpointId, call: Call): Answer => contradicted.run(operation, call, runs[operation]);
+
   function write(operation: EndpointId, call: Call): Answer {
-    const answer = runs[operation](call);
+    const answer = answerTo(operation, call);
     // 60027 is the one error that leaves something done.
     countEffect.run(operation);
     return answer;
@@ -63,7 +81,7 @@ export function createServices(platform: Platform): Services {
   return {
     run(operation, call) {
       try {
-        return routes[operation].writes ? transact.immediate(operation, call) : runs[operation](call);
+        return routes[operation].writes ? transact.immediate(operation, call) : answerTo(operation, call);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         return failure(error.code, error.reason, platform.settings.fillPlaceholders ? error.numbers : []);
@@ -92,6 +110,8 @@ export function createServices(platform: Platform): Services {
     giveUpDeferred(kind, payload) {
       if (kind === "orders") failDeferred(payload);
     },
+    contradict: (rows) => contradicted.set(rows),
+    hand,
     dropOrders,
   };
 }

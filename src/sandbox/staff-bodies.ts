@@ -8,7 +8,7 @@ export interface StaffEntry {
   name: string;
   departmentId: string | null;
   remark: string | null;
-  mobile: string;
+  mobile: string | null;
 }
 
 const nameLimit = 30;
@@ -87,7 +87,7 @@ export function addedEntry(value: unknown, code: string, settings: SandboxSettin
   if (mobile !== null && !new RegExp(settings.mobilePattern).test(mobile)) {
     throw new Refusal("10004", "passwordMobile is no mobile number");
   }
-  return { userName, password, name, departmentId, remark, mobile: mobile ?? "" };
+  return { userName, password, name, departmentId, remark, mobile };
 }
 
 /** The body of M2; a field left out is null (A41). */
@@ -100,7 +100,7 @@ export function editedEntry(value: unknown, code: string): StaffEntry {
   const remark = optionalText(body, "remark");
   checkLengths(name, remark);
   const mobile = optionalText(body, "passwordMobile");
-  return { userName, name, departmentId: departmentOf(body), remark, mobile: mobile ?? "" };
+  return { userName, name, departmentId: departmentOf(body), remark, mobile };
 }
 
 /** 30002 is the only listed code that can say that the account, a name, is too long. */

@@ -2,6 +2,7 @@ import { Refusal, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { identifierOf, numberOf, rowOf } from "./identifiers.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
+import { onlineIn } from "./online.ts";
 
 interface StaffRow {
   id: number;
@@ -26,6 +27,7 @@ function contextOf(platform: Platform) {
     AND (@keyword IS NULL OR instr(name, @keyword) > 0 OR instr(user_name || @code, @keyword) > 0)`;
   return {
     ...platform,
+    isOnline: onlineIn(platform),
     findEnterprise: store.prepare<[number], { id: number; code: string }>(
       "SELECT id, code FROM enterprises WHERE id = ?",
     ),
@@ -66,7 +68,7 @@ function staffRecord(context: Context, row: StaffRow, code: string) {
     name: row.name,
     assetNums: context.findHeld.all(row.id).map((asset) => asset.asset_number),
     borrowNum: context.findBorrowed.get(row.enterprise_id, row.id)?.asset_number ?? "",
-    onlineFlag: false,
+    onlineFlag: context.isOnline(row.id),
     remark: row.remark,
     deleted: row.deleted === 1,
     updateTime: row.updated_at,

@@ -21,7 +21,12 @@ interface EnterpriseRow {
 interface StaffRow {
   id: number;
   user_name: string;
+  department_id: string | null;
+  remark: string | null;
+  mobile: string;
 }
+
+const staffColumns = "id, user_name, department_id, remark, mobile";
 
 /** What is common to these calls: the platform, and their statements, prepared once. */
 function contextOf(platform: Platform) {
@@ -33,10 +38,10 @@ function contextOf(platform: Platform) {
       "SELECT COUNT(*) AS count FROM staff WHERE enterprise_id = ? AND deleted = 0",
     ),
     findByName: store.prepare<[number, string], StaffRow>(
-      "SELECT id, user_name FROM staff WHERE enterprise_id = ? AND user_name = ? AND deleted = 0",
+      `SELECT ${staffColumns} FROM staff WHERE enterprise_id = ? AND user_name = ? AND deleted = 0`,
     ),
     findMember: store.prepare<[number, number], StaffRow>(
-      "SELECT id, user_name FROM staff WHERE id = ? AND enterprise_id = ? AND deleted = 0",
+      `SELECT ${staffColumns} FROM staff WHERE id = ? AND enterprise_id = ? AND deleted = 0`,
     ),
     insert: store.prepare<[number, string, string, string | null, string | null, string, string, number, number]>(
       `INSERT INTO staff (enterprise_id, role, user_name, name, department_id, remark, mobile, password_hash,
@@ -115,7 +120,7 @@ function addStaff(context: Context, call: Call): Answer {
         name,
         departmentId,
         remark,
-        entry.mobile,
+        entry.mobile ?? "",
         hash,
         now,
         now,
@@ -147,7 +152,15 @@ function editStaff(context: Context, call: Call): Answer {
   if (entry.userName !== member.user_name && entry.userName !== member.user_name + enterprise.code) {
     throw new Refusal("60002", "userName is not that of the staff member");
   }
-  context.update.run(entry.name, entry.departmentId, entry.remark, entry.mobile, context.now(), member.id);
+  const kept = context.settings.fieldsLeftOutInM2 === "kept" ? member : undefined;
+  context.update.run(
+    entry.name,
+    entry.departmentId ?? kept?.department_id ?? null,
+    entry.remark ?? kept?.remark ?? null,
+    entry.mobile ?? kept?.mobile ?? "",
+    context.now(),
+    member.id,
+  );
   return success(null);
 }
 

@@ -55,6 +55,8 @@ const tables = `
     created_at INTEGER NOT NULL, removed_by INTEGER);
   CREATE INDEX IF NOT EXISTS live_products_by_asset ON products (asset_id) WHERE removed_by IS NULL;
   CREATE INDEX IF NOT EXISTS live_products_by_order ON products (license_order_id) WHERE removed_by IS NULL;
+  CREATE INDEX IF NOT EXISTS removed_assets ON assets (removed_by) WHERE removed_by IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS removed_products ON products (removed_by) WHERE removed_by IS NOT NULL;
   CREATE TABLE IF NOT EXISTS staff (
     id INTEGER PRIMARY KEY, enterprise_id INTEGER NOT NULL REFERENCES enterprises, role TEXT NOT NULL,
     user_name TEXT NOT NULL,
@@ -62,9 +64,13 @@ const tables = `
     deleted INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL);
   CREATE UNIQUE INDEX IF NOT EXISTS live_staff_by_name ON staff (enterprise_id, user_name) WHERE deleted = 0;
   CREATE INDEX IF NOT EXISTS staff_by_enterprise ON staff (enterprise_id);
+  CREATE TABLE IF NOT EXISTS online (staff_id INTEGER PRIMARY KEY REFERENCES staff);
+  CREATE TABLE IF NOT EXISTS shown (product_id INTEGER PRIMARY KEY REFERENCES products, fields TEXT NOT NULL);
 `;
 
 const tableNames = [
+  "shown",
+  "online",
   "products",
   "merchandises",
   "assets",

@@ -33,7 +33,7 @@ it("what somebody else takes back before it is sent does not end as done", async
     // The run has the lock and has sent nothing yet.
     requirePlatform: async () => {
       const whose = { by: "somebody.else", reason: "found again" };
-      await ledger.state.withdraw(customer, [{ of: "lock", about, wanted: "locked" }], whose);
+      await ledger.requests.withdraw(customer, [{ of: "lock", about, wanted: "locked" }], whose);
       await application.requirePlatform();
     },
   };

@@ -34,6 +34,7 @@ function placed(id: string, owner = customer): StateChange {
     channelOrderId: `CO-${id}`,
     bodyHash: "hash",
     version: 1,
+    products: 1,
     operationId: null,
     origin: "placed",
     licenceOrders: [],

@@ -65,12 +65,14 @@ describe("an operation that works", () => {
   it("an order of 450 numbers gets them in one go, a hundred a call, and an E9 that gives nothing ends the asking", async () => {
     const world = await ApplyWorld.start();
     const asset = { id: "A1", licenseType: "cloud_account", quantity: 450, given: [] };
-    expect(await world.pool.fix(key("O1"), [asset], undefined)).toBeUndefined();
+    expect(await world.pool.fix({ order: key("O1"), customer }, [asset], undefined)).toBeUndefined();
     expect(world.calls("E9")).toBe(5);
     expect(await world.ledger.state.poolSize()).toBe(0);
     world.sandbox.faults.add({ operation: "E9", fault: "appliedNoReply" });
     const more = { ...asset, id: "A2", quantity: 51 };
-    expect(await world.pool.fix(key("O2"), [more], undefined)).toMatchObject({ code: "pool.empty" });
+    expect(await world.pool.fix({ order: key("O2"), customer }, [more], undefined)).toMatchObject({
+      code: "pool.empty",
+    });
     expect(world.calls("E9")).toBe(8);
   });
 
@@ -78,7 +80,7 @@ describe("an operation that works", () => {
     const world = await ApplyWorld.start({ assumptions: { poolBatch: 1 } });
     const asset = { id: "A1", licenseType: "cloud_account", quantity: 1, given: [] };
     const orders = Array.from({ length: 20 }, (_, index) => key(`O${index + 1}`));
-    const problems = await Promise.all(orders.map((order) => world.pool.fix(order, [asset], undefined)));
+    const problems = await Promise.all(orders.map((order) => world.pool.fix({ order, customer }, [asset], undefined)));
     expect(problems).toEqual(orders.map(() => undefined));
     expect(world.calls("E9")).toBe(20);
   });
@@ -92,7 +94,7 @@ describe("an operation that works", () => {
     const known = await world.ledger.state.known(customer);
     expect([...known.staffLinks.values()].map((link) => link.origin)).toEqual(["created", "created"]);
     expect(known.enterpriseCode).toBe("E00001");
-    const { values } = await world.ledger.private.latestSealed("initial-password/crm/S1");
+    const { values } = await world.ledger.private.latestSealed("initial-password/crm/S1 at crm/C1");
     const password = JSON.stringify(values?.["password"]);
     expect(password).toMatch(/^"[A-Za-z2-9]{16}"$/u);
     expect(world.log.join("")).not.toContain(password);

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { correlationOf } from "../../src/operation/enterprise.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
-import { ApplyWorld, customer, permitted } from "../support/world/apply-world.ts";
+import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
+import { HeldClock } from "../support/world/start.ts";
 import { landing, lost, refusingOrders, showingHalf, untouched, withMemberCenter } from "./services.ts";
 
 async function withOrder(options: Parameters<typeof ApplyWorld.start>[0] = {}): Promise<ApplyWorld> {
@@ -280,6 +281,37 @@ describe("a program that was killed while an order was on its way", () => {
   });
 });
 
+describe("an asynchronous order whose program was killed", () => {
+  it.each([
+    ["before the service had it", false],
+    ["after the service had it", true],
+  ])("%s: it is looked for until its deadline, and never sent again by itself", async (_name, asks) => {
+    const world = await withOrder({
+      ordersUnseen: "resend",
+      assumptions: { syncMode: "async" },
+      platformClock: new HeldClock(),
+    });
+    const order = await world.planned("place-order");
+    await world.fixNumbers(order);
+    void world.with({ orderService: silent(world, asks) }).deliver(order);
+    await world.until(
+      async () => Object.values(await world.states()).includes("sending") && (!asks || world.calls("E5") > 0),
+    );
+    const next = await world.restarted();
+    const [row] = await next.ledger.journal.open();
+    if (row === undefined) throw new Error("nothing is open");
+    for (const ms of [0, settleMs, settleMs, settleMs, settleMs]) {
+      next.clock.pass(ms);
+      expect(await next.settle(row.id)).toMatchObject({ kind: "waiting" });
+    }
+    expect(await next.settleInTime(row.id)).toMatchObject({
+      kind: "parked",
+      reason: expect.stringContaining("syncMode async"),
+    });
+    expect(next.calls("E5")).toBe(asks ? 1 : 0);
+  });
+});
+
 describe("a wall clock that somebody sets", () => {
   it.each([
     ["a day ahead", 86_400_000],
@@ -377,11 +409,11 @@ describe("staff whose answer was lost (M1)", () => {
     const world = await started();
     world.sandbox.faults.add({ operation: "M1", ...untouched });
     const id = await world.carryOutUnknown("add-staff");
-    const before = await world.ledger.private.latestSealed("initial-password/crm/S1");
+    const before = await world.ledger.private.latestSealed("initial-password/crm/S1 at crm/C1");
     expect((await world.settle(id)).kind).toBe("waiting");
     expect((await world.settleInTime(id)).kind).toBe("dropped");
     expect(await world.carryOut("add-staff")).toMatchObject({ kind: "done" });
-    expect(await world.ledger.private.latestSealed("initial-password/crm/S1")).toEqual(before);
+    expect(await world.ledger.private.latestSealed("initial-password/crm/S1 at crm/C1")).toEqual(before);
     expect(world.sandbox.state().addedStaff).toBe(3);
     expect(world.nothingTwice).toBe(true);
   });

@@ -113,6 +113,88 @@ describe("many operations that wait for a person", () => {
   });
 });
 
+/** Eight customers with two people each, of whom this many lose what they hold, by these settings. */
+async function losing(settings: string, people: readonly string[]): Promise<World> {
+  const w = await world({ records: company(8, 2) });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  w.extra = settings;
+  for (const person of w.staff) if (people.includes(person.id)) person.holds = [];
+  w.write();
+  return w;
+}
+
+interface Held {
+  id: string;
+  hold: string;
+  subject: string;
+  run: string;
+}
+
+const heldIn = (w: World): Held[] =>
+  w.rows(
+    "select id, hold_id as hold, subject, run_id as run from operation where state = 'held' order by customer_id, subject",
+  );
+
+describe("of what is held", () => {
+  it("one operation is approved by itself, and the next run carries out exactly that one, once", async () => {
+    const w = await losing("policies: { seats: { revoked: hold } }\n", ["S1-1", "S1-2", "S2-1"]);
+    expect((await w.does("run", "everything")).calls).toEqual({});
+    const held = heldIn(w);
+    expect(held).toHaveLength(3);
+    const [one, other] = held;
+    const answer = await w.run("approve", one?.id ?? "", "--reason", "asked the customer", "--by", "anna.lee");
+    expect([answer.exitCode, answer.stdout.trim()]).toEqual([
+      0,
+      `operation ${one?.id} of crm/C1 is approved; the next run carries out exactly this one`,
+    ]);
+    const next = await w.does("run", "everything");
+    expect([next.exitCode, next.calls]).toEqual([4, { M9: 1 }]);
+    expect(heldIn(w).map(({ subject }) => subject)).toEqual(held.slice(1).map(({ subject }) => subject));
+    expect(said(w, "operation-approved")).toEqual([expect.objectContaining({ by: "anna.lee", operation: one?.id })]);
+
+    // The same comes up again: nobody was asked for that.
+    const person = w.staff.find(({ id }) => one?.subject.includes(id));
+    if (person === undefined) throw new Error("nobody lost a seat");
+    for (const holds of [["O1-A1"], []]) {
+      person.holds = holds;
+      w.write();
+      if (holds.length > 0) expect((await w.does("run", "everything")).calls).toEqual({ M9: 1 });
+    }
+    expect((await w.does("run", "everything")).calls).toEqual({});
+    expect(heldIn(w)).toHaveLength(3);
+
+    // What is not held any more, and what never was.
+    for (const [id, words] of [
+      [one?.id ?? "", `${one?.id} is dropped, and not held any more, so nothing was approved`],
+      [other?.id ?? "", `${other?.id} is dropped, and not held any more`],
+      ["op_none", "there is no operation op_none"],
+    ] as const) {
+      const refused = await w.run("approve", id, "--reason", "x");
+      expect([refused.exitCode, refused.stderr]).toEqual([64, expect.stringContaining(words)]);
+    }
+    expect((await w.run("approve", "--reason", "x")).exitCode).toBe(64);
+    expect((await w.run("approve", one?.hold ?? "", "--run", "run_1", "--reason", "x")).exitCode).toBe(64);
+    expect((await w.run("audit", "verify")).exitCode).toBe(0);
+  });
+
+  it("everything that a run held because of its own sum is approved at once, and what a policy holds is not", async () => {
+    const w = await losing("limits: { taking: { run: { floor: 1, share: 0 } } }\n", ["S1-1", "S2-1", "S3-1"]);
+    const limited = await w.does("run", "everything");
+    expect([limited.exitCode, limited.calls]).toEqual([4, {}]);
+    const [first] = heldIn(w);
+    const wrong = await w.run("approve", "--run", "run_none", "--reason", "x");
+    expect([wrong.exitCode, wrong.stderr]).toEqual([64, expect.stringContaining("because of the sums of run_none")]);
+    const approved = await w.run("approve", "--run", first?.run ?? "", "--reason", "a branch was closed");
+    expect([approved.exitCode, approved.stdout.trim()]).toEqual([
+      0,
+      `3 operations of 3 customers that ${first?.run} held are approved; the next run carries out exactly these`,
+    ]);
+    const done = await w.does("run", "everything");
+    expect([done.exitCode, done.calls], done.stdout).toEqual([0, { M9: 3 }]);
+    expect((await w.run("approve", "--run", first?.run ?? "", "--reason", "x")).exitCode).toBe(64);
+  });
+});
+
 describe("every decision", () => {
   it("says in the audit record who took it: what a limit holds, a retry, a shrunken source, a password", async () => {
     const w = await world({ records: company(1, 8) });

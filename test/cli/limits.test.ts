@@ -35,7 +35,7 @@ describe("more than a limit allows", () => {
     const { result, calls } = await other.writes(() => other.run("run", "staff"));
     expect(result.exitCode).toBe(4);
     expect(calls).toEqual({});
-    const sum = "6 of 8 (75.0 %) assignments of this enterprise would be taken away; 5 are allowed";
+    const sum = "6 of 8 (75.0 %) seats of this enterprise would be taken away; 5 are allowed";
     expect(result.stdout).toContain(sum);
     expect(result.stdout).toMatch(/exit 4: .*approve/u);
     const status = await other.run("status");
@@ -114,9 +114,7 @@ describe("more than a limit allows", () => {
     const { result, calls } = await w.writes(() => w.run("run", "staff"));
     expect(result.exitCode).toBe(4);
     expect(calls).toEqual({});
-    expect(result.stdout).toContain(
-      "25 of 25 (100.0 %) assignments of the whole run would be taken away; 20 are allowed",
-    );
+    expect(result.stdout).toContain("25 of 25 (100.0 %) seats of the whole run would be taken away; 20 are allowed");
     expect(result.stdout.match(/^held: /gmu)).toHaveLength(5);
   });
 });

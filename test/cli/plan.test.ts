@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { canary } from "../support/world/crm.ts";
 import { document, documents, promptRetries, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
@@ -77,7 +78,8 @@ describe("a saved plan", () => {
     const again = await w.writes(() => w.run("apply", w.path("plan.ndjson")));
     expect(again.calls).toEqual({});
     expect(again.result.exitCode).not.toBe(0);
-    expect(again.result.stdout).toContain("refused: 1 customer(s) changed since the plan was made");
+    expect(again.result.stderr).toMatch(/nothing of it is left: op [0-9a-f]{8} E2 .* was applied by run_\S+ already/u);
+    expect(again.result.exitCode).toBe(64);
   });
 
   it("is refused when it was edited, cut, is no plan, or belongs to another ledger", async () => {
@@ -88,7 +90,12 @@ describe("a saved plan", () => {
       ["a line taken out", (text) => text.split("\n").toSpliced(1, 1).join("\n"), /was changed/u],
       ["cut off", (text) => text.split("\n").slice(0, 2).join("\n"), /cut off/u],
       ["cut in the middle of a line", (text) => text.slice(0, text.length / 2), /no plan file|cut off/u],
-      ["another format", (text) => text.replace('"format":1', '"format":2'), /no plan file of this version/u],
+      [
+        "an older format",
+        (text) => text.replace('"format":2', '"format":1'),
+        /an older version of the program \(format 1/u,
+      ],
+      ["a newer format", (text) => text.replace('"format":2', '"format":3'), /a newer version of the program/u],
       ["a letter", () => "Dear grandmother,\n", /no plan file/u],
       ["empty", () => "", /no plan file/u],
     ];
@@ -125,8 +132,11 @@ describe("a saved plan", () => {
     // The ledger learns of the change through another plan; the saved one no longer fits.
     await w.run("plan", "--customer", "C1");
     const { result, calls } = await w.writes(() => w.run("apply", w.path("plan.ndjson")));
+    expect(result.stdout).toContain(
+      "refused: crm/C1 changed since the plan was made: the customer changed in the CRM\n",
+    );
     expect(result.stdout).toContain("refused: 1 customer(s) changed since the plan was made");
-    expect(result.exitCode).not.toBe(0);
+    expect(result.exitCode).toBe(3);
     expect(calls).toEqual({ E2: 1, E5: 1, E9: 1, M1: 1, M9: 2 });
     expect(w.rows<{ customer_id: string }>("select customer_id from link")).toEqual([{ customer_id: "C2" }]);
     const run = await w.run("run", "everything");
@@ -144,4 +154,17 @@ describe("a saved plan", () => {
     expect(calls).toEqual({});
     expect(result.exitCode).not.toBe(0);
   });
+});
+
+it("a saved plan names every row of A1–A43 that an operation rests on, by what is in it", async () => {
+  const w = await world();
+  await w.run("plan", "--out", w.path("plan.ndjson"));
+  const saved = z.object({
+    operations: z.array(z.object({ endpoint: z.string(), restsOn: z.array(z.string()) })).default([]),
+  });
+  const lines = readFileSync(w.path("plan.ndjson"), "utf8").trimEnd().split("\n");
+  const operations = lines.flatMap((text) => saved.parse(JSON.parse(text)).operations);
+  const of = (endpoint: string): string[] => operations.find((item) => item.endpoint === endpoint)?.restsOn ?? [];
+  expect(of("E5")).toEqual(["A17", "A12", "A39", "A22", "A21"]);
+  expect(of("M9")).toEqual(["A33"]);
 });

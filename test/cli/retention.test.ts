@@ -41,6 +41,16 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
       from (select 'L1' as about, '2023-01-01T00:00:00.000Z' as from_at, '${old}' as to_at
         union all select 'L1', '${old}', null union all select 'L2', '${old}', '${old}'
         union all select 'L3', '${old}', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+    insert into manual_request (of, about, from_at, to_at, customer_namespace, customer_id, wanted, details, asked_by,
+        reason, due)
+      select 'lock', 'L5', from_at, to_at, 'crm', 'C1', wanted,
+        '{"licenseType":"normal_recover_usbkey","largeCustomer":false}', 'the CRM', 'order crm/O1', 0
+      from (select '2022-01-01T00:00:00.000Z' as from_at, '${old}' as to_at, 'locked' as wanted
+        union all select '2022-02-01T00:00:00.000Z', '${old}', 'unlocked');
+    insert into difference (namespace, customer_id, level, subject, class, first_seen, last_seen, detail, ended_at)
+      select 'crm', 'C1', 'order', 'order:crm/' || value, 'missing', '2023-01-01T00:00:00.000Z', '${old}', 'not shown',
+        case value when 'O1' then '${old}' when 'O2' then strftime('%Y-%m-%dT%H:%M:%fZ', 'now') end
+      from json_each('["O1", "O2", "O3"]');
     update run set started_at = '2024-01-01' || substr(started_at, 11);
     update source_read set started_at = '${old}';
     insert into source_read (run_id, source, stream, started_at, finished_at, complete, whole, problem)
@@ -52,6 +62,7 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
     ),
     old: w.rows("select count(*) as count from observation where to_at is not null"),
     ended: w.rows("select about from manual_request where to_at is not null order by about"),
+    differences: w.rows("select subject from difference order by subject"),
     runs: w.rows("select count(*) as count from run where header = '{}'"),
     reads: w.rows(
       "select source, stream, count(*) as count, sum(complete = 0) as incomplete from source_read group by 1, 2 order by 1, 2",
@@ -81,7 +92,7 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
   const reported = await shown();
   expect(kept()).toMatchObject({
     old: [{ count: expect.toSatisfy((count: number) => count > 0) }],
-    ended: [{ about: "L1" }, { about: "L2" }, { about: "L3" }],
+    ended: [{ about: "L1" }, { about: "L2" }, { about: "L3" }, { about: "L5" }, { about: "L5" }],
     runs: [{ count: 0 }],
   });
 
@@ -97,7 +108,9 @@ it("history that is older than it is kept goes, and nothing that a promise or a 
   expect(kept()).toEqual({
     raw: [...openForm.map(({ raw_ref }) => ({ ref: raw_ref, version: 1 })), ...newest],
     old: [{ count: 0 }],
-    ended: [{ about: "L3" }],
+    // What the CRM asked for last stays: it says whether the CRM asks for something else now.
+    ended: [{ about: "L3" }, { about: "L5" }],
+    differences: [{ subject: "order:crm/O2" }, { subject: "order:crm/O3" }],
     // The last run of each job stays as it was.
     runs: [{ count: 3 }],
     reads: [

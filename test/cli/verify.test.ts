@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { company } from "../support/world/crm.ts";
+import { amend, line, numberOf, placedOrders, rule } from "../scenarios/life/placed-orders.ts";
 import { document, world } from "../support/cli.ts";
 
 it("an order that was placed and is gone from the platform is a finding: exit 3 and an alert, as long as it is so", async () => {
@@ -49,3 +50,35 @@ it.each(["E3", "M5", "M6", "E8", "M7"] as const)(
     expect(w.rows("select count(*) as count from observation_read where complete = 0")).toEqual([{ count: 0 }]);
   },
 );
+
+it("a product that was taken away and is shown again under our number is a finding; a stranger's is told, and is none", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.ended", "apply");
+  amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")] });
+  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+  const [bought] = w.rows<{ number: string }>(
+    "select channel_order_id as number from order_step where kind = 'bought'",
+  );
+  amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1")] });
+  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+  expect((await w.run("run", "verify")).exitCode).toBe(0);
+  const add = (customer: string, id: string, channelOrderId: string): void =>
+    void w.sandbox.hand({
+      action: "add-product",
+      assetNum: numberOf(w, `A${customer}`),
+      like: `P${customer}`,
+      fields: { crmProductId: id },
+      channelOrderId,
+    });
+  add("2", "R9", "somebody-else");
+  const strange = await w.run("run", "verify");
+  expect([strange.exitCode, strange.stdout]).toEqual([0, expect.stringContaining("1 extra and not ours")]);
+  add("1", "R1", bought?.number ?? "");
+  const { result: still, calls } = await w.writes(() => w.run("run", "verify"));
+  expect([still.exitCode, calls], still.stdout).toEqual([3, {}]);
+  expect(still.stdout).toMatch(/not as placed: crm\/C1: product R1 under asset number \d+: .*is gone/u);
+  expect(still.stdout).toContain("1 shown although taken away");
+  expect(still.stdout).toContain("1 extra and not ours");
+  w.sandbox.hand({ action: "drop-product", assetNum: numberOf(w, "A1"), crmProductId: "R1" });
+  expect((await w.run("run", "verify")).exitCode, "as long as it is so").toBe(0);
+});

@@ -162,9 +162,8 @@ describe("a key that nothing reads", () => {
   it("is refused with its line, and says that it is not used yet", async () => {
     const later = [
       ["locale: en\n", 1, "locale"],
-      ["assumptions:\n  deleteShape: full\n", 2, "assumptions.deleteShape"],
-      ["assumptions: {timeCodecs: {readLimit: iso}}\n", 1, "assumptions.timeCodecs.readLimit"],
-      ["assumptions:\n  cloudTypes: []\n  amendmentOrderIdTemplate: x\n", 2, "assumptions.cloudTypes"],
+      ["assumptions: {timeCodecs: {readTrialEnd: iso}}\n", 1, "assumptions.timeCodecs.readTrialEnd"],
+      ["assumptions:\n  timeCodecs:\n    readRecord: iso\n", 3, "assumptions.timeCodecs.readRecord"],
     ] as const;
     for (const [text, line, key] of later) {
       const bare = real.replace(/^assumptions:\n(?: .*\n)+/mu, "");

@@ -1,3 +1,4 @@
+import { standardRules } from "../support/world/rules.ts";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
@@ -47,8 +48,8 @@ export function ordersOf(
       },
       settings,
     );
-    const { meant, blocks } = planOrders(input, settings);
-    const [placement] = meant;
+    const { meant, blocks } = planOrders(input, { ...standardRules, settings });
+    const placement = meant.find((item) => item.kind === "place-order");
     if (placement === undefined) {
       waiting.push(`${formatKey(order)} ${blocks[0]?.[1].code ?? "nothing to do"}`);
       continue;
@@ -57,6 +58,7 @@ export function ordersOf(
       reference: (reference) => ("of" in reference ? `${reference.$ref} of ${reference.of}` : reference.$ref),
       privateValue: (marker) => values.get(markerKey(marker)),
       initialPassword: () => undefined,
+      newPassword: () => undefined,
     });
     if (!bound.ok) throw new Error(`${formatKey(order)} cannot be bound: ${JSON.stringify(bound.missing)}`);
     batchOrderRequestSchema.parse(bound.wire);
@@ -73,6 +75,7 @@ function desired<Body>(key: RecordKey, body: Body): Desired<Body> {
   return {
     key: { namespace: key.namespace, id: key.id },
     version: 1,
+    since: "",
     bodyHash: "",
     state: "current",
     pending: true,

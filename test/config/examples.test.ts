@@ -118,7 +118,9 @@ describe("config/production.example.yaml", () => {
 
   it("shows every setting that there is", () => {
     const names = new Set(shown.map(({ key }) => sameSetting(key)));
-    expect(rows.filter(({ key }) => !names.has(sameSetting(key))).map(({ key }) => key)).toEqual([]);
+    // A file says limits under one of their two names, and the example under the one of today.
+    const own = rows.filter(({ key }) => !/\blimits\.revokes\b/u.test(key));
+    expect(own.filter(({ key }) => !names.has(sameSetting(key))).map(({ key }) => key)).toEqual([]);
   });
 
   it("shows no setting that there is not", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { assumptions } from "../../src/contract/assumptions/assumptions.ts";
+import { evidenceOfRows } from "../../src/contract/assumptions/evidence.ts";
 import { missingAssumptions } from "../../src/contract/assumptions/missing.ts";
 import { rows } from "../../src/contract/assumptions/registry.ts";
 import { assumptionKeysNotUsedYet, assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
@@ -21,6 +22,15 @@ describe("assumptions", () => {
     ]);
   });
 
+  test("have each its evidence, and a question to send", () => {
+    expect([...evidenceOfRows.keys()]).toEqual(assumptions.map((row) => row.id));
+    for (const { id, kind } of assumptions) {
+      const evidence = evidenceOfRows.get(id);
+      expect(evidence?.letter, id).toMatch(/\?$/u);
+      if (kind === "choice") expect(evidence, id).toMatchObject({ contradictedBy: "nothing", stops: "nothing" });
+    }
+  });
+
   test("own every key of the settings, each key one row", () => {
     const keys = rows.list.flatMap(({ settings }) => Object.keys(settings));
     expect(keys).toEqual(Object.keys(assumptionSettingsSchema.shape));
@@ -38,8 +48,7 @@ describe("assumptions", () => {
       const own = Object.keys(settings);
       const deciding: readonly string[] = Array.isArray(decidedBy) ? decidedBy : [];
       expect(own, id).toEqual(expect.arrayContaining([...deciding]));
-      if (needs.length > 0 || own.length > 0)
-        expect(deciding.length > 0 || (typeof decidedBy === "object" && "notBuiltYet" in decidedBy), id).toBe(true);
+      if (needs.length > 0 || own.length > 0) expect(deciding.length, id).toBeGreaterThan(0);
       for (const { key } of needs) {
         const [name = "", inner] = key.split(".");
         expect(own, id).toContain(name);
@@ -51,7 +60,7 @@ describe("assumptions", () => {
   });
 
   test("that a later version decides by a key refuse it by name until then", () => {
-    expect(assumptionKeysNotUsedYet).toMatchObject({ "assumptions.deleteShape": "delete orders" });
+    expect(assumptionKeysNotUsedYet).toMatchObject({ "assumptions.timeCodecs.readRecord": "times in answers" });
     for (const key of Object.keys(assumptionKeysNotUsedYet)) {
       const [, name = "", inner] = key.split(".");
       expect(
@@ -86,7 +95,7 @@ describe("assumptions", () => {
     expect(refused({ timeCodecs: { productTrialEnd: "epoch_ms" } })).toBe(true);
     expect(refused({ channelOrderIdTemplate: "fixed" })).toBe(true);
     expect(refused({ channelOrderIdTemplate: "{id}-{other}" })).toBe(true);
-    expect(refused({ syncMode: "async" })).toBe(true);
+    expect(refused({ syncMode: "later" })).toBe(true);
     expect(refused({ dateZone: "Nowhere/Town" })).toBe(true);
     expect(refused({ pooolBatch: 1 })).toBe(true);
   });

@@ -18,6 +18,7 @@ import { customerRow, staffRow } from "../support/world/crm.ts";
 import { wholeSource } from "../simulation/crm-source.ts";
 import { assumptions } from "../simulation/engine.ts";
 import { SimulatedServices } from "../simulation/services.ts";
+import { standardPolicies } from "../support/world/rules.ts";
 import { Draws, Timeline } from "../simulation/timeline.ts";
 
 /** A request as it left, and when, in virtual milliseconds. */
@@ -123,6 +124,7 @@ export class RateWorld {
         settings: { ...assumptions, poolBatch: 50, staffPage: { base: 1, size: 100 } },
         settle: settleSettingsSchema.parse({}),
         ordersUnseen: "resend",
+        policies: standardPolicies,
         concurrency: this.#concurrency,
         clock: this.timeline.clock(),
         random: this.#draws,

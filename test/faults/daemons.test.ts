@@ -369,7 +369,7 @@ async function openHold(path: string): Promise<string> {
   const ledger = await openLedger(path);
   const customer = { namespace: "crm", id: "C1" };
   const amount = { count: 9, allowed: 5, total: 9, explanation: "9 of 9" };
-  const hold = await ledger.approvals.open({ scope: "enterprise", customer, setHash: "0", ...amount });
+  const hold = await ledger.approvals.open({ scope: "enterprise", customer, setHash: "0", operations: [], ...amount });
   ledger.close();
   return hold.id;
 }

@@ -43,7 +43,7 @@ const columns: Record<HostileStream, string[]> = {
 };
 
 const mappings = {
-  customers: mappingOf("customers"),
+  customers: mappingOf("customers", "csv"),
   orders: {
     id: "id",
     customerId: "customer",

@@ -24,6 +24,7 @@ import { Draws } from "../simulation/timeline.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { sampled } from "../support/sizes.ts";
+import { standardPolicies } from "../support/world/rules.ts";
 import { fillCompany } from "./daemon-in-weather.ts";
 
 /**
@@ -97,8 +98,9 @@ class TokenWorld {
           sources: [wholeSource(this.#company)],
           streams: [],
           settings: assumptions,
-          settle: { timeMs: 200, readings: 2, maxWaitMs: 10_000 },
+          settle: { timeMs: 200, readings: 2, maxWaitMs: 10_000, asyncDeadlineMs: 2_000, asyncPauseMs: 100 },
           ordersUnseen: "resend",
+          policies: standardPolicies,
           concurrency: customers,
           clock: systemClock,
           random: systemRandomness,

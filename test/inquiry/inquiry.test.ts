@@ -121,6 +121,7 @@ describe("status", () => {
       total: 9,
       setHash: "s",
       explanation: "9 of 9 assignments of this enterprise would be taken away; 5 are allowed",
+      operations: [],
     });
     const facts = await inquiry.status();
     expect(statusText(facts, now)).toMatch(new RegExp(`${hold.id} +crm/C1 +open`));

@@ -4,6 +4,7 @@ import Database from "better-sqlite3";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import type { Inquiry } from "../../src/inquiry/inquiry.ts";
+import { copyLedger } from "../../src/ledger/database/copy.ts";
 import { openDatabase } from "../../src/ledger/database/database.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
 import { folder as newFolder, openLedger, sqlite } from "../support/world/start.ts";
@@ -21,12 +22,15 @@ const small = [
   "open_circuit",
   "tally",
   "record_tally",
+  "assumption_met",
   "kysely_migration",
 ];
 
 /** Indexes over what waits for something: what is finished is not in them. */
 const work = [
   "asset_number_free",
+  "by_hand_live",
+  "difference_live",
   "hold_open",
   "manual_request_due",
   "operation_held",
@@ -89,6 +93,14 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
   "a report's instant": {
     statement: /^select "at" from "audit" order by "sequence" desc limit \?$/u,
     why: "the newest entry alone",
+  },
+  "limits: how many locks stand": {
+    statement: /^select count\(\*\) as count from placed_order p cross join record_version v /u,
+    why: "only where a run takes locks away, and each order once",
+  },
+  "limits: what was approved of each kind": {
+    statement: /^select kind, count\(\*\) as count from approved_operation group by kind$/u,
+    why: "a row for each operation that a person approved, and only where something is taken away",
   },
   "report orders": {
     statement: /^select p\.from_at as at, p\.origin as event, .* from placed_order p/u,
@@ -207,6 +219,7 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
   await inquiry.status();
   for (const stream of ["customers", "orders", "staff"] as const) await inquiry.find(stream, "none");
   await inquiry.agreement();
+  await inquiry.assumptions();
   await inquiry.auditHead();
   await inquiry.run("r");
   await inquiry.operation("o");
@@ -252,6 +265,14 @@ it("no statement looks through what is finished, but for those that are named wi
   await ledger.private.latestSealed("r");
   await ledger.journal.countedFrom("k", 1);
   ledger.audit.verify();
+  for (const verdict of ["confirmed", "contradicted"] as const)
+    await ledger.assumptions.met([{ row: "A12", verdict, evidence: "e" }]);
+  await ledger.assumptions.flush();
+  expect(ledger.assumptions.contradictions.size).toBe(1);
+  await ledger.assumptions.accept("A12", { by: "b", reason: "r" });
+  await ledger.assumptions.wholeList("none");
+  await ledger.assumptions.incompleteList("e");
+  await ledger.assumptions.wholeList("e");
   await ledger.journal.intend({
     operation: update("c9"),
     runId: null,
@@ -263,6 +284,7 @@ it("no statement looks through what is finished, but for those that are named wi
   const inquiry = openInquiry(ledger.path);
   await askEverything(inquiry);
   inquiry.close();
+  copyLedger(ledger.path, join(newFolder(), "copy.db"));
   spy.mockRestore();
 
   const texts = [...prepared].map(flat);

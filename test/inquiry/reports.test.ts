@@ -133,6 +133,7 @@ describe("the report of orders", () => {
         channelOrderId: "CO-O1",
         bodyHash: desired?.bodyHash ?? "",
         version: 1,
+        products: 1,
         operationId: null,
         origin: "placed",
         licenceOrders: [
@@ -269,6 +270,7 @@ describe("the report of exceptions", () => {
       total: 100,
       setHash: "s",
       explanation: "30 of 100 assignments would be taken away",
+      operations: [],
     });
     await world.reject("customers", undefined);
     await world.read("staff", [], { complete: false });
@@ -560,7 +562,10 @@ describe("reconciliation", () => {
   it("calls an assignment extra when the CRM no longer gives it, and different when another member holds it", async () => {
     const { world, shown } = await agreedWorld();
     await world.observe(key("C1"), changed(shown, "asset", "8000000001", { holder: "M2" }));
-    expect((await rowsOf(world, "different")).map((row) => row["details"])).toEqual([["held by the member M2"]]);
+    expect((await rowsOf(world, "different")).map((row) => row["details"])).toEqual([
+      ["held by the member M2"],
+      ["M5 shows it with the member M1, and M6 with the member M2; nothing is done on it (A34)"],
+    ]);
     await world.observe(key("C1"), shown);
     await world.read("staff", [{ staff: staffRecord("S1", "C1") }]);
     expect((await rowsOf(world, "extra")).map((row) => [row["level"], row["details"]])).toEqual([
@@ -581,6 +586,7 @@ describe("reconciliation", () => {
         channelOrderId: "CO-O5",
         bodyHash: "h",
         version: 1,
+        products: 1,
         operationId: null,
         origin: "adopted",
         licenceOrders: [{ sequence: 1, licenseType: "cloud_account", platformCustomerId: "", licenseOrderId: "L-O5" }],

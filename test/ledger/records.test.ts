@@ -111,6 +111,19 @@ describe("records that are read again", () => {
     ]);
   });
 
+  it("count how often in a row they came back to the form before their last one", async () => {
+    const { ledger, path } = await openLedger();
+    const flips: unknown[] = [];
+    for (const branch of ["1", "2", "1", "1", "2", "1", "3", "1", "3"]) {
+      await read(ledger, [{ ...a, body: { branch } }, b]);
+      flips.push(sqlite(path).prepare("select flips from record where id = 'A'").pluck().get());
+    }
+    expect(flips).toEqual([0, 0, 1, 1, 2, 3, 0, 1, 2]);
+    expect(rowsOf(path, "select flips, previous_hash from record where id = 'B'")).toEqual([
+      { flips: 0, previous_hash: null },
+    ]);
+  });
+
   it("are unchanged when only what the mapping leaves out changed", async () => {
     const { ledger, path } = await openLedger();
     await read(ledger, [a]);
@@ -130,6 +143,23 @@ describe("records that are read again", () => {
     expect(stateOf(path, "O", "orders")).toMatchObject({ pending: 0 });
     await read(ledger, [{ ...a, body: { branch: "1", place: "2" } }]);
     expect(stateOf(path, "O", "orders")).toMatchObject({ pending: 1 });
+  });
+});
+
+describe("records that wait for nothing that comes by itself", () => {
+  it("are looked at once by each version of the program, and those in quarantine are not", async () => {
+    const { ledger, path } = await openLedger();
+    expect(await ledger.records.wakeRules("1.0")).toBe(0);
+    await read(ledger, [a, b, { id: "C", body: { branch: "1" } }]);
+    const waits = { stream: "customers", outcome: "deferred", code: "amendment.not-enabled", reason: "x" } as const;
+    const done = { stream: "customers", key: key("B"), outcome: "planned" } as const;
+    await ledger.records.setOutcomes("r", [{ ...waits, key: key("A") }, done, { ...waits, key: key("C") }]);
+    sqlite(path).exec("update record set state = 'quarantined' where id = 'C'");
+    const pending = () => sqlite(path).prepare("select id from record where pending = 1").pluck().all();
+    expect([await ledger.records.wakeRules("1.0"), pending()]).toEqual([0, []]);
+    expect([await ledger.records.wakeRules("1.1"), pending()]).toEqual([1, ["A"]]);
+    await ledger.records.setOutcomes("r", [{ ...waits, key: key("A") }]);
+    expect([await ledger.records.wakeRules("1.1"), pending()]).toEqual([0, []]);
   });
 });
 

@@ -38,17 +38,17 @@ async function send(ledger: Ledger): Promise<string> {
 describe("what a person takes back", () => {
   it("is refused whole from its intent until its outcome is known, and where it is done, and changes nothing then", async () => {
     const { ledger, path } = await openLedger();
-    await ledger.state.ask(ours, [lock("A"), lock("B")], whose);
-    await ledger.state.ask(theirs, [lock("C")], whose);
+    await ledger.requests.ask(ours, [lock("A"), lock("B")], whose);
+    await ledger.requests.ask(theirs, [lock("C")], whose);
     const id = await send(ledger);
     const standing = () => rowsOf(path, "select * from manual_request order by about");
     const before = standing();
     const inDoubt = { code: "request.in-doubt", message: expect.stringContaining(id) };
     for (const state of ["unknown", "parked"] as const) {
-      await expect(ledger.state.withdraw(ours, [named("A")], whose)).rejects.toMatchObject(inDoubt);
+      await expect(ledger.requests.withdraw(ours, [named("A")], whose)).rejects.toMatchObject(inDoubt);
       await ledger.journal.conclude(id, { state, changes: [], audit: { kind: state, body: {} } });
     }
-    await expect(ledger.state.withdraw(ours, [named("A")], whose)).rejects.toMatchObject(inDoubt);
+    await expect(ledger.requests.withdraw(ours, [named("A")], whose)).rejects.toMatchObject(inDoubt);
     expect(standing()).toEqual(before);
 
     const answered = (about: string, status: 1 | 4) =>
@@ -61,10 +61,10 @@ describe("what a person takes back", () => {
     const done = standing();
     const nothing = { code: "request.nothing-to-withdraw", exitCode: 64 };
     for (const names of [[named("B"), named("A")], [named("B", "unlocked")], [named("C")]])
-      await expect(ledger.state.withdraw(ours, names, whose)).rejects.toMatchObject(nothing);
+      await expect(ledger.requests.withdraw(ours, names, whose)).rejects.toMatchObject(nothing);
     expect(standing()).toEqual(done);
-    await ledger.state.withdraw(ours, [named("B")], whose);
-    await ledger.state.withdraw(theirs, [named("C")], whose);
+    await ledger.requests.withdraw(ours, [named("B")], whose);
+    await ledger.requests.withdraw(theirs, [named("C")], whose);
     expect((await ledger.state.known(ours)).requests).toMatchObject([{ about: "A", answer: { status: 1 } }]);
     expect((await ledger.state.known(theirs)).requests).toEqual([]);
     const taken = rowsOf(path, "select subject from audit where kind = 'request-withdrawn' order by sequence");
@@ -74,7 +74,7 @@ describe("what a person takes back", () => {
 
   it("stands in the way of another customer's request for the same until it is done", async () => {
     const { ledger, path } = await openLedger();
-    await ledger.state.ask(ours, [lock("A"), lock("B")], whose);
+    await ledger.requests.ask(ours, [lock("A"), lock("B")], whose);
     const operationId = await send(ledger);
     const taken = { code: "request.of-another-customer", message: expect.stringContaining("crm/1"), exitCode: 64 };
     const before = rowsOf(path, "select * from manual_request order by about");
@@ -83,7 +83,7 @@ describe("what a person takes back", () => {
         const answer = { of: "lock", about: "A", wanted: "locked", answer: { status }, operationId } as const;
         await ledger.state.record(ours, [{ type: "request-answered", ...answer }]);
       }
-      const asked = ledger.state.ask(theirs, [lock("C"), lock("A")], whose);
+      const asked = ledger.requests.ask(theirs, [lock("C"), lock("A")], whose);
       if (status === 1) await asked;
       else await expect(asked, `status ${status}`).rejects.toMatchObject(taken);
       if (status === undefined) expect(rowsOf(path, "select * from manual_request order by about")).toEqual(before);
@@ -95,7 +95,7 @@ describe("what a person takes back", () => {
 
   it("is told as damage where a column of it is not what was written", async () => {
     const { ledger, path } = await openLedger();
-    await ledger.state.ask(ours, [lock("A")], whose);
+    await ledger.requests.ask(ours, [lock("A")], whose);
     changeFile(path, "update manual_request set details = '{}'");
     await expect(ledger.state.known(ours)).rejects.toMatchObject({ code: "ledger.damaged", exitCode: 65 });
     ledger.close();

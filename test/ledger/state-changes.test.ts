@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { formatKey } from "../../src/crm/keys.ts";
 import type { RecordKey } from "../../src/crm/model.ts";
+import { theCrm } from "../../src/operation/request.ts";
 import { applyChange } from "../../src/operation/state.ts";
 import { withNumbers } from "../../src/operation/state/asset-numbers.ts";
 import type { Known, StateChange } from "../../src/operation/state.ts";
@@ -9,7 +10,7 @@ import { customerRecord, orderRecord } from "../support/world/records.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { rowsOf } from "../support/world/start.ts";
 
-const runs = 60;
+const runs = 120;
 const key = (id: string): RecordKey => ({ namespace: "crm", id });
 
 /** One thing that is learned; names are made different for each sequence. */
@@ -40,6 +41,14 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
         examined: origin === "created",
       },
     })),
+  unlinked: owner.map((whose) => (name) => ({
+    type: "unlinked",
+    customer: key(name(whose)),
+    enterpriseGlobalId: name("E-1"),
+    by: "anna",
+    reason: "wrong",
+  })),
+  "acknowledged-ended": owner.map((whose) => (name) => ({ type: "acknowledged-ended", customer: key(name(whose)) })),
   examined: owner.map((whose) => (name) => ({ type: "examined", customer: key(name(whose)) })),
   "platform-customers": fc
     .record({
@@ -81,10 +90,49 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
       channelOrderId: name(`CO-${order}`),
       bodyHash: "hash",
       version: 1,
+      products: 1,
       operationId: null,
       origin: origin === "adopted" ? "adopted" : "placed",
       licenceOrders: [{ sequence: 1, licenseType: "cloud_account", platformCustomerId: "P-1", licenseOrderId: "L" }],
     })),
+  "order-bought": fc
+    .record({ owner, order: fc.constantFrom("O-1", "O-2"), n: fc.nat(99) })
+    .map(({ owner: whose, order, n }) => (name) => ({
+      type: "order-bought",
+      order: key(name(whose === "C" ? order : `${order}-other`)),
+      customer: key(name(whose)),
+      channelOrderId: name(`CO-${order}-${n}`),
+      version: 1,
+      items: [{ instanceId: "I", unit: 0, number: name("A-1"), products: ["P"], packages: [] }],
+      licenceOrders: [],
+      products: 1,
+      operationId: null,
+      origin: "found",
+    })),
+  "order-removed": fc
+    .record({ owner, order: fc.constantFrom("O-1", "O-2") })
+    .map(({ owner: whose, order }) => (name) => ({
+      type: "order-removed",
+      order: key(name(whose === "C" ? order : `${order}-other`)),
+      customer: key(name(whose)),
+      items: [{ instanceId: "I", unit: 0, number: null, product: null, channelOrderId: null, licenseOrderId: null }],
+      products: 1,
+      operationId: null,
+      origin: "found",
+    })),
+  "order-priced": fc.constantFrom("O-1", "O-2").map((order) => (name) => ({
+    type: "order-priced",
+    order: key(name(order)),
+    customer: key(name("C")),
+    version: 1,
+    items: [{ product: null, from: null, to: { currency: "EUR", minor: 1 } }],
+  })),
+  "order-agreed": fc
+    .record({ order: fc.constantFrom("O-1", "O-2"), bodyHash: fc.constantFrom("hash", "other") })
+    .map(({ order, bodyHash }) => (name) => ({ type: "order-agreed", order: key(name(order)), version: 2, bodyHash })),
+  "numbers-ended": fc
+    .constantFrom(["861"], ["862", "863"])
+    .map((numbers) => (name) => ({ type: "numbers-ended", numbers: numbers.map((item) => name(item)) })),
   "numbers-taken": fc.constantFrom(["1", "2"], ["2", "3", "4"]).map((numbers) => (name) => ({
     type: "numbers-taken",
     numbers: numbers.map((item) => name(item)),
@@ -101,6 +149,18 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
     memberGlobalId: id.startsWith("M") ? name(id) : id,
     origin: "created",
     profile,
+  })),
+  "staff-edited": fc.record({ owner, staff, note: fc.constantFrom("r1", "r2") }).map((edit) => (name) => ({
+    type: "staff-edited",
+    staff: key(name(edit.staff)),
+    customer: key(name(edit.owner)),
+    profile: { ...profile, remark: edit.note, unread: ["remark"] },
+  })),
+  "staff-unlinked": fc.record({ owner, staff }).map(({ owner: whose, staff: who }) => (name) => ({
+    type: "staff-unlinked",
+    staff: key(name(who)),
+    customer: key(name(whose)),
+    operationId: null,
   })),
   "enterprise-code": fc
     .record({ enterprise, code: fc.constantFrom("X1", "X2") })
@@ -128,8 +188,13 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
     operationId: null,
   })),
   "request-made": fc
-    .record({ owner, assetNumber, wanted: fc.constantFrom("locked" as const, "unlocked" as const) })
-    .map(({ owner: whose, assetNumber: asset, wanted }) => (name) => ({
+    .record({
+      owner,
+      assetNumber,
+      wanted: fc.constantFrom("locked" as const, "unlocked" as const),
+      by: fc.constantFrom("tester", theCrm),
+    })
+    .map(({ owner: whose, assetNumber: asset, wanted, by }) => (name) => ({
       type: "request-made",
       customer: key(name(whose)),
       request: {
@@ -137,7 +202,7 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
         about: name(asset),
         wanted,
         details: { licenseType: "normal_recover_usbkey", largeCustomer: false },
-        by: "tester",
+        by,
         reason: "lost",
       },
     })),
@@ -176,6 +241,15 @@ const steps: Record<StateChange["type"] | "fix", fc.Arbitrary<Step>> = {
     shown: [{ kind: "member", subject: "another", body: {} }],
   })),
   "observation-failed": fc.constant((name) => ({ type: "observation-failed", customer: key(name("C")) })),
+  "done-by-hand": fc.constant((name) => ({
+    type: "done-by-hand",
+    stream: "staff",
+    key: key(name("S-1")),
+    bodyHash: "hash",
+    by: "anna",
+    reason: "done",
+    unseen: ["mobile number"],
+  })),
   "secrets-wiped": fc.constant(() => ({ type: "secrets-wiped", ref: "orders/crm/O", version: 1 })),
 };
 
@@ -205,7 +279,7 @@ async function taken(
     const wanted = [
       { instanceId: "I", quantity: step.quantity, given: [], wireNumber: (digits: string) => `86${digits}` },
     ];
-    return withNumbers(known, (await ledger.state.fixNumbers(key(step.fix), wanted)).fixed);
+    return withNumbers(known, (await ledger.state.fixNumbers(key(step.fix), customer, wanted)).fixed);
   }
   const gid = step.type === "linked" ? step.link.enterpriseGlobalId : undefined;
   if ("enterpriseGlobalId" in step && step.type !== "staff-linked") {
@@ -271,6 +345,7 @@ it("what is learned of a customer, applied in memory, is what its rows say when 
   // Each change that a customer's state knows of was among them, and changed something.
   expect([...changed].sort()).toEqual([
     "acknowledged",
+    "acknowledged-ended",
     "asset-granted",
     "asset-revoked",
     "enterprise-code",
@@ -278,11 +353,18 @@ it("what is learned of a customer, applied in memory, is what its rows say when 
     "fix",
     "linked",
     "members-protected",
+    "numbers-ended",
+    "order-agreed",
+    "order-bought",
     "order-placed",
+    "order-removed",
     "platform-customers",
     "request-answered",
     "request-made",
     "request-withdrawn",
+    "staff-edited",
     "staff-linked",
+    "staff-unlinked",
+    "unlinked",
   ]);
 });

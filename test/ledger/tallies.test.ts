@@ -6,6 +6,7 @@ const counts: Record<string, string> = {
   link: "link where to_at is null",
   placed_order: "placed_order where to_at is null",
   staff_link: "staff_link where to_at is null",
+  "staff_link adopted": "staff_link where to_at is null and origin = 'adopted'",
   assignment: "assignment where to_at is null",
   "asset_number fixed": "asset_number where fixed_at is not null",
   observation_read: "observation_read",
@@ -15,7 +16,12 @@ const counts: Record<string, string> = {
 it("the tallies are what counting says, whatever happens to the rows", async () => {
   const { world } = await agreedWorld();
   const database = sqlite(world.ledger.path);
+  const products = "select coalesce(sum(products), 0) from placed_order where to_at is null";
   const wrong = (): string[] => [
+    ...(Number(database.prepare(products).pluck().get()) ===
+    Number(database.prepare("select count from tally where name = 'product'").pluck().get())
+      ? []
+      : ["product"]),
     ...Object.entries(counts).flatMap(([name, rows]) => {
       const counted = Number(database.prepare(`select count(*) from ${rows}`).pluck().get());
       const kept = Number(database.prepare("select count from tally where name = ?").pluck().get(name));
@@ -39,6 +45,10 @@ it("the tallies are what counting says, whatever happens to the rows", async () 
       `update ${table} set to_at = '2026-10-03T00:00:00.000Z'`,
       `update ${table} set to_at = null`,
     ]),
+    "update placed_order set products = 7",
+    "update placed_order set products = null",
+    "update placed_order set products = 2",
+    "delete from placed_order",
     "update asset_number set fixed_at = null",
     "update asset_number set fixed_at = taken_at",
     "update observation_read set complete = 0",

@@ -220,6 +220,23 @@ const cases = [
       ] as const,
   ),
   [
+    operation("borrow-assets", {
+      customer,
+      subject: "loan:8000000009",
+      records: [{ stream: "customers", ...customer }],
+      target: { memberGlobalId: "6300000000000000001" },
+      payload: { borrowedUsbKey: "8000000009", assetIDs: ["6500000000000000001"] },
+      reason: "anna.lee asked to have 1 asset of crm/S1 lent",
+      before: { "8000000009": "2026-10-01T08:00:00.000Z" },
+      after: {
+        staff: { namespace: "crm", id: "S1" },
+        memberGlobalId: "6300000000000000001",
+        assets: [{ number: "8000000001", assetId: "6500000000000000001" }],
+      },
+    }),
+    "fd3328d12cd1e63746a6fbc837d083fd26dd62ce178b2ae0598477cf709ebe85",
+  ],
+  [
     operation("take-asset-numbers", {
       customer: { namespace: "", id: "" },
       subject: "pool",

@@ -14,11 +14,13 @@ const known: Bindings = {
   reference: (reference) => (reference.$ref === "enterpriseGlobalId" ? "ENT" : `${reference.$ref} of ${reference.of}`),
   privateValue: (value) => `${value.field} of ${value.$private}@${value.version}`,
   initialPassword: (person) => `password of ${person}`,
+  newPassword: (person) => `new password of ${person}`,
 };
 const nothing: Bindings = {
   reference: () => undefined,
   privateValue: () => undefined,
   initialPassword: () => undefined,
+  newPassword: () => undefined,
 };
 
 const everyKind: JsonObject = {
@@ -119,7 +121,7 @@ describe("binding a payload", () => {
 
 describe("what is known of a customer", () => {
   const ann = staff("ann");
-  const values = { privateValue: () => undefined, initialPassword: () => undefined };
+  const values = { privateValue: () => undefined, initialPassword: () => undefined, newPassword: () => undefined };
   const of = (given: Parameters<typeof situation>[0]["known"]) =>
     bindingsFrom(payloadFactsOf(situation(given === undefined ? {} : { known: given }).known), settingsWith(), values);
 

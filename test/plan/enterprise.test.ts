@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { needsOf } from "../../src/plan/needs.ts";
 import { asset, product } from "../support/world/instances.ts";
+import { standardPolicies } from "../support/world/rules.ts";
 import {
   assignment,
   customer,
@@ -71,6 +72,15 @@ describe("a customer that E3 does not show", () => {
     });
   });
 
+  it("is bound or made as its own record says, whatever the configuration says of the others", () => {
+    const kinds = (creation: "create" | "bind", enterpriseCreation: "E1" | "E2"): string[] =>
+      plan({ customer: customer({ creation }) }, { settings: settingsWith({ enterpriseCreation }) }).operations.map(
+        (operation) => operation.endpoint,
+      );
+    expect(kinds("bind", "E2")).toEqual(["E1"]);
+    expect(kinds("create", "E1")).toEqual(["E2"]);
+  });
+
   it("gets its address by an E4 after E1, which carries none", () => {
     const settings = settingsWith({ enterpriseCreation: "E1" });
     const [bind] = plan({}, { settings }).operations;
@@ -92,7 +102,7 @@ describe("a customer that E3 does not show", () => {
     expect(outcomes(plan({ customer: own, known: linked(own) }, { settings }))).toEqual([
       "customers crm/ALFKI planned",
     ]);
-    expect(plan({ customer: own, observed: { enterprises: found("E-9") } }, { settings }).changes).toHaveLength(2);
+    expect(plan({ customer: own, observed: { enterprises: found("E-9") } }, { settings }).changes).toHaveLength(3);
   });
 
   it("waits while no channel code is set, and says which setting lacks; E3 was not asked", () => {
@@ -111,6 +121,26 @@ describe("a customer that E3 does not show", () => {
     const planned = plan({ observed: { enterprises: undefined } });
     expect(planned.operations).toEqual([]);
     expect(outcomes(planned)).toEqual(["customers crm/ALFKI deferred customer.not-looked-up"]);
+  });
+});
+
+describe("a customer that a person unlinked", () => {
+  it("is neither made nor adopted, whatever E3 shows", () => {
+    const known = { unlinked: { at: "2026-11-22T00:00:00.000Z", by: "anna", reason: "the wrong one" } };
+    for (const enterprises of [[], found("E-9"), found("E-9", "E-8"), undefined]) {
+      const planned = plan({
+        known,
+        orders: [simple],
+        observed: { enterprises },
+      });
+      expect(planned.operations).toEqual([]);
+      expect(planned.changes).toEqual([]);
+      expect(outcomes(planned)).toEqual([
+        "customers crm/ALFKI deferred enterprise.unlinked",
+        "orders crm/1 deferred customer.blocked",
+      ]);
+    }
+    expect(needsOf(situation({ known }), true).enterprises).toBe(false);
   });
 });
 
@@ -201,6 +231,24 @@ describe("a linked customer", () => {
     expect(plan({ customer: now, known: linked(before) }).operations).toEqual([]);
   });
 
+  it("gets none where the policy says so, and its record tells of it or does not", () => {
+    const now = customer({ name: "New" }, { version: 2 });
+    const saying = (update: "report" | "ignore" | "hold"): string[] => {
+      const enterprises = { ...standardPolicies.enterprises, update };
+      const planned = plan(
+        { customer: now, known: linked(before) },
+        { policies: { ...standardPolicies, enterprises } },
+      );
+      return [...lines(planned), ...outcomes(planned)];
+    };
+    expect(saying("report")).toEqual(["customers crm/ALFKI deferred policy.reported"]);
+    expect(saying("ignore")).toEqual(["customers crm/ALFKI planned"]);
+    expect(saying("hold"), "the gate holds it").toEqual([
+      "update-enterprise customer:crm/ALFKI",
+      "customers crm/ALFKI planned",
+    ]);
+  });
+
   it("whose address is gone keeps it on the platform, or gets an empty one, by choice", () => {
     const now = customer({ address: undefined }, { version: 2 });
     expect(plan({ customer: now, known: linked(before) }).operations).toEqual([]);
@@ -225,11 +273,14 @@ describe("a linked customer", () => {
     const planned = plan({ customer: now, known: linked(before), orders: [simple] });
     expect(planned.operations).toEqual([]);
     expect(outcomes(planned)).toEqual([
-      "customers crm/ALFKI deferred amendment.not-enabled",
-      "orders crm/1 deferred amendment.not-enabled",
+      "customers crm/ALFKI deferred policy.reported",
+      "orders crm/1 deferred enterprise.renumbered",
     ]);
     expect(planned.records.map((record) => record.again)).toEqual([false, true]);
-    expect(planned.records[0]?.reason).toContain("is now OTHER, and the enterprise is linked under ALFKI");
+    for (const { reason } of planned.records) {
+      expect(reason).toContain("is now OTHER, and the enterprise is linked under ALFKI");
+      expect(reason).toContain(`crm-sync link crm/ALFKI ${enterpriseGlobalId}`);
+    }
   });
 });
 
@@ -271,13 +322,39 @@ describe("a customer whose record is not to be worked on", () => {
     ]);
   });
 
-  it("stays as it is on the platform when it is gone from the CRM, and says so", () => {
-    const own = customer({}, { state: "absent" });
-    expect(outcomes(plan({ customer: own, known: linked(own) }))).toEqual([
-      "customers crm/ALFKI deferred amendment.not-enabled",
-    ]);
+  it("stays as it is on the platform when it is gone from the CRM, and says so, as the policy has it", () => {
+    const own = customer({ name: "Renamed", mergedInto: { id: "BONAP" } }, { state: "absent" });
+    const told = plan({ customer: own, known: linked(customer()) });
+    expect([told.operations, told.waits]).toEqual([[], undefined]);
+    expect(outcomes(told)).toEqual(["customers crm/ALFKI deferred policy.reported"]);
+    expect(told.records[0]?.reason).toMatch(/merged into crm\/BONAP; its enterprise ENT-1 stays/u);
+    const enterprises = { ...standardPolicies.enterprises, gone: "ignore" as const };
+    const ignored = plan({ customer: own, known: linked(own) }, { policies: { ...standardPolicies, enterprises } });
+    expect(outcomes(ignored)).toEqual(["customers crm/ALFKI planned"]);
     expect(outcomes(plan({ customer: own }))).toEqual(["customers crm/ALFKI deferred customer.gone"]);
     expect(needsOf(situation({ customer: own }), false).enterprises).toBe(false);
+  });
+
+  it("that is gone gets no new order and no new account; what is taken from its people who are gone too is taken", () => {
+    const own = customer({}, { state: "absent" });
+    const [ann, bob, cleo] = [staff("ann"), staff("bob", {}, { state: "absent" }), staff("cleo")];
+    const later = order("2", { instances: [asset("b"), product("q", "b")] });
+    const known = linked(own, {
+      placedOrders: placed(simple),
+      staffLinks: staffLinks(ann, bob),
+      assignments: [assignment(bob, "N1")],
+    });
+    const planned = plan({
+      customer: own,
+      orders: [simple, later],
+      staff: [ann, bob, cleo],
+      known,
+      observed: shown(["ann", "bob"], { N1: "bob" }),
+    });
+    expect(planned.operations.map(({ kind }) => kind)).toEqual(["revoke-assets"]);
+    expect(outcomes(planned)).toContain("orders crm/1 planned");
+    expect(outcomes(planned)).toContain("orders crm/2 deferred customer.gone");
+    expect(outcomes(planned)).toContain("staff crm/cleo deferred customer.gone");
   });
 
   it("holds up orders and staff that came before it, and lets them go on later", () => {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { allowedBy, judgeLimits, withoutHeld } from "../../src/plan/limits.ts";
-import type { Destruction, Verdict } from "../../src/plan/limits.ts";
+import type { PolicyWord } from "../../src/operation/policy.ts";
+import { noWeight, takenThings } from "../../src/operation/taking.ts";
+import type { TakenThing } from "../../src/operation/taking.ts";
+import { allowedBy, holdOf, judgeTakings, withoutHeld } from "../../src/plan/limits.ts";
+import type { Counts, HeldFor, Taking, TakingLimits, TakingRule, Windows } from "../../src/plan/limits.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import { asset, product } from "../support/world/instances.ts";
 import {
@@ -17,25 +20,81 @@ import {
   staffLinks,
 } from "./situation.ts";
 
-const defaults = limitsSettingsSchema.parse({}).revokes;
+const defaults = limitsSettingsSchema.parse({}).taking;
+const nothing: Counts = { seats: 0, products: 0, accounts: 0, locks: 0 };
+const never: Windows = { day: nothing, week: nothing };
+/** Every policy applies, and nothing was earned. */
+const applies: TakingRule = { word: () => "apply", earned: () => 0, toEarn: 10 };
 
-function destruction(id: string, count: number, live: number, approved = false): Destruction {
-  return { customer: { namespace: "crm", id }, count, live, approved };
+interface Destruction {
+  takings: Taking[];
+  live: Partial<Counts>;
 }
 
-function judged(items: Destruction[], liveInAll: number): string[] {
-  return judgeLimits(items, defaults, liveInAll).map(
-    (verdict) => `${verdict.customer.id} ${verdict.released ? "released" : `held by ${verdict.scope}`}`,
+/** One operation that takes away so many of a thing. */
+function taking(id: string, fields: Partial<Taking> = {}): Taking {
+  const thing = fields.thing ?? "seats";
+  const count = fields.count ?? 1;
+  return {
+    customer: { namespace: "crm", id },
+    hash: `${id} ${thing} ${count}`,
+    kind: "revoke-assets",
+    policy: "seats.revoked",
+    thing,
+    count,
+    weight: { ...noWeight, [thing]: count },
+    reason: "the CRM no longer has it",
+    approved: false,
+    alone: false,
+    flips: undefined,
+    records: [],
+    stands: undefined,
+    rebuilt: false,
+    ...fields,
+  };
+}
+
+function destruction(id: string, count: number, live: number, approved = false): Destruction {
+  return { takings: [taking(id, { count, approved })], live: { seats: live } };
+}
+
+interface Around {
+  all?: Partial<Counts>;
+  limits?: TakingLimits;
+  windows?: Windows;
+  rule?: TakingRule;
+}
+
+/** Why each operation is held, by its hash; of all things a million live where nothing else is said. */
+function heldOf(items: readonly Destruction[], around: Around = {}): ReadonlyMap<string, HeldFor> {
+  const { all = {}, limits = defaults, windows = never, rule = applies } = around;
+  const many: Counts = { seats: 1_000_000, products: 1_000_000, accounts: 1_000_000, locks: 1_000_000 };
+  const own = new Map(items.flatMap(({ takings, live }) => takings.map((item) => [item.customer.id, live] as const)));
+  const live = { of: ({ id }: { id: string }) => ({ ...nothing, ...own.get(id) }), all: { ...many, ...all } };
+  return judgeTakings(
+    items.flatMap(({ takings }) => takings),
+    limits,
+    live,
+    windows,
+    rule,
   );
 }
 
-function only(count: number, live: number, liveInAll: number): Verdict {
-  const [verdict] = judgeLimits([destruction("a", count, live)], defaults, liveInAll);
-  if (verdict === undefined) throw new Error("no verdict");
-  return verdict;
+function judged(items: readonly Destruction[], liveInAll: number, around: Around = {}): string[] {
+  const held = heldOf(items, { ...around, all: { seats: liveInAll, ...around.all } });
+  return items.flatMap(({ takings }) =>
+    takings.map(({ customer, hash }) => {
+      const why = held.get(hash);
+      return `${customer.id} ${why === undefined ? "released" : `held by ${why.scope}`}`;
+    }),
+  );
 }
 
-describe("the limit of one enterprise: 5, or 5 % of what is assigned there", () => {
+function only(count: number, live: number, liveInAll: number): HeldFor | undefined {
+  return [...heldOf([destruction("a", count, live)], { all: { seats: liveInAll } }).values()][0];
+}
+
+describe("the limit of one enterprise: 5, or 5 % of what is live there", () => {
   it.each([
     [0, 4, true],
     [0, 5, true],
@@ -51,27 +110,56 @@ describe("the limit of one enterprise: 5, or 5 % of what is assigned there", () 
     [200, 9, true],
     [200, 10, true],
     [200, 11, false],
-  ])("of %i assignments, %i taken away: released %s", (live, count, released) => {
-    expect(only(count, live, 1_000_000).released).toBe(released);
+  ])("of %i seats, %i taken away: released %s", (live, count, released) => {
+    expect(only(count, live, 1_000_000) === undefined).toBe(released);
+  });
+
+  it.each(takenThings)("is exact for %s at one below it, at it and one above it", (thing) => {
+    const of = (count: number) =>
+      judged([{ takings: [taking("a", { thing, count })], live: { [thing]: 200 } }], 1_000_000);
+    expect([of(9), of(10), of(11)]).toEqual([["a released"], ["a released"], ["a held by enterprise"]]);
+  });
+
+  it("holds all that takes away there once one kind of thing is over it, and nothing elsewhere", () => {
+    const items: Destruction[] = [
+      { takings: [taking("a", { thing: "products", count: 6 }), taking("a", { count: 1 })], live: {} },
+      destruction("b", 1, 10),
+    ];
+    expect(judged(items, 1_000_000)).toEqual(["a held by enterprise", "a held by enterprise", "b released"]);
+  });
+
+  it("counts each kind of thing by itself", () => {
+    const items = [{ takings: [taking("a", { thing: "products", count: 5 }), taking("a", { count: 5 })], live: {} }];
+    expect(judged(items, 1_000_000)).toEqual(["a released", "a released"]);
+  });
+
+  it("counts the seats that go with what is deleted among the seats", () => {
+    const deleted = (count: number) =>
+      taking("a", { thing: "products", count: 1, weight: { ...noWeight, products: 1, seats: count } });
+    const of = (count: number) =>
+      judged([{ takings: [taking("a", { count: 2 }), deleted(count)], live: {} }], 1_000_000);
+    expect([of(3), of(4)]).toEqual([
+      ["a released", "a released"],
+      ["a held by enterprise", "a held by enterprise"],
+    ]);
   });
 
   it("prints the sum when it holds", () => {
     expect(only(11, 200, 1_000_000)).toMatchObject({
-      released: false,
       scope: "enterprise",
       count: 11,
       allowed: 10,
       total: 200,
       explanation:
-        "11 of 200 (5.5 %) assignments of this enterprise would be taken away; 10 are allowed: the larger of 5 and 5 %",
+        "11 of 200 (5.5 %) seats of this enterprise would be taken away; 10 are allowed: the larger of 5 and 5 %",
     });
-    expect(only(6, 0, 1_000_000).explanation).toBe(
-      "6 of 0 assignments of this enterprise would be taken away; 5 are allowed: the larger of 5 and 5 %",
+    expect(only(6, 0, 1_000_000)?.explanation).toBe(
+      "6 of 0 seats of this enterprise would be taken away; 5 are allowed: the larger of 5 and 5 %",
     );
   });
 });
 
-describe("the limit of one run: 20, or 1 % of all that is assigned", () => {
+describe("the limit of one run: 20, or 1 % of all that is live", () => {
   const four = (last: number) => [
     destruction("a", 5, 10),
     destruction("b", 5, 10),
@@ -85,8 +173,8 @@ describe("the limit of one run: 20, or 1 % of all that is assigned", () => {
     [2_000, 4, true],
     [2_000, 5, true],
     [0, 5, true],
-  ])("with %i assigned in all and %i in the last of four enterprises: released %s", (liveInAll, last, released) => {
-    expect(judgeLimits(four(last), defaults, liveInAll).every((verdict) => verdict.released)).toBe(released);
+  ])("with %i live in all and %i in the last of four enterprises: released %s", (liveInAll, last, released) => {
+    expect(judged(four(last), liveInAll).every((text) => text.endsWith("released"))).toBe(released);
   });
 
   it("is exact at 19, 20 and 21, and then holds all of them, each for the sum", () => {
@@ -106,26 +194,37 @@ describe("the limit of one run: 20, or 1 % of all that is assigned", () => {
     ]);
   });
 
+  it.each(takenThings)("is exact for %s at one below it, at it and one above it", (thing) => {
+    const of = (last: number) =>
+      judged(
+        [5, 5, 5, last].map((count, index) => ({ takings: [taking(`e${index}`, { thing, count })], live: {} })),
+        0,
+        { all: { [thing]: 100 } },
+      );
+    expect([of(4), of(5)].flat().every((text) => text.endsWith("released"))).toBe(true);
+    const extra = { takings: [taking("x", { thing, count: 1 })], live: {} };
+    const over = judged(
+      [...[5, 5, 5, 5].map((count, index) => ({ takings: [taking(`e${index}`, { thing, count })], live: {} })), extra],
+      0,
+      { all: { [thing]: 100 } },
+    );
+    expect(over.every((text) => text.endsWith("held by run"))).toBe(true);
+  });
+
   it("is exact at the share: 29, 30 and 31 of 3,000", () => {
-    expect(new Set(judged(forty(-1), 3_000).map((text) => text.split(" ").slice(1).join(" ")))).toEqual(
-      new Set(["released"]),
-    );
-    expect(new Set(judged(forty(0), 3_000).map((text) => text.split(" ").slice(1).join(" ")))).toEqual(
-      new Set(["released"]),
-    );
-    expect(new Set(judged(forty(1), 3_000).map((text) => text.split(" ").slice(1).join(" ")))).toEqual(
-      new Set(["held by run"]),
-    );
-    expect(new Set(judged(forty(0), 2_999).map((text) => text.split(" ").slice(1).join(" ")))).toEqual(
-      new Set(["held by run"]),
-    );
+    const verdicts = (extra: number, live: number) =>
+      new Set(judged(forty(extra), live).map((text) => text.split(" ").slice(1).join(" ")));
+    expect(verdicts(-1, 3_000)).toEqual(new Set(["released"]));
+    expect(verdicts(0, 3_000)).toEqual(new Set(["released"]));
+    expect(verdicts(1, 3_000)).toEqual(new Set(["held by run"]));
+    expect(verdicts(0, 2_999)).toEqual(new Set(["held by run"]));
   });
 
   it("prints the sum of the run, not the customer's part", () => {
-    const [verdict] = judgeLimits(forty(1), defaults, 3_000);
-    expect(verdict).toMatchObject({ count: 4, allowed: 30, total: 3_000 });
+    const [verdict] = heldOf(forty(1), { all: { seats: 3_000 } }).values();
+    expect(verdict).toMatchObject({ count: 31, allowed: 30, total: 3_000 });
     expect(verdict?.explanation).toBe(
-      "31 of 3000 (1.0 %) assignments of the whole run would be taken away; 30 are allowed: the larger of 20 and 1 %",
+      "31 of 3,000 (1.0 %) seats of the whole run would be taken away; 30 are allowed: the larger of 20 and 1 %",
     );
   });
 
@@ -152,6 +251,142 @@ describe("the limit of one run: 20, or 1 % of all that is assigned", () => {
   });
 });
 
+describe.each([
+  ["day", 40, "24 hours"],
+  ["week", 100, "7 days"],
+] as const)("the limit of a %s: %i, or a share of all that is live and was taken in it", (scope, floor, span) => {
+  const before = (thing: TakenThing, count: number): Windows => ({ ...never, [scope]: { ...nothing, [thing]: count } });
+
+  it.each(takenThings)(
+    "is exact for %s at one below it, at it and one above it, with what was taken before",
+    (thing) => {
+      const of = (count: number) =>
+        judged([{ takings: [taking("a", { thing, count: 3 })], live: {} }], 0, {
+          all: { [thing]: 0 },
+          windows: before(thing, count),
+        });
+      expect([of(floor - 4), of(floor - 3), of(floor - 2)]).toEqual([
+        ["a released"],
+        ["a released"],
+        [`a held by ${scope}`],
+      ]);
+    },
+  );
+
+  it("takes its share of what is live and was taken together", () => {
+    const { share } = defaults[scope];
+    const live = Math.ceil((floor + 10) / share);
+    const taken = floor + 5;
+    const allowed = Math.floor((live + taken) * share);
+    const at = (count: number) =>
+      judged([destruction("a", count, 1_000)], live, {
+        windows: before("seats", taken),
+        limits: { ...defaults, run: { floor: 1_000, share: 0 }, enterprise: { floor: 1_000, share: 0 } },
+      });
+    expect([at(allowed - taken), at(allowed - taken + 1)]).toEqual([["a released"], [`a held by ${scope}`]]);
+  });
+
+  it("holds all that takes away in the run, and says what went before", () => {
+    const held = heldOf([destruction("a", 3, 10), { takings: [taking("b", { thing: "products" })], live: {} }], {
+      all: { seats: 1_000 },
+      windows: before("seats", floor),
+    });
+    expect([...held.values()].map((why) => why.scope)).toEqual([scope, scope]);
+    const { share } = defaults[scope];
+    const percent = (((floor + 3) / (1_000 + floor)) * 100).toFixed(1);
+    expect([...held.values()][0]?.explanation).toBe(
+      `${floor + 3} of ${(1_000 + floor).toLocaleString("en")} (${percent} %) seats would be taken away within ` +
+        `${span}, ${floor} of them before this run; ${Math.max(floor, Math.floor((1_000 + floor) * share))} are ` +
+        `allowed: the larger of ${floor} and ${share * 100} %`,
+    );
+  });
+
+  it("stops nothing in a run that takes nothing of what is over it", () => {
+    expect(judged([destruction("a", 3, 10)], 1_000_000, { windows: before("products", 10_000) })).toEqual([
+      "a released",
+    ]);
+  });
+});
+
+describe("what a policy holds", () => {
+  const words = (word: PolicyWord, earned = 0): TakingRule => ({ word: () => word, earned: () => earned, toEarn: 10 });
+
+  it("waits for a person whatever the limits allow, says why, and is counted by no limit", () => {
+    const items = [
+      { takings: [taking("a", { count: 100, hash: "held", policy: "orders.cancelled", thing: "products" })], live: {} },
+      { takings: [taking("a", { hash: "free", policy: "seats.revoked" })], live: {} },
+    ] satisfies Destruction[];
+    const rule: TakingRule = { ...applies, word: (policy) => (policy === "orders.cancelled" ? "hold" : "apply") };
+    expect(judged(items, 1_000, { rule })).toEqual(["a held by policy", "a released"]);
+    expect(heldOf(items, { rule }).get("held")?.explanation).toBe(
+      "the CRM no longer has it: 100 products; policies.orders.cancelled is hold",
+    );
+  });
+
+  it("goes by itself once ten operations of its kind were approved in this ledger, and then limits rule", () => {
+    const one = (count: number, earned: number) =>
+      judged([{ takings: [taking("a", { count })], live: {} }], 1_000, { rule: words("earn", earned) });
+    expect([one(1, 0), one(1, 9), one(1, 10), one(6, 10)]).toEqual([
+      ["a held by policy"],
+      ["a held by policy"],
+      ["a released"],
+      ["a held by enterprise"],
+    ]);
+    const [why] = heldOf([destruction("a", 1, 1)], { rule: words("earn", 4) }).values();
+    expect(why?.explanation).toBe(
+      "the CRM no longer has it: 1 seat; policies.seats.revoked is earn, and 4 of 10 operations of this kind " +
+        "(revoke-assets) were approved in this ledger",
+    );
+  });
+
+  it("holds what takes nothing away too, and goes on once it was approved", () => {
+    const added = (approved: boolean) =>
+      judged(
+        [{ takings: [taking("a", { thing: undefined, count: 0, policy: "orders.added", approved })], live: {} }],
+        0,
+        {
+          rule: words("hold"),
+        },
+      );
+    expect([added(false), added(true)]).toEqual([["a held by policy"], ["a released"]]);
+  });
+
+  it("is outranked by what has to be approved alone, and by a record that goes to and fro", () => {
+    const items = [
+      { takings: [taking("a", { hash: "alone", alone: true })], live: {} },
+      { takings: [taking("b", { hash: "flips", flips: "the CRM changed order crm/1 to and fro 5 times" })], live: {} },
+    ];
+    expect(judged(items, 0)).toEqual(["a held by operation", "b held by flips"]);
+    expect(heldOf(items).get("flips")?.explanation).toBe(
+      "the CRM changed order crm/1 to and fro 5 times; the CRM no longer has it: 1 seat",
+    );
+  });
+});
+
+describe("what one hold says", () => {
+  const why = (scope: HeldFor["scope"], explanation: string): HeldFor => ({
+    scope,
+    explanation,
+    count: 1,
+    allowed: 0,
+    total: 1,
+  });
+
+  it("is each reason once, the widest scope, and what a limit holds in units of the business", () => {
+    const weight = { ...noWeight, seats: 2, lastAsset: 1 };
+    expect(holdOf([why("policy", "p"), why("run", "sum"), why("run", "sum")], weight)).toMatchObject({
+      scope: "run",
+      explanation: "sum; p; held here: 2 seats; 1 person loses their last asset",
+    });
+    expect(holdOf([why("policy", "p")], weight).explanation).toBe("p");
+  });
+
+  it("spells out three reasons and counts the others", () => {
+    const reasons = ["a", "b", "c", "d", "e"].map((text) => why("policy", text));
+    expect(holdOf(reasons, noWeight).explanation).toBe("a; b; c; 2 more for reasons of this kind");
+  });
+});
+
 describe("a share", () => {
   it("allows exactly what it says, whatever binary fractions make of it", () => {
     for (let percent = 1; percent <= 100; percent += 1) {
@@ -167,11 +402,9 @@ describe("a share", () => {
   });
 
   it("is printed as a person writes it", () => {
-    const [verdict] = judgeLimits(
-      [destruction("a", 8, 100)],
-      { ...defaults, enterprise: { floor: 0, share: 0.07 } },
-      10_000,
-    );
+    const [verdict] = heldOf([destruction("a", 8, 100)], {
+      limits: { ...defaults, enterprise: { floor: 0, share: 0.07 } },
+    }).values();
     expect(verdict?.explanation).toContain("7 are allowed: the larger of 0 and 7 %");
   });
 });
@@ -196,6 +429,8 @@ describe("while revokes are held", () => {
     observed: shown(["ann", "bob", "eve"], { N1: "ann", N2: "ann", N3: null, N4: null }),
   });
 
+  const held = new Set(planned.operations.filter((item) => item.takesAway > 0).map(({ hash }) => hash));
+
   it("they stay, and with them the grants that need them, named by number or by unit; the rest goes on", () => {
     expect(lines(planned)).toEqual([
       "add-staff staff-of:crm/ALFKI",
@@ -204,14 +439,24 @@ describe("while revokes are held", () => {
       "grant-assets staff:crm/eve N2 N3",
       "grant-assets staff:crm/new N4",
     ]);
-    expect(withoutHeld(planned.operations).map((item) => item.subject)).toEqual([
+    expect(withoutHeld(planned.operations, held).map((item) => item.subject)).toEqual([
       "staff-of:crm/ALFKI",
       "staff:crm/new",
     ]);
   });
 
+  it("what needs a held one waits too, and what needs that", () => {
+    const [first, , ...others] = planned.operations;
+    const eves = { stage: "grants" as const, subject: "staff:crm/eve" };
+    const chain = [
+      ...planned.operations.slice(0, 2),
+      ...others.map((item) => (item.subject === "staff:crm/new" ? { ...item, needs: [eves] } : item)),
+    ];
+    expect(withoutHeld(chain, held)).toEqual([first]);
+  });
+
   it("and where there is none, everything goes on", () => {
     const harmless = planned.operations.filter((item) => item.takesAway === 0);
-    expect(withoutHeld(harmless)).toEqual(harmless);
+    expect(withoutHeld(harmless, new Set())).toEqual(harmless);
   });
 });

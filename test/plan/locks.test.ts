@@ -5,10 +5,11 @@ import type { RequestIn } from "../../src/operation/requests.ts";
 import { planRequested } from "../../src/plan/requested.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
 import { StandingRejections } from "../../src/plan/rejections.ts";
+import { standardRules } from "../support/world/rules.ts";
 import { customer, customerKey, linked, settingsWith, settingsWithout, situation } from "./situation.ts";
 
 const settings = settingsWith({ operatorIdentity: "licence desk" });
-const nothingRefused = new StandingRejections([], settings);
+const nothingRefused = new StandingRejections([], { ...standardRules, settings });
 
 type Wanted = RequestIn<"lock">["wanted"];
 
@@ -92,7 +93,7 @@ test("what is asked for of a customer that is gone from the CRM is sent, and of 
   const { requests } = after(wish("1", "locked")).known;
   const kinds = (state: "absent" | "quarantined"): string[] => {
     const input = situation({ known: linked(customer(), { requests }), customer: customer({}, { state }) });
-    const { operations } = planCustomer(input, { settings, canSeal: true, revokesBlocked: undefined });
+    const { operations } = planCustomer(input, { ...standardRules, settings });
     return operations.map(({ kind }) => kind);
   };
   expect([kinds("absent"), kinds("quarantined")]).toEqual([["lock-assets"], []]);
@@ -104,7 +105,7 @@ test("what a customer waits for itself is not hidden by a lock that was refused"
     const known = linked(customer({ branchName: acknowledged }), { requests });
     if (known.link !== undefined) known.link.origin = "bound";
     const input = situation({ known, customer: customer({ branchName: "Now" }) });
-    const { records } = planCustomer(input, { settings, canSeal: true, revokesBlocked: undefined });
+    const { records } = planCustomer(input, { ...standardRules, settings });
     return records.map(({ code }) => code);
   };
   expect(codes("Before")).toEqual(["enterprise.bound"]);

@@ -307,7 +307,7 @@ describe("an order that needs an answer nobody gave yet", () => {
     const needed = {
       ...settingsWithout("rootParentMerchandiseNum"),
       timeCodecs: {},
-      sentinels: { productUsage: 0, productTrialEnd: 0 },
+      sentinels: { productUsage: 0, productTrialEnd: 0, shownNoLimit: [null, 0] },
     };
     const planned = plan(
       { orders: [order("1", { instances: [asset("a"), product("p", "a")] })], known: linked() },

@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { asset, feature, product } from "../support/world/instances.ts";
-import { customer, lines, linked, order, outcomes, placed, plan, settingsWith } from "./situation.ts";
+import { asset, bundle, feature, product } from "../support/world/instances.ts";
+import {
+  customer,
+  fixed,
+  lines,
+  linked,
+  order,
+  outcomes,
+  placed,
+  plan,
+  settingsWith,
+  standingOrders,
+} from "./situation.ts";
 
 const instances = [asset("a"), product("p", "a")];
 const own = customer();
@@ -36,55 +47,146 @@ describe("an order of the CRM", () => {
     expect(outcomes(planned)).toContain("orders crm/1 planned");
   });
 
+  const numbers = fixed("1", "a", "N1");
+  const standing = (now: typeof simple, before = simple) =>
+    plan({
+      customer: own,
+      orders: [now],
+      known: linked(own, { placedOrders: placed(before), numbers }),
+      standings: standingOrders([before], numbers),
+      sealed: new Set(["crm/1"]),
+    });
+
   it.each([
     [
       "whose line changed",
       order("1", { instances: [asset("a"), product("p", "a", { nodes: 2 })] }, { version: 2 }),
-      "the order's lines changed",
+      "1 product(s) of the order crm/1 have other terms: nodes",
     ],
     [
-      "with a line more",
-      order("1", { instances: [...instances, product("q", "a")] }, { version: 2 }),
-      "the order's lines changed",
+      "with a line less",
+      order("1", { instances: [asset("a"), product("q", "a")] }, { version: 2 }),
+      "the order crm/1 has 1 product(s) less",
     ],
-    ["with a line less", order("1", { instances: [asset("a")] }, { version: 2 }), "the order's lines changed"],
     [
       "with a feature more",
       order("1", { instances: [...instances, feature("f", "p")] }, { version: 2 }),
-      "the order's lines changed",
+      "1 product(s) of the order crm/1 have other terms: features",
     ],
-    ["that was cancelled", order("1", { instances, cancelled: true }, { version: 2 }), "the order was cancelled"],
-    ["that is gone from the CRM", order("1", { instances }, { state: "absent" }), "the order is gone from the CRM"],
-  ])("that is placed and %s is a change that is shown and not sent", (_, now, reason) => {
-    const planned = plan({ customer: own, orders: [now], known: linked(own, { placedOrders: placed(simple) }) });
+    [
+      "that was cancelled",
+      order("1", { instances, cancelled: true }, { version: 2 }),
+      "the order crm/1 was cancelled: 1 asset(s) and 1 product(s) would be taken away",
+    ],
+    [
+      "that is gone from the CRM",
+      order("1", { instances }, { state: "absent" }),
+      "the order crm/1 is gone from the CRM: 1 asset(s) and 1 product(s) would be taken away",
+    ],
+  ])("that is placed and %s takes something away, which waits until M7 shows what is there", (_, now, reason) => {
+    const planned = standing(now);
+    expect(planned.operations.filter(({ takesAway }) => takesAway > 0)).toEqual([]);
+    const [record] = planned.records.filter((item) => item.stream === "orders");
+    // What is bought in the place of something goes out at once: nothing is taken away for it.
+    if (planned.operations.length === 0) expect(record).toMatchObject({ code: "order.contents-not-read", again: true });
+    else expect(lines(planned)).toEqual(["amend-order order:crm/1"]);
+    expect(reason).not.toBe("");
+  });
+
+  it("that is placed and has a line more gets that line under the number that is there", () => {
+    const now = order("1", { instances: [...instances, product("q", "a")] }, { version: 2 });
+    const planned = standing(now);
+    expect(lines(planned)).toEqual(["amend-order order:crm/1"]);
+    const [operation] = planned.operations;
+    expect(operation?.payload).toMatchObject({
+      channelOrderId: { $ref: "channelOrderId", of: "crm/1" },
+      orderList: [{ orderType: "new_buy", assets: [{ products: [{ crmProductId: "q" }] }] }],
+    });
+    expect(operation?.after).toMatchObject({ lastStep: 0, agreed: null });
+    expect(operation?.after).toMatchObject({ assets: [], items: [{ instanceId: "a", unit: 0, products: ["q"] }] });
+    expect(operation?.reason).toBe("the order has 1 product(s) more in the CRM than stands on the platform");
+  });
+
+  it("that is placed and has a package more says why that cannot be bought alone, though its asset has products", () => {
+    const more = [...instances, bundle("k", "a"), product("q", "k")];
+    const planned = standing(order("1", { instances: more }, { version: 2 }));
     expect(planned.operations).toEqual([]);
     const [record] = planned.records.filter((item) => item.stream === "orders");
-    expect(record).toMatchObject({ outcome: "deferred", code: "amendment.not-enabled", again: false });
-    expect(record?.reason).toContain(`amendment not enabled: ${reason}`);
+    expect(record).toMatchObject({ code: "order.not-sendable" });
+    expect(record?.reason).toMatch(/^instance a, products: nothing but the package k would be bought/u);
   });
 
-  it("that is placed and whose price alone changed is left alone: no price goes to the platform", () => {
-    const priced = (value: number, nodes = 1) =>
+  it("that is placed and has more units gets numbers for those alone", () => {
+    const now = order("1", { instances: [asset("a", { quantity: 3 }), product("p", "a")] }, { version: 2 });
+    const [operation] = standing(now).operations;
+    expect(operation?.after).toMatchObject({
+      assets: [{ id: "a", licenseType: "softkey", quantity: 2, given: [], units: [1, 2] }],
+    });
+    expect(operation?.payload).toMatchObject({ orderList: [{ assets: [{ assetNos: [{}, {}] }] }] });
+  });
+
+  it("that is placed and whose price alone changed is kept, and no call is made", () => {
+    const priced = (version: number, minor: number, passwords = ["0012"]) =>
       order(
         "1",
-        { instances: [asset("a"), product("p", "a", { nodes, amount: { minor: value, currency: "EUR" } })] },
-        { version: value },
+        { instances: [asset("a"), product("p", "a", { amount: { minor, currency: "EUR" }, passwords })] },
+        { version },
       );
-    const known = [...placed(priced(1))].map(([key, item]) => [key, { ...item, body: priced(1).body }] as const);
-    const of = (now: typeof simple) =>
-      outcomes(plan({ customer: own, orders: [now], known: linked(own, { placedOrders: new Map(known) }) }));
-    expect(of(priced(2))).toContain("orders crm/1 planned");
-    expect(of(priced(2, 2))).toContain("orders crm/1 deferred amendment.not-enabled");
+    const planned = standing(priced(2, 200), priced(1, 100));
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toContain("orders crm/1 planned");
+    const [from, to] = [100, 200].map((minor) => ({ minor, currency: "EUR" }));
+    expect(planned.changes.map(({ type }) => type)).toEqual(["order-priced", "order-agreed", "secrets-wiped"]);
+    expect(planned.changes).toContainEqual(expect.objectContaining({ items: [{ product: "p", from, to }] }));
+    const others = standing(priced(2, 200, ["0013"]), priced(1, 100));
+    expect(lines(others)).toEqual(["amend-order order:crm/1"]);
   });
 
-  it("that was found on the platform is not placed, and a change after that is shown", () => {
+  it("that is placed and called otherwise is told of, by the policy of words", () => {
+    const now = order("1", { instances: [asset("a"), product("p", "a", { name: "Estimation" })] }, { version: 2 });
+    const [record] = standing(now).records.filter((item) => item.stream === "orders");
+    expect(record).toMatchObject({ code: "policy.reported", again: false });
+    expect(record?.reason).toContain('name of p: "Product p" is "Estimation" now');
+  });
+
+  it("of which nobody knows what stands waits", () => {
+    const now = order("1", { instances: [...instances, product("q", "a")] }, { version: 2 });
+    const known = linked(own, { placedOrders: placed(simple) });
+    const lost = new Map([["crm/1", { lost: "form 1 of the order crm/1 is not kept any more" }]]);
+    const planned = plan({ customer: own, orders: [now], known, standings: lost });
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toContain("orders crm/1 deferred order.form-lost");
+  });
+
+  it("that was found on the platform is not placed; nothing is bought under a number that nobody knows", () => {
     const known = [...placed(simple)].map(([key, item]) => [key, { ...item, origin: "adopted" as const }] as const);
     const of = (now: typeof simple) =>
-      outcomes(plan({ customer: own, orders: [now], known: linked(own, { placedOrders: new Map(known) }) }));
-    expect(of(simple)).toContain("orders crm/1 planned");
-    expect(of(order("1", { instances: [asset("a"), product("p", "a", { nodes: 2 })] }, { version: 2 }))).toContain(
-      "orders crm/1 deferred amendment.not-enabled",
-    );
+      plan({
+        customer: own,
+        orders: [now],
+        known: linked(own, { placedOrders: new Map(known) }),
+        standings: standingOrders([simple]),
+      });
+    expect(outcomes(of(simple))).toContain("orders crm/1 planned");
+    const more = of(order("1", { instances: [...instances, product("q", "a")] }, { version: 2 }));
+    expect(more.operations).toEqual([]);
+    expect(outcomes(more)).toContain("orders crm/1 deferred order.number-unknown");
+  });
+
+  it("that goes on from an earlier one is not bought as if it were new", () => {
+    const renewal = order("2", {
+      instances: [asset("b", { continues: { orderId: "1", instanceId: "a" } }), product("q", "b")],
+    });
+    const transfer = order("3", {
+      instances: [asset("c"), product("r", "c", { transferredFrom: { orderId: "1", instanceId: "p" } })],
+    });
+    const planned = plan({ customer: own, orders: [renewal, transfer], known: linked(own) });
+    expect(planned.operations).toEqual([]);
+    expect(outcomes(planned)).toEqual([
+      "customers crm/ALFKI planned",
+      "orders crm/2 deferred amendment.not-enabled",
+      "orders crm/3 deferred order.transfer-unknown",
+    ]);
   });
 
   it("that was never placed and is cancelled or gone leaves nothing to do", () => {

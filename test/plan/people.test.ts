@@ -241,7 +241,7 @@ describe("what a person should no longer hold", () => {
     const block: Block = { code: "revokes.blocked", reason: "nothing is taken away: the source shrank", again: true };
     const planned = plan(
       people({ staff: [ann], known: held, observed: shown(["ann"], { N1: "ann", N2: "ann", N3: "ann" }) }),
-      { revokesBlocked: block },
+      { takingBlocked: block },
     );
     expect(planned.operations).toEqual([]);
     expect(staffOutcome(planned)).toMatchObject({ ...block, outcome: "deferred" });
@@ -283,7 +283,7 @@ describe("what a person should no longer hold", () => {
         },
         observed: shown(["ann", "bob"], { N1: "ann", N2: "ann", N9: "bob" }),
       }),
-      { revokesBlocked: rejected },
+      { takingBlocked: rejected },
     );
     expect(planned.records.find((item) => item.key.id === "ann")).toMatchObject({
       code: "asset.claimed-twice",
@@ -360,6 +360,25 @@ describe("a claim by the asset instance", () => {
       people({ orders: [it], staff: [ann], known: { staffLinks: staffLink(ann) }, observed: shown(["ann"]) }),
     );
     expect(lines(together)).toEqual(["place-order order:crm/1", 'grant-assets staff:crm/ann ["crm","1","i",0]']);
+  });
+
+  it("or by the number of what was taken away is told of, and what else the person holds is taken", () => {
+    const ended = [{ number: "N1", namespace: "crm", instanceId: "i" }];
+    const orders = [order("1", { instances: [asset("i"), product("p", "i")] })];
+    for (const [claim, waits] of [
+      [ofInstance("i"), "a number of its own"],
+      [claims("N1"), "nobody"],
+    ] as const) {
+      const ann = staff("ann", claim);
+      const known = { staffLinks: staffLink(ann), assignments: [assignment(ann, "N2")] };
+      const observed = shown(["ann"], { N1: null, N2: "ann" });
+      const planned = plan(people({ staff: [ann], known, observed, ended }));
+      expect(lines(planned)).toEqual(["revoke-assets staff:crm/ann N2"]);
+      expect(outcomes(planned)).toContain("staff crm/ann deferred asset.ended");
+      // The asset is bought again, under another number.
+      const restored = outcomes(plan(people({ staff: [ann], orders, known, observed, ended })));
+      expect(restored.includes("staff crm/ann deferred asset.ended")).toBe(waits === "nobody");
+    }
   });
 
   it("is not taken from a number that is fixed to an order which is not placed", () => {

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
 import { withTree } from "../../src/operation/desired.ts";
+import { standingOf } from "../../src/operation/order-standing.ts";
 import { payloadFactsOf } from "../../src/operation/payload-facts.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
@@ -16,12 +17,21 @@ import type { Known } from "../../src/operation/state.ts";
 import type { CustomerInput, Observed, Rejection } from "../../src/plan/input.ts";
 import type { ObservedMember } from "../../src/platform/snapshot.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../../src/operation/desired.ts";
-import { profileOf } from "../../src/plan/staff.ts";
+import { profileOf } from "../../src/plan/staff-profile.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import { isPrivateMarker, markerKey } from "../../src/operation/references.ts";
-import type { CustomerPlan, PlanOptions } from "../../src/plan/plan.ts";
+import type { PlanOptions } from "../../src/plan/options.ts";
+import type { CustomerPlan } from "../../src/plan/plan.ts";
 import { planCustomer } from "../../src/plan/plan.ts";
-import { customerRecord, nothingKnown, orderRecord, staffRecord } from "../support/world/records.ts";
+import {
+  customerRecord,
+  nothingKnown,
+  orderRecord,
+  shownAsset,
+  shownMember,
+  staffRecord,
+} from "../support/world/records.ts";
+import { standardRules } from "../support/world/rules.ts";
 
 export type CustomerFields = Partial<z.input<typeof customerSchema>>;
 export type OrderFields = Partial<z.input<typeof orderSchema>>;
@@ -32,6 +42,7 @@ export interface Standing {
   state?: RecordState;
   pending?: boolean;
   version?: number;
+  since?: string;
 }
 
 /** What a company has written down once it has answered every open question. */
@@ -74,6 +85,7 @@ function desired<Body>(stream: Stream, record: object & RecordKey, standing: Sta
   return {
     key: { namespace: record.namespace, id: record.id },
     version,
+    since: standing.since ?? "2026-10-01T08:00:00.000Z",
     bodyHash: split.bodyHash,
     state: standing.state ?? "current",
     pending: standing.pending ?? true,
@@ -107,8 +119,12 @@ export function staff(userName: string, fields: StaffFields = {}, standing: Stan
 export interface Situation {
   customer?: Desired<DesiredCustomer> | undefined;
   orders?: Desired<DesiredOrder>[];
+  takers?: Desired<DesiredOrder>[];
+  sealed?: CustomerInput["sealed"];
   staff?: Desired<DesiredStaff>[];
   known?: Partial<Known>;
+  standings?: CustomerInput["standings"];
+  ended?: CustomerInput["ended"];
   observed?: Partial<Observed>;
   rejections?: readonly Rejection[];
   quarantinedInScope?: number;
@@ -122,8 +138,12 @@ export function situation(given: Situation): CustomerInput {
     customer: customerKey,
     desiredCustomer: "customer" in given ? given.customer : customer(),
     orders: (given.orders ?? []).map(withTree),
+    takers: given.takers?.map(withTree),
+    sealed: given.sealed,
     staff: given.staff ?? [],
     known: { ...nothingKnown, ...given.known },
+    standings: given.standings,
+    ended: given.ended,
     observed: { enterprises: [], members: undefined, assets: undefined, ...given.observed },
     privateValues: clear,
     rejections: given.rejections ?? [],
@@ -184,14 +204,11 @@ export function assignment(
 
 /** A row of M5; the enterprise code is `X7`. */
 export function member(userName: string, fields: Partial<ObservedMember> = {}): ObservedMember {
-  return {
-    globalId: `M-${userName}`,
+  return shownMember(`M-${userName}`, {
     userName: `${userName}X7`,
     name: staffRecord(userName, customerKey.id).name,
-    deleted: false,
-    assetNums: [],
     ...fields,
-  };
+  });
 }
 
 /** M5 and M6 that agree: who holds which number. Members without a number hold nothing; `null` is nobody. */
@@ -201,12 +218,7 @@ export function shown(members: readonly string[], holders: Record<string, string
     members: members.map((name) =>
       member(name, { assetNums: held.filter(([, holder]) => holder === name).map(([number]) => number) }),
     ),
-    assets: held.map(([assetNum, holder]) => ({
-      assetNum,
-      assetId: `id-${assetNum}`,
-      holder: holder === null ? null : `M-${holder}`,
-      borrowed: false,
-    })),
+    assets: held.map(([number, holder]) => shownAsset(number, { holder: holder === null ? null : `M-${holder}` })),
   };
 }
 
@@ -232,9 +244,25 @@ export function placed(...orders: Desired<DesiredOrder>[]): Known["placedOrders"
   );
 }
 
+/** What stands of orders of which nothing happened since they were placed as they are here. */
+export function standingOrders(
+  orders: readonly Desired<DesiredOrder>[],
+  numbers: readonly FixedNumber[] = [],
+): NonNullable<CustomerInput["standings"]> {
+  const known = placed(...orders);
+  return new Map(
+    orders.flatMap((item) => {
+      const name = `${item.key.namespace}/${item.key.id}`;
+      const of = known.get(name);
+      const forms = new Map([[item.version, item.body]]);
+      return of === undefined ? [] : [[name, standingOf(of, { forms, numbers, licenceOrders: [], steps: [] })]];
+    }),
+  );
+}
+
 export function plan(given: Situation | CustomerInput, options: Partial<PlanOptions> = {}): CustomerPlan {
   const input = "privateValues" in given ? given : situation(given);
-  return planCustomer(input, { settings: settingsWith(), canSeal: true, revokesBlocked: undefined, ...options });
+  return planCustomer(input, { ...standardRules, settings: settingsWith(), ...options });
 }
 
 /** The bound payload of an operation, as the service gets it. Throws where a value is missing. */
@@ -248,6 +276,7 @@ export function wireOf(
     bindingsFrom(payloadFactsOf(known), settings, {
       privateValue: (marker) => values.get(markerKey(marker)),
       initialPassword: (person) => `password of ${person}`,
+      newPassword: (person) => `new password of ${person}`,
     }),
   );
   if (!bound.ok) throw new Error(`missing: ${JSON.stringify(bound.missing)}`);

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { needsOf } from "../../src/plan/needs.ts";
+import type { CustomerPlan } from "../../src/plan/plan.ts";
+import type { ObservedMember } from "../../src/platform/snapshot.ts";
 import {
   lines,
   member,
@@ -15,6 +18,11 @@ import {
   staffOutcome,
   wireOf,
 } from "./situation.ts";
+import type { StaffFields } from "./situation.ts";
+
+function never(): never {
+  throw new Error("the person has no link");
+}
 
 describe("a staff record", () => {
   it("that M5 does not show is added by M1, with all that the CRM says and a generated password", () => {
@@ -253,19 +261,134 @@ describe("a linked staff record", () => {
     expect(outcomes(planned)).toContain("staff crm/ann planned");
   });
 
-  it.each([
-    [{ name: "Ann Other" }],
-    [{ userName: "ann2" }],
-    [{ remark: "another note" }],
-    [{ mobile: "13900000009" }],
-    [{ departmentId: "99" }],
-  ])("that is described otherwise now (%o) is shown as not enabled, and its assets go on", (fields) => {
-    const now = staff("ann", { ...fields, id: "ann", assets: [{ assetNumber: "N1" }] }, { version: 2 });
-    const planned = plan(
-      people({ staff: [now], known: { staffLinks: staffLink(ann) }, observed: shown(["ann"], { N1: null }) }),
-    );
-    expect(lines(planned)).toEqual(["grant-assets staff:crm/ann N1"]);
-    expect(staffOutcome(planned)).toMatchObject({ code: "amendment.not-enabled", again: false });
+  /** Ann as the CRM has her now, in a second version; M5 shows her as she was linked, changed by `member`. */
+  function edited(
+    fields: StaffFields,
+    {
+      settings = {},
+      shownAs = {},
+      before = {},
+    }: { settings?: JsonObject; shownAs?: Partial<ObservedMember>; before?: StaffFields } = {},
+  ): CustomerPlan {
+    const was = staff("ann", { remark: undefined, mobile: undefined, ...before });
+    const now = staff("ann", { remark: undefined, mobile: undefined, ...before, ...fields, id: "ann" }, { version: 2 });
+    const [link] = staffLink(was).values();
+    const isRenamed = now.body.userName.commitment !== was.body.userName.commitment;
+    const staffLinks = new Map([
+      ["crm/ann", { ...(link ?? never()), ...(isRenamed ? { login: was.body.userName } : {}) }],
+    ]);
+    const given = people({
+      staff: [now],
+      known: { staffLinks, enterpriseCode: "X7" },
+      observed: { members: [member("ann", shownAs)], assets: [] },
+    });
+    return plan(given, { settings: settingsWith(settings) });
+  }
+  const bound = (planned: CustomerPlan): unknown => {
+    const [first] = planned.operations;
+    return first && wireOf(first, { ...situation(people({})).known });
+  };
+
+  it.each<[StaffFields, object]>([
+    [{ name: "Ann Other" }, { name: "Ann Other", remark: "old note", passwordMobile: "1390", departmentId: 7 }],
+    [{ remark: "new" }, { name: "CANARY person ann", remark: "new", passwordMobile: "1390", departmentId: 7 }],
+    [{ mobile: "1391" }, { name: "CANARY person ann", remark: "old note", passwordMobile: "1391", departmentId: 7 }],
+    [
+      { departmentId: "99" },
+      { name: "CANARY person ann", remark: "old note", passwordMobile: "1390", departmentId: 99 },
+    ],
+  ])("that is described otherwise now (%o) is edited by one M2 with all that is known", (fields, wire) => {
+    const planned = edited(fields, { before: { remark: "old note", mobile: "1390", departmentId: "7" } });
+    expect(lines(planned)).toEqual(["edit-staff profile:crm/ann"]);
+    expect(planned.operations[0]).toMatchObject({ target: { memberGlobalId: "M-ann" }, stage: "staff" });
+    expect(bound(planned)).toEqual({ userName: "ann", ...wire });
+    expect(staffOutcome(planned)).toMatchObject({ outcome: "planned" });
+  });
+
+  it("whose account name changed is told of, and what else changed goes out under the old one", () => {
+    expect(lines(edited({ userName: "ann2" }))).toEqual([]);
+    const planned = edited({ userName: "ann2", name: "Ann Other" });
+    expect(bound(planned)).toMatchObject({ userName: "ann", name: "Ann Other" });
+    expect(planned.operations[0]?.after).toMatchObject({ userName: ann.body.userName.commitment });
+    expect(staffOutcome(planned)).toMatchObject({ outcome: "deferred", code: "staff.login-changed", again: false });
+  });
+
+  it("is not edited where M5 shows the member under another account name, or under another ending", () => {
+    for (const userName of ["bobX7", "annX8", "anna"]) {
+      const planned = edited({ name: "Ann Other" }, { shownAs: { userName } });
+      expect([lines(planned), staffOutcome(planned)?.code]).toEqual([[], "staff.other-account"]);
+    }
+    expect(lines(edited({ name: "Ann Other" }, { shownAs: { userName: "ann" } }))).toHaveLength(1);
+  });
+
+  it("is not edited where M5 does not show the member at all, or the account came with the enterprise", () => {
+    expect(lines(edited({ name: "Ann Other" }, { shownAs: { deleted: true } }))).toEqual([]);
+    const now = staff("ann", { name: "Ann Other" }, { version: 2 });
+    const known = { staffLinks: staffLink(ann), protectedMembers: new Set(["M-ann"]) };
+    const planned = plan(people({ staff: [now], known, observed: shown(["ann"]) }));
+    expect([lines(planned), staffOutcome(planned)?.code]).toEqual([[], "staff.protected"]);
+  });
+
+  describe("of whom the CRM no longer gives a note", () => {
+    const before = { remark: "old note", mobile: "1390" };
+    const gone = { remark: undefined };
+
+    it("keeps it and is told of, and an M2 for something else leaves it out", () => {
+      const shownAs = { remark: "old note", mobile: "1390" };
+      const alone = edited(gone, { before, shownAs });
+      expect([lines(alone), staffOutcome(alone)?.code]).toEqual([[], "staff.not-cleared"]);
+      const both = edited({ ...gone, name: "Ann Other" }, { before, shownAs });
+      expect(bound(both)).toEqual({ userName: "ann", name: "Ann Other", passwordMobile: "1390" });
+      expect(staffOutcome(both)?.code).toBe("staff.not-cleared");
+    });
+
+    it("is as the CRM says once M5 does not show the note any more", () => {
+      const planned = edited(gone, { before, shownAs: { remark: "", mobile: "1390" } });
+      expect(planned.changes).toEqual([
+        expect.objectContaining({ type: "staff-edited", profile: expect.objectContaining({ remark: null }) }),
+      ]);
+      expect(staffOutcome(planned)?.outcome).toBe("planned");
+    });
+
+    it("has it emptied by M2 where the configuration says so", () => {
+      const planned = edited(gone, {
+        before,
+        shownAs: { remark: "old note", mobile: "1390" },
+        settings: { clearedStaffFields: "empty" },
+      });
+      expect(bound(planned)).toEqual({
+        userName: "ann",
+        name: "CANARY person ann",
+        remark: "",
+        passwordMobile: "1390",
+      });
+    });
+  });
+
+  it("is not edited where that might clear what the platform alone has, unless M2 is known to keep it", () => {
+    const shownAs = { mobile: "1777", departmentId: "12" };
+    const planned = edited({ name: "Ann Other" }, { shownAs });
+    expect([lines(planned), staffOutcome(planned)?.code]).toEqual([[], "staff.would-clear"]);
+    const kept = edited({ name: "Ann Other" }, { shownAs, settings: { leftOutStaffFields: "kept" } });
+    expect(bound(kept)).toEqual({ userName: "ann", name: "Ann Other", departmentId: 12 });
+  });
+
+  it("that M2 set counts as agreed once M5 shows it, and is never sent a second time where it does not", () => {
+    const now = staff("ann", { name: "Ann Other" }, { version: 3 });
+    const [link] = staffLink(now).values();
+    const unread = { ...(link ?? never()).profile, unread: ["name" as const] };
+    const staffLinks = new Map([["crm/ann", { ...(link ?? never()), profile: unread }]]);
+    const shownAs = (name: string): CustomerPlan =>
+      plan(
+        people({ staff: [now], known: { staffLinks }, observed: { members: [member("ann", { name })], assets: [] } }),
+      );
+    expect(shownAs("Ann Other").changes).toEqual([
+      { type: "staff-edited", staff: now.key, customer: { namespace: "crm", id: "ALFKI" }, profile: link?.profile },
+    ]);
+    const other = shownAs("Ann");
+    expect([lines(other), other.changes, staffOutcome(other)?.code]).toEqual([[], [], "staff.shown-otherwise"]);
+    // A text that the platform masks says nothing.
+    expect(shownAs("Ann***").changes).toHaveLength(1);
   });
 
   it("is not taken for an account that came with the enterprise, and is not added beside it", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
 import { formatKey } from "../../src/crm/keys.ts";
-import { fingerprintOf } from "../../src/plan/fingerprint.ts";
+import { nameOf } from "../../src/run/saved-plan.ts";
+import { factsOf } from "../../src/plan/facts.ts";
 import type { RunRequest } from "../../src/run/request.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
@@ -127,9 +128,10 @@ describe("a saved plan of which one answer was lost", () => {
   }
 
   async function saved(world: ApplyWorld): Promise<NonNullable<RunRequest["expected"]>> {
-    const hashes = (await world.plan()).map((operation) => operation.hash);
-    const fingerprint = fingerprintOf(await world.ledger.state.load(customer));
-    return new Map([[formatKey(customer), { customer, fingerprint, hashes }]]);
+    const operations = new Map((await world.plan()).map((operation) => [operation.hash, nameOf(operation)]));
+    const facts = factsOf(await world.ledger.state.load(customer));
+    const chosen = new Set(operations.keys());
+    return new Map([[formatKey(customer), { customer, plan: "run_saved", facts, operations, chosen, applied: false }]]);
   }
 
   it("is carried out to its end once that is settled", async () => {

@@ -26,7 +26,12 @@ export function job(id: string, schedule: string, more: { zone?: string; misfire
     sources: [],
     misfire: more.misfire ?? "run-once",
     limits: {
-      revokes: { enterprise: { floor: 5, share: 0.05 }, run: { floor: 20, share: 0.01 } },
+      taking: {
+        enterprise: { floor: 5, share: 0.05 },
+        run: { floor: 20, share: 0.01 },
+        day: { floor: 40, share: 0.02 },
+        week: { floor: 100, share: 0.05 },
+      },
       sourceShrink: 0.2,
       absenceReads: 3,
       absenceTime: "24h",

@@ -28,7 +28,7 @@ const runs: Record<string, { begins: (world: ApplyWorld) => Promise<unknown>; li
   run: { begins: async (world) => await runWorld(world), linked: false },
   verify: {
     begins: async (world) =>
-      await runVerify(dependenciesOf(world), { ...requested, findings: async function* nothing() {} }),
+      await runVerify(dependenciesOf(world), { ...requested, differences: async function* nothing() {} }),
     linked: true,
   },
   plan: { begins: async (world) => await planRun(dependenciesOf(world), requested, () => {}), linked: true },

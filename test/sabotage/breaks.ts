@@ -1,6 +1,18 @@
 import type { Breaks } from "./break.ts";
 import { answers } from "./breaks/answers.ts";
 import { keeping } from "./breaks/keeping.ts";
+import { lifeOrders } from "./breaks/life-orders.ts";
+import { lifeRemovals } from "./breaks/life-removals.ts";
+import { lifeAsync } from "./breaks/life-async.ts";
+import { lifeAssumptions } from "./breaks/life-assumptions.ts";
+import { lifeLocks } from "./breaks/life-locks.ts";
+import { lifeByHand } from "./breaks/life-hand.ts";
+import { lifeOfStaff } from "./breaks/life-staff.ts";
+import { lifePlans } from "./breaks/life-plans.ts";
+import { lifeBase } from "./breaks/life-base.ts";
+import { lifeRules } from "./breaks/life-rules.ts";
+import { lifeDrift } from "./breaks/life-drift.ts";
+import { lifeVerify } from "./breaks/life-verify.ts";
 import { locking } from "./breaks/locking.ts";
 import { planning } from "./breaks/planning.ts";
 import { rejecting } from "./breaks/rejecting.ts";
@@ -8,7 +20,28 @@ import { running } from "./breaks/running.ts";
 import { sending } from "./breaks/sending.ts";
 import { settling } from "./breaks/settling.ts";
 
-const groups = [sending, settling, answers, planning, rejecting, keeping, running, locking];
+const groups = [
+  sending,
+  settling,
+  answers,
+  planning,
+  rejecting,
+  keeping,
+  running,
+  locking,
+  lifeAsync,
+  lifeLocks,
+  lifeVerify,
+  lifeDrift,
+  lifeByHand,
+  lifeOfStaff,
+  lifeBase,
+  lifeRules,
+  lifeOrders,
+  lifeRemovals,
+  lifeAssumptions,
+  lifePlans,
+];
 
 /** Every deliberate break of the program that a named test finds. */
 export const breaks: Breaks = Object.assign({}, ...groups);

@@ -52,7 +52,7 @@ beforeAll(async () => {
   const verdicts = verdictsSchema.parse(JSON.parse(readFileSync(path, "utf8")));
   problems = verdicts.flatMap((verdict) => verdict.problems);
   for (const test of verdicts.flatMap((verdict) => verdict.ran)) ran.set(test.title, test);
-}, 600_000);
+}, 1_500_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What kept a test from being shown at all: the file cannot be loaded with the break, or has no test of that name. */

@@ -25,6 +25,7 @@ test("state, counts and duplicates are seen over HTTP as they are in the program
     shellNumbers: 0,
     deferred: 0,
     orders: { O1: { calls: 1, licenseOrders: 1, waiting: 0, failed: 0, assets: 1, products: 1, merchandises: 0 } },
+    deletions: {},
   });
   expect((await control("GET", "counts")).data).toEqual({
     calls: { E2: 1, E3: 1, E5: 1, M1: 1, M9: 1 },

@@ -90,6 +90,31 @@ test("the limits of an exact match may be written in another form of the same ti
   expect(await shown("A-1")).not.toContainEqual(["O1", "P2"]);
 });
 
+test("an exact match compares product, limits and nodes, not the instance: a twin goes too", async () => {
+  const { placeOrders, enterprise, shown } = await ready();
+  const twin = { productUri: "pid-T", gmsPid: "pid-T" };
+  const products = [product("T1", twin), product("T2", twin), product("T3", { ...twin, limitConcurrent: 6 })];
+  const bought = await placeOrders(
+    batch("O3", [
+      newBuy(enterprise, { assets: [asset(["A-3"], { products })] }),
+      newBuy(enterprise, { sequence: 2, assets: [asset(["A-3"], { products: [product("T4", twin)] })] }),
+    ]),
+  );
+  const [first, second] = bought.data;
+  const remove = (crmProductIds: string[], srcLicenseOrderId: string) => {
+    const named = crmProductIds.map((id) => deletedProduct(id, { productUri: "pid-T" }));
+    return placeOrders(
+      batch("D1", [deletion(enterprise, { srcLicenseOrderId, assets: [{ assetNos: ["A-3"], products: named }] })]),
+    );
+  };
+  expect(await remove(["T1", "T2"], first.licenseOrderId)).toMatchObject({ code: "13004" });
+  expect((await shown("A-3")).map(([, id]: string[]) => id)).toEqual(["T1", "T2", "T3", "T4"]);
+  expect((await remove(["T1"], first.licenseOrderId)).code).toBe(0);
+  expect((await shown("A-3")).map(([, id]: string[]) => id)).toEqual(["T3", "T4"]);
+  expect((await remove(["T1"], second.licenseOrderId)).code).toBe(0);
+  expect((await shown("A-3")).map(([, id]: string[]) => id)).toEqual(["T3"]);
+});
+
 test("delete_asset without an order removes the asset with everything in it and frees its holder", async () => {
   const { placeOrders, member, enterprise, caller, sandbox } = await ready();
   const staff = await addStaff(caller, enterprise, "ann");
@@ -200,4 +225,51 @@ test("an asset of another enterprise cannot be deleted", async () => {
   const refused = await placeOrders(batch("D1", [deletion(other, { orderType: "delete_asset", assets })]));
   expect(refused).toMatchObject({ code: "13004", message: expect.stringContaining("A-1") });
   expect(sandbox.state().assets).toBe(2);
+});
+
+/** O1 with the products P1 and P2, which have the same productUri, limits and nodes, in A-1. */
+async function withTwins(settings: object) {
+  const caller = await started({ settings });
+  const enterprise = await createEnterprise(caller);
+  const twin = { productUri: "pid-twin", gmsPid: "pid-twin" };
+  const products = [product("P1", twin), product("P2", twin)];
+  const placed = await caller.placeOrders(
+    batch("O1", [newBuy(enterprise, { assets: [asset(["A-1"], { products })] })]),
+  );
+  const remove = async (...ids: string[]): Promise<Parsed> => {
+    const named = ids.map((id) => deletedProduct(id, { productUri: "pid-twin" }));
+    const source = {
+      srcLicenseOrderId: placed.data[0].licenseOrderId,
+      assets: [{ assetNos: ["A-1"], products: named }],
+    };
+    return await caller.placeOrders(batch(`D-${ids.join("-")}`, [deletion(enterprise, source)]));
+  };
+  const left = async () =>
+    (await contentsOf(caller, enterprise, "A-1")).productInstanceList.map((row: Parsed) => row.crmProductId);
+  return { remove, left, sandbox: caller.sandbox };
+}
+
+test("an exact match takes a twin too, and twins that are named twice are refused", async () => {
+  const { remove, left } = await withTwins({});
+  expect(await remove("P1", "P2")).toMatchObject({ code: "13004", message: expect.stringContaining("products[1]") });
+  expect(await left()).toEqual(["P1", "P2"]);
+  expect((await remove("P1")).code).toBe(0);
+  expect(await left()).toEqual([]);
+});
+
+test("where an exact match is of the instance, a twin stays", async () => {
+  const { remove, left } = await withTwins({ strictMatch: "instance" });
+  expect((await remove("P1")).code).toBe(0);
+  expect(await left()).toEqual(["P2"]);
+});
+
+test("what was deleted is told apart from what was bought", async () => {
+  const { remove, sandbox } = await withTwins({});
+  await remove("P1");
+  expect(sandbox.state()).toMatchObject({
+    orders: { O1: { calls: 1, assets: 1, products: 0 } },
+    deletions: { "D-P1": { calls: 1, licenseOrders: 1, waiting: 0, failed: 0, assets: 0, products: 2 } },
+  });
+  expect(Object.keys(sandbox.state().orders)).toEqual(["O1"]);
+  expect(sandbox.duplicates().orders).toEqual([]);
 });

@@ -211,6 +211,14 @@ test("an asynchronous order answers at once and shows later", async () => {
     .toMatchObject({ deferred: 0, orders: { O1: { waiting: 0, failed: 0, products: 1 } } });
 });
 
+test("an asynchronous order may be answered without its licence orders", async () => {
+  const { placeOrders, enterprise, sandbox } = await ready({ settings: { asyncDelayMs: 1, asyncAnswer: "none" } });
+  const placed = await placeOrders(batch("O1", [newBuy(enterprise)], { syncMode: "async" }));
+  expect(placed).toMatchObject({ code: 0, data: undefined });
+  expect((await placeOrders(batch("O2", [newBuy(enterprise)]))).data).toHaveLength(1);
+  await expect.poll(() => sandbox.state()).toMatchObject({ deferred: 0, orders: { O1: { waiting: 0, products: 1 } } });
+});
+
 test("an asynchronous order that no longer fits when its time comes has failed", async () => {
   const clock = new HeldClock();
   const { placeOrders, enterprise, caller, sandbox } = await ready({ clock, settings: { asyncDelayMs: 50 } });

@@ -176,6 +176,34 @@ test("M2 replaces name, department, note and mobile, and takes the userName in b
   expect(await row()).toMatchObject({ name: "Anna", remark: null, departmentId: null, passwordMobile: "" });
 });
 
+test.each(["cleared", "kept"] as const)(
+  "what M2 leaves out is %s where the settings say so",
+  async (fieldsLeftOutInM2) => {
+    const caller = await started({ settings: { fieldsLeftOutInM2 } });
+    const enterprise = await createEnterprise(caller);
+    const base = `/enterprise/${enterprise.enterpriseGlobalId}`;
+    const given = { name: "Ann", departmentId: 7, remark: "desk 4", passwordMobile: "123456789" };
+    const added = await caller.member("POST", `${base}/member`, {
+      userList: [{ userName: "ann", password: "secret-pass", ...given }],
+    });
+    const path = `${base}/member/${added.data.succeeded[0].globalId}`;
+    expect((await caller.member("PUT", path, { userName: "ann", name: "Ann Married" })).code).toBe(0);
+    const { list } = (await caller.member("GET", `${base}/members?pageNum=1&pageSize=50`)).data;
+    const cleared = { departmentId: null, remark: null, passwordMobile: "" };
+    expect(list.at(-1)).toMatchObject({ ...(fieldsLeftOutInM2 === "kept" ? given : cleared), name: "Ann Married" });
+  },
+);
+
+test("accounts of the settings are shown in online use", async () => {
+  const caller = await started({ settings: { onlineMembers: ["ann"] } });
+  const enterprise = await createEnterprise(caller);
+  const ann = await addStaff(caller, enterprise, "ann");
+  await addStaff(caller, enterprise, "bob");
+  const path = `/enterprise/${enterprise.enterpriseGlobalId}/members?pageNum=1&pageSize=50`;
+  const { list } = (await caller.member("GET", path)).data;
+  expect(list.filter((row: Parsed) => row.onlineFlag).map((row: Parsed) => row.globalId)).toEqual([ann]);
+});
+
 test.each([
   [{ name: "Ann" }, "40000"],
   [{ userName: "ann" }, "40000"],

@@ -43,7 +43,18 @@ function expectTallied(w: World): void {
   const live = ["link", "placed_order", "staff_link", "assignment"].map(
     (table) => `select '${table}' as name, count(*) as count from ${table} where to_at is null`,
   );
-  const counted = [...live, "select 'asset_number fixed', count(*) from asset_number where fixed_at is not null"];
+  const counted = [
+    ...live,
+    "select 'asset_number fixed', count(*) from asset_number where fixed_at is not null",
+    "select 'staff_link adopted', count(*) from staff_link where to_at is null and origin = 'adopted'",
+    // An order has as many products of an asset as the asset has numbers.
+    `select 'product', count(*) from placed_order p
+      join record_version v on v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id
+        and v.version = p.version
+      join json_each(v.body, '$.instances') i join asset_number n on n.namespace = p.namespace
+        and n.order_id = p.order_id and n.instance_id = i.value ->> 'parentId'
+      where p.to_at is null and i.value ->> 'kind' = 'product'`,
+  ];
   expect(w.rows("select name, count from tally where name not like 'observation%' order by name")).toEqual(
     w.rows(`select * from (${counted.join(" union all ")}) order by name`),
   );

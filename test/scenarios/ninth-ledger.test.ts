@@ -1,6 +1,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { parse } from "csv-parse/sync";
 import { afterEach, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { canary } from "../support/world/crm.ts";
@@ -46,6 +47,18 @@ function inWordsOfNow(text: string): string {
 /** Lines; a column is as wide as its longest word, which may be another one now. */
 function inColumns(text: string): string[] {
   return text.split("\n").map((line) => line.replaceAll(/(?<=\S) {2,}/gu, "  "));
+}
+
+/** The rows of a spreadsheet, with the columns that it had then. */
+function inColumnsOf(then: string, text: string): string[][] {
+  const [header] = rowsOf(then);
+  const [now, ...rows] = rowsOf(text);
+  const places = (header ?? []).map((name) => (now ?? []).indexOf(name));
+  return [header ?? [], ...rows.map((row) => places.map((place) => row[place] ?? ""))];
+}
+
+function rowsOf(text: string): string[][] {
+  return parse(text, { relax_column_count: true });
 }
 
 afterEach(() => void vi.restoreAllMocks());
@@ -96,6 +109,8 @@ it("a ledger of the ninth migration says after the newest what it said before, i
     const now = stdout.replaceAll(folder, "FOLDER/");
     if (words.includes("--json"))
       expect.soft(JSON.parse(now), words.join(" ")).toMatchObject(JSON.parse(inWordsOfNow(then)));
+    else if (then.startsWith('"at",'))
+      expect.soft(inColumnsOf(then, now), words.join(" ")).toEqual(inColumnsOf(then, then));
     else expect.soft(inColumns(now), words.join(" ")).toEqual(inColumns(inWordsOfNow(then)));
   }
 });
@@ -112,9 +127,10 @@ it("what a ledger of the ninth migration holds in doubt, held, planned and rejec
   await does(0, "migrate");
 
   // The order that came after all is found and not placed again; the person is added, the enterprise is made, the
-  // approved revokes and the planned one go out. Two orders that are not shown wait for a person.
+  // approved revokes and the planned one go out. The person whom M1 refused is tried once more, because the contract's
+  // settings are more now. Two orders that are not shown wait for a person.
   expect(await does(5, "run", "everything")).toEqual({ E2: 1, E5: 1, M1: 3, M9: 8 });
-  expect(w.sandbox.state()).toMatchObject({ enterprises: 11, licenseOrders: 12, addedStaff: 28, assignments: 18 });
+  expect(w.sandbox.state()).toMatchObject({ enterprises: 11, licenseOrders: 12, addedStaff: 29, assignments: 18 });
   const parked = w.rows<{ id: string; subject: string; why: string }>(
     "select id, subject, outcome_message as why from operation where state = 'parked' order by subject",
   );
@@ -133,7 +149,7 @@ it("what a ledger of the ninth migration holds in doubt, held, planned and rejec
   for (const order of w.orders) if (order.id === "O1b") delete order.products;
   w.customers.push({ id: "C12", name: `${canary.name} 12` });
   w.write();
-  expect(await does(0, "run", "everything")).toEqual({ E2: 1, E5: 4, M1: 2, M9: 7 });
+  expect(await does(0, "run", "everything")).toEqual({ E2: 1, E5: 4, M1: 1, M2: 1, M9: 7 });
   expect(await does(0, "run", "everything")).toEqual({});
   expect(Object.values(w.sandbox.duplicates()).flat()).toEqual([]);
   const { orders, ...state } = w.sandbox.state();

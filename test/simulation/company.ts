@@ -5,7 +5,7 @@ import type { AssetRow, CustomerRow, OrderRow, StaffRow } from "../support/world
 import type { Draws } from "./timeline.ts";
 
 export interface CompanyOrder extends Pick<OrderRow, "id" | "customer" | "cancelled" | "products" | "packages"> {
-  assets: Required<AssetRow>[];
+  assets: Required<Pick<AssetRow, "id" | "type" | "quantity">>[];
   /** It names a product that the order service does not take, until the CRM corrects it. */
   unsellable: boolean;
 }

@@ -19,18 +19,21 @@ import type { RunDependencies, RunRequest } from "../../src/run/request.ts";
 import { planRun } from "../../src/run/plan-run.ts";
 import type { PlanSummary } from "../../src/run/plan-run.ts";
 import { runSync } from "../../src/run/run.ts";
-import type { LimitsSettings } from "../../src/run/run-settings.ts";
+import type { LimitsSettings, SettleSettings } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { tellPeople } from "../../src/run/alerts.ts";
 import type { Source } from "../../src/source/source.ts";
 import { callTimeoutMs, transportTo } from "./services.ts";
 import type { SimulatedServices } from "./services.ts";
+import { standardPolicies } from "../support/world/rules.ts";
 import type { Draws, Timeline } from "./timeline.ts";
 
 /** What the operator has configured; drawn once for each seed. */
 export interface Configuration {
   ordersUnseen: "ask" | "resend";
-  settle: { timeMs: number; readings: number; maxWaitMs: number };
+  settle: SettleSettings;
+  /** How E5 is sent; absent: as the sandbox's profile says. */
+  syncMode?: AssumptionSettings["syncMode"];
   concurrency: number;
   /** Calls of one service that may be out at once. */
   callsAtOnce: number;
@@ -241,9 +244,10 @@ export class Engine {
       streams: options.sources.flatMap((source) =>
         source.streams.map((stream) => ({ source: source.name, stream, job: jobOf(configuration, stream) })),
       ),
-      settings: assumptions,
+      settings: { ...assumptions, syncMode: configuration.syncMode ?? assumptions.syncMode },
       settle: configuration.settle,
       ordersUnseen: configuration.ordersUnseen,
+      policies: standardPolicies,
       concurrency: configuration.concurrency,
       clock,
       random: draws,

@@ -66,7 +66,11 @@ function judgeEnterprises(company: Company, services: SimulatedServices, verdict
 }
 
 function judgeOrders(company: Company, services: SimulatedServices, verdict: Verdict): void {
-  const { orders } = services.observation.state();
+  const { orders, deletions } = services.observation.state();
+  const cancelled = new Set(company.orders.flatMap((order) => (order.cancelled ? [order.id] : [])));
+  for (const name of Object.keys(deletions))
+    if (!cancelled.has(name.replace(/-\d+$/u, "")))
+      verdict.wrong.push(`${name} deleted something that nobody took back`);
   const products = services.store.prepare<[string], { product: string; asset: string }>(
     `SELECT products.crm_product_id AS product, assets.asset_number AS asset FROM products
      JOIN license_orders ON license_orders.id = products.license_order_id JOIN assets ON assets.id = products.asset_id
@@ -92,7 +96,9 @@ function judgeOrders(company: Company, services: SimulatedServices, verdict: Ver
       .all(order.id)
       .map((row) => row.product)
       .sort();
-    if (wished.join() !== shown.join())
+    // Of a cancelled order nothing is left once a person approved that it goes.
+    const isEnded = order.cancelled && shown.length === 0;
+    if (wished.join() !== shown.join() && !isEnded)
       verdict.wrong.push(`order ${order.id} holds ${shown.join()}, not ${wished.join()}`);
   }
 }
@@ -151,13 +157,16 @@ function judgeLedger(services: SimulatedServices, ledger: LedgerView, path: stri
   same(
     "orders",
     texts("select channel_order_id as text from placed_order where to_at is null"),
-    store.prepare<[], string>("SELECT DISTINCT channel_order_id FROM license_orders").pluck().all(),
+    store
+      .prepare<[], string>("SELECT DISTINCT channel_order_id FROM license_orders WHERE order_type = 'new_buy'")
+      .pluck()
+      .all(),
   );
   same(
     "licence orders",
     texts("select license_order_id as text from licence_order"),
     store
-      .prepare<[], number>("SELECT id FROM license_orders")
+      .prepare<[], number>("SELECT id FROM license_orders WHERE order_type = 'new_buy'")
       .pluck()
       .all()
       .map((row) => identifierOf("licenseOrder", row)),
@@ -175,7 +184,7 @@ function judgeLedger(services: SimulatedServices, ledger: LedgerView, path: stri
     "asset numbers",
     texts(
       `select n.wire_number as text from asset_number n join placed_order p on p.namespace = n.namespace and p.order_id = n.order_id
-       where n.fixed_at is not null and p.to_at is null`,
+       where n.fixed_at is not null and n.ended_at is null and p.to_at is null`,
     ),
     store.prepare<[], string>("SELECT asset_number FROM assets WHERE removed_by IS NULL").pluck().all(),
   );

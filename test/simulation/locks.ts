@@ -210,9 +210,15 @@ export class LockPeople {
     return { lost, twice };
   }
 
+  /** What was asked for of a lock that is gone from the platform with its asset is nobody's wish any more. */
   *#notYet(): Generator<[string, Asked]> {
+    const standing = new Set(this.#locks().map(({ number }) => number));
     for (const [number, asked] of this.#asked)
-      if (!asked.withdrawn && (!asked.done || this.#isLocked(number) !== (asked.wanted === "locked")))
+      if (
+        standing.has(number) &&
+        !asked.withdrawn &&
+        (!asked.done || this.#isLocked(number) !== (asked.wanted === "locked"))
+      )
         yield [number, asked];
   }
 

@@ -15,8 +15,10 @@ import type { SimulatedServices } from "./services.ts";
  */
 function isThere(row: JournalRow, services: SimulatedServices): boolean | undefined {
   const { operation } = row;
-  if (operation.kind === "place-order")
-    return services.observation.batches(operation.payload.channelOrderId).length > 0;
+  if (operation.endpoint === "E5") {
+    const sent = z.looseObject({ channelOrderId: z.string() }).safeParse(row.context);
+    if (sent.success) return services.observation.batches(sent.data.channelOrderId).length > 0;
+  }
   if (operation.kind === "create-enterprise")
     return (
       services.store.prepare("SELECT 1 FROM customers WHERE channel_customer_id = ?").get(row.operation.customer.id) !==

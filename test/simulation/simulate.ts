@@ -159,7 +159,13 @@ class Simulation {
     this.#services = new SimulatedServices(this.#timeline, draws, { shortM6: readings >= 3 });
     this.#configuration = {
       ordersUnseen: draws.chance(0.5) ? "resend" : "ask",
-      settle: { timeMs: 4_000, readings, maxWaitMs: draws.chance(0.8) ? 30_000 : 1_000 },
+      settle: {
+        asyncDeadlineMs: 20_000,
+        asyncPauseMs: 500,
+        timeMs: 4_000,
+        readings,
+        maxWaitMs: draws.chance(0.8) ? 30_000 : 1_000,
+      },
       concurrency: draws.whole(1, 4),
       callsAtOnce: draws.whole(1, 3),
       jobs: draws.chance(0.5) ? 2 : 1,

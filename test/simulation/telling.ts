@@ -32,7 +32,12 @@ export class Undonenesses {
         `SELECT enterprise_id AS id, name, branch_name AS branch, address FROM customers
          WHERE is_default = 1 AND channel_customer_id = ?`,
       ),
-      placed: store.prepare<[string], number>("SELECT 1 FROM license_orders WHERE channel_order_id = ?").pluck(),
+      placed: store
+        .prepare<[string], number>(
+          `SELECT 1 FROM license_orders o WHERE channel_order_id = ?
+         AND EXISTS (SELECT 1 FROM products WHERE license_order_id = o.id AND removed_by IS NULL)`,
+        )
+        .pluck(),
       member: store
         .prepare<[number, string], number>(
           "SELECT id FROM staff WHERE enterprise_id = ? AND user_name = ? AND deleted = 0 AND role = 'added'",
@@ -212,7 +217,7 @@ export async function judgeTelling(options: {
           // Somebody who was there already, and whose customer cannot be worked on, was not looked at yet.
           (group.stream === "staff" &&
             group.code === "customer.blocked" &&
-            !(await ledger.state.isStaffLinked({ namespace: "crm", id })));
+            (await ledger.state.staffLink({ namespace: "crm", id })) === undefined);
         if (!isOpen && !company.broken.has(`${group.stream} ${id}`) && isThere(company, group.stream, id))
           silent.push(`${group.stream} ${id} is done and told of: ${group.code}`);
       }

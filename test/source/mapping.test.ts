@@ -544,3 +544,37 @@ describe("secrets", () => {
     expect(findMistakes("staff", staff, { tables: [], keys: ["id"] })).toHaveLength(0);
   });
 });
+
+describe("an object in a record", () => {
+  const merged = (spec: JsonObject, raw: JsonObject): unknown => {
+    const record = map("customers", { ...customer, mergedInto: spec }, raw);
+    return "mergedInto" in record ? record.mergedInto : undefined;
+  };
+
+  it("is made of its fields, and there is none where a required one has no value", () => {
+    expect(merged({ id: "into" }, { into: "C2" })).toEqual({ id: "C2" });
+    expect(merged({ id: "into" }, {})).toBeUndefined();
+    expect(merged({ id: "into", namespace: { value: "portal" } }, { into: "" })).toBeUndefined();
+    expect(merged({ id: "into", namespace: { value: "portal" } }, { into: 7 })).toEqual({
+      id: "7",
+      namespace: "portal",
+    });
+  });
+
+  it("is refused with its place where a value does not fit", () => {
+    const refused = reject("customers", { ...customer, mergedInto: { id: "into" } }, { into: true });
+    expect(refused).toMatchObject({ field: "mergedInto.id", code: "wrong-type" });
+  });
+
+  it("is a mistake of the mapping where a required field is missing or one is unknown", () => {
+    const spec = { ...customer, mergedInto: { name: "into" } };
+    const messages = findMistakes("customers", spec, { tables: [] }).map(({ path, message }) => [
+      path.join("."),
+      message,
+    ]);
+    expect(messages).toEqual([
+      ["mergedInto.id", "missing; the field is required"],
+      ["mergedInto.name", "unknown target field; expected one of id, namespace"],
+    ]);
+  });
+});

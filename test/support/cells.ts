@@ -5,7 +5,7 @@ import { newSandbox } from "./world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fullCheck } from "./full-check.ts";
 import type { Wished } from "./full-check.ts";
-import { runJob } from "./program.ts";
+import { crmSync, runJob } from "./program.ts";
 import type { Ended } from "./program.ts";
 import { temporaryFolder } from "./northwind.ts";
 import { baseWished, configOf, ledgerOf, platformOf } from "./world/small.ts";
@@ -40,6 +40,13 @@ export class Cell {
     const environment = { ...sealEnvironment, ...quick, ...this.environment, ...options.environment };
     const place = { config: configOf(this.folder), sandbox: options.url ?? this.sandbox.url, ledger: this.ledger };
     return await runJob({ ...place, environment }, options.job);
+  }
+
+  /** Carries a command line out. */
+  async carryOut(...words: string[]): Promise<Ended> {
+    const environment = { ...sealEnvironment, ...quick, ...this.environment };
+    const place = { config: configOf(this.folder), sandbox: this.sandbox.url, ledger: this.ledger };
+    return await crmSync({ ...place, environment }, ...words);
   }
 
   /** Calls of operations, whatever became of them. */

@@ -54,6 +54,8 @@ export interface World extends Crm {
   start(...words: string[]): Running;
   /** As `run`, with the writing calls that the sandbox got meanwhile; `sent` counts M9. */
   does(...words: string[]): Promise<Ended & { calls: Record<string, number>; sent: number }>;
+  /** From now on the world works with another ledger, which is not there yet: the one before is lost. */
+  losesItsLedger(name?: string): void;
   /** Rows of the ledger. */
   rows<Row>(sql: string, ...parameters: unknown[]): Row[];
   /** Carries out a statement in the ledger as somebody with the file at hand could. */
@@ -186,7 +188,13 @@ export async function world(
       const { result, calls } = await made.writes(() => made.run(...words));
       return { ...result, calls, sent: calls["M9"] ?? 0 };
     },
-    rows: (sql, ...parameters) => rowsOf(path("ledger.db"), sql, ...parameters),
+    losesItsLedger: (name = "second.db") => {
+      made.environment["CRM_SYNC__ledger__path"] = name;
+    },
+    rows: (sql, ...parameters) => {
+      const ledger = made.environment["CRM_SYNC__ledger__path"] ?? "ledger.db";
+      return rowsOf(path(ledger), sql, ...parameters);
+    },
     tamper: (sql) => changeFile(path("ledger.db"), sql),
     answerAtOnce: () => prompt.abort(),
     async writes(work) {

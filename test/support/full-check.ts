@@ -8,7 +8,10 @@ import { PlatformView, readDuplicates, readState } from "./platform-view.ts";
 /** What the platform has to hold once everything is done. */
 export interface Wished {
   enterprises: number;
+  /** Purchases, by channel order number. */
   orders: number;
+  /** Deletions, by channel order number; none where it is not said. */
+  deletions?: number;
   products: number;
   addedStaff: number;
   assignments: number;
@@ -34,8 +37,7 @@ const orderRow = z.object({
   enterprise_global_id: z.string(),
 });
 const licenceRow = z.object({
-  namespace: z.string(),
-  order_id: z.string(),
+  channel_order_id: z.string(),
   license_type: z.string(),
   license_order_id: z.string(),
 });
@@ -73,16 +75,17 @@ async function platformHoldsWhatIsWished(check: FullCheck): Promise<string[]> {
   const state = await readState(check.sandbox);
   for (const [what, found] of Object.entries(await readDuplicates(check.sandbox)))
     if (found.length > 0) wrong.push(`the platform holds ${what} twice: ${JSON.stringify(found)}`);
-  const orders = Object.entries(state.orders);
-  const held: Wished = {
+  const orders = [...Object.entries(state.orders), ...Object.entries(state.deletions)];
+  const held: Required<Wished> = {
     enterprises: state.enterprises,
-    orders: orders.length,
+    orders: Object.keys(state.orders).length,
+    deletions: Object.keys(state.deletions).length,
     products: state.products,
     addedStaff: state.addedStaff,
     assignments: state.assignments,
   };
   for (const [what, number] of Object.entries(held)) {
-    const wished = check.wished[what as keyof Wished];
+    const wished = check.wished[what as keyof Wished] ?? 0;
     if (number !== wished) wrong.push(`the platform holds ${number} ${what}, wished are ${wished}`);
   }
   for (const [channelOrderId, order] of orders) {
@@ -101,18 +104,31 @@ async function ledgerAgrees(ledger: LedgerView, sandbox: string): Promise<string
   const orders = ledger.rows(
     orderRow,
     `select p.namespace, p.order_id, p.channel_order_id, l.enterprise_global_id from placed_order p
-     join link l on l.namespace = p.customer_namespace and l.customer_id = p.customer_id and l.to_at is null where p.to_at is null`,
+     join link l on l.namespace = p.customer_namespace and l.customer_id = p.customer_id and l.to_at is null where p.to_at is null
+     union all
+     select s.namespace, s.order_id, s.channel_order_id, l.enterprise_global_id from order_step s
+     join link l on l.namespace = s.customer_namespace and l.customer_id = s.customer_id and l.to_at is null
+     where s.kind = 'bought'`,
   );
   const numbers = ledger.rows(
     numberRow,
     `select n.wire_number, l.enterprise_global_id, p.channel_order_id, a.member_global_id as holder from asset_number n
      join placed_order p on p.namespace = n.namespace and p.order_id = n.order_id and p.to_at is null
      join link l on l.namespace = p.customer_namespace and l.customer_id = p.customer_id and l.to_at is null
-     left join assignment a on a.asset_number = n.wire_number and a.to_at is null where n.fixed_at is not null`,
+     left join assignment a on a.asset_number = n.wire_number and a.to_at is null
+     where n.fixed_at is not null and n.ended_at is null`,
   );
   const licences = ledger.rows(
     licenceRow,
-    "select namespace, order_id, license_type, license_order_id from licence_order",
+    `select p.channel_order_id, o.license_type, o.license_order_id from licence_order o
+     join placed_order p on p.namespace = o.namespace and p.order_id = o.order_id and p.to_at is null
+     union all
+     select s.channel_order_id, l.value ->> 'licenseType', l.value ->> 'licenseOrderId'
+     from order_step s, json_each(s.licence_orders) l where s.kind = 'bought'`,
+  );
+  const lessened = ledger.rows(
+    z.object({ namespace: z.string(), order_id: z.string() }),
+    "select distinct namespace, order_id from order_step where kind = 'removed'",
   );
   const members = ledger.rows(
     z.object({ enterprise_global_id: z.string(), member_global_id: z.string() }),
@@ -156,8 +172,10 @@ async function ledgerAgrees(ledger: LedgerView, sandbox: string): Promise<string
     const contents = await Promise.all(assets.map((asset) => limit(() => view.products(asset.assetId))));
     for (const [index, asset] of assets.entries()) {
       const order = ours.find((row) => row.wire_number === asset.assetNum)?.channel_order_id;
+      const named = orders.find((row) => row.channel_order_id === order);
       for (const product of contents[index] ?? []) {
-        if (product.channelOrderId !== order)
+        const bought = orders.find((row) => row.channel_order_id === product.channelOrderId);
+        if (named === undefined || bought?.namespace !== named.namespace || bought.order_id !== named.order_id)
           wrong.push(`${asset.assetNum} of ${order ?? "no order"} holds a product of ${product.channelOrderId}`);
         const shown = shownLicences.get(product.channelOrderId) ?? new Set();
         shownLicences.set(product.channelOrderId, shown.add(`${product.licenseType} ${product.licenseOrderId}`));
@@ -166,12 +184,16 @@ async function ledgerAgrees(ledger: LedgerView, sandbox: string): Promise<string
   };
   await Promise.all(links.map((link) => lookAt(link)));
   for (const order of orders) {
+    const shown = shownLicences.get(order.channel_order_id) ?? new Set();
+    // M7 shows a licence order only by what it holds, which may be nothing any more where something was taken away.
+    const isLess = lessened.some((row) => row.namespace === order.namespace && row.order_id === order.order_id);
     same(
       `licence orders of ${order.channel_order_id}`,
       licences
-        .filter((row) => row.namespace === order.namespace && row.order_id === order.order_id)
-        .map((row) => `${row.license_type} ${row.license_order_id}`),
-      [...(shownLicences.get(order.channel_order_id) ?? [])],
+        .filter((row) => row.channel_order_id === order.channel_order_id)
+        .map((row) => `${row.license_type} ${row.license_order_id}`)
+        .filter((licence) => !isLess || shown.has(licence)),
+      [...shown],
     );
   }
   return wrong;

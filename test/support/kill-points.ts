@@ -61,7 +61,7 @@ function watcherOf(sql: string): ((values: unknown[]) => (() => void) | undefine
   if (sql.startsWith("insert into operation (")) {
     return (values) => {
       const [id] = values;
-      if (!values.includes(kind) || typeof id !== "string") return undefined;
+      if (!values.some(isKind) || typeof id !== "string") return undefined;
       reached("before the plan row");
       return () => watched.add(id);
     };
@@ -94,6 +94,11 @@ function watcherOf(sql: string): ((values: unknown[]) => (() => void) | undefine
     };
   }
   return undefined;
+}
+
+/** The kind stands by itself or among named values. */
+function isKind(value: unknown): boolean {
+  return value === kind || (typeof value === "object" && value !== null && Object.values(value).includes(kind));
 }
 
 const exec = Database.prototype.exec;

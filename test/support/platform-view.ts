@@ -15,6 +15,14 @@ const orderState = z.object({
   products: z.int(),
   merchandises: z.int(),
 });
+const deletionState = z.object({
+  calls: z.int(),
+  licenseOrders: z.int(),
+  waiting: z.int(),
+  failed: z.int(),
+  assets: z.int(),
+  products: z.int(),
+});
 const state = z.looseObject({
   enterprises: z.int(),
   licenseOrders: z.int(),
@@ -26,6 +34,7 @@ const state = z.looseObject({
   shellNumbers: z.int(),
   deferred: z.int(),
   orders: z.record(z.string(), orderState),
+  deletions: z.record(z.string(), deletionState),
 });
 const counts = z.object({
   calls: z.record(z.string(), z.int()),

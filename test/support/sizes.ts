@@ -8,6 +8,10 @@ type Level = "sample" | "faults" | "full";
 interface Sizes {
   /** Seeds of the simulation. */
   seeds: number;
+  /** Random histories of a CRM. */
+  histories: number;
+  /** Months of Northwind. */
+  months: number;
   /** SIGKILLs at random moments of long runs. */
   kills: number;
   /** SIGTERMs at random moments. */
@@ -34,6 +38,8 @@ interface Sizes {
 
 const faults: Sizes = {
   seeds: 100,
+  histories: 1000,
+  months: 6,
   kills: 50,
   stops: 20,
   systemCalls: 2,
@@ -49,6 +55,8 @@ const faults: Sizes = {
 const sample: Sizes = {
   ...faults,
   seeds: 10,
+  histories: 30,
+  months: 2,
   kills: 3,
   stops: 5,
   systemCalls: 1,
@@ -61,6 +69,8 @@ const sample: Sizes = {
 };
 const full: Sizes = {
   seeds: 300,
+  histories: 20_000,
+  months: 24,
   kills: 250,
   stops: 100,
   systemCalls: Infinity,

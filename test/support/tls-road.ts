@@ -171,12 +171,14 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+const methods = ["GET", "POST", "PUT", "DELETE"] as const;
+
 async function passOn(platform: string, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(Buffer.from(chunk));
   const { authorization, clienttoken, usertoken } = incoming.headers;
   const { statusCode, body } = await send(`${platform}${incoming.url ?? "/"}`, {
-    method: incoming.method === "POST" ? "POST" : "GET",
+    method: methods.find((method) => method === incoming.method) ?? "GET",
     headers: { "content-type": "application/json", authorization, clienttoken, usertoken },
     ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
   });

@@ -19,7 +19,7 @@ const well: Health = {
       lastRun: { id: "run_1", state: "done", exitCode: 3, startedAt: "2026-01-01T00:00:00.000Z", finishedAt: null },
     },
   ],
-  open: { unknown: 0, holds: 0, quarantined: 0, records: [], streams: [], runs: [] },
+  open: { unknown: 0, holds: 0, quarantined: 0, records: [], streams: [], differences: [], runs: [] },
   breakers: { "order-service": "closed", "member-center": "half-open" },
 };
 
@@ -73,6 +73,7 @@ describe("health", () => {
       quarantined: 2,
       records,
       streams: ["crm/orders"],
+      differences: [{ class: "missing", count: 1, since: "2026-10-01T08:00:00.000Z" }],
       runs: ["run.run-failed:staff:1"],
     };
     await serving(async () => ({ ...well, open }));

@@ -1,33 +1,56 @@
+import { usage } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { example } from "../command-line.ts";
+import { example, repeated } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
+import { parseKey } from "../keys.ts";
+import { safeLines } from "../output.ts";
 
 export const register: Register = (program, carryOut) => {
   program
     .command("apply")
     .description("apply a saved plan exactly, or the plan of now")
     .argument("[file]", "a file made by `plan --out`")
-    .addHelpText("after", example("crm-sync apply plan.ndjson"))
-    .action((file) => carryOut((invocation) => applyCommand(invocation, file)));
+    .option("--only <hash>", "only this operation of the file, by the first 8 characters of its hash", repeated, [])
+    .option("--only-customer <id>", "only what the file has for this customer", repeated, [])
+    .addHelpText(
+      "after",
+      example("crm-sync apply plan.ndjson", "crm-sync apply plan.ndjson --only 1a2b3c4d --only-customer ALFKI"),
+    )
+    .action((file, { only, onlyCustomer }) =>
+      carryOut((invocation) => applyCommand(invocation, file, { operations: only, customers: onlyCustomer })),
+    );
 };
 
-export async function applyCommand(invocation: Invocation, file: string | undefined): Promise<ExitCode> {
+/** `apply`: the plan of now; `apply FILE`: a saved plan as it is, or what is chosen of it, each operation once. */
+export async function applyCommand(
+  invocation: Invocation,
+  file: string | undefined,
+  chosen: { operations: readonly string[]; customers: readonly string[] } = { operations: [], customers: [] },
+): Promise<ExitCode> {
+  if (file === undefined && chosen.operations.length + chosen.customers.length > 0)
+    throw usage("--only and --only-customer choose from a saved plan", "name the file");
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const { applyByHand } = await import("../../app/by-hand.ts");
     const { showRun } = await import("../run-summary.ts");
-    return await applyByHand(application, file, {
+    const customers = chosen.customers.map((key) => parseKey(key, application.config.namespace));
+    const told = (before: readonly string[]): void => {
+      for (const text of before) output.note(safeLines(text));
+    };
+    const from = file === undefined ? undefined : { file, choice: { operations: chosen.operations, customers }, told };
+    return await applyByHand(application, from, {
       signal,
       show: async (summary) => {
         await showRun(invocation, application, summary);
-        if (summary.customers.stale > 0 && !options.json) {
-          output.line(
-            `refused: ${summary.customers.stale} customer(s) changed since ` +
-              `the plan was made; plan anew with \`crm-sync plan --out FILE\``,
-          );
-        }
+        if (options.json || summary.stale.length === 0) return;
+        for (const { customer, moved } of summary.stale)
+          output.line(safeLines(`refused: ${customer} changed since the plan was made: ${moved.join("; ")}`));
+        output.line(
+          `refused: ${summary.stale.length} customer(s) changed since the plan was made; ` +
+            "plan anew with `crm-sync plan --out FILE`",
+        );
       },
     });
   });

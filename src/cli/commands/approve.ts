@@ -1,3 +1,4 @@
+import { usage } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { ok, withLedger } from "../command.ts";
@@ -7,28 +8,107 @@ import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { requireReason } from "../reason.ts";
 
+const reason = [
+  "--reason <text>",
+  "why; kept in the audit record, so without phone numbers and e-mail addresses",
+] as const;
+
 export const register: Register = (program, carryOut) => {
-  for (const [name, verdict, text] of [
-    ["approve", "approved", "release what a limit holds; the next run carries it out"],
-    ["reject", "rejected", "refuse what a limit holds; nothing of it is taken away"],
-  ] as const) {
-    program
-      .command(name)
-      .description(text)
-      .argument("<id>", "the hold")
-      .option("--reason <text>", "why; kept in the audit record, so without phone numbers and e-mail addresses")
-      .option(...byWhom)
-      .addHelpText("after", example(`crm-sync ${name} h-1a2b3c4d --reason "asked the customer"`))
-      .action((id, options) => carryOut((invocation) => holdCommand(invocation, verdict, id, options)));
-  }
+  program
+    .command("approve")
+    .description("release what a limit or a policy holds; the next run carries it out")
+    .argument("[id]", "the hold, or one operation that is held")
+    .option("--run <run>", "everything that this run held because of its own sum or that of days")
+    .option(...reason)
+    .option(...byWhom)
+    .addHelpText(
+      "after",
+      example(
+        'crm-sync approve h-1a2b3c4d --reason "asked the customer"',
+        'crm-sync approve op_0mup8um80000090da5e --reason "asked the customer: this one"',
+        'crm-sync approve --run run_0mup8um8000001f3c2a --reason "a branch was closed"',
+      ),
+    )
+    .action((id, options) => carryOut((invocation) => approveCommand(invocation, id, options)));
+  program
+    .command("reject")
+    .description("refuse what a limit or a policy holds; nothing of it is carried out")
+    .argument("<id>", "the hold")
+    .option("--withdraw", "take the rejection back: the next run asks again")
+    .option(...reason)
+    .option(...byWhom)
+    .addHelpText(
+      "after",
+      example(
+        'crm-sync reject h-1a2b3c4d --reason "they are still needed"',
+        'crm-sync reject h-1a2b3c4d --withdraw --reason "rejected the wrong one"',
+      ),
+    )
+    .action((id, options) =>
+      carryOut((invocation) =>
+        options.withdraw === true
+          ? withdrawCommand(invocation, id, options)
+          : holdCommand(invocation, "rejected", id, options),
+      ),
+    );
 };
 
-/** `approve ID` and `reject ID`: a person's decision on what a limit holds. */
+interface Words {
+  reason?: string | undefined;
+  by?: string | undefined;
+}
+
+/** `approve HOLD`, `approve OPERATION` and `approve --run RUN`: a person releases what is held. */
+async function approveCommand(
+  invocation: Invocation,
+  id: string | undefined,
+  words: Words & { run?: string | undefined },
+): Promise<ExitCode> {
+  const { run } = words;
+  if ((id === undefined) === (run === undefined))
+    throw usage("approve takes a hold, an operation or --run RUN, one of them", "crm-sync approve --help");
+  if (run !== undefined) return await approveRun(invocation, run, words);
+  if (id?.startsWith("op_") === true) return await approveOperation(invocation, id, words);
+  return await holdCommand(invocation, "approved", id ?? "", words);
+}
+
+async function approveOperation(invocation: Invocation, id: string, words: Words): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const why = requireReason(words.reason);
+    const by = deciderOf(words.by);
+    const ledger = await application.existingLedger();
+    const hold = await ledger.approvals.approveOperation(id, why, by);
+    const customer = formatKey(hold.customer);
+    if (options.json) output.json({ operation: id, hold: hold.id, customer, state: "approved" });
+    else output.line(`operation ${id} of ${customer} is approved; the next run carries out exactly this one`);
+    return ok;
+  });
+}
+
+async function approveRun(invocation: Invocation, run: string, words: Words): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const why = requireReason(words.reason);
+    const by = deciderOf(words.by);
+    const ledger = await application.existingLedger();
+    const { customers, operations } = await ledger.approvals.approveRun(run, why, by);
+    if (options.json) output.json({ run, customers, operations, state: "approved" });
+    else {
+      const those = operations === 1 ? "1 operation" : `${operations} operations`;
+      const whose = customers === 1 ? "1 customer" : `${customers} customers`;
+      output.line(`${those} of ${whose} that ${run} held are approved; the next run carries out exactly these`);
+    }
+    return ok;
+  });
+}
+
+/** `approve HOLD` and `reject HOLD`: a person's decision on everything that one hold holds. */
 export async function holdCommand(
   invocation: Invocation,
   verdict: "approved" | "rejected",
   id: string,
-  words: { reason?: string | undefined; by?: string | undefined },
+  words: Words,
 ): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
@@ -37,12 +117,32 @@ export async function holdCommand(
     const ledger = await application.existingLedger();
     const hold = await ledger.approvals.decide(id, verdict, why, by);
     const customer = formatKey(hold.customer);
-    if (options.json) output.json({ hold: id, customer, state: verdict });
-    else if (verdict === "approved") {
+    const { alone } = hold;
+    if (options.json)
+      output.json({ hold: id, customer, state: verdict, ...(alone.length > 0 && { alone: [...alone] }) });
+    else if (alone.length > 0)
       output.line(
-        `hold ${id} of customer ${customer} is approved; the next run carries out exactly this set of revokes`,
+        `hold ${id} of customer ${customer} is approved but for ${alone.join(", ")}, which is approved by itself ` +
+          "(`crm-sync approve op_… --reason TEXT`) and stays held; the next run carries out the rest",
       );
-    } else output.line(`hold ${id} of customer ${customer} is rejected; nothing of it is taken away`);
+    else if (verdict === "approved")
+      output.line(`hold ${id} of customer ${customer} is approved; the next run carries out exactly this set`);
+    else output.line(`hold ${id} of customer ${customer} is rejected; nothing of it is carried out`);
+    return ok;
+  });
+}
+
+/** `reject HOLD --withdraw`: a person takes a rejection back. */
+async function withdrawCommand(invocation: Invocation, id: string, words: Words): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const why = requireReason(words.reason);
+    const by = deciderOf(words.by);
+    const ledger = await application.existingLedger();
+    const hold = await ledger.approvals.takeBack(id, why, by);
+    const customer = formatKey(hold.customer);
+    if (options.json) output.json({ hold: id, customer, state: hold.state });
+    else output.line(`the rejection of hold ${id} of customer ${customer} is taken back; the next run asks again`);
     return ok;
   });
 }

@@ -1,13 +1,15 @@
 import { toJson } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import { usage } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { CustomerPlan } from "../../plan/plan.ts";
 import type { Planned, PlanSummary } from "../../run/plan-run.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { example } from "../command-line.ts";
+import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
+import { deciderOf } from "../decider.ts";
 import { safeLines } from "../output.ts";
 import { scopeOf } from "../scope.ts";
 import type { ScopeWords } from "../scope.ts";
@@ -20,29 +22,87 @@ export const register: Register = (program, carryOut) => {
     .option("--order <id>", "only the customer of this order")
     .option("--source <name>", "only what this source gives")
     .option("--out <file>", "save the plan, to be applied as it is")
+    .option("--show-private", "with the personal data behind the markers; who saw it stands in the audit record", false)
+    .option("--stored", "from the stored raw forms under this configuration: no source is read, nothing is kept", false)
+    .option(...byWhom)
     .addHelpText("after", example("crm-sync plan --out plan.ndjson", "crm-sync plan --customer ALFKI"))
-    .action((options) => carryOut((invocation) => planCommand(invocation, options, options.out)));
+    .action((options) =>
+      carryOut((invocation) => (options.stored ? storedPlanCommand : planCommand)(invocation, options, options)),
+    );
 };
 
 export async function planCommand(
   invocation: Invocation,
   words: ScopeWords,
-  out: string | undefined,
+  { out, showPrivate = false, by }: { out?: string | undefined; showPrivate?: boolean; by?: string | undefined } = {},
 ): Promise<ExitCode> {
   const { signal } = invocation;
+  const privateFor = showPrivate ? deciderOf(by) : undefined;
   return await withApplication(invocation, async (application) => {
     const { planByHand } = await import("../../app/by-hand.ts");
     const { planText } = await import("../plan-text.ts");
     const { lastLine } = await import("../run-summary.ts");
     return await planByHand(application, scopeOf(application, words), out, {
       signal,
-      showPlan: (planned) => showPlanned(invocation, planned, planText),
+      privateFor,
+      showPlan: (planned, shown) => showPlanned(invocation, planned, { shown, textOf: planText }),
       show: async (summary) => showTotal(invocation, summary, out, lastLine(summary.exitCode, summary.open)),
     });
   });
 }
 
-function showPlanned({ output, options }: Invocation, planned: Planned, textOf: (plan: CustomerPlan) => string): void {
+/** `plan --stored`: what another configuration would change, on a copy of the ledger that nobody keeps. */
+async function storedPlanCommand(
+  invocation: Invocation,
+  words: ScopeWords,
+  { out, showPrivate = false }: { out?: string | undefined; showPrivate?: boolean },
+): Promise<ExitCode> {
+  if (out !== undefined || showPrivate)
+    throw usage("--out and --show-private do not go with --stored", "what is planned from stored forms is not kept");
+  const { output, options, signal } = invocation;
+  return await withApplication(invocation, async (application) => {
+    const { planFromStored } = await import("../../app/what-if.ts");
+    const { planText } = await import("../plan-text.ts");
+    const { lastLine } = await import("../run-summary.ts");
+    const { changedFields } = await import("../../plan/changed-fields.ts");
+    const { header, ledgerPath } = application;
+    if (!options.json)
+      output.line(
+        `from the stored raw forms of ${ledgerPath} under ${header.file ?? "the defaults"}; nothing is read from a ` +
+          "source and nothing is kept",
+      );
+    return await planFromStored(application, scopeOf(application, words), {
+      signal,
+      showPlan: (planned) => showPlanned(invocation, planned, { shown: undefined, textOf: planText }),
+      show: (summary, changed, { mapped, left }) => {
+        const differences = changed.map(({ stream, key, before, after }) => ({
+          stream,
+          id: formatKey(key),
+          fields: changedFields(before, after),
+        }));
+        if (options.json) {
+          for (const { fields, ...record } of differences)
+            output.json({ type: "changed", ...record, fields: fields.map((field) => toJson(field)) });
+        } else {
+          for (const { stream, id, fields } of differences)
+            for (const { field, from = "nothing", to = "nothing" } of fields)
+              output.line(safeLines(`${stream} ${id}: ${field}: ${from} → ${to}`));
+          output.line(
+            `${mapped} stored form(s) were mapped anew, ${differences.length} record(s) are otherwise by that; ` +
+              `${left} record(s) whose raw form lacks its secrets, or is not kept, stand as they were mapped last`,
+          );
+        }
+        showTotal(invocation, summary, undefined, lastLine(summary.exitCode, summary.open));
+      },
+    });
+  });
+}
+
+function showPlanned(
+  { output, options }: Invocation,
+  planned: Planned,
+  { shown, textOf }: { shown: Record<string, string> | undefined; textOf: (plan: CustomerPlan) => string },
+): void {
   if (!("plan" in planned)) {
     const customer = formatKey(planned.customer);
     if (options.json) output.json({ type: "unplanned", customer, reason: planned.reason });
@@ -54,8 +114,8 @@ function showPlanned({ output, options }: Invocation, planned: Planned, textOf: 
     plan.operations.length === 0 &&
     plan.changes.length === 0 &&
     plan.records.every((record) => record.outcome === "planned");
-  if (options.json) output.json(planJson(plan));
-  else if (!silent) output.line(textOf(plan));
+  if (options.json) output.json({ ...planJson(plan), ...(shown !== undefined && { private: shown }) });
+  else if (!silent) output.line([textOf(plan), ...privateLines(shown)].join("\n"));
 }
 
 function showTotal(
@@ -86,11 +146,16 @@ function showTotal(
   output.line(lastLine);
 }
 
-function planJson(plan: CustomerPlan): Json {
+/** The personal data behind the markers of a plan, a line for each. */
+function privateLines(shown: Record<string, string> = {}): string[] {
+  return Object.entries(shown).map(([marker, value]) => safeLines(`      (private) ${marker}: ${value}`));
+}
+
+function planJson(plan: CustomerPlan): JsonObject {
   return {
     type: "customer",
     customer: formatKey(plan.customer),
-    fingerprint: plan.fingerprint,
+    facts: { ...plan.facts },
     operations: plan.operations.map((operation) => ({
       ...operation,
       customer: { ...operation.customer },

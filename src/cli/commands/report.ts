@@ -10,8 +10,8 @@ import type { Register } from "../command-line.ts";
 export const register: Register = (program, carryOut) => {
   program
     .command("report")
-    .description("a report of a month: orders, reconciliation, exceptions")
-    .argument("<kind>", "orders, reconciliation or exceptions")
+    .description("a report of a month: orders, reconciliation, exceptions, rebuild")
+    .argument("<kind>", "orders, reconciliation, exceptions or rebuild")
     .requiredOption("--period <month>", "the month, such as 2026-10, in the configured zone")
     .option("--format <format>", "csv or json", "csv")
     .option("--by <date>", "happened or crm-date: which date puts a row into the month", "happened")

@@ -3,6 +3,7 @@ import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
 import type { Application } from "../../app/application.ts";
 import type { EndedJob } from "../../app/execute-job.ts";
+import type { BoundJob } from "../../run/job.ts";
 import { ok, withApplication, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example, repeated } from "../command-line.ts";
@@ -22,11 +23,13 @@ export const register: Register = (program, carryOut) => {
       repeated,
       [] as string[],
     )
+    .option("--calls <number>", "with a job of kind verify: make at most so many calls, the oldest readings first")
+    .option("--canary <shares>", "with a job of kind sync: apply to these shares of the enterprises first, in per cent")
     .option("--by <name>", "with --accept-shrink: who decides (default: the user of the operating system)")
     .addHelpText("after", example("crm-sync run customers-and-orders", "crm-sync run show RUN"))
     .action((job, options) =>
       carryOut(async (invocation) => {
-        if (job !== undefined) return await runCommand(invocation, job, options.acceptShrink, options.by);
+        if (job !== undefined) return await runCommand(invocation, job, options);
         const problem = usage("run needs the name of a job", "crm-sync run customers-and-orders");
         return reportFailure(invocation.output, problem, invocation.options.json);
       }),
@@ -39,18 +42,34 @@ export const register: Register = (program, carryOut) => {
     .action((id) => carryOut((invocation) => runShowCommand(invocation, id)));
 };
 
+interface RunWords {
+  acceptShrink: readonly string[];
+  by?: string | undefined;
+  calls?: string | undefined;
+  canary?: string | undefined;
+}
+
+function callsOf(text: string, { id, kind }: Pick<BoundJob, "id" | "kind">): number {
+  const calls = Number(text);
+  if (!Number.isSafeInteger(calls) || calls < 1)
+    throw usage(`--calls takes a whole number above 0, not ${text}`, "--calls 500");
+  if (kind !== "verify")
+    throw usage(`the job ${id} is of kind ${kind}, and only reading back has a budget of calls`, "leave --calls out");
+  return calls;
+}
+
 /** `run JOB`: what the schedule runs, now. */
 export async function runCommand(
   invocation: Invocation,
   id: string,
-  acceptShrink: readonly string[],
-  by?: string,
+  { acceptShrink, by, calls: most, canary }: RunWords,
 ): Promise<ExitCode> {
   return await withApplication(invocation, async (application) => {
-    const { jobNamed } = await import("../../app/jobs.ts");
+    const { jobNamed, sharesOf } = await import("../../app/jobs.ts");
     const { executeJob } = await import("../../app/execute-job.ts");
     const who = deciderOf(by);
     const job = jobNamed(application.jobs(), id);
+    const calls = most === undefined ? undefined : callsOf(most, job);
     const unknown = acceptShrink.find((name) => !job.sources.includes(name));
     if (unknown !== undefined)
       throw usage(`the job ${id} reads no source ${unknown}`, `use one of: ${job.sources.join(", ")}`);
@@ -58,6 +77,8 @@ export async function runCommand(
       trigger: "hand",
       signal: invocation.signal,
       show: (ended) => showEnded(invocation, application, ended),
+      ...(calls === undefined ? {} : { calls }),
+      ...(canary === undefined ? {} : { canary: sharesOf(canary, job) }),
       ...(acceptShrink.length === 0 ? {} : { acceptShrink, by: who }),
     });
   });

@@ -18,13 +18,15 @@ export const register: Register = (program, carryOut) => {
 export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const facts = await (await application.inquiry()).status();
+    const inquiry = await application.inquiry();
+    const now = application.clock.now();
+    const facts = { ...(await inquiry.status()), taken: await inquiry.taken(application.config.limits.taking, now) };
     if (options.json) {
       output.json(toJson(facts));
       return ok;
     }
     const { statusText } = await import("../../report/status.ts");
-    output.line(statusText(facts, toInstant(application.clock.now()), viewOf(output, application.config.zone)));
+    output.line(statusText(facts, toInstant(now), viewOf(output, application.config.zone)));
     return ok;
   });
 }

@@ -4,10 +4,8 @@ import type { AnyRow } from "./row.ts";
 
 /** What the contracts leave open, for people. */
 export interface Assumption extends Pick<AnyRow<string>, "id" | "kind" | "question" | "default"> {
-  /**
-   * Where it is decided: keys of the configuration, `fixed` in the program, or not built yet with what happens instead.
-   */
-  decidedBy: { setting: string } | "fixed" | { notBuiltYet: string };
+  /** Where it is decided: keys of the configuration, or `fixed` in the program. */
+  decidedBy: { setting: string } | "fixed";
   /** Endpoints that are blocked while a setting of this row has no value. */
   requiredBefore: EndpointId[];
 }

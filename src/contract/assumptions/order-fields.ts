@@ -52,6 +52,12 @@ export const orderFields = row({
           .optional()
           .describe("trialEndDate of a product in E5, an Integer of 32 bits"),
         featureTrialEnd: z.enum(codecsOfWidth.date).optional().describe("trialEndDate of a feature in E5, a Date"),
+        readLimit: z
+          .enum(codecsOfWidth.long)
+          .optional()
+          .describe(
+            "limitStartTime and limitEndTime of a product in M7, a Long: a product with a limit is deleted by it",
+          ),
       })
       .prefault({})
       .describe("Unit of each kind of time on the wire: epoch_ms, epoch_s, yyyymmdd or iso; none is assumed (A20)"),
@@ -62,9 +68,9 @@ export const orderFields = row({
     { key: "timeCodecs.productLimit", endpoints: ["E5"], use: "product-limit", choices: codecsOfWidth.long },
     { key: "timeCodecs.productTrialEnd", endpoints: ["E5"], use: "product-trial", choices: codecsOfWidth.integer },
     { key: "timeCodecs.featureTrialEnd", endpoints: ["E5"], use: "feature-trial", choices: codecsOfWidth.date },
+    { key: "timeCodecs.readLimit", endpoints: ["E5"], use: "delete-limit", choices: codecsOfWidth.long },
   ],
   notUsedYet: {
-    "timeCodecs.readLimit": "comparing limits in time",
     "timeCodecs.readTrialEnd": "comparing limits in time",
     "timeCodecs.readRecord": "times in answers",
   },
@@ -87,6 +93,10 @@ export const orderFields = row({
           featureTrialEnd: dateSentinel
             .optional()
             .meta({ description: "trialEndDate of a feature that is no trial", examples: ["9999-12-31"] }),
+          shownNoLimit: z
+            .array(dateSentinel)
+            .default([null, 0])
+            .describe("What M7 shows as the limit of a product that has none"),
         })
         .prefault({})
         .describe("What required fields hold where they do not apply (A21)"),

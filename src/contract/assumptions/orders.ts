@@ -1,25 +1,22 @@
 import { z } from "zod";
-import { syncModes } from "../vocabulary.ts";
+import { licenseTypes, syncModes } from "../vocabulary.ts";
 import { template } from "./fields.ts";
 import { row } from "./row.ts";
-
-const noDeleteOrder = "no delete order is sent by this version";
 
 /** What holds for calls of E5 and the records in them. */
 export const orders = row({
   id: "A15",
   kind: "assumption",
   question: "How the result of an asynchronous E5 comes",
-  default: "Orders are placed synchronously",
-  decidedBy: { notBuiltYet: "syncMode: async is refused; orders are placed with sync" },
+  default: "Orders are placed synchronously; asynchronous ones count once M6 or E8, and M7, show them",
+  decidedBy: ["syncMode"],
   settings: {
     syncMode: z
       .enum(syncModes)
-      .refine((mode) => mode === "sync", {
-        message: "async is not built yet: how its result comes is not known, use sync",
-      })
       .default("sync")
-      .describe("Processing mode of E5; async is not built yet (A15)"),
+      .describe(
+        "Processing mode of E5; async: it counts once M6 or E8, and M7, show it, within settle.asyncDeadlineMs (A15)",
+      ),
   },
 })
   .row({
@@ -27,13 +24,18 @@ export const orders = row({
     kind: "assumption",
     question: "Partial batches, their size, and a channelOrderId that is repeated",
     default: "One CRM order is one call with all its licence groups and is never split",
-    decidedBy: ["channelOrderIdTemplate"],
+    decidedBy: ["channelOrderIdTemplate", "amendmentOrderIdTemplate"],
     settings: {
       channelOrderIdTemplate: template("id", ["namespace"])
         .default("{id}")
         .describe("How the channel order number is made from the id and namespace of an order (A16)"),
+      amendmentOrderIdTemplate: template("n", ["order", "id", "namespace"])
+        .default("{order}-{n}")
+        .describe(
+          "How the channel order number of an amendment is made from the order's own, its id and namespace, and how " +
+            "many amendments there were (A16)",
+        ),
     },
-    notUsedYet: { amendmentOrderIdTemplate: "changing a placed order" },
   })
   .row({
     id: "A17",
@@ -50,18 +52,26 @@ export const orders = row({
     kind: "choice",
     question: "What delete orders may leave out",
     default: "Everything that the contract does not list for them",
-    decidedBy: { notBuiltYet: noDeleteOrder },
-    settings: {},
-    notUsedYet: { deleteShape: "delete orders" },
+    decidedBy: ["deleteShape"],
+    settings: {
+      deleteShape: z
+        .enum(["listed", "full"])
+        .default("listed")
+        .describe("Whether delete orders hold what the contract lists for them, or all fields of an order (A18)"),
+    },
   })
   .row({
     id: "A19",
     kind: "assumption",
     question: "What a cloud authorization type is",
     default: "cloud_account, cloud_customer and cloud_personal",
-    decidedBy: { notBuiltYet: noDeleteOrder },
-    settings: {},
-    notUsedYet: { cloudTypes: "delete orders" },
+    decidedBy: ["cloudTypes"],
+    settings: {
+      cloudTypes: z
+        .array(z.enum(licenseTypes))
+        .default(["cloud_account", "cloud_customer", "cloud_personal"])
+        .describe("Licence types of which a delete order has to name its licence order (A19)"),
+    },
   })
   .row({
     id: "A39",
@@ -76,6 +86,6 @@ export const orders = row({
     kind: "assumption",
     question: "Deleting a product that is part of a package",
     default: "Held for a person",
-    decidedBy: { notBuiltYet: `changed and cancelled orders are shown as deferred; ${noDeleteOrder}` },
+    decidedBy: "fixed",
     settings: {},
   });

@@ -3,6 +3,9 @@ import type { EndpointId } from "../endpoints.ts";
 
 type Shape = z.ZodRawShape;
 
+/** `A1` to `A43`. */
+export type AssumptionId = `A${number}`;
+
 /** The keys of settings, those of a map in them with a dot: `timeCodecs`, `timeCodecs.productLimit`. */
 type KeyOf<S extends Shape> = {
   [Key in keyof S & string]:
@@ -25,8 +28,7 @@ export interface Need<Key extends string, Use extends string, Settings> {
 
 /** What the contracts leave open: all that the program says of one of A1–A43, and the settings that decide it. */
 export interface Row<S extends Shape, Use extends string> {
-  /** `A1` to `A43`. */
-  id: `A${number}`;
+  id: AssumptionId;
   /** An assumption is about the services and can be contradicted by reality; a choice is ours. */
   kind: "assumption" | "choice";
   /** What the owner of the services is asked. */
@@ -34,10 +36,9 @@ export interface Row<S extends Shape, Use extends string> {
   /** What holds unless it is set otherwise. */
   default: string;
   /**
-   * Where it is decided: by keys of its own, by settings of other rooms, `fixed` in the program, or not built yet with
-   * what happens instead.
+   * Where it is decided: by keys of its own, by settings of other rooms, or `fixed` in the program.
    */
-  decidedBy: readonly (keyof NoInfer<S> & string)[] | "fixed" | { setting: string } | { notBuiltYet: string };
+  decidedBy: readonly (keyof NoInfer<S> & string)[] | "fixed" | { setting: string };
   /** Its keys under `assumptions` in the configuration. */
   settings: S;
   needs?: readonly Need<KeyOf<NoInfer<S>>, Use, z.output<z.ZodObject<NoInfer<S>>>>[];
@@ -47,11 +48,11 @@ export interface Row<S extends Shape, Use extends string> {
 
 /** A row as the lists hold it, whatever its settings are. */
 export interface AnyRow<Use extends string> {
-  readonly id: `A${number}`;
+  readonly id: AssumptionId;
   readonly kind: "assumption" | "choice";
   readonly question: string;
   readonly default: string;
-  readonly decidedBy: readonly string[] | "fixed" | { setting: string } | { notBuiltYet: string };
+  readonly decidedBy: readonly string[] | "fixed" | { setting: string };
   readonly settings: Shape;
   readonly needs?: readonly Need<string, Use, Readonly<Record<string, unknown>>>[];
   readonly notUsedYet?: Readonly<Record<string, string>>;

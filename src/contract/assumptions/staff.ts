@@ -98,6 +98,18 @@ export const staff = row({
     kind: "assumption",
     question: "Whether M2 clears fields that are left out, and which account name it wants",
     default: "All known fields are sent, with the bare name",
-    decidedBy: { notBuiltYet: "changed staff are shown as deferred; M2 is not sent by this version" },
-    settings: {},
+    decidedBy: ["clearedStaffFields", "leftOutStaffFields"],
+    settings: {
+      clearedStaffFields: z
+        .enum(["omit", "empty"])
+        .default("omit")
+        .describe("What M2 is sent for a note or mobile number that the CRM no longer has (A41)"),
+      leftOutStaffFields: z
+        .enum(["unknown", "kept"])
+        .default("unknown")
+        .describe(
+          "Whether M2 keeps a note or mobile number that is left out; while it is unknown, M2 is not sent where the " +
+            "platform shows one that the CRM never gave (A41)",
+        ),
+    },
   });

@@ -61,7 +61,7 @@ export class HoldTables {
     this.#statements.setHold.run(state, at, reason, by, id);
   }
 
-  /** The hold of exactly this set that a person rejected. */
+  /** The hold of exactly this set that a person rejected, as far as it is meant since then. */
   rejectedHold(customer: RecordKey, setHash: string): HoldRow | undefined {
     const row = this.#statements.rejectedHold.get(customer.namespace, customer.id, setHash);
     return row === undefined ? undefined : holdFromRow(row);
@@ -115,7 +115,8 @@ function prepareStatements(database: Sqlite) {
     rejectedHold: () =>
       database.prepare<[string, string, string], HoldTableRow>(
         `select ${holdColumns} from hold where customer_namespace = +? and customer_id = +? and set_hash = +?
-          and state = 'rejected' limit 1`,
+          and state = 'rejected' and (not exists (select 1 from hold_operation i where i.hold_id = hold.id)
+            or exists (select 1 from hold_operation i where i.hold_id = hold.id and i.ended_at is null)) limit 1`,
       ),
   });
 }

@@ -1,8 +1,10 @@
+import type { HoldScope } from "../../operation/hold-scope.ts";
+import type { OperationKind } from "../../operation/registry.ts";
 import { table } from "../database/table.ts";
 
 export interface HoldTable {
   id: string;
-  scope: "enterprise" | "run";
+  scope: HoldScope;
   customer_namespace: string;
   customer_id: string;
   count: number;
@@ -17,6 +19,32 @@ export interface HoldTable {
   decided_by: string | null;
 }
 
+/** An operation that a hold holds back, and why. */
+export interface HoldOperationTable {
+  hold_id: string;
+  hash: string;
+  kind: OperationKind;
+  scope: HoldScope;
+  reason: string;
+  /** Since when it is not meant any more, or is carried out: neither the hold nor a person's word counts from then. */
+  ended_at: string | null;
+  /** The records that it is about, as JSON; null where an earlier version did not keep them. */
+  records: string | null;
+}
+
+/** An operation that a person approved, alone or in a set; one that is approved twice counts once. */
+interface ApprovedOperationTable {
+  kind: OperationKind;
+  hash: string;
+  hold_id: string;
+  at: string;
+  by: string;
+  /** When it was carried out, or was not meant any more: one that comes up again is asked for again. */
+  used_at: string | null;
+}
+
 export const approvalTables = {
   hold: table<HoldTable>(),
+  hold_operation: table<HoldOperationTable>(),
+  approved_operation: table<ApprovedOperationTable>(),
 };

@@ -17,6 +17,7 @@ import {
   requireLedgerFile,
   requireThere,
 } from "./ledger-file.ts";
+import { beginLedger } from "./new-ledger.ts";
 import * as ledgerMigration from "../../../migrations/0001_ledger.ts";
 import * as servicesLeftMigration from "../../../migrations/0002_services_left.ts";
 import * as openRecordsMigration from "../../../migrations/0003_open_records.ts";
@@ -31,6 +32,15 @@ import * as rowsInOnePageMigration from "../../../migrations/0012_rows_in_one_pa
 import * as fewerIndexesMigration from "../../../migrations/0013_fewer_indexes.ts";
 import * as wholeReadingsMigration from "../../../migrations/0014_whole_readings.ts";
 import * as claimsMigration from "../../../migrations/0015_claims.ts";
+import * as takingsMigration from "../../../migrations/0016_takings.ts";
+import * as orderStepsMigration from "../../../migrations/0017_order_steps.ts";
+import * as byHandMigration from "../../../migrations/0018_by_hand.ts";
+import * as assumptionsMetMigration from "../../../migrations/0019_assumptions_met.ts";
+import * as appliedPlansMigration from "../../../migrations/0020_applied_plans.ts";
+import * as differencesMigration from "../../../migrations/0021_differences.ts";
+import * as flipsMigration from "../../../migrations/0022_flips.ts";
+import * as linksOfCustomersMigration from "../../../migrations/0023_links_of_customers.ts";
+import * as wordsThatEndMigration from "../../../migrations/0024_words_that_end.ts";
 import * as rejectionsMigration from "../../../migrations/0004_rejections.ts";
 
 export type Sqlite = Database.Database;
@@ -57,6 +67,15 @@ export const migrations: Record<string, Migration> = {
   "0013_fewer_indexes": fewerIndexesMigration,
   "0014_whole_readings": wholeReadingsMigration,
   "0015_claims": claimsMigration,
+  "0016_takings": takingsMigration,
+  "0017_order_steps": orderStepsMigration,
+  "0018_by_hand": byHandMigration,
+  "0019_assumptions_met": assumptionsMetMigration,
+  "0020_applied_plans": appliedPlansMigration,
+  "0021_differences": differencesMigration,
+  "0022_flips": flipsMigration,
+  "0023_links_of_customers": linksOfCustomersMigration,
+  "0024_words_that_end": wordsThatEndMigration,
 };
 
 class TransactionalDdlAdapter extends SqliteAdapter {
@@ -268,7 +287,7 @@ const provider: MigrationProvider = { getMigrations: async () => migrations };
 
 /**
  * Applies the migrations that are missing, all in one transaction: one that fails leaves the ledger as it was. Writes
- * nothing where none is.
+ * nothing where none is. A database without a table becomes in one step what most of them would make of it.
  */
 export async function migrate(
   database: Sqlite,
@@ -281,6 +300,10 @@ export async function migrate(
   // Before the first migration: a program that ends between the two leaves an empty ledger of ours, not a foreign
   // database.
   if (database.pragma("application_id", { simple: true }) === 0) database.pragma(`application_id = ${applicationId}`);
+  if (provide === provider) {
+    beginLedger(database, knownMigrations);
+    if (appliedMigrations(database).length === knownMigrations.length) return knownMigrations.slice(applied.length);
+  }
   const db = kyselyOn<unknown>(database);
   const { error, results } = await new Migrator({ db, provider: provide }).migrateToLatest();
   if (error !== undefined) {

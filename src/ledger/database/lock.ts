@@ -19,36 +19,48 @@ export interface RunLock {
  * process that was paused while another took over can no longer write.
  */
 export function takeRunLock(ledgerPath: string, ledger: Sqlite): RunLock {
-  const held = lockSideFile(ledgerPath);
+  const held = lockBeside(ledgerPath, ".lock", {
+    code: "run.active",
+    what: "another run is on for the ledger",
+    cure: "wait for it to end, or stop it; `crm-sync status` shows it",
+  });
   try {
+    return { epoch: raiseEpoch(ledger), release: held.release };
+  } catch (error) {
+    held.release();
+    throw databaseProblem(error, ledgerPath);
+  }
+}
+
+/**
+ * Holds the file beside the ledger with that ending until it is released or the process dies. Throws a Problem with
+ * exit code 75 at once where another has it: `what` begins its message, which goes on with the ledger's path.
+ */
+export function lockBeside(
+  ledgerPath: string,
+  ending: string,
+  taken: { code: string; what: string; cure: string },
+): { release: () => void } {
+  const path = `${ledgerPath}${ending}`;
+  let side: Sqlite | undefined;
+  try {
+    createPrivateFile(path);
+    const held = new Database(path, { timeout: 0 });
+    side = held;
+    held.exec("begin exclusive");
     return {
-      epoch: raiseEpoch(ledger),
       release: () => {
         if (held.open) held.close();
       },
     };
   } catch (error) {
-    held.close();
-    throw databaseProblem(error, ledgerPath);
-  }
-}
-
-function lockSideFile(ledgerPath: string): Sqlite {
-  const path = `${ledgerPath}.lock`;
-  let side: Sqlite | undefined;
-  try {
-    createPrivateFile(path);
-    side = new Database(path, { timeout: 0 });
-    side.exec("begin exclusive");
-    return side;
-  } catch (error) {
     side?.close();
     if (!(error instanceof Database.SqliteError) || !error.code.startsWith("SQLITE_BUSY"))
       throw databaseProblem(error, path);
     throw new Problem({
-      code: "run.active",
-      message: `another run is on for the ledger ${ledgerPath} (${messageOf(error)})`,
-      cure: "wait for it to end, or stop it; `crm-sync status` shows it",
+      code: taken.code,
+      message: `${taken.what} ${ledgerPath} (${messageOf(error)})`,
+      cure: taken.cure,
       exitCode: exitCodes.runActive,
       place: path,
       cause: error,

@@ -6,7 +6,9 @@ import type { Json } from "../../base/canonical-json.ts";
 import { streams } from "../../crm/model.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import { isKind } from "../../operation/registry.ts";
+import type { Operation } from "../../operation/operation.ts";
 import { readOperation } from "../../operation/stored-operation.ts";
+import { isTaking, noWeight } from "../../operation/taking.ts";
 import type { Entry, Stored } from "../../operation/stored-operation.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import { unreadableRow } from "../database/damage.ts";
@@ -28,7 +30,8 @@ export interface MisfitRow extends JournalState {
   misfit: Problem;
 }
 
-type OperationHead = Omit<ReturnType<typeof operationHead>, "columns">;
+/** An operation of a form that this version does not know, as far as every form says it. */
+export type OperationHead = Omit<ReturnType<typeof operationHead>, "columns">;
 
 /** An operation that stands in the journal and was not begun: what of it counts, whatever its form. */
 export interface PlannedRow extends JournalState {
@@ -53,7 +56,9 @@ interface JournalState {
 }
 
 /** An operation as its table holds it. */
-export type OperationRow = Omit<OperationTable, "position" | "answer_ref" | "claim"> & { attempts: number };
+export type OperationRow = Omit<OperationTable, "position" | "answer_ref" | "claim" | "weight"> & {
+  attempts: number;
+};
 
 const attemptCount = "(select count(*) from attempt a where a.operation_id = o.id) as attempts";
 
@@ -62,11 +67,15 @@ export const operationColumns = `o.id, o.run_id, o.plan_id, o.hold_id, o.custome
   o.endpoint, o.stage, o.subject, o.hash, o.state,
   o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at,
   o.settle_after, o.verdict, o.evidence, o.outcome_code, o.outcome_message,
-  o.records, ${attemptCount}`;
+  o.records, o.approved, ${attemptCount}`;
+
+/** The newest operation on a subject in one of these states. */
+export const newestOnSubject = `select o.id from operation o where o.subject = +?
+  and o.state in (select value from json_each(?)) order by o.created_at desc, o.id desc limit 1`;
 
 /** What of an operation `o` counts when it is concluded. */
 export const standingColumns = `o.id, o.run_id, o.customer_namespace, o.customer_id, o.kind, o.endpoint, o.subject,
-  o.hash, o.state, o.wire_hash, o.records, ${attemptCount}`;
+  o.hash, o.state, o.wire_hash, o.records, o.hold_id, o.approved, ${attemptCount}`;
 
 /** A row of these columns. */
 export type StandingRow = Pick<
@@ -82,6 +91,8 @@ export type StandingRow = Pick<
   | "state"
   | "wire_hash"
   | "records"
+  | "hold_id"
+  | "approved"
   | "attempts"
 >;
 
@@ -172,6 +183,9 @@ function operationHead(row: OperationRow) {
     stage: row.stage,
     reason: row.reason,
     takesAway: row.takes_away,
+    policy: undefined,
+    weight: noWeight,
+    needs: [],
     columns: {
       target: stored(row, "target", row.target),
       payload: stored(row, "payload", row.payload),
@@ -195,6 +209,11 @@ function stored(row: StandingRow, column: string, text: string): Json {
   } catch (error) {
     throw unreadableRow("operation", row.id, column, error);
   }
+}
+
+/** What an operation takes away, as JSON; null where limits count nothing of it. */
+export function weightColumn(operation: Pick<Operation, "takesAway" | "weight">): string | null {
+  return isTaking(operation) ? JSON.stringify(operation.weight) : null;
 }
 
 /** Records as the journal holds them, always in one order. */

@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { kindIn, kindOf } from "../../operation/registry.ts";
+import { isApproved } from "../approvals/approved-operations.ts";
+import { kindOf } from "../../operation/registry.ts";
 import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { OperationKind } from "../../operation/registry.ts";
@@ -10,23 +11,28 @@ import {
   attempt,
   journalRow,
   openRow,
+  newestOnSubject,
   operationColumns,
   plannedRow,
   recordsText,
   standingColumns,
   standingOperation,
+  weightColumn,
 } from "./journal-row.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import type { AttemptRow, JournalRow, OpenRow, OperationRow, PlannedRow, StandingRow } from "./journal-row.ts";
 import { foundStates, stateCounts } from "./state-counts.ts";
 import type { StateCounts } from "./state-counts.ts";
 import type { OperationState } from "./tables.ts";
+import { refusedOrdersOf } from "./refused-orders.ts";
 import { statements } from "../database/statements.ts";
 
 export { journalEntry, refusedYetShown } from "./journal-row.ts";
 export type { JournalRow, OpenRow, PlannedRow } from "./journal-row.ts";
 
-type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash"> & {
+type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash" | "holdId"> & {
+  /** A person approved it. */
+  approved: boolean;
   operation: ReturnType<typeof standingOperation>;
 };
 
@@ -46,8 +52,9 @@ export class JournalTables {
           `insert into operation (id, run_id, plan_id, hold_id, customer_namespace, customer_id, kind, endpoint, stage,
            subject, hash, state, target,
            payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at, records,
-           claim)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           claim, weight, approved)
+         values (?, ?, ?, ?, ?, ?, @kind, ?, ?, ?, @hash, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+           ${isApproved("@kind", "@hash")})`,
         ),
       record: () =>
         database.prepare(
@@ -55,7 +62,8 @@ export class JournalTables {
         ),
       sending: () =>
         database.prepare(
-          `update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ?
+          `update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ?,
+             approved = max(approved, ${isApproved("operation.kind", "operation.hash")})
             where id = +? and state in ('planned', 'unknown')`,
         ),
       attempt: () =>
@@ -80,13 +88,7 @@ export class JournalTables {
          join attempt a on a.operation_id = o.id
          where o.subject = +? and (a.outcome = 'unknown' or a.outcome is null)`,
         ),
-      refusedOrders: () =>
-        database.prepare<[string, string], OperationRow>(
-          `select ${operationColumns} from operation_record i join operation o on o.id = i.operation_id
-         where i.stream = 'orders' and i.namespace = +? and i.record_id = +?
-           and ${kindIn("o.kind", (kind) => kind.mayHoldAfterRefusal)} and o.state = 'rejected'
-         order by o.created_at desc, o.id desc`,
-        ),
+      refusedOrders: () => database.prepare<[string, string], OperationRow>(refusedOrdersOf(operationColumns)),
       sendings: () =>
         database.prepare<[{ stream: string; namespace: string; id: string; kind: string }], { count: number }>(
           `select count(*) as count from operation_record r join operation o on o.id = r.operation_id
@@ -102,6 +104,7 @@ export class JournalTables {
         database.prepare("update operation set evidence = ? where id = +? and state in ('unknown', 'parked')"),
       byId: () =>
         database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = +?`),
+      newestOn: () => database.prepare<[string, string], Pick<OperationRow, "id">>(newestOnSubject),
       standing: () =>
         database.prepare<[string], StandingRow>(`select ${standingColumns} from operation o where o.id = +?`),
       open: () =>
@@ -125,13 +128,21 @@ export class JournalTables {
         database.prepare(
           `update operation set state = 'dropped', updated_at = ?, outcome_message = ?
          where state in ('planned', 'held') and state in ('planned', ?)
-         and customer_namespace = +? and customer_id = +? and (? is null or hash = +?)`,
+         and customer_namespace = +? and customer_id = +? and (? is null or hash = +?)
+         and (state = 'planned' or plan_id is null or plan_id = ?
+           or not exists (select 1 from hold h where h.id = hold_id and h.state in ('open', 'approved')))`,
         ),
       hold: () =>
         database.prepare(
           `update operation set state = 'held', hold_id = ?, updated_at = ?
          where state in ('planned', 'held') and state = 'planned' and customer_namespace = +? and customer_id = +?
-         and takes_away >= ?`,
+         and (? is null or hash in (select value from json_each(?)))`,
+        ),
+      takenSince: () =>
+        database.prepare<[string], { kind: OperationKind; count: number; seats: number }>(
+          `select kind, sum(takes_away) as count, sum(coalesce(weight ->> '$.seats', 0)) as seats
+           from operation indexed by operation_taking where (takes_away > 0 or weight is not null) and approved = 0
+             and state in ('sending', 'unknown', 'parked', 'done') and updated_at >= ? group by kind`,
         ),
       attempts: () =>
         database.prepare<[string], AttemptRow>(
@@ -181,11 +192,9 @@ export class JournalTables {
       entry.holdId ?? null,
       operation.customer.namespace,
       operation.customer.id,
-      operation.kind,
       operation.endpoint,
       operation.stage,
       operation.subject,
-      operation.hash,
       entry.state,
       JSON.stringify(operation.target),
       JSON.stringify(operation.payload),
@@ -200,6 +209,8 @@ export class JournalTables {
       entry.at,
       recordsText(operation.records),
       kindOf(operation).uniqueness(operation)?.number ?? null,
+      weightColumn(operation),
+      { kind: operation.kind, hash: operation.hash },
     );
     for (const item of operation.records) {
       this.#statements.record.run(item.stream, item.namespace, item.id, entry.id);
@@ -212,13 +223,8 @@ export class JournalTables {
   }
 
   markSending(id: string, fields: { wireHash: string; context: JsonObject; runId: string | null; at: string }): void {
-    const changed = this.#statements.sending.run(
-      fields.wireHash,
-      JSON.stringify(fields.context),
-      fields.runId,
-      fields.at,
-      id,
-    ).changes;
+    const { wireHash, runId, at } = fields;
+    const changed = this.#statements.sending.run(wireHash, JSON.stringify(fields.context), runId, at, id).changes;
     if (changed !== 1) {
       throw new Problem({
         code: "journal.moved-on",
@@ -276,10 +282,15 @@ export class JournalTables {
     );
   }
 
+  newestOn(subject: string, states: readonly OperationState[]): JournalRow | undefined {
+    const id = this.#statements.newestOn.get(subject, JSON.stringify(states))?.id;
+    return id === undefined ? undefined : this.byId(id);
+  }
+
   /** When the last attempt on a subject ended without a known outcome, epoch milliseconds; 0 where there was none. */
   lastUncertain(subject: string): number {
-    const at = this.#statements.lastUncertain.get(subject)?.at;
-    return at === undefined || at === null ? 0 : Date.parse(at);
+    const { at = null } = this.#statements.lastUncertain.get(subject) ?? {};
+    return at === null ? 0 : Date.parse(at);
   }
 
   /** Orders of which an E5 was refused, newest first. */
@@ -304,8 +315,16 @@ export class JournalTables {
   standing(id: string): Standing | undefined {
     const row = this.#statements.standing.get(id);
     if (row === undefined) return undefined;
-    const { state, attempts, run_id: runId, wire_hash: wireHash } = row;
-    return { state, attempts, runId, wireHash, operation: standingOperation(row) };
+    const { state, attempts, run_id: runId, wire_hash: wireHash, hold_id: holdId } = row;
+    return {
+      state,
+      attempts,
+      runId,
+      wireHash,
+      holdId,
+      approved: row.approved === 1,
+      operation: standingOperation(row),
+    };
   }
 
   byId(id: string): JournalRow | undefined {
@@ -330,8 +349,16 @@ export class JournalTables {
     return this.#statements.plannedOf.all(customer.namespace, customer.id).map(plannedRow);
   }
 
-  /** Operations that were planned or held and never begun give way to a new plan. Nothing was sent for them. */
-  drop(customer: RecordKey, at: string, why: string, which: { hash?: string; held: boolean }): number {
+  /**
+   * Operations that were planned or held and never begun give way to a new plan. While its hold stands, what is held
+   * of a saved plan that alone does it gives way only to that plan.
+   */
+  drop(
+    customer: RecordKey,
+    at: string,
+    why: string,
+    which: { hash?: string; held: boolean; plan?: string | undefined },
+  ): number {
     const hash = which.hash ?? null;
     return this.#statements.drop.run(
       at,
@@ -341,11 +368,18 @@ export class JournalTables {
       customer.id,
       hash,
       hash,
+      which.plan ?? null,
     ).changes;
   }
 
-  hold(customer: RecordKey, holdId: string, at: string, revokesOnly: boolean): number {
-    return this.#statements.hold.run(holdId, at, customer.namespace, customer.id, revokesOnly ? 1 : 0).changes;
+  hold(customer: RecordKey, holdId: string, at: string, hashes: readonly string[] | "all"): number {
+    const which = hashes === "all" ? null : JSON.stringify(hashes);
+    return this.#statements.hold.run(holdId, at, customer.namespace, customer.id, which, which).changes;
+  }
+
+  /** What was taken away since `at` without a person's approval, or may have been, by kind, and the seats in it. */
+  takenSince(at: string): { kind: OperationKind; count: number; seats: number }[] {
+    return this.#statements.takenSince.all(at);
   }
 
   /** Writing calls that left during a run. */

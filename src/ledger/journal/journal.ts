@@ -5,50 +5,28 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
+import { isKind, kindOf } from "../../operation/registry.ts";
 import type { OperationKind } from "../../operation/registry.ts";
-import type { StateChange } from "../../operation/state.ts";
+import { noThings } from "../../operation/taking.ts";
+import type { TakenThing } from "../../operation/taking.ts";
+import type { ApprovedOperations } from "../approvals/approved-operations.ts";
 import type { ChangeTables } from "../state/changes.ts";
 import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";
 import type { Sequence } from "../database/sequence.ts";
+import { AppliedPlans } from "./applied-plans.ts";
+import type { Conclusion } from "./conclusion.ts";
 import { ClockNoteTables } from "./clock-notes.ts";
 import { JournalTables, refusedYetShown } from "./journal-tables.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import type { JournalRow, OpenRow, PlannedRow } from "./journal-tables.ts";
 import type { OperationState } from "./tables.ts";
 import type { PrivateValues, SealedValues } from "../private/private-values.ts";
-import type { NewRejections, RejectionTables } from "./rejections.ts";
+import { RunOperations } from "./run-operations.ts";
+import type { RejectionTables } from "./rejections.ts";
 import { UniquenessChecks } from "./uniqueness.ts";
 
-/** How an attempt ended, for the journal. */
-export interface AttemptEnd {
-  outcome: "done" | "rejected" | "not-sent" | "unknown";
-  httpStatus?: number | undefined;
-  code?: string | undefined;
-  detail?: string | undefined;
-}
-
-/** What became of an operation: its new state, what is known by it, and its audit entry. Committed together. */
-export interface Conclusion {
-  state: OperationState;
-  /** The operation as it was read before; when it has moved on since, nothing is concluded. */
-  expected?: { state: OperationState; attempts: number } | undefined;
-  attempt?: AttemptEnd | undefined;
-  /** For how long from now on it may still land, milliseconds. */
-  settleMs?: number | undefined;
-  /** The end of an earlier settle time, which still stands. */
-  settleAfter?: string | undefined;
-  verdict?: string | undefined;
-  evidence?: Json | undefined;
-  code?: string | undefined;
-  message?: string | undefined;
-  /** The redacted answer, kept where the outcome has to be looked into. */
-  answer?: string | undefined;
-  changes: readonly StateChange[];
-  /** What was refused of it, so that it is not sent again as it was. */
-  rejections?: NewRejections | undefined;
-  audit: { kind: string; body: JsonObject };
-}
+export type { AttemptEnd, Conclusion } from "./conclusion.ts";
 
 /** What we did: intents, attempts, outcomes, what is planned or open, and what services refused. */
 export class Journal {
@@ -59,18 +37,29 @@ export class Journal {
   readonly #rejections: RejectionTables;
   readonly #changes: ChangeTables;
   readonly #private: PrivateValues;
+  readonly #approved: ApprovedOperations;
+  readonly #plans: AppliedPlans;
+  readonly #ofRuns: RunOperations;
 
   constructor(
     context: LedgerContext,
-    tables: { changes: ChangeTables; rejections: RejectionTables; private: PrivateValues },
+    tables: {
+      changes: ChangeTables;
+      rejections: RejectionTables;
+      private: PrivateValues;
+      approved: ApprovedOperations;
+    },
   ) {
     this.#context = context;
     this.#journal = new JournalTables(context.database);
-    this.#claims = new UniquenessChecks(context.database);
+    this.#claims = new UniquenessChecks(context.database, tables.approved);
     this.#clockNotes = new ClockNoteTables(context.database);
     this.#rejections = tables.rejections;
     this.#changes = tables.changes;
     this.#private = tables.private;
+    this.#approved = tables.approved;
+    this.#plans = new AppliedPlans(context.database);
+    this.#ofRuns = new RunOperations(context.database);
   }
 
   /**
@@ -86,6 +75,8 @@ export class Journal {
     nonce: string;
     context: JsonObject;
     sealed?: readonly SealedValues[] | undefined;
+    /** The saved plan that it is applied from: each operation of one is applied by one run. */
+    plan?: string | undefined;
     /** What it counts on that is not committed yet: it is refused where that failed. */
     after?: Sequence | undefined;
   }): Promise<string> {
@@ -93,8 +84,12 @@ export class Journal {
     const work = (): void => {
       const at = this.#context.now;
       this.#claims.require(entry.operation, entry.id);
-      if (entry.id === undefined || this.#journal.standing(entry.id)?.state === "planned")
+      if (entry.plan !== undefined) this.#plans.apply(entry.plan, entry.operation.hash, entry.runId ?? "", at);
+      if (entry.id === undefined || this.#journal.standing(entry.id)?.state === "planned") {
         this.#claims.requireAsked(entry.operation);
+        this.#claims.requireApproved(entry.operation);
+        this.#claims.requireStanding(entry.operation, entry.context["channelOrderId"]);
+      }
       if (entry.id === undefined) {
         this.#journal.insert({ ...entry, id, state: "sending", at });
       } else {
@@ -170,8 +165,11 @@ export class Journal {
       answer: conclusion.answer,
     });
     for (const change of conclusion.changes) this.#changes.apply(change, at);
-    if (conclusion.state === "done")
+    if (conclusion.state === "done") {
       this.#rejections.forget(row.operation.kind, row.operation.records, conclusion.rejections?.parts);
+      if (row.approved) this.#approved.use(row.operation, at);
+      if (row.approved) this.#approved.calm(row.operation.records);
+    }
     if (conclusion.rejections !== undefined) this.#rejections.add(id, conclusion.rejections, at);
     this.#context.audit.append({
       at,
@@ -249,6 +247,11 @@ export class Journal {
     return this.#context.read(() => this.#journal.openById(id));
   }
 
+  /** The newest operation on a subject in one of these states. */
+  async newestOn(subject: string, states: readonly OperationState[]): Promise<JournalRow | undefined> {
+    return this.#context.read(() => this.#journal.newestOn(subject, states));
+  }
+
   async attempts(id: string): Promise<AttemptFacts[]> {
     return this.#context.read(() => this.#journal.attempts(id));
   }
@@ -260,6 +263,11 @@ export class Journal {
 
   async openOf(customer: RecordKey): Promise<OpenRow[]> {
     return this.#context.read(() => this.#journal.openOf(customer));
+  }
+
+  /** What a run carried out, newest first. */
+  async doneOf(run: string): Promise<JournalRow[]> {
+    return this.#context.read(() => this.#ofRuns.doneOf(run));
   }
 
   async plannedOf(customer: RecordKey): Promise<PlannedRow[]> {
@@ -295,15 +303,35 @@ export class Journal {
 
   /**
    * Gives up operations that have not begun: one of them by its hash, or all of the customer, those that are held
-   * included or not.
+   * included or not. `plan`: the saved plan that gives way, whose held ones nothing else gives up.
    */
-  async drop(customer: RecordKey, why: string, which: { hash?: string; held: boolean }): Promise<number> {
+  async drop(
+    customer: RecordKey,
+    why: string,
+    which: { hash?: string; held: boolean; plan?: string | undefined },
+  ): Promise<number> {
     return await this.#context.write(() => this.#journal.drop(customer, this.#context.now, why, which));
   }
 
-  /** Puts planned operations of a customer under a hold: those that take something away, or all that are left. */
-  async hold(customer: RecordKey, hold: string, which: { revokesOnly: boolean }): Promise<number> {
-    return await this.#context.write(() => this.#journal.hold(customer, hold, this.#context.now, which.revokesOnly));
+  /** Puts planned operations of a customer under a hold: these, or all that are left. */
+  async hold(customer: RecordKey, hold: string, hashes: readonly string[] | "all"): Promise<number> {
+    return await this.#context.write(() => this.#journal.hold(customer, hold, this.#context.now, hashes));
+  }
+
+  /**
+   * How much was taken away since an instant without a person's approval, or may have been: what is in doubt counts,
+   * and so does what the clock says lies in the future. The instant is counted back from `surelyNow`: a clock that is
+   * set forward ends no window.
+   */
+  async takenSince(at: string): Promise<Record<TakenThing, number>> {
+    const taken = noThings();
+    for (const { kind, count, seats } of this.#context.read(() => this.#journal.takenSince(at))) {
+      const thing = isKind(kind) ? kindOf({ kind }).takes : undefined;
+      if (thing !== undefined) taken[thing] += count;
+      // Seats go with an asset that is deleted.
+      if (thing !== "seats") taken.seats += seats;
+    }
+    return taken;
   }
 
   /** When the last call on a subject ended with an unknown outcome, epoch milliseconds; 0 where there was none. */

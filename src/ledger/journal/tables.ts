@@ -50,6 +50,10 @@ export interface OperationTable {
   records: string;
   /** The number that it claims for itself alone. */
   claim: string | null;
+  /** What it takes away in the units of the business, JSON. */
+  weight: string | null;
+  /** A person approved it. */
+  approved: number;
 }
 
 export interface AttemptTable {
@@ -99,10 +103,19 @@ export interface RejectionTable {
   tries: number;
 }
 
+/** An operation of a saved plan that was applied. */
+export interface AppliedPlanTable {
+  plan: string;
+  hash: string;
+  run_id: string;
+  at: string;
+}
+
 export const journalTables = {
   operation: table<OperationTable>(),
   operation_record: table<OperationRecordTable>(),
   attempt: table<AttemptTable>(),
   rejection: table<RejectionTable>(),
   clock_note: table<ClockNoteTable>(),
+  applied_plan: table<AppliedPlanTable>(),
 };

@@ -1,3 +1,4 @@
+import type { Json } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Uniqueness } from "../../operation/kind.ts";
@@ -6,6 +7,8 @@ import { nameOf } from "../../operation/requests.ts";
 import { kindIn, kindOf } from "../../operation/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import type { ApprovedOperations } from "../approvals/approved-operations.ts";
+import { OrderStepRows } from "../state/order-steps.ts";
 import { RequestRows } from "../state/requests.ts";
 import type { Row } from "../tables.ts";
 
@@ -15,7 +18,10 @@ export const uniquenessCodes = [
   "order.placed-already",
   "order.in-doubt",
   "enterprise.same-channel-number",
+  "order.changed-meanwhile",
   "request.changed",
+  "operation.not-approved",
+  "plan.applied-already",
 ] as const;
 
 interface Owner {
@@ -31,14 +37,20 @@ interface Owner {
 export class UniquenessChecks {
   readonly #statements;
   readonly #requests: RequestRows;
+  readonly #approved: ApprovedOperations;
+  readonly #orderSteps: OrderStepRows;
 
-  constructor(database: Sqlite) {
+  constructor(database: Sqlite, approved: ApprovedOperations) {
+    this.#approved = approved;
     this.#requests = new RequestRows(database);
+    this.#orderSteps = new OrderStepRows(database);
     this.#statements = statements.onUse({
       placed: () =>
         database.prepare<[Owner & { number: string }], Owner & Row<"placed_order", "channel_order_id">>(
           `select namespace, order_id as id, channel_order_id from placed_order
        where to_at is null and channel_order_id = +@number
+       union all
+       select namespace, order_id, channel_order_id from amendment_number where channel_order_id = +@number
        union all
        select namespace, order_id, channel_order_id from placed_order
        where to_at is null and namespace = +@namespace and order_id = +@id limit 1`,
@@ -55,6 +67,10 @@ export class UniquenessChecks {
        where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
          and o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")}
            and o.id <> +@operation limit 1`,
+        ),
+      agreed: () =>
+        database.prepare<[string, string], { agreed_hash: string | null }>(
+          "select agreed_hash from placed_order where namespace = +? and order_id = +? and to_at is null",
         ),
       claimedEnterprise: () =>
         database.prepare<[Owner & { number: string; operation: string }], Owner>(
@@ -82,6 +98,40 @@ export class UniquenessChecks {
       code: "request.changed",
       message: `the ${nameOf(gone)} is not asked for any more as it was when this was planned, so nothing was sent`,
       cure: "nothing needs to be done: the next run looks at what is asked for then",
+    });
+  }
+
+  /**
+   * Throws a Problem where a person has to approve this very operation, and nobody did, or took it back. Not for what
+   * is sent again: it was approved when it was sent first.
+   */
+  requireApproved(operation: Operation): void {
+    if (!kindOf(operation).approvedAlone || this.#approved.isApproved(operation)) return;
+    throw new Problem({
+      code: "operation.not-approved",
+      message: `a person has to approve this operation on ${operation.subject}, and nobody did, so nothing was sent`,
+      cure: "`crm-sync status` lists what is held; `crm-sync approve op_… --reason TEXT` approves one operation",
+    });
+  }
+
+  /**
+   * Throws a Problem where the order that an operation amends does not stand any more as it did when that was planned,
+   * or where its channel order number is not one that was fixed for it and is free. Not for what is sent again.
+   */
+  requireStanding(operation: Operation, channelOrderId: Json | undefined): void {
+    const amends = kindOf(operation).amends(operation);
+    if (amends === undefined) return;
+    const { order } = amends;
+    const placed = this.#statements.agreed.get(order.namespace, order.id);
+    const number = typeof channelOrderId === "string" ? this.#orderSteps.amendment(channelOrderId) : undefined;
+    const owner = number === undefined ? undefined : { namespace: number.namespace, id: number.order_id };
+    const stands = placed?.agreed_hash === amends.agreed && this.#orderSteps.last(order) === amends.lastStep;
+    const isFree = number?.used_at === null && owner !== undefined && formatKey(owner) === formatKey(order);
+    if (stands && isFree) return;
+    throw new Problem({
+      code: "order.changed-meanwhile",
+      message: `something happened to the order ${formatKey(order)} since this was planned, so nothing was sent`,
+      cure: "nothing needs to be done: the next run plans from what stands then",
     });
   }
 

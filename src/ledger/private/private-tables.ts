@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
+import type { PrivateMarker } from "../../operation/references.ts";
 import { markerKey } from "../../operation/references.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -33,6 +34,10 @@ export class PrivateTables {
           `insert into private_value (ref, version, salt, created_at) values ('raw-salt', 1, ?, ?)
             on conflict do nothing`,
         ),
+      isSealed: () =>
+        database.prepare<[string], { version: number }>(
+          "select version from private_value where ref = +? and sealed is not null limit 1",
+        ),
       latest: () =>
         database.prepare<[string], Row<"private_value", "version" | "sealed">>(
           "select version, sealed from private_value where ref = +? order by version desc limit 1",
@@ -49,6 +54,11 @@ export class PrivateTables {
     return this.#statements.find.get(ref, version);
   }
 
+  /** Whether anything is sealed under a name, in whatever version. */
+  isSealed(ref: string): boolean {
+    return this.#statements.isSealed.get(ref) !== undefined;
+  }
+
   /** What stands in clear of a customer and its people as the CRM says they are now, by its marker. */
   ofCustomer({ namespace, id }: RecordKey): Map<string, string> {
     const values = new Map<string, string>();
@@ -57,6 +67,17 @@ export class PrivateTables {
         if (typeof value === "string") values.set(markerKey({ $private: ref, field, version }), value);
     }
     return values;
+  }
+
+  /** What stands in clear behind a marker. */
+  clearText({
+    $private: ref,
+    version,
+    field,
+  }: Pick<PrivateMarker, "$private" | "version" | "field">): string | undefined {
+    const body = this.find(ref, version)?.body;
+    const value = typeof body === "string" ? stored<JsonObject>(body, `private_value ${ref}`)[field] : undefined;
+    return typeof value === "string" ? value : undefined;
   }
 
   rawSalt(): string | undefined {

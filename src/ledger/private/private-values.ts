@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { PrivateMarker } from "../../operation/references.ts";
 import type { LedgerContext } from "../context.ts";
+import { lockBeside } from "../database/lock.ts";
 import { stored } from "../database/stored.ts";
 import type { ChangeTables } from "../state/changes.ts";
 import { commitmentTo } from "./private.ts";
@@ -98,6 +99,32 @@ export class PrivateValues {
         ? undefined
         : stored<JsonObject>(sealing.open(sealed, { ref, version }), `private_value ${ref}`);
     return { values, version, nextVersion: version + 1 };
+  }
+
+  /** A password that is sealed under a name at a version, and not wiped. */
+  async sealedPassword(ref: string, version: number): Promise<string | undefined> {
+    const sealed = this.#context.read(() => this.#private.find(ref, version)?.sealed) ?? null;
+    const { sealing } = this.#context;
+    if (sealed === null || sealing === undefined) return undefined;
+    const { password } = stored<JsonObject>(sealing.open(sealed, { ref, version }), `private_value ${ref}`);
+    return typeof password === "string" ? password : undefined;
+  }
+
+  /**
+   * Works on what is handed out while nobody else does, whichever program that is: what two ask for at once is handed
+   * out to one. Throws a Problem (exit code 75) where somebody is at it.
+   */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    const held = lockBeside(this.#context.path, ".handing-out", {
+      code: "staff.password-asked",
+      what: "a password is handed out to somebody else from the ledger",
+      cure: "ask again once that has ended; nothing was handed out here",
+    });
+    try {
+      return await work();
+    } finally {
+      held.release();
+    }
   }
 
   async wipeSealed(ref: string, version: number): Promise<void> {

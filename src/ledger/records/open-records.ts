@@ -56,7 +56,7 @@ const statement = `
       and (outcome_run = +@run or (+stream in streams and (@sources is null or source in mine)))
     union all
     select 'deferred', 'customers', '${requestOpen}', '${requestOpen}', min(from_at),
-      count(*) || ' asked for by hand and not done (' || group_concat(distinct of) ||
+      count(*) || ' asked for and not done (' || group_concat(distinct of) ||
         '); the next run sends what was not refused',
       customer_namespace || '/' || customer_id
     from manual_request indexed by manual_request_due

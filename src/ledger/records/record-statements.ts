@@ -8,6 +8,9 @@ export type RecordRow = Row<
   "source" | "raw_hash" | "body_hash" | "version" | "state" | "last_read" | "customer_namespace" | "customer_id"
 >;
 
+/** So much of the forms before the last one is kept: four hashes of 64 digits, each once, with a blank behind it. */
+const keptForms = 4 * 65;
+
 /**
  * Everything that is asked of and written into the records and the quarantine. Where the planner would take the records
  * of a whole stream, the index of those that are meant is named. In one piece: a table of statements.
@@ -86,10 +89,16 @@ export function recordStatements(database: Sqlite) {
         "select salt from private_value where ref = +? and salt is not null order by version desc limit 1",
       ),
     setState: () => database.prepare("update record set state = ? where stream = +? and namespace = +? and id = +?"),
+    // An absence that ends is a change to and fro as well.
     touch: () =>
       database.prepare(
         `update record set raw_hash = ?, source = ?, last_read = ?, missed = 0, pending = max(pending, ?), state = ?,
-         changed_run = coalesce(?, changed_run) where stream = +? and namespace = +? and id = +?`,
+         flips = flips + (state = 'absent'), changed_run = coalesce(?, changed_run)
+         where stream = +? and namespace = +? and id = +?`,
+      ),
+    sealAgain: () =>
+      database.prepare(
+        "update private_value set sealed = ?, wiped_at = null where ref = +? and version = +? and sealed is null",
       ),
     endVersion: () =>
       database.prepare(
@@ -114,7 +123,10 @@ export function recordStatements(database: Sqlite) {
          customer_id = excluded.customer_id, state = excluded.state,
          changed_run = coalesce(excluded.changed_run, changed_run), last_read = excluded.last_read, missed = 0,
          pending = 1,
-         deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = excluded.changed_at`,
+         deferred_code = null, deferred_reason = null, deferred_since = null, changed_at = excluded.changed_at,
+         flips = iif(instr(coalesce(previous_hash, ''), excluded.body_hash) > 0, flips + 1, 0),
+         previous_hash = substr(body_hash || ' ' || replace(coalesce(previous_hash, ''), body_hash || ' ', ''),
+           1, ${keptForms})`,
       ),
     // The customer that a record has left has something to do too: what the record held there goes.
     markCustomer: () =>

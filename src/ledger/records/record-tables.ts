@@ -185,6 +185,7 @@ export class RecordTables {
         return quarantined;
       }
       const revived = existing.state !== "current";
+      if (existing.state === "absent") this.#sealAgain({ ref, version: existing.version }, split.secrets);
       this.#statements.touch.run(
         item.rawHash,
         source,
@@ -248,6 +249,12 @@ export class RecordTables {
     if (stream === "customers" && options.isNothingDeferred !== true)
       this.#statements.wakeDependents.run(namespace, id);
     return { became: "changed", isFirst };
+  }
+
+  /** What was used and wiped of a record comes anew with it when it comes back: what was made with it may be gone. */
+  #sealAgain(of: { ref: string; version: number }, secrets: JsonObject): void {
+    if (this.#seal === undefined || Object.keys(secrets).length === 0) return;
+    this.#statements.sealAgain.run(this.#seal.seal(JSON.stringify(secrets), of), of.ref, of.version);
   }
 
   /** Whether no record waits in quarantine. */

@@ -15,6 +15,8 @@ import { SeenForms } from "./seen-forms.ts";
 import { SourceReadTables } from "./source-reads.ts";
 import type { ConfiguredStream, SourceReadRow } from "./source-reads.ts";
 import type { RecordOutcome } from "../../plan/records.ts";
+import { StoredForms } from "./stored-forms.ts";
+import type { ChangedForm, StoredForm } from "./stored-forms.ts";
 import type { WorkTables } from "./work.ts";
 
 interface IngestResult {
@@ -44,6 +46,7 @@ export class Records {
   readonly #context: LedgerContext;
   readonly #records: RecordTables;
   readonly #retry: QuarantineRetry;
+  readonly #stored: StoredForms;
   readonly #open: OpenTables;
   readonly #work: WorkTables;
   readonly #reads: SourceReadTables;
@@ -59,6 +62,7 @@ export class Records {
     });
     this.#retry = new QuarantineRetry(context.database, this.#records);
     this.#open = new OpenTables(context.database);
+    this.#stored = new StoredForms(context.database);
     this.#work = tables.work;
     this.#reads = new SourceReadTables(context.database);
     this.#holds = tables.holds;
@@ -299,6 +303,14 @@ export class Records {
     });
   }
 
+  /**
+   * What waits and is not looked at by itself is looked at once by each version of the program, whose rules may know
+   * more. Answers how many records are looked at again for it.
+   */
+  async wakeRules(version: string): Promise<number> {
+    return await this.#context.write(() => this.#work.wakeRules(version));
+  }
+
   async markPending(scope: Parameters<WorkTables["markPending"]>[0]): Promise<number> {
     return await this.#context.write(() => this.#work.markPending(scope));
   }
@@ -348,9 +360,29 @@ export class Records {
     return this.#context.read(() => this.#work.customerOfOrder(order));
   }
 
+  /** The customer that a record belongs to, and how the record stands. */
+  async ownerOf(stream: Stream, key: RecordKey): Promise<ReturnType<WorkTables["ownerOf"]>> {
+    return this.#context.read(() => this.#work.ownerOf(stream, key));
+  }
+
   /** What the CRM says of an order now. */
   async orderNow(order: RecordKey): Promise<OrderNow | undefined> {
     return this.#context.read(() => this.#records.orderNow(order));
+  }
+
+  /** The raw forms of one stream of a source, in key order, `limit` of them after `after`. */
+  async storedForms(
+    source: string,
+    stream: Stream,
+    after: RecordKey | undefined,
+    limit: number,
+  ): Promise<StoredForm[]> {
+    return this.#context.read(() => this.#stored.of(source, stream, after, limit));
+  }
+
+  /** Records that got another form in a run, in the order of their keys. */
+  async changedIn(run: string): Promise<ChangedForm[]> {
+    return this.#context.read(() => this.#stored.changedIn(run));
   }
 
   /** Every record that is not done, once, by how it stands and why. */

@@ -26,6 +26,9 @@ export interface RecordTable {
   outcome: string | null;
   first_seen: string;
   changed_at: string;
+  /** How often in a row it came back to one of the forms before its last one, of which `previous_hash` has a few. */
+  flips: number;
+  previous_hash: string | null;
 }
 
 export interface RecordVersionTable {

@@ -1,4 +1,5 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
+import type { RecordState } from "../../operation/desired.ts";
 import { waitsForNextRun } from "../../plan/owner.ts";
 import type { RecordOutcome } from "../../plan/records.ts";
 import type { Sqlite } from "../database/database.ts";
@@ -37,6 +38,14 @@ export class WorkTables {
     if (scope.order !== undefined) return run.pendingOrder.run(scope.order.namespace, scope.order.id).changes;
     if (scope.source !== undefined) return run.pendingSource.run(scope.source, scope.since ?? "").changes;
     return 0;
+  }
+
+  /**
+   * What waits for nothing that will happen by itself is looked at once by each version of the program: its rules may
+   * know more.
+   */
+  wakeRules(version: string): number {
+    return this.#statements.rulesWoken.run(version).changes === 0 ? 0 : this.#statements.wakeRules.run().changes;
   }
 
   recordOutcomes(runId: string, outcomes: readonly RecordOutcome[], at: string): void {
@@ -83,14 +92,24 @@ export class WorkTables {
     return this.#statements.waitsOtherwise.get(customer.namespace, customer.id, prefix, prefix) !== undefined;
   }
 
-  /** The next run looks again at a customer's own record that waits or was rejected, and says anew why. */
+  /**
+   * The next run looks again at a customer's own record that waits or was rejected, and says anew why; and at one of
+   * whom an operation is held, which may be wanted no more.
+   */
   lookAgain(customer: RecordKey): void {
-    this.#statements.lookAgain.run(customer.namespace, customer.id);
+    this.#statements.lookAgain.run({ namespace: customer.namespace, id: customer.id });
   }
 
   customerOfOrder(order: RecordKey): RecordKey | undefined {
     const row = this.#statements.customerOfOrder.get(order.namespace, order.id);
     return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };
+  }
+
+  /** The customer that a record belongs to, and how the record stands; undefined where no source gave it. */
+  ownerOf(stream: Stream, { namespace, id }: RecordKey): { customer: RecordKey; state: RecordState } | undefined {
+    const row = this.#statements.ownerOf.get(stream, namespace, id);
+    if (row === undefined) return undefined;
+    return { customer: { namespace: row.customer_namespace, id: row.customer_id }, state: row.state };
   }
 
   /** Records stay pending (their operation was not carried to its end) and are carried into the next run. */
@@ -169,6 +188,16 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         "update record set pending = 1 where source = +? and changed_at >= ? and state <> 'quarantined'",
       ),
+    wakeRules: () =>
+      database.prepare(
+        `update record indexed by record_deferred set pending = 1
+          where deferred_code is not null and pending = 0 and state <> 'quarantined'`,
+      ),
+    rulesWoken: () =>
+      database.prepare(
+        `insert into meta (key, value) values ('rules woken', ?)
+          on conflict (key) do update set value = excluded.value where value <> excluded.value`,
+      ),
     planned: () =>
       database.prepare(
         `update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null,
@@ -220,8 +249,17 @@ function prepareStatements(database: Sqlite) {
     lookAgain: () =>
       database.prepare(
         `update record set pending = 1
-       where stream = 'customers' and namespace = +? and id = +? and deferred_code is not null
-         and state <> 'quarantined'`,
+       where stream = 'customers' and namespace = +@namespace and id = +@id and state <> 'quarantined'
+         and (deferred_code is not null or exists (select 1 from operation where state in ('planned', 'held')
+           and state = 'held' and customer_namespace = +@namespace and customer_id = +@id))`,
+      ),
+    ownerOf: () =>
+      database.prepare<
+        [string, string, string],
+        Row<"record", "customer_namespace" | "customer_id"> & { state: RecordState }
+      >(
+        `select customer_namespace, customer_id, state from record
+       where stream = +? and namespace = +? and id = +?`,
       ),
     customerOfOrder: () =>
       database.prepare<[string, string], Row<"record", "customer_namespace" | "customer_id">>(

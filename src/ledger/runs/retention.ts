@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { parseJson } from "../../base/canonical-json.ts";
+import { theCrm } from "../../operation/request.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 
@@ -11,16 +12,25 @@ export interface RetentionSettings {
 }
 
 /**
- * What was thinned: raw forms of records and of what was in quarantine, observations, what people asked for and took
- * back, reads of sources, particulars of runs.
+ * What was thinned: raw forms of records and of what was in quarantine, observations, differences that ended, what
+ * people asked for and took back, reads of sources, particulars of runs.
  */
-export const historyKinds = ["rawForms", "quarantineForms", "observations", "requests", "reads", "runs"] as const;
+export const historyKinds = [
+  "rawForms",
+  "quarantineForms",
+  "observations",
+  "differences",
+  "requests",
+  "reads",
+  "runs",
+] as const;
 export type HistoryKind = (typeof historyKinds)[number];
 
 export const daysOf: Readonly<Record<HistoryKind, keyof RetentionSettings>> = {
   rawForms: "rawRecordDays",
   quarantineForms: "rawRecordDays",
   observations: "observationDays",
+  differences: "observationDays",
   requests: "observationDays",
   reads: "runDays",
   runs: "runDays",
@@ -67,6 +77,7 @@ export class RetentionTables {
       rawForms: () => rawForms(database),
       quarantineForms: () => quarantineForms(database),
       observations: () => observations(database),
+      differences: () => differences(database),
       requests: () => requests(database),
       reads: () => reads(database),
       runs: () => runs(database),
@@ -164,6 +175,26 @@ function observations(database: Sqlite): Sweep {
   };
 }
 
+/** In what the platform once showed something else than the ledger says, and does not any more. */
+function differences(database: Sqlite): Sweep {
+  const key = "ended_at, namespace, customer_id, level, subject, class, first_seen";
+  const page = database
+    .prepare<unknown[], [string, string, string, string, string, string, string]>(
+      `select ${key} from difference
+       where ended_at is not null and (${key}) > (?, ?, ?, ?, ?, ?, ?) and ended_at <= ? order by ${key} limit ?`,
+    )
+    .raw();
+  const drop = database.prepare(
+    `delete from difference where namespace = +? and customer_id = +? and level = +? and subject = +? and class = +?
+       and first_seen = +? and ended_at is not null`,
+  );
+  return {
+    start: ["", "", "", "", "", "", ""],
+    page: (after, until, size) => page.all(...after, until, size),
+    drop: ([, ...place]) => drop.run(...place).changes,
+  };
+}
+
 /**
  * What people asked for and took back, or asked for otherwise since. What was sent for it stays in the journal, and who
  * asked in the audit record.
@@ -177,7 +208,10 @@ function requests(database: Sqlite): Sweep {
     )
     .raw();
   const drop = database.prepare(
-    "delete from manual_request where of = +? and about = +? and from_at = +? and to_at is not null",
+    // What the CRM asked for last says whether it asks for something else now.
+    `delete from manual_request as ended where of = +? and about = +? and from_at = +? and to_at is not null
+       and (asked_by <> '${theCrm}' or exists (select 1 from manual_request later where later.of = ended.of
+         and later.about = ended.about and later.from_at > ended.from_at and later.asked_by = '${theCrm}'))`,
   );
   return {
     start: ["", "", "", ""],

@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { AuditHead } from "../audit/audit-log.ts";
 import type { LedgerContext } from "../context.ts";
+import { AppliedPlans } from "../journal/applied-plans.ts";
+import type { AppliedBy } from "../journal/applied-plans.ts";
 import { countsOf, daysOf, historyKinds, RetentionTables } from "./retention.ts";
 import type { Batch, Place, RetentionSettings } from "./retention.ts";
 import type { RunState } from "./tables.ts";
@@ -17,11 +19,13 @@ export class Runs {
   readonly #context: LedgerContext;
   readonly #runs: RunTables;
   readonly #retention: RetentionTables;
+  readonly #plans: AppliedPlans;
 
   constructor(context: LedgerContext) {
     this.#context = context;
     this.#runs = new RunTables(context.database);
     this.#retention = new RetentionTables(context.database);
+    this.#plans = new AppliedPlans(context.database);
   }
 
   /**
@@ -35,6 +39,11 @@ export class Runs {
 
   releaseLock(): void {
     this.#context.releaseRunLock();
+  }
+
+  /** Which operations of a saved plan were applied, by hash: by which run, and what became of each. */
+  async appliedOf(plan: string): Promise<ReadonlyMap<string, AppliedBy>> {
+    return this.#context.read(() => this.#plans.of(plan));
   }
 
   /** Which taking of the run lock this program holds, if it does. */
@@ -102,7 +111,15 @@ export class Runs {
     until: Readonly<Partial<Record<keyof RetentionSettings, string>>>,
     stop: () => boolean,
   ): Promise<JsonObject> {
-    const thinned = { rawForms: 0, quarantineForms: 0, observations: 0, requests: 0, reads: 0, runs: 0 };
+    const thinned = {
+      rawForms: 0,
+      quarantineForms: 0,
+      observations: 0,
+      differences: 0,
+      requests: 0,
+      reads: 0,
+      runs: 0,
+    };
     let batches = 0;
     for (const kind of historyKinds) {
       const limit = until[daysOf[kind]];

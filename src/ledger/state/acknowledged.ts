@@ -29,11 +29,17 @@ export class AcknowledgedRows {
     return { acknowledged: row === undefined ? undefined : stored<AcknowledgedFields>(row.fields) };
   }
 
+  #end({ namespace, id }: RecordKey, at: string): void {
+    this.#statements.end.run(at, namespace, id, namespace, id);
+  }
+
   readonly writes: Writes<AcknowledgedChange> = {
-    acknowledged: ({ customer: { namespace, id }, fields }, at) => {
-      this.#statements.end.run(at, namespace, id, namespace, id);
+    acknowledged: ({ customer, fields }, at) => {
+      const { namespace, id } = customer;
+      this.#end(customer, at);
       this.#statements.begin.run(namespace, id, at, JSON.stringify(fields));
     },
+    "acknowledged-ended": ({ customer }, at) => this.#end(customer, at),
   };
 }
 

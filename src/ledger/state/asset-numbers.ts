@@ -1,5 +1,8 @@
 import type { RecordKey } from "../../crm/model.ts";
+import { unitsOf } from "../../operation/asset-numbers.ts";
 import type { FixedNumber, KnownAssetNumbers, NumbersTaken } from "../../operation/state/asset-numbers.ts";
+import { goneForm } from "../../operation/state/order-steps.ts";
+import type { EndedAsset } from "../../plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
@@ -17,6 +20,11 @@ export interface AssetNumberTable {
   order_id: string | null;
   instance_id: string | null;
   unit: number | null;
+  /** Whose it is since it was fixed, whoever the CRM says that the order belongs to now. */
+  customer_namespace: string | null;
+  customer_id: string | null;
+  /** When its asset ended: a number of the pool is not used again. */
+  ended_at: string | null;
 }
 
 export const assetNumberTables = { asset_number: table<AssetNumberTable>() };
@@ -28,6 +36,8 @@ export const assetNumberTables = { asset_number: table<AssetNumberTable>() };
 export interface WantedNumbers {
   instanceId: string;
   quantity: number;
+  /** Which units; the first ones where it is not said. */
+  units?: number[] | undefined;
   given: readonly string[];
   wireNumber: (digits: string) => string;
 }
@@ -49,7 +59,7 @@ export class AssetNumberRows {
     this.#statements = prepareStatements(database);
   }
 
-  /** Those that are fixed to the units of a customer's orders. */
+  /** Those of a customer that are fixed to units of orders, and whose assets have not ended. */
   known({ namespace, id }: RecordKey): KnownAssetNumbers {
     const numbers = this.#statements.of.all(namespace, id).map((row): FixedNumber => ({
       number: row.number,
@@ -61,27 +71,44 @@ export class AssetNumberRows {
     return { numbers };
   }
 
-  /** Fixes numbers to the units of instances that have none yet: those the CRM gave, else free ones of the pool. */
-  fixNumbers(order: RecordKey, wanted: readonly WantedNumbers[], at: string): FixedNumbers {
+  /** What was taken away of a customer's placed orders that stand as the CRM says by now. */
+  ended({ namespace, id }: RecordKey): EndedAsset[] {
+    return this.#statements.ended.all(namespace, id);
+  }
+
+  /**
+   * Fixes numbers of a customer to the units of instances that are to be bought and have none yet: those the CRM gave,
+   * also again where their asset ended, else free ones of the pool. A unit that the CRM gives another number by now, as
+   * after a refusal, gets that one; the number before is not used again. What is in doubt keeps its numbers.
+   */
+  fixNumbers(order: RecordKey, customer: RecordKey, wanted: readonly WantedNumbers[], at: string): FixedNumbers {
     const run = this.#statements;
     let lacking = 0;
     const clashing: string[] = [];
     const now: FixedNumber[] = [];
+    const owner = [customer.namespace, customer.id];
     for (const item of wanted) {
       const { instanceId } = item;
       const fix = (number: string, unit: number): void =>
         void now.push({ number, namespace: order.namespace, orderId: order.id, instanceId, unit });
-      const fixed = run.fixedOf.all(order.namespace, order.id, item.instanceId);
-      const units = new Set(fixed.map((row) => row.unit));
-      for (let unit = 0; unit < item.quantity; unit += 1) {
-        if (units.has(unit)) continue;
-        const given = item.given[unit];
+      const units = unitsOf(item).map((unit, index) => ({ unit, given: item.given[index] }));
+      const fixed = run.fixedOf.all(order.namespace, order.id, instanceId, customer.namespace, customer.id);
+      const numbers = new Map(fixed.map((row) => [row.unit, row.number]));
+      for (const { unit, given } of units) {
+        const number = numbers.get(unit);
+        if (number === undefined || given === undefined || number === given) continue;
+        if (run.free.run(at, number).changes > 0) numbers.delete(unit);
+      }
+      for (const { unit, given } of units) {
+        if (numbers.has(unit)) continue;
         if (given !== undefined) {
-          if (run.byWire.get(given, given) !== undefined) clashing.push(given);
-          else {
-            run.fixGiven.run(given, at, at, given, order.namespace, order.id, instanceId, unit);
-            fix(given, unit);
+          const place = [order.namespace, order.id, instanceId, unit, ...owner];
+          if (run.byWire.get(given, given) === undefined) run.fixGiven.run(given, at, at, given, ...place);
+          else if (run.fixAgain.run(at, ...place, given).changes === 0) {
+            clashing.push(given);
+            continue;
           }
+          fix(given, unit);
           continue;
         }
         const free = this.#takeFree(item, at);
@@ -89,7 +116,7 @@ export class AssetNumberRows {
           lacking += 1;
           continue;
         }
-        run.fix.run(at, free.wire, order.namespace, order.id, instanceId, unit, free.digits);
+        run.fix.run(at, free.wire, order.namespace, order.id, instanceId, unit, ...owner, free.digits);
         fix(free.wire, unit);
       }
     }
@@ -119,28 +146,62 @@ export class AssetNumberRows {
   };
 }
 
+function anewStatements(database: Sqlite) {
+  return {
+    ended: () =>
+      database.prepare<[string, string], EndedAsset>(
+        `select n.wire_number as number, n.namespace, n.instance_id as instanceId from placed_order p
+         join asset_number n on n.namespace = p.namespace and n.order_id = p.order_id
+           and n.customer_namespace = p.customer_namespace and n.customer_id = p.customer_id
+         left join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
+       where p.customer_namespace = +? and p.customer_id = +? and p.to_at is null
+         and p.agreed_hash = case coalesce(r.state, 'absent') when 'absent' then '${goneForm}'
+           when 'current' then r.body_hash end
+         and n.fixed_at is not null and n.ended_at is not null and n.unit is not null
+       order by n.namespace, n.order_id, n.instance_id, n.wire_number`,
+      ),
+    fixAgain: () =>
+      database.prepare(
+        `update asset_number set fixed_at = ?, namespace = ?, order_id = ?, instance_id = ?, unit = ?,
+         customer_namespace = ?, customer_id = ?, ended_at = null
+          where wire_number = +? and origin = 'crm' and fixed_at is not null and ended_at is not null`,
+      ),
+    free: () =>
+      database.prepare<[string, string]>(
+        // No unit ever had it.
+        `update asset_number set ended_at = ?, unit = null
+          where wire_number = +? and fixed_at is not null and ended_at is null and not exists (
+            select 1 from operation_record r join operation o on o.id = r.operation_id
+            where r.stream = 'orders' and r.namespace = asset_number.namespace
+              and r.record_id = asset_number.order_id
+              and o.state in ('sending', 'unknown', 'parked'))`,
+      ),
+  };
+}
+
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
+    ...anewStatements(database),
     of: () =>
       database.prepare<
         [string, string],
         Full<AssetNumberTable, "number" | "namespace" | "order_id" | "instance_id" | "unit">
       >(
         `select n.wire_number as number, n.namespace, n.order_id, n.instance_id, n.unit from asset_number n
-       join record r on r.stream = 'orders' and r.namespace = n.namespace and r.id = n.order_id
-       where r.customer_namespace = +? and r.customer_id = +? and n.fixed_at is not null
+       where n.customer_namespace = +? and n.customer_id = +? and n.fixed_at is not null and n.ended_at is null
        order by n.namespace, n.order_id, n.instance_id, n.unit`,
       ),
     fixedOf: () =>
-      database.prepare<[string, string, string], Full<AssetNumberTable, "unit" | "number">>(
-        `select unit, number from asset_number where namespace = +? and order_id = +? and instance_id = +?
-          and fixed_at is not null`,
+      database.prepare<[string, string, string, string, string], Full<AssetNumberTable, "unit" | "number">>(
+        `select unit, wire_number as number from asset_number
+          where namespace = +? and order_id = +? and instance_id = +?
+          and customer_namespace = +? and customer_id = +? and fixed_at is not null and ended_at is null`,
       ),
     fixGiven: () =>
       database.prepare(
         `insert into asset_number (number, origin, taken_at, fixed_at, wire_number, namespace, order_id, instance_id,
-         unit)
-       values (?, 'crm', ?, ?, ?, ?, ?, ?, ?)`,
+         unit, customer_namespace, customer_id)
+       values (?, 'crm', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
     byWire: () =>
       database.prepare<[string, string], Pick<AssetNumberTable, "number">>(
@@ -163,7 +224,8 @@ function prepareStatements(database: Sqlite) {
       ),
     fix: () =>
       database.prepare(
-        `update asset_number set fixed_at = ?, wire_number = ?, namespace = ?, order_id = ?, instance_id = ?, unit = ?
+        `update asset_number set fixed_at = ?, wire_number = ?, namespace = ?, order_id = ?, instance_id = ?, unit = ?,
+         customer_namespace = ?, customer_id = ?
           where number = +? and fixed_at is null`,
       ),
     poolSize: () =>

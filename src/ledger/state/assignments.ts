@@ -42,6 +42,11 @@ export class AssignmentRows {
     };
   }
 
+  /** The numbers that members of another enterprise hold than the one that the customer is linked with. */
+  elsewhere({ namespace, id }: RecordKey): string[] {
+    return this.#statements.elsewhere.all({ namespace, id }).map((row) => row.asset_number);
+  }
+
   /** Those that are live: of a customer, or of all of them. */
   live(customer: RecordKey | undefined): number {
     const row =
@@ -82,6 +87,15 @@ function prepareStatements(database: Sqlite) {
       >(
         `select asset_number, namespace, staff_id, member_global_id, origin from assignment
        where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,
+      ),
+    // Who has an account in the enterprise by now had another one before.
+    elsewhere: () =>
+      database.prepare<[RecordKey], Pick<AssignmentTable, "asset_number">>(
+        `select a.asset_number from link l join assignment a
+           on a.customer_namespace = l.namespace and a.customer_id = l.customer_id and a.to_at is null
+         where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null and exists (
+           select 1 from staff_link s where s.namespace = a.namespace and s.staff_id = a.staff_id
+           and s.member_global_id = a.member_global_id and s.enterprise_global_id <> l.enterprise_global_id)`,
       ),
     live: () => database.prepare<[], { count: number }>("select count from tally where name = 'assignment'"),
     liveOf: () =>

@@ -1,13 +1,15 @@
-import type { RecordKey } from "../../crm/model.ts";
-import type { Desired, DesiredOrder } from "../../operation/desired.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
+import type { Desired, DesiredOrder, DesiredStaff } from "../../operation/desired.ts";
+import type { PrivateMarker } from "../../operation/references.ts";
 import type { CustomerInput } from "../../plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { stored } from "../database/stored.ts";
 import type { Row } from "../tables.ts";
 
-type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "body_hash" | "state" | "pending"> &
-  Row<"record_version", "body">;
+type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "body_hash"> &
+  Row<"record", "state" | "pending" | "flips"> &
+  Row<"record_version", "body" | "from_at">;
 
 type InQuarantine = Pick<CustomerInput, "customerInQuarantine" | "quarantinedInScope" | "sourceWithStrayRecord">;
 
@@ -31,10 +33,26 @@ export class DesiredRows {
     return this.#statements.desired.all(namespace, id);
   }
 
+  /** Orders that are not looked at now and take over something of an earlier one, in the order of their keys. */
+  takers({ namespace, id }: RecordKey): DesiredRow[] {
+    return this.#statements.takers.all(namespace, id);
+  }
+
   /** What the CRM said of an order when it was at a version; nothing where that is not kept any more. */
   orderVersion({ namespace, id }: RecordKey, version: number): DesiredOrder | undefined {
     const row = this.#statements.orderVersion.get(namespace, id, version);
     return row === undefined ? undefined : stored<DesiredOrder>(row.body);
+  }
+
+  /** Every form that is kept of a record, newest first. */
+  forms<Body>(stream: Stream, { namespace, id }: RecordKey): Body[] {
+    return this.#statements.forms.all(stream, namespace, id).map((row) => stored<Body>(row.body));
+  }
+
+  /** The marker of a person's account name in the newest form that had this one; nothing where no form has. */
+  accountName({ namespace, id }: RecordKey, commitment: string): PrivateMarker | undefined {
+    const row = this.#statements.accountName.get(namespace, id, commitment);
+    return row === undefined ? undefined : stored<DesiredStaff>(row.body).userName;
   }
 
   quarantine({ namespace, id }: RecordKey): InQuarantine {
@@ -51,9 +69,11 @@ export function desired<Body>(row: DesiredRow): Desired<Body> {
   return {
     key: { namespace: row.namespace, id: row.id },
     version: row.version,
+    since: row.from_at,
     bodyHash: row.body_hash,
     state: row.state,
     pending: row.pending === 1,
+    ...(row.flips === 0 ? {} : { flips: row.flips }),
     body: stored<Body>(row.body),
   };
 }
@@ -65,19 +85,37 @@ export function desired<Body>(row: DesiredRow): Desired<Body> {
 const configured = `(not exists (select 1 from source_stream)
   or exists (select 1 from source_stream s where s.source = q.source and s.stream = q.stream))`;
 
+const record = `select r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, r.flips,
+    v.body, v.from_at
+  from record r
+  join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+    and v.version = r.version
+  where r.customer_namespace = +? and r.customer_id = +?`;
+
+const takersOfCustomer = `${record} and +r.stream = 'orders' and r.pending = 0 and r.state = 'current'
+  and exists (select 1 from json_each(v.body, '$.instances') i
+    where json_extract(i.value, '$.transferredFrom') is not null or json_extract(i.value, '$.continues') is not null)
+  order by r.namespace, r.id`;
+
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     desired: () =>
       database.prepare<[string, string], DesiredRow>(
-        `select r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, v.body from record r
-       join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
-         and v.version = r.version
-       where r.customer_namespace = +? and r.customer_id = +? and (r.stream <> 'orders' or r.pending = 1)
-       order by r.stream, r.namespace, r.id`,
+        `${record} and (r.stream <> 'orders' or r.pending = 1) order by r.stream, r.namespace, r.id`,
       ),
+    takers: () => database.prepare<[string, string], DesiredRow>(takersOfCustomer),
     orderVersion: () =>
       database.prepare<[string, string, number], Row<"record_version", "body">>(
         "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = +?",
+      ),
+    forms: () =>
+      database.prepare<[string, string, string], Row<"record_version", "body">>(
+        `select body from record_version where stream = +? and namespace = +? and id = +? order by version desc`,
+      ),
+    accountName: () =>
+      database.prepare<[string, string, string], Row<"record_version", "body">>(
+        `select body from record_version where stream = 'staff' and namespace = +? and id = +?
+         and json_extract(body, '$.userName.commitment') = ? order by version desc limit 1`,
       ),
     customerInQuarantine: () =>
       database.prepare<[string, string], Row<"quarantine", "id">>(

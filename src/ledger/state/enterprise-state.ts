@@ -1,40 +1,41 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { LicenseType, RecordKey } from "../../crm/model.ts";
+import type { DesiredCustomer, DesiredStaff } from "../../operation/desired.ts";
+import type { OrderHistory } from "../../operation/order-standing.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
 import type { Known, StateChange } from "../../operation/state.ts";
-import { standing, subjectOf } from "../../operation/requests.ts";
-import type { ManualRequest, NewRequest, RequestName } from "../../operation/requests.ts";
+import { noThings, takenThings } from "../../operation/taking.ts";
+import type { TakenThing } from "../../operation/taking.ts";
 import type { ShownOrder } from "../../plan/adoption.ts";
+import type { Absences } from "./observations.ts";
 import type { LoadedCustomer } from "../../plan/input.ts";
 import type { ChangeTables } from "./changes.ts";
 import type { LedgerContext } from "../context.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { KnownTables } from "./known.ts";
 import type { FixedNumbers, WantedNumbers } from "./asset-numbers.ts";
-import { JournalTables } from "../journal/journal-tables.ts";
-import { requestCodes } from "../records/work.ts";
-import type { WorkTables } from "../records/work.ts";
-import { requireFree, withdrawals } from "./withdrawal.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
+import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
+import type { DifferenceCount, StandingDifference } from "./differences.ts";
 import type { LinkedCustomer } from "./links.ts";
+import type { EnterpriseSize, ReadAt, ReadSince } from "./readings.ts";
 import type { StateRows } from "./registry.ts";
+
+/** Customers that are woken in one transaction. */
+const wokenTogether = 200;
 
 /** What the platform showed of a customer with this link. */
 export interface ShownOfCustomer extends LinkedCustomer {
   changes: readonly StateChange[];
 }
 
-/** Who asks for something by hand, and why. */
-interface Whose {
-  by: string;
-  reason: string;
-}
-
 /** Whether anything is open of a customer, or waits to be begun, and where nothing is open what is known of it. */
 export interface Begun {
   open: boolean;
   waits: boolean;
+  /** Something is held, or a person approved or rejected it. */
+  held: boolean;
   loaded?: LoadedCustomer;
 }
 
@@ -45,8 +46,6 @@ export class EnterpriseState {
   readonly #changes: ChangeTables;
   readonly #known: KnownTables;
   readonly #rejections: RejectionTables;
-  readonly #journal: JournalTables;
-  readonly #work: WorkTables;
   /** Correlations that this process has seen confirmed. */
   readonly #confirmed = new Set<string>();
 
@@ -57,7 +56,6 @@ export class EnterpriseState {
       changes: ChangeTables;
       known: KnownTables;
       rejections: RejectionTables;
-      work: WorkTables;
     },
   ) {
     this.#context = context;
@@ -65,8 +63,6 @@ export class EnterpriseState {
     this.#changes = tables.changes;
     this.#known = tables.known;
     this.#rejections = tables.rejections;
-    this.#journal = new JournalTables(context.database);
-    this.#work = tables.work;
   }
 
   async load(customer: RecordKey): Promise<LoadedCustomer> {
@@ -76,9 +72,11 @@ export class EnterpriseState {
   /** What an attempt at a customer begins with, of one moment. */
   async begin(customer: RecordKey): Promise<Begun> {
     return this.#context.readTogether(() => {
-      const held = this.#known.held(customer);
-      const waits = held.waits === 1;
-      return held.open === 1 ? { open: true, waits } : { open: false, waits, loaded: this.#load(customer, held) };
+      const found = this.#known.held(customer);
+      const begun = { waits: found.waits === 1, held: found.held === 1 };
+      return found.open === 1
+        ? { ...begun, open: true }
+        : { ...begun, open: false, loaded: this.#load(customer, found) };
     });
   }
 
@@ -115,9 +113,34 @@ export class EnterpriseState {
     return this.#context.readTogether(() => this.#known.enterpriseFacts(enterpriseGlobalId));
   }
 
+  /** Everything that happened to an order that is placed for a customer. */
+  async orderHistory(customer: RecordKey, order: RecordKey): Promise<OrderHistory | undefined> {
+    return this.#context.readTogether(() => this.#known.orderHistory(customer, order));
+  }
+
+  /** Every form that is kept of a customer's own record, newest first. */
+  async customerForms(customer: RecordKey): Promise<DesiredCustomer[]> {
+    return this.#context.read(() => this.#known.forms<DesiredCustomer>("customers", customer));
+  }
+
+  /** The same of a person's. */
+  async staffForms(staff: RecordKey): Promise<DesiredStaff[]> {
+    return this.#context.read(() => this.#known.forms<DesiredStaff>("staff", staff));
+  }
+
   /** What an adopted enterprise showed under a channel order number when it was examined. */
   async shownOrder(customer: RecordKey, channelOrderId: string): Promise<ShownOrder | undefined> {
     return this.#context.read(() => this.#rows.observations.shownOrder(customer, channelOrderId));
+  }
+
+  /** What readings left out so far of an order that wants it gone. */
+  async absences(customer: RecordKey, order: string): Promise<Absences | undefined> {
+    return this.#context.read(() => this.#rows.observations.absences(customer, order));
+  }
+
+  /** The channel order numbers under which it showed anything then. */
+  async shownNumbers(customer: RecordKey): Promise<string[]> {
+    return this.#context.read(() => this.#rows.observations.shownNumbers(customer));
   }
 
   async isPlaced(channelOrderId: string): Promise<boolean> {
@@ -159,101 +182,72 @@ export class EnterpriseState {
     for (const change of changes) this.#changes.apply(change, at);
   }
 
-  /**
-   * Writes down what a person asks for of a customer, with an audit entry. Throws a Problem, in the transaction that
-   * would write it, where another customer's request for the same is not done. What the customer waits for otherwise
-   * may be what was asked for before: the next run says it anew.
-   */
-  async ask(customer: RecordKey, requests: readonly NewRequest[], whose: Whose): Promise<void> {
-    await this.#context.write(() => {
-      const at = this.#context.now;
-      this.#requireFree(customer, requests);
-      for (const request of requests) this.#changes.apply({ type: "request-made", customer, request }, at);
-      this.#appendRequests("request-made", customer, requests, whose);
-      if (this.#work.waitsOtherwise(customer, requestCodes)) this.#work.lookAgain(customer);
-    });
-  }
-
-  /** What is asked for of a customer now: people ask and take back while a run is at work on it. */
-  async requests(customer: RecordKey): Promise<ManualRequest[]> {
-    return this.#context.read(() => this.#rows.requests.of(customer));
-  }
-
-  /** The subjects under which the same was ever asked for of other customers. */
-  async subjectsElsewhere(
-    customer: RecordKey,
-    requests: readonly Pick<RequestName, "of" | "about">[],
-  ): Promise<string[]> {
-    return this.#context.read(() => {
-      const subjects = requests.flatMap((request) =>
-        this.#rows.requests.elsewhere(customer, request).map((other) => subjectOf(other, request)),
-      );
-      return [...new Set(subjects)];
-    });
-  }
-
-  /** Throws a Problem where another customer's request for the same is not done. */
-  async requireFree(customer: RecordKey, requests: readonly RequestName[]): Promise<void> {
-    this.#context.readTogether(() => this.#requireFree(customer, requests));
-  }
-
-  #requireFree(customer: RecordKey, requests: readonly RequestName[]): void {
-    for (const request of requests) requireFree(customer, request, this.#rows.requests.standing(request));
-  }
-
-  /**
-   * Takes back what a person asked for, with an audit entry. Throws a Problem, in the transaction that would write it,
-   * where a call of it may have left or it is done. What is still not as it was asked to be goes on being told of, and
-   * so does what else the customer waits for: the next run says it anew.
-   */
-  async withdraw(customer: RecordKey, names: readonly RequestName[], whose: Whose): Promise<void> {
-    await this.#context.write(() => {
-      const at = this.#context.now;
-      const open = this.#journal.openOf(customer);
-      for (const change of withdrawals(customer, names, { asked: this.#rows.requests.of(customer), open }))
-        this.#changes.apply(change, at);
-      this.#appendRequests("request-withdrawn", customer, names, whose);
-      const left = this.#rows.requests.of(customer);
-      if (left.every((request) => request.answer === null || standing(request) === "done"))
-        this.#work.endDeferral(customer, requestCodes);
-      this.#work.lookAgain(customer);
-    });
-  }
-
-  #appendRequests(
-    kind: "request-made" | "request-withdrawn",
-    customer: RecordKey,
-    requests: readonly RequestName[],
-    { by, reason }: Whose,
-  ): void {
-    for (const subject of new Set(requests.map((request) => subjectOf(customer, request)))) {
-      const own = requests.filter((request) => subjectOf(customer, request) === subject);
-      this.#context.audit.append({
-        at: this.#context.now,
-        kind,
-        subject,
-        body: {
-          customer: formatKey(customer),
-          requests: own.map(({ of, about, wanted }) => ({ of, about, wanted })),
-          by,
-          reason,
-        },
-      });
-    }
-  }
-
   /** The customer that an enterprise is linked to. */
   async customerOfEnterprise(enterpriseGlobalId: string): Promise<RecordKey | undefined> {
     return this.#context.read(() => this.#rows.links.customerOfEnterprise(enterpriseGlobalId));
   }
 
-  /** Customers with a link, in key order: those that can be verified. */
-  async linkedCustomers(after: RecordKey | undefined, limit: number): Promise<LinkedCustomer[]> {
-    return this.#context.read(() => this.#rows.links.customers(after, limit));
+  /** Customers with a link that were never read back, in key order. */
+  async neverRead(after: RecordKey | undefined, limit: number): Promise<LinkedCustomer[]> {
+    return this.#context.read(() => this.#rows.readings.neverRead(after, limit));
   }
 
-  async isStaffLinked(staff: RecordKey): Promise<boolean> {
-    return this.#context.read(() => this.#rows.staffLinks.isStaffLinked(staff));
+  /** Customers with a link that were read back before `until`, the one whose reading is the oldest first. */
+  async oldestRead(after: ReadAt | undefined, until: string, limit: number): Promise<(LinkedCustomer & ReadAt)[]> {
+    return this.#context.read(() => this.#rows.readings.oldestRead(after, until, limit));
+  }
+
+  /** The newest reading back there is. */
+  async newestReading(): Promise<string | undefined> {
+    return this.#context.read(() => this.#rows.readings.newest());
+  }
+
+  /** How many customers are linked, and how many of them were read whole since. */
+  async readSince(since: string): Promise<ReadSince> {
+    return this.#context.readTogether(() => this.#rows.readings.since(since));
+  }
+
+  /** How many assets and members a customer has, as far as they were ever shown, or placed and added. */
+  async sizeOf(customer: RecordKey): Promise<EnterpriseSize> {
+    return this.#context.read(() => this.#rows.readings.size(customer));
+  }
+
+  /** What readings back showed otherwise than it was left. */
+  async keepDifferences(
+    found: readonly { customer: RecordKey; seenAt: string; differences: readonly Difference[] }[],
+  ): Promise<void> {
+    if (found.length === 0) return;
+    await this.#context.write(() => {
+      for (const { customer, seenAt, differences } of found) this.#rows.differences.keep(customer, differences, seenAt);
+    });
+  }
+
+  /** Customers of whom whole readings at least so long apart show something of these classes have work to do. */
+  async wakeDrifted(classes: readonly DriftClass[], ms: number): Promise<void> {
+    for (let after: RecordKey = { namespace: "", id: "" }; ;) {
+      const customers = this.#context.read(() => this.#rows.differences.lasting(classes, ms, after, wokenTogether));
+      const last = customers.at(-1);
+      if (last === undefined) return;
+      await this.#context.write(() => {
+        for (const customer of customers) this.#rows.differences.wake(customer);
+      });
+      after = last;
+    }
+  }
+
+  /** What stands otherwise than it was left, counted, and the first of it. */
+  async differences(first: number): Promise<{ counts: DifferenceCount[]; first: StandingDifference[] }> {
+    return this.#context.readTogether(() => ({
+      counts: this.#rows.differences.counts(),
+      first: this.#rows.differences.first(first),
+    }));
+  }
+
+  /** The account of a staff record that was linked last, the customer in whose enterprise it is, and since when. */
+  async staffLink(
+    staff: RecordKey,
+  ): Promise<{ customer: RecordKey; memberGlobalId: string; since: string } | undefined> {
+    return this.#context.read(() => this.#rows.staffLinks.linkOf(staff));
   }
 
   /** The licence type of each asset number of the orders that are placed for a customer. */
@@ -261,8 +255,26 @@ export class EnterpriseState {
     return this.#context.readTogether(() => this.#known.licenceTypes(customer));
   }
 
-  async fixNumbers(order: RecordKey, wanted: readonly WantedNumbers[]): Promise<FixedNumbers> {
-    return await this.#context.write(() => this.#rows.assetNumbers.fixNumbers(order, wanted, this.#context.now));
+  async fixNumbers(order: RecordKey, customer: RecordKey, wanted: readonly WantedNumbers[]): Promise<FixedNumbers> {
+    const { assetNumbers } = this.#rows;
+    return await this.#context.write(() => assetNumbers.fixNumbers(order, customer, wanted, this.#context.now));
+  }
+
+  /**
+   * The channel order number of an amendment, for good: by what it does, which `hash` says. `make` makes the text of
+   * the nth amendment of the order. `takenBy`: another order has that number, and nothing is fixed.
+   */
+  async fixAmendment(
+    order: RecordKey,
+    hash: string,
+    make: (n: number) => string,
+  ): Promise<{ number: string } | { takenBy: RecordKey; number: string }> {
+    return await this.#context.write(() => this.#rows.orderSteps.fixNumber(order, hash, make, this.#context.now));
+  }
+
+  /** The number that an amendment of an order is shown under, which this ledger did not make: it is used. */
+  async noteAmendment(order: RecordKey, amendment: { n: number; channelOrderId: string }): Promise<void> {
+    await this.#context.write(() => this.#rows.orderSteps.noteNumber(order, amendment, this.#context.now));
   }
 
   async poolSize(): Promise<number> {
@@ -285,6 +297,18 @@ export class EnterpriseState {
   /** Whether the platform has ever shown an asset of a licence type to this ledger (A43). */
   async licenceTypeShown(type: string): Promise<boolean> {
     return this.#context.read(() => this.#rows.licenceTypes.isShown(type));
+  }
+
+  /**
+   * How many of these things stand that could be taken away, of a customer or of all: what a share of a limit is of.
+   * Those in somebody's hand are counted order by order where it is of all; everything else is known.
+   */
+  async live(customer?: RecordKey, things: readonly TakenThing[] = takenThings): Promise<Record<TakenThing, number>> {
+    const live = noThings();
+    this.#context.readTogether(() => {
+      for (const thing of things) live[thing] = this.#rows.live.count(thing, customer);
+    });
+    return live;
   }
 
   /** Live assignments of a customer, and of all customers: what a share of a deletion limit is of. */

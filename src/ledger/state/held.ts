@@ -1,6 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { rebuiltKind } from "./observations.ts";
 
 /** Which tables hold anything of a customer, 1 or 0: what is in none of them is not asked for. */
 export interface Held {
@@ -8,16 +9,23 @@ export interface Held {
   open: number;
   /** An operation that has not begun. */
   waits: number;
+  /** Something is held, or a person approved or rejected it. */
+  held: number;
   linked: number;
   acknowledged: number;
   /** Orders of the CRM, or placed ones. */
   orders: number;
   staff: number;
   assigned: number;
+  /** Something was ever asked for. */
   asked: number;
   rejected: number;
+  /** Something was read back as missing, or as there though it had ended. */
+  drifted: number;
   /** Somebody's row is in quarantine. */
   quarantined: number;
+  /** What a person decided of it before the ledger was built anew is not known, and something is left to be made. */
+  rebuilt: number;
 }
 
 /** One question before many: most customers of a first run are in none of these tables. Reads only. */
@@ -43,15 +51,19 @@ function prepareStatements(database: Sqlite) {
         `select
          exists (select 1 from operation where state in ('sending', 'unknown', 'parked') and ${of}) as open,
          exists (select 1 from operation where state in ('planned', 'held') and ${of}) as waits,
+         exists (select 1 from hold where state in ('open', 'approved', 'rejected') and ${of}) as held,
          exists (select 1 from link where namespace = +@namespace and customer_id = +@id) as linked,
          exists (select 1 from acknowledged where namespace = +@namespace and customer_id = +@id) as acknowledged,
          (exists (select 1 from record where ${of} and stream = 'orders')
            or exists (select 1 from placed_order where to_at is null and ${of})) as orders,
          exists (select 1 from staff_link where to_at is null and ${of}) as staff,
          exists (select 1 from assignment where to_at is null and ${of}) as assigned,
-         exists (select 1 from manual_request where to_at is null and ${of}) as asked,
+         exists (select 1 from manual_request where ${of}) as asked,
          exists (select 1 from rejection where ${of}) as rejected,
-         exists (select 1 from quarantine where state <> 'resolved') as quarantined`,
+         exists (select 1 from difference where namespace = +@namespace and customer_id = +@id and ended_at is null
+           and class in ('missing', 'extra')) as drifted,
+         exists (select 1 from quarantine where state <> 'resolved') as quarantined,
+         exists (select 1 from observation where ${of} and kind = '${rebuiltKind}' and to_at is null) as rebuilt`,
       ),
   });
 }

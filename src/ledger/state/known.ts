@@ -1,11 +1,17 @@
 import { formatKey } from "../../crm/keys.ts";
-import type { LicenseType, RecordKey } from "../../crm/model.ts";
+import type { LicenseType, RecordKey, Stream } from "../../crm/model.ts";
 import { withTree } from "../../operation/desired.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, OrderWithTree } from "../../operation/desired.ts";
+import { markerKey } from "../../operation/references.ts";
+import { standingOf, transferSources } from "../../operation/order-standing.ts";
+import type { OrderHistory, OrderStanding, StandingParts } from "../../operation/order-standing.ts";
 import type { Known } from "../../operation/state.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
+import type { StaffLink } from "../../operation/state/staff-links.ts";
 import type { PlacedOrder } from "../../operation/state/placed-orders.ts";
-import type { CustomerInput } from "../../plan/input.ts";
+import { driftName } from "../../plan/drift.ts";
+import type { Drift } from "../../plan/drift.ts";
+import type { CustomerInput, EndedAsset } from "../../plan/input.ts";
 import type { PrivateTables } from "../private/private-tables.ts";
 import { desired } from "./desired.ts";
 import type { DesiredRows } from "./desired.ts";
@@ -13,6 +19,7 @@ import { nothingInQuarantine } from "./desired.ts";
 import type { Held } from "./held.ts";
 import { knownFrom } from "./registry.ts";
 import type { StateRows } from "./registry.ts";
+import { wantedForm } from "../../operation/state/order-steps.ts";
 
 /** What one customer is planned from: what the CRM says, what we did, and the private values behind it. Reads only. */
 export class KnownTables {
@@ -39,30 +46,158 @@ export class KnownTables {
       else if (row.stream === "orders") orders.push(withTree(desired<DesiredOrder>(row)));
       else staff.push(desired<DesiredStaff>(row));
     }
+    const privateValues = staff.length === 0 ? new Map<string, string>() : this.#private.ofCustomer(customer);
+    const known = this.#here(customer, this.known(customer, held), held);
+    const standings = this.#standings(known, orders, held.drifted === 1);
     return {
       customer,
       desiredCustomer,
       orders,
+      takers: standings.size === 0 ? [] : this.#desired.takers(customer).map((row) => withTree(desired(row))),
       staff,
-      known: this.#withPlacedBodies(this.known(customer, held), orders),
-      privateValues: staff.length === 0 ? new Map() : this.#private.ofCustomer(customer),
+      known: this.#withLogins(known, staff, privateValues),
+      standings,
+      ended: staff.length === 0 ? undefined : this.#ended(customer, known),
+      sealed: this.#sealed(known, orders),
+      unbought: staff.length === 0 ? undefined : this.#unbought(customer, known),
+      ...(held.drifted === 1 && { drift: this.#drift(customer) }),
+      privateValues,
+      ...(held.rebuilt === 1 ? { rebuilt: true as const } : {}),
       ...(held.quarantined === 1 ? this.#desired.quarantine(customer) : nothingInQuarantine),
     };
   }
 
+  /** Without the accounts and assignments of an enterprise that the customer was linked with before. */
+  #here(customer: RecordKey, known: Known, held: Held): Known {
+    if (known.link === undefined || held.staff !== 1) return known;
+    const accounts = new Set(this.#rows.staffLinks.elsewhere(customer));
+    const numbers = new Set(this.#rows.assignments.elsewhere(customer));
+    if (accounts.size + numbers.size === 0) return known;
+    return {
+      ...known,
+      staffLinks: new Map([...known.staffLinks].filter(([key]) => !accounts.has(key))),
+      assignments: known.assignments.filter(({ assetNumber }) => !numbers.has(assetNumber)),
+    };
+  }
+
   /**
-   * An order that the CRM has changed since it was placed comes with its form of then, so that what changed can be
-   * told.
+   * What stands of placed orders that have to be looked at, and of which the CRM says something else or something was
+   * read back otherwise, and of those that something is transferred from.
    */
-  #withPlacedBodies(known: Known, orders: readonly Desired<DesiredOrder>[]): Known {
-    const changed = new Map<string, PlacedOrder>();
-    for (const { key, bodyHash } of orders) {
-      const placed = known.placedOrders.get(formatKey(key));
-      if (placed === undefined || placed.bodyHash === bodyHash) continue;
-      const body = this.#desired.orderVersion(key, placed.version);
-      if (body !== undefined) changed.set(formatKey(key), { ...placed, body });
+  #standings(
+    known: Known,
+    orders: readonly Desired<DesiredOrder>[],
+    drifted: boolean,
+  ): Map<string, OrderStanding | { lost: string }> {
+    const standings = new Map<string, OrderStanding | { lost: string }>();
+    const load = (key: string): void => {
+      const placed = known.placedOrders.get(key);
+      if (placed !== undefined && !standings.has(key)) standings.set(key, this.#standingOf(placed, known));
+    };
+    for (const { key, bodyHash, state, body } of orders) {
+      const name = formatKey(key);
+      const placed = known.placedOrders.get(name);
+      const agrees = placed !== undefined && (placed.agreedHash ?? placed.bodyHash) === wantedForm({ state, bodyHash });
+      if (agrees && !drifted) continue;
+      load(name);
+      for (const source of transferSources(key, body.instances)) load(formatKey(source));
     }
-    return changed.size === 0 ? known : { ...known, placedOrders: new Map([...known.placedOrders, ...changed]) };
+    return standings;
+  }
+
+  #ended(customer: RecordKey, { placedOrders }: Known): EndedAsset[] {
+    const hasSteps = [...placedOrders.values()].some(({ agreedHash }) => agreedHash !== undefined);
+    return hasSteps ? this.#rows.assetNumbers.ended(customer) : [];
+  }
+
+  #sealed({ placedOrders }: Known, orders: readonly OrderWithTree[]): ReadonlySet<string> {
+    const names = orders.map(({ key }) => formatKey(key)).filter((name) => placedOrders.has(name));
+    return new Set(names.filter((name) => this.#private.isSealed(`orders/${name}`)));
+  }
+
+  /** A purchase that was refused leaves its numbers fixed: nothing stands under them. */
+  #unbought(customer: RecordKey, known: Known): ReadonlySet<string> {
+    const unbought = new Set<string>();
+    for (const order of this.#rows.orderSteps.withUnusedNumber(customer)) {
+      const placed = known.placedOrders.get(formatKey(order));
+      const standing = placed === undefined ? undefined : this.#standingOf(placed, known);
+      if (standing === undefined || "lost" in standing) continue;
+      const bought = new Set(standing.units.map((unit) => unit.number));
+      for (const { namespace, orderId, number } of known.numbers)
+        if (namespace === order.namespace && orderId === order.id && !bought.has(number)) unbought.add(number);
+    }
+    return unbought;
+  }
+
+  #drift(customer: RecordKey): Drift {
+    const assets = new Map<string, string>();
+    const products = new Map<string, Set<string>>();
+    const members = new Set<string>();
+    for (const { kind, subject, assetId, channelOrderId } of this.#rows.observations.everShown(customer)) {
+      if (kind === "member") members.add(subject);
+      else if (kind === "asset" && assetId !== null) assets.set(subject, assetId);
+      else if (kind === "product" && channelOrderId !== null)
+        products.set(subject, (products.get(subject) ?? new Set()).add(channelOrderId));
+    }
+    const lasting = new Map(
+      this.#rows.differences
+        .of(customer)
+        .map((row) => [
+          driftName(row.level, row.subject, row.class),
+          { ms: Date.parse(row.lastSeen) - Date.parse(row.firstSeen), lastSeen: row.lastSeen },
+        ]),
+    );
+    return { lasting, bought: this.#rows.orderSteps.boughtAt(customer), assets, products, members };
+  }
+
+  #standingOf(placed: PlacedOrder, known: Known): OrderStanding | { lost: string } {
+    return standingOf(placed, this.#partsOf(placed, known));
+  }
+
+  /** Everything that happened to an order that is placed for a customer. */
+  orderHistory(customer: RecordKey, order: RecordKey): OrderHistory | undefined {
+    const known = this.known(customer);
+    const placed = known.placedOrders.get(formatKey(order));
+    if (placed === undefined) return undefined;
+    const parts = this.#partsOf(placed, known);
+    const common = { key: order, since: "", bodyHash: "", state: "current" as const, pending: false };
+    const forms = [...parts.forms].map(([version, body]) => [version, withTree({ ...common, version, body })] as const);
+    return { placed, parts, forms: new Map(forms), operations: this.#rows.orderSteps.operationsOf(order) };
+  }
+
+  /** Every form that is kept of a record, newest first. */
+  forms<Body>(stream: Stream, key: RecordKey): Body[] {
+    return this.#desired.forms(stream, key);
+  }
+
+  #partsOf({ key, version }: PlacedOrder, { numbers }: Pick<Known, "numbers">): StandingParts {
+    const { orderSteps } = this.#rows;
+    const steps = orderSteps.of(key);
+    const forms = new Map<number, DesiredOrder>();
+    for (const of of [version, ...steps.flatMap((step) => (step.kind === "bought" ? [step.version] : []))]) {
+      const form = forms.get(of) ?? this.#desired.orderVersion(key, of);
+      if (form !== undefined) forms.set(of, form);
+    }
+    return { forms, numbers, licenceOrders: orderSteps.licenceOrders(key), steps };
+  }
+
+  /**
+   * Who got another account name in the CRM comes with the one that the account was made with, which is put among the
+   * private values: M2 needs it.
+   */
+  #withLogins(known: Known, staff: readonly Desired<DesiredStaff>[], privateValues: Map<string, string>): Known {
+    const changed = new Map<string, StaffLink>();
+    for (const { key, body } of staff) {
+      const name = formatKey(key);
+      const link = known.staffLinks.get(name);
+      if (link === undefined || link.profile.userName === body.userName.commitment) continue;
+      const login = this.#desired.accountName(key, link.profile.userName);
+      if (login === undefined) continue;
+      const text = this.#private.clearText(login);
+      if (text !== undefined) privateValues.set(markerKey(login), text);
+      changed.set(name, { ...link, login });
+    }
+    return changed.size === 0 ? known : { ...known, staffLinks: new Map([...known.staffLinks, ...changed]) };
   }
 
   known(customer: RecordKey, held = this.held(customer)): Known {
@@ -78,7 +213,9 @@ export class KnownTables {
     const { placedOrders, numbers } = this.known(customer);
     const types = new Map<string, LicenseType>();
     for (const { key, version } of placedOrders.values()) {
-      for (const instance of this.#desired.orderVersion(key, version)?.instances ?? []) {
+      const bought = this.#rows.orderSteps.of(key).flatMap((step) => (step.kind === "bought" ? [step.version] : []));
+      const forms = [...new Set([version, ...bought])].map((of) => this.#desired.orderVersion(key, of));
+      for (const instance of forms.flatMap((form) => form?.instances ?? [])) {
         if (instance.kind !== "asset") continue;
         for (const number of instance.assetNumbers) types.set(number, instance.licenseType);
         for (const item of numbers)

@@ -4,6 +4,7 @@ import { usable } from "../../operation/state/usable.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
+import type { UnlinkedRows } from "./unlinked.ts";
 import type { Writes } from "./writes.ts";
 
 export interface LinkTable {
@@ -29,9 +30,11 @@ export interface LinkedCustomer {
 /** Which customers and enterprises belong together. */
 export class LinkRows {
   readonly #statements;
+  readonly #unlinked: UnlinkedRows;
 
-  constructor(database: Sqlite) {
+  constructor(database: Sqlite, unlinked: UnlinkedRows) {
     this.#statements = prepareStatements(database);
+    this.#unlinked = unlinked;
   }
 
   known(customer: RecordKey): KnownLink {
@@ -40,25 +43,30 @@ export class LinkRows {
     return { link, linkUnusable: row !== undefined && link === undefined };
   }
 
-  /** Customers with a link, in key order after `after`; undefined: one that cannot be used. */
-  customers(after: RecordKey | undefined, limit: number): LinkedCustomer[] {
-    return this.#statements.customers.all(after?.namespace ?? "", after?.id ?? "", limit).map((row) => ({
-      customer: { namespace: row.namespace, id: row.customer_id },
-      link: usableLink(row),
-    }));
-  }
-
   customerOfEnterprise(enterpriseGlobalId: string): RecordKey | undefined {
     const row = this.#statements.customerOfEnterprise.get(enterpriseGlobalId);
     return row === undefined ? undefined : { namespace: row.namespace, id: row.customer_id };
   }
 
+  /** How a customer was linked with an enterprise when it last was. */
+  lastOrigin({ namespace, id }: RecordKey, enterpriseGlobalId: string): Link["origin"] | undefined {
+    return this.#statements.lastOrigin.get(namespace, id, enterpriseGlobalId)?.origin;
+  }
+
   readonly writes: Writes<LinkChange> = {
-    linked: ({ customer: { namespace, id }, link }, at) => {
+    linked: ({ customer, link }, at) => {
+      const { namespace, id } = customer;
       const { enterpriseGlobalId, channelCode, channelCustomerId, origin, examined } = link;
       const run = this.#statements;
       run.end.run(at, namespace, id, namespace, id);
       run.begin.run(namespace, id, at, enterpriseGlobalId, channelCode, channelCustomerId, origin, examined ? 1 : 0);
+      this.#unlinked.end(customer, at);
+    },
+    unlinked: (change, at) => {
+      const { namespace, id } = change.customer;
+      this.#statements.endDifferences.run(at, namespace, id);
+      this.#statements.end.run(at, namespace, id, namespace, id);
+      this.#unlinked.begin(change, at);
     },
     examined: ({ customer: { namespace, id } }) => {
       this.#statements.examined.run(namespace, id, namespace, id);
@@ -70,13 +78,18 @@ export class LinkRows {
 const live = `select from_at from link where namespace = +? and customer_id = +? and to_at is null
   order by from_at desc limit 1`;
 
-type LinkRow = Pick<
+export type LinkRow = Pick<
   LinkTable,
   "enterprise_global_id" | "channel_code" | "channel_customer_id" | "origin" | "examined" | "from_at"
 >;
-type OwnerRow = Pick<LinkTable, "namespace" | "customer_id">;
+export type OwnerRow = Pick<LinkTable, "namespace" | "customer_id">;
 
-const linkColumns = "enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at";
+export const linkColumns = "enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at";
+
+/** A customer as a row of its link says. */
+export function linkedCustomer(row: OwnerRow & LinkRow): LinkedCustomer {
+  return { customer: { namespace: row.namespace, id: row.customer_id }, link: usableLink(row) };
+}
 
 function usableLink(row: LinkRow): Link | undefined {
   if (!usable(row.enterprise_global_id)) return undefined;
@@ -97,14 +110,18 @@ function prepareStatements(database: Sqlite) {
         `select ${linkColumns} from link where namespace = +? and customer_id = +? and to_at is null
           order by from_at desc limit 1`,
       ),
-    customers: () =>
-      database.prepare<[string, string, number], OwnerRow & LinkRow>(
-        `select namespace, customer_id, ${linkColumns} from link
-          where to_at is null and (namespace, customer_id) > (?, ?) order by namespace, customer_id limit ?`,
-      ),
     customerOfEnterprise: () =>
       database.prepare<[string], OwnerRow>(
         "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
+      ),
+    endDifferences: () =>
+      database.prepare(
+        "update difference set ended_at = ? where namespace = +? and customer_id = +? and ended_at is null",
+      ),
+    lastOrigin: () =>
+      database.prepare<[string, string, string], Pick<LinkTable, "origin">>(
+        `select origin from link where namespace = +? and customer_id = +? and enterprise_global_id = +?
+          order by from_at desc limit 1`,
       ),
     end: () =>
       database.prepare<[string, string, string, string, string]>(

@@ -1,7 +1,7 @@
 import { canonicalJson, sha256 } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { ObservationChange } from "../../operation/state/observations.ts";
-import type { ShownOrder } from "../../plan/adoption.ts";
+import type { ShownForm, ShownOrder } from "../../plan/adoption.ts";
 import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -38,6 +38,29 @@ export const observationTables = {
 /** Under which kind the orders are observed that an enterprise showed which somebody else made. */
 export const shownOrderKind = "order";
 
+/** Under which kind the enterprises are observed of which one has to be chosen for a customer. */
+export const candidatesKind = "candidates";
+
+/** Under which kind it is observed what readings left out of an order that wants it gone. */
+export const absentKind = "absent";
+
+/** Readings in which M7 left things out that one form of an order wants gone; by name since when, and in how many. */
+export interface Absences {
+  form: string;
+  left: Record<string, { since: string; readings: number }>;
+}
+
+/** Under which kind it is kept, as long as it stands, that a rebuild left something of a customer to be made. */
+export const rebuiltKind = "rebuilt";
+
+/** Something that was shown once: of an asset its id, of a product the purchase that it was of. */
+export interface EverShown {
+  kind: "asset" | "product" | "member";
+  subject: string;
+  assetId: string | null;
+  channelOrderId: string | null;
+}
+
 /** Something that was shown, as a row keeps it. */
 interface Thing {
   kind: string;
@@ -57,14 +80,32 @@ export class ObservationRows {
   shownOrder(customer: RecordKey, channelOrderId: string): ShownOrder | undefined {
     const row = this.#statements.shownOrder.get(customer.namespace, customer.id, shownOrderKind, channelOrderId);
     if (row === undefined) return undefined;
-    const { licenceOrders, products } = stored<{
+    const { licenceOrders, products, forms } = stored<{
       licenceOrders: Record<string, string>;
       products?: Record<string, string[]>;
+      forms?: Record<string, ShownForm[]>;
     }>(row.body);
     return {
       licenceOrders: new Map(Object.entries(licenceOrders)),
       products: products === undefined ? undefined : new Map(Object.entries(products)),
+      forms: forms === undefined ? undefined : new Map(Object.entries(forms)),
     };
+  }
+
+  /** What readings left out of an order so far. */
+  absences(customer: RecordKey, order: string): Absences | undefined {
+    const row = this.#statements.shownOrder.get(customer.namespace, customer.id, absentKind, order);
+    return row === undefined ? undefined : stored<Absences>(row.body);
+  }
+
+  /** The channel order numbers under which an adopted enterprise showed anything when it was examined. */
+  shownNumbers({ namespace, id }: RecordKey): string[] {
+    return this.#statements.standing.all(namespace, id, JSON.stringify([shownOrderKind])).map(({ subject }) => subject);
+  }
+
+  /** What the enterprise that a customer is linked with was ever shown to have, the newest form last. */
+  everShown({ namespace, id }: RecordKey): EverShown[] {
+    return this.#statements.everShown.all({ namespace, id });
   }
 
   #observe({ namespace, id }: RecordKey, { kind, subject, text }: Thing, at: string): void {
@@ -110,8 +151,17 @@ export class ObservationRows {
   };
 }
 
+/** In one piece: a row for each statement. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
+    everShown: () =>
+      database.prepare<[RecordKey], EverShown>(
+        `select o.kind, o.subject, o.body ->> 'assetId' as assetId, o.body ->> 'channelOrderId' as channelOrderId
+          from observation o join link l on l.namespace = o.customer_namespace and l.customer_id = o.customer_id
+            and l.to_at is null and o.from_at >= l.from_at
+          where o.customer_namespace = +@namespace and o.customer_id = +@id and o.kind in ('asset', 'product', 'member')
+          order by o.from_at`,
+      ),
     shownOrder: () =>
       database.prepare<[string, string, string, string], Pick<ObservationTable, "body">>(
         `select body from observation where customer_namespace = +? and customer_id = +? and kind = +? and subject = +?

@@ -18,6 +18,11 @@ export interface PlacedOrderTable {
   version: number;
   operation_id: string | null;
   origin: PlacedOrder["origin"];
+  /** Products that stand of it, each once for every number of its asset; null where that is not known. */
+  products: number | null;
+  /** The form with which what stands was last in agreement; null: the one that it was placed with. */
+  agreed_hash: string | null;
+  agreed_version: number | null;
 }
 
 export interface LicenceOrderTable {
@@ -54,6 +59,7 @@ export class PlacedOrderRows {
           bodyHash: row.body_hash,
           version: row.version,
           origin: row.origin,
+          agreedHash: row.agreed_hash ?? undefined,
           customer: { namespace: row.customer_namespace, id: row.customer_id },
         },
       ];
@@ -80,6 +86,7 @@ export class PlacedOrderRows {
         version,
         operationId,
         origin,
+        change.products,
       );
       for (const { sequence, licenseType, platformCustomerId, licenseOrderId } of change.licenceOrders) {
         this.#statements.licenceOrder.run(
@@ -101,14 +108,14 @@ function prepareStatements(database: Sqlite) {
     of: () =>
       database.prepare<
         [{ namespace: string; id: string }],
-        Omit<PlacedOrderTable, "from_at" | "to_at" | "operation_id">
+        Omit<PlacedOrderTable, "from_at" | "to_at" | "operation_id" | "products" | "agreed_version">
       >(
         `select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace,
-         p.customer_id
+         p.customer_id, p.agreed_hash
        from placed_order p where p.to_at is null and p.customer_namespace = +@namespace and p.customer_id = +@id
        union
        select p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace,
-         p.customer_id
+         p.customer_id, p.agreed_hash
        from record r join placed_order p on p.namespace = r.namespace and p.order_id = r.id and p.to_at is null
        where r.stream = 'orders' and r.customer_namespace = +@namespace and r.customer_id = +@id
        order by 1, 2`,
@@ -120,7 +127,7 @@ function prepareStatements(database: Sqlite) {
     place: () =>
       database.prepare(
         `insert into placed_order (namespace, order_id, from_at, customer_namespace, customer_id, channel_order_id,
-         body_hash, version, operation_id, origin) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         body_hash, version, operation_id, origin, products) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
     licenceOrder: () =>
       database.prepare(

@@ -2,25 +2,33 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { Known, StateChanges } from "../../operation/state.ts";
 import type { Sqlite } from "../database/database.ts";
 import { AcknowledgedRows, acknowledgedTables } from "./acknowledged.ts";
+import { assumptionTables } from "./assumptions.ts";
+import { ByHandRows, byHandTables } from "./by-hand.ts";
+import { DifferenceRows, differenceTables } from "./differences.ts";
+import { OrderStepRows, orderStepTables } from "./order-steps.ts";
 import { AssetNumberRows, assetNumberTables } from "./asset-numbers.ts";
 import { AssignmentRows, assignmentTables } from "./assignments.ts";
 import { CorrelationRows, correlationTables } from "./correlations.ts";
 import { EnterpriseCodeRows, enterpriseCodeTables } from "./enterprise-codes.ts";
 import { HeldRows } from "./held.ts";
 import type { Held } from "./held.ts";
+import { LiveRows } from "./live.ts";
 import { LicenceTypeRows, licenceTypeTables } from "./licence-types.ts";
 import { LinkRows, linkTables } from "./links.ts";
 import { ObservationRows, observationTables } from "./observations.ts";
 import { PlacedOrderRows, placedOrderTables } from "./placed-orders.ts";
 import { PlatformCustomerRows, platformCustomerTables } from "./platform-customers.ts";
 import { ProtectedMemberRows, protectedMemberTables } from "./protected-members.ts";
+import { ReadingRows } from "./readings.ts";
 import { RequestRows, requestTables } from "./requests.ts";
 import { SecretRows } from "./secrets.ts";
 import { StaffLinkRows, staffLinkTables } from "./staff-links.ts";
+import { UnlinkedRows, unlinkedTables } from "./unlinked.ts";
 
 /** The tables of what is known of customers and of the platform. */
 export const stateTables = {
   ...linkTables,
+  ...unlinkedTables,
   ...platformCustomerTables,
   ...acknowledgedTables,
   ...placedOrderTables,
@@ -33,16 +41,23 @@ export const stateTables = {
   ...observationTables,
   ...licenceTypeTables,
   ...correlationTables,
+  ...orderStepTables,
+  ...byHandTables,
+  ...assumptionTables,
+  ...differenceTables,
 };
 
 /** What is kept of customers and their enterprises: a file for each thing. */
 export function stateRows(database: Sqlite) {
+  const unlinked = new UnlinkedRows(database);
   return {
-    links: new LinkRows(database),
+    links: new LinkRows(database, unlinked),
+    unlinked,
     platformCustomers: new PlatformCustomerRows(database),
     acknowledged: new AcknowledgedRows(database),
     placedOrders: new PlacedOrderRows(database),
     assetNumbers: new AssetNumberRows(database),
+    orderSteps: new OrderStepRows(database),
     staffLinks: new StaffLinkRows(database),
     assignments: new AssignmentRows(database),
     protectedMembers: new ProtectedMemberRows(database),
@@ -51,8 +66,12 @@ export function stateRows(database: Sqlite) {
     observations: new ObservationRows(database),
     licenceTypes: new LicenceTypeRows(database),
     correlations: new CorrelationRows(database),
+    byHand: new ByHandRows(database),
     secrets: new SecretRows(database),
+    readings: new ReadingRows(database),
+    differences: new DifferenceRows(database),
     held: new HeldRows(database),
+    live: new LiveRows(database),
   };
 }
 
@@ -62,6 +81,7 @@ function nothingKnown(): Known {
   return {
     link: undefined,
     linkUnusable: false,
+    unlinked: undefined,
     acknowledged: undefined,
     platformCustomers: [],
     placedOrders: new Map(),
@@ -71,6 +91,7 @@ function nothingKnown(): Known {
     protectedMembers: new Set(),
     enterpriseCode: undefined,
     requests: [],
+    crmAsked: [],
   };
 }
 
@@ -81,6 +102,8 @@ export function knownFrom(rows: StateRows, customer: RecordKey, held: Held): Kno
   return {
     ...nothingKnown(),
     ...linked,
+    // A customer whose link was taken away had one before, and has none that counts.
+    ...(linked !== undefined && linked.link === undefined && rows.unlinked.known(customer)),
     ...(held.acknowledged === 1 && rows.acknowledged.known(customer)),
     ...(enterprise !== undefined && rows.platformCustomers.known(enterprise)),
     ...(held.orders === 1 && rows.placedOrders.known(customer)),
@@ -101,12 +124,14 @@ export function writesOf(rows: StateRows): StateWrites {
     ...rows.acknowledged.writes,
     ...rows.placedOrders.writes,
     ...rows.assetNumbers.writes,
+    ...rows.orderSteps.writes,
     ...rows.staffLinks.writes,
     ...rows.assignments.writes,
     ...rows.protectedMembers.writes,
     ...rows.enterpriseCodes.writes,
     ...rows.requests.writes,
     ...rows.observations.writes,
+    ...rows.byHand.writes,
     ...rows.licenceTypes.writes,
     ...rows.secrets.writes,
   };

@@ -1,8 +1,9 @@
 import { canonicalJson, parseJson } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
+import { theCrm } from "../../operation/request.ts";
 import { isDue, isRequestOf, readRequest } from "../../operation/requests.ts";
-import type { ManualRequest, RequestOf } from "../../operation/requests.ts";
+import type { ManualRequest, RequestOf, Wish } from "../../operation/requests.ts";
 import type { KnownRequests, RequestChange } from "../../operation/state/requests.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
@@ -101,14 +102,21 @@ export class RequestRows {
   }
 
   known(customer: RecordKey): KnownRequests {
-    return { requests: this.of(customer) };
+    return { requests: this.of(customer), crmAsked: this.#crmAsked(customer) };
+  }
+
+  #crmAsked({ namespace, id }: RecordKey): Wish[] {
+    return this.#statements.crmAsked.all({ namespace, id, theCrm }).map((row) => {
+      const { askedAt: _at, answer: _answer, operationId: _operation, ...wish } = requestFromRow(row);
+      return wish;
+    });
   }
 
   readonly writes: Writes<RequestChange> = {
     "request-made": ({ customer: { namespace, id }, request }, at) => {
-      const { of, about, wanted, details, by, reason } = request;
+      const { of, about, wanted, details, by, reason, askedAt = at } = request;
       this.#statements.end.run(at, of, about);
-      this.#statements.make.run(of, about, at, namespace, id, wanted, canonicalJson(details), by, reason);
+      this.#statements.make.run(of, about, askedAt, namespace, id, wanted, canonicalJson(details), by, reason);
     },
     "request-answered": ({ of, about, wanted, answer, operationId }, at) => {
       const due = isDue({ of, answer }) ? 1 : 0;
@@ -131,6 +139,15 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string, string], RequestRow>(
         `select ${requestColumns.join(", ")} from manual_request
          where to_at is null and customer_namespace = +? and customer_id = +? order by of, about`,
+      ),
+    crmAsked: () =>
+      database.prepare<[RecordKey & { theCrm: string }], RequestRow>(
+        `select ${requestColumns.join(", ")} from manual_request asked
+         where customer_namespace = +@namespace and customer_id = +@id and asked_by = @theCrm and not exists (
+           select 1 from manual_request later where later.of = asked.of and later.about = asked.about
+           and later.from_at > asked.from_at and later.asked_by = @theCrm
+           and later.customer_namespace = asked.customer_namespace and later.customer_id = asked.customer_id)
+         order by of, about`,
       ),
     live: () =>
       database.prepare<[string, string], RequestRow & Pick<ManualRequestTable, "customer_namespace" | "customer_id">>(

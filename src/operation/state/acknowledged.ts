@@ -9,14 +9,14 @@ export interface KnownAcknowledged {
 
 export type AcknowledgedFields = NonNullable<KnownAcknowledged["acknowledged"]>;
 
-export interface AcknowledgedChange {
-  type: "acknowledged";
-  customer: RecordKey;
-  fields: AcknowledgedFields;
-}
+/** `acknowledged-ended`: it was of another enterprise than the one that is linked now. */
+export type AcknowledgedChange =
+  | { type: "acknowledged"; customer: RecordKey; fields: AcknowledgedFields }
+  | { type: "acknowledged-ended"; customer: RecordKey };
 
-const acknowledged = oneByOne<KnownAcknowledged, AcknowledgedChange>((known, change, { customer }) =>
-  isSameKey(change.customer, customer) ? { ...known, acknowledged: change.fields } : known,
-);
+const acknowledged = oneByOne<KnownAcknowledged, AcknowledgedChange>((known, change, { customer }) => {
+  if (!isSameKey(change.customer, customer)) return known;
+  return { ...known, acknowledged: change.type === "acknowledged" ? change.fields : undefined };
+});
 
-export const acknowledgedParts = { acknowledged };
+export const acknowledgedParts = { acknowledged, "acknowledged-ended": acknowledged };

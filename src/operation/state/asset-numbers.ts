@@ -22,9 +22,14 @@ export interface NumbersTaken {
 
 export const assetNumbersParts = { "numbers-taken": notOfCustomers };
 
-/** The same once the ledger has chosen numbers for units of an order's assets, which belong to them for good. */
+/**
+ * The same once the ledger has chosen numbers for units of an order's assets; one that was fixed to such a unit before
+ * is not used any more.
+ */
 export function withNumbers<Whole extends KnownAssetNumbers>(known: Whole, fixed: readonly FixedNumber[]): Whole {
-  return fixed.length === 0 ? known : { ...known, numbers: [...known.numbers, ...fixed].toSorted(byUnit) };
+  if (fixed.length === 0) return known;
+  const others = known.numbers.filter((before) => fixed.every((number) => byUnit(before, number) !== 0));
+  return { ...known, numbers: [...others, ...fixed].toSorted(byUnit) };
 }
 
 function byUnit(one: FixedNumber, other: FixedNumber): number {

@@ -25,10 +25,20 @@ export interface KnownLink {
    * never made again.
    */
   linkUnusable?: boolean | undefined;
+  /** A person took the link away: the customer is neither looked for nor made until it is linked again. */
+  unlinked?: Unlinked | undefined;
+}
+
+/** Whose word it is that a customer has no enterprise, and since when. */
+export interface Unlinked {
+  at: string;
+  by: string;
+  reason: string;
 }
 
 export type LinkChange =
   | { type: "linked"; customer: RecordKey; link: Link }
+  | { type: "unlinked"; customer: RecordKey; enterpriseGlobalId: string; by: string; reason: string }
   | { type: "examined"; customer: RecordKey };
 
 /** What is known of the enterprise comes and goes with the link. */
@@ -37,10 +47,11 @@ type KnownWithLink = KnownLink & KnownPlatformCustomers & KnownEnterpriseCode & 
 const link = oneByOne<KnownWithLink, LinkChange>((known, change, context) => {
   if (!isSameKey(change.customer, context.customer)) return known;
   if (change.type === "linked") return linkedWith(known, change.link, context);
+  if (change.type === "unlinked") return unlinkedFrom(known, { at: context.at, by: change.by, reason: change.reason });
   return known.link === undefined ? known : { ...known, link: { ...known.link, examined: true } };
 });
 
-export const linkParts = { linked: link, examined: link };
+export const linkParts = { linked: link, unlinked: link, examined: link };
 
 /** Of another enterprise than the one before, only what the ledger held of it is known. */
 function linkedWith<Whole extends KnownWithLink>(known: Whole, made: Link, { at, enterprise }: ChangeContext): Whole {
@@ -51,8 +62,15 @@ function linkedWith<Whole extends KnownWithLink>(known: Whole, made: Link, { at,
     ...known,
     link: isUsable ? { ...made, since: at } : undefined,
     linkUnusable: !isUsable,
+    unlinked: undefined,
     platformCustomers: facts.platformCustomers,
     enterpriseCode: facts.enterpriseCode,
     protectedMembers: new Set([...known.protectedMembers, ...(enterprise?.protectedMembers ?? [])]),
   };
+}
+
+/** Without a link nothing of an enterprise is known but who is protected there. */
+function unlinkedFrom<Whole extends KnownWithLink>(known: Whole, unlinked: Unlinked): Whole {
+  if (known.link === undefined && known.linkUnusable !== true && known.unlinked === undefined) return known;
+  return { ...known, link: undefined, linkUnusable: false, unlinked, platformCustomers: [], enterpriseCode: undefined };
 }

@@ -1,6 +1,5 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { DesiredOrder } from "../desired.ts";
 import { together } from "./part.ts";
 import { inKeyOrder } from "./row-order.ts";
 import { isSameKey } from "./same-key.ts";
@@ -13,8 +12,8 @@ export interface PlacedOrder {
   bodyHash: string;
   version: number;
   origin: "placed" | "adopted";
-  /** The order as it was placed, where the CRM has changed it since. */
-  body?: DesiredOrder | undefined;
+  /** Hash of the form that what stands was last in agreement with; undefined: the one that it was placed with. */
+  agreedHash?: string | undefined;
 }
 
 export interface KnownPlacedOrders {
@@ -28,6 +27,8 @@ export interface OrderPlaced {
   channelOrderId: string;
   bodyHash: string;
   version: number;
+  /** Its products, each once for every number of its asset. */
+  products: number;
   operationId: string | null;
   origin: "placed" | "adopted";
   licenceOrders: { sequence: number; licenseType: string; platformCustomerId: string; licenseOrderId: string }[];

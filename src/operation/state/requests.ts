@@ -1,6 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
+import { theCrm } from "../request.ts";
 import { withAnswer } from "../requests.ts";
-import type { ManualRequest, NewRequest, RequestAnswer } from "../requests.ts";
+import type { ManualRequest, NewRequest, RequestAnswer, Wish } from "../requests.ts";
 import { oneByOne } from "./part.ts";
 import type { ChangeContext } from "./part.ts";
 import { compareBytes } from "./row-order.ts";
@@ -9,6 +10,8 @@ import { isSameKey } from "./same-key.ts";
 export interface KnownRequests {
   /** What people asked for, by kind and by what it is of, until they take it back. */
   requests: ManualRequest[];
+  /** What the CRM asked for last of each thing, also where it was taken back or somebody asked otherwise since. */
+  crmAsked: Wish[];
 }
 
 export type RequestChange =
@@ -17,7 +20,10 @@ export type RequestChange =
   | { type: "request-withdrawn"; customer: RecordKey; of: ManualRequest["of"]; about: string };
 
 const requests = oneByOne<KnownRequests, RequestChange>((known, change, context) => {
-  if (change.type === "request-made") return { ...known, requests: made(known.requests, change, context) };
+  if (change.type === "request-made") {
+    const crmAsked = isSameKey(change.customer, context.customer) ? heard(known.crmAsked, change) : known.crmAsked;
+    return { ...known, requests: made(known.requests, change, context), crmAsked };
+  }
   if (change.type === "request-answered")
     return { ...known, requests: known.requests.map((request) => answered(request, change)) };
   if (!isSameKey(change.customer, context.customer)) return known;
@@ -33,9 +39,18 @@ function made(
 ): ManualRequest[] {
   const others = before.filter((other) => !isAbout(other, request));
   if (!isSameKey(customer, ours)) return others;
-  return [...others, { ...request, askedAt, answer: null, operationId: null }].toSorted(
-    (one, other) => compareBytes(one.of, other.of) || compareBytes(one.about, other.about),
-  );
+  return [...others, { askedAt, ...request, answer: null, operationId: null }].toSorted(byName);
+}
+
+/** A wish of the CRM takes the place of its last one for the same. */
+function heard(before: readonly Wish[], { request }: Extract<RequestChange, { type: "request-made" }>): Wish[] {
+  if (request.by !== theCrm) return [...before];
+  const { askedAt: _at, ...wish } = request;
+  return [...before.filter((other) => !isAbout(other, request)), wish].toSorted(byName);
+}
+
+function byName(one: Pick<ManualRequest, "of" | "about">, other: Pick<ManualRequest, "of" | "about">): number {
+  return compareBytes(one.of, other.of) || compareBytes(one.about, other.about);
 }
 
 function isAbout(one: Pick<ManualRequest, "of" | "about">, other: Pick<ManualRequest, "of" | "about">): boolean {

@@ -16,6 +16,7 @@ import type {
 import {
   assetDigitsSchema,
   batchOrderResultsSchema,
+  takenLaterSchema,
   enterpriseCreatedSchema,
   lockResultsSchema,
   platformCustomerSchema,
@@ -114,7 +115,7 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
         endpoint: "E5",
         target: {},
         query: { appKey: options.appKey },
-        schema: batchOrderResultsSchema,
+        schema: body.syncMode === "async" ? takenLaterSchema : batchOrderResultsSchema,
         ...sending(call, body),
       }),
     lockAssets: (locks, operatorIdentity, call) => switchLocks("E6", locks, operatorIdentity, call),

@@ -15,6 +15,22 @@ export interface SentItem {
   assetNumber: string;
   licenseType: string;
   fields: JsonObject;
+  /** Where it was not bought when the order was placed. */
+  purchase?: Purchase | undefined;
+}
+
+/** A call that bought something for an order that was placed before. */
+export interface Purchase {
+  channelOrderId: string;
+  operationId: string | null;
+  at: string;
+  /** Licence order by licence type. */
+  licenceOrders: ReadonlyMap<string, string>;
+}
+
+/** What stands; `purchase` where it stands by no call of ours and not since the order was placed. */
+export interface PlacedItem extends NumberedItem {
+  purchase?: Purchase | undefined;
 }
 
 export interface PlacedCase {
@@ -33,8 +49,10 @@ export interface OrderCase {
   cancelled: boolean;
   crmDate: string | null;
   placed: PlacedCase | null;
-  products: { wanted: readonly NumberedItem[]; placed: readonly NumberedItem[]; sent: readonly SentItem[] };
-  packages: { wanted: readonly NumberedItem[]; placed: readonly NumberedItem[]; sent: readonly SentItem[] };
+  /** Channel order numbers under which this ledger bought for it, or took it over, whatever stands of that. */
+  numbers: readonly string[];
+  products: { wanted: readonly NumberedItem[]; placed: readonly PlacedItem[]; sent: readonly SentItem[] };
+  packages: { wanted: readonly NumberedItem[]; placed: readonly PlacedItem[]; sent: readonly SentItem[] };
 }
 
 export interface StaffCase {
@@ -72,6 +90,8 @@ export interface CustomerCase {
   orders: readonly OrderCase[];
   staff: readonly StaffCase[];
   assignments: readonly AssignmentCase[];
+  /** Asset numbers that an operation of ours took from somebody and that nobody holds by our doing since. */
+  freed: ReadonlySet<string>;
   /** By subject; products and packages under `number/id`. */
   shown: {
     enterprises: ReadonlyMap<string, ShownItem>;
@@ -99,18 +119,38 @@ export interface ReconciliationView {
  * - `missing`: wanted or sent, and not there.
  * - `extra`: there, and not wanted or not ours.
  * - `different`: there, with other values than were sent, or sent with other values than the CRM has now.
+ * - `in-transit`: on its way from one person to another: taken by us, and not given yet.
  * - `not-observable`: nothing can show it, or it was never read back.
  */
-export type Agreement = "matched" | "missing" | "extra" | "different" | "not-observable";
+export type Agreement = "matched" | DriftClass;
+
+/** What becomes of what was sent: all that is not as it was left. */
+export const driftClasses = ["missing", "extra", "different", "in-transit", "not-observable"] as const;
+export type DriftClass = (typeof driftClasses)[number];
+
+/** In what the platform shows something else of a customer than was sent; ids and values of the platform alone. */
+export interface Difference {
+  level: Level;
+  /** What it is about, beside its level; one that is shown twice, or still, begins so. */
+  subject: string;
+  class: DriftClass;
+  detail: string;
+}
+
+/** How the subject begins of what is shown more than once. */
+export const shownTwice = "shown twice: ";
+
+/** How the subject begins of what was bought under a number of ours, is gone by what the ledger knows, and is shown. */
+export const shownStill = "shown still: ";
 
 export const levels = ["enterprise", "order", "product", "package", "staff", "assignment"] as const;
 export type Level = (typeof levels)[number];
 
 /**
  * What `verify` tells of: something that was placed, added or given is not shown, is shown with other values than were
- * sent, or is shown twice. What only the CRM changed since is none.
+ * sent, is shown twice, or is shown although it was taken away. What only the CRM changed since is none.
  */
-export type Finding = "not-shown" | "differs" | "shown-twice";
+export type Finding = "not-shown" | "differs" | "shown-twice" | "shown-still";
 
 /** One thing compared over its three sides: the CRM, what was sent, what is shown. */
 export interface Comparison {

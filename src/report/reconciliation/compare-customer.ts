@@ -17,6 +17,7 @@ export function compareCustomer(item: CustomerCase, view: ReconciliationView): C
     ...enterpriseRows(item),
     ...orderRows(item, view),
     ...assignmentRows(item, view),
+    ...disagreements(item),
     ...twiceRows(item),
     ...item.unusable.map((record): Comparison => ({
       level: record.level,
@@ -39,16 +40,58 @@ function twiceRows(item: CustomerCase): Comparison[] {
     const what = product === undefined ? "the asset number" : "the product under this asset number";
     return {
       level: product === undefined ? "assignment" : "product",
-      verdict: "extra",
+      verdict: formsOf(item, text("assetNum"), product) >= Number(body["times"]) ? "in-transit" : "extra",
       assetNumber: text("assetNum"),
       item: product,
       inCrm: false,
       sent: false,
       shown: true,
-      details: [`the platform shows ${what} ${Number(body["times"])} times; it may have been placed twice`],
       seenAt,
-      finding: "shown-twice",
+      ...(formsOf(item, text("assetNum"), product) >= Number(body["times"])
+        ? { details: ["an old and a new form of it stand beside each other until the old one is removed"] }
+        : {
+            details: [`the platform shows ${what} ${Number(body["times"])} times; it may have been placed twice`],
+            finding: "shown-twice" as const,
+          }),
     };
+  });
+}
+
+/** In how many forms a product stands under a number, each by a purchase of ours. */
+function formsOf(item: CustomerCase, number: string | undefined, product: string | undefined): number {
+  if (number === undefined || product === undefined) return 0;
+  const sent = item.orders.flatMap((order) => order.products.sent);
+  const own = sent.filter(({ id, assetNumber }) => id === product && assetNumber === number);
+  return new Set(own.map(({ purchase }) => purchase?.channelOrderId)).size;
+}
+
+/** What M5 and M6 say otherwise of who holds an asset: it is told, and nothing is done on it (A34). */
+function disagreements(item: CustomerCase): Comparison[] {
+  const inM5 = new Map<string, string>();
+  for (const [member, { body }] of item.shown.members) {
+    if (body["deleted"] === true || !Array.isArray(body["assetNums"])) continue;
+    for (const number of body["assetNums"]) if (typeof number === "string") inM5.set(number, member);
+  }
+  return [...item.shown.assets].flatMap(([number, shown]): Comparison[] => {
+    const [first, second] = [inM5.get(number) ?? null, holderOf(shown)];
+    // M5 need not list everybody who holds something: only two different names contradict each other.
+    if (first === null || first === second) return [];
+    const other = second === null ? "with nobody" : `with the member ${second}`;
+    return [
+      {
+        level: "assignment",
+        verdict: "different",
+        assetNumber: number,
+        item: "by M5",
+        memberGlobalId: first,
+        inCrm: false,
+        sent: false,
+        shown: true,
+        details: [`M5 shows it with the member ${first}, and M6 ${other}; nothing is done on it (A34)`],
+        seenAt: shown.seenAt,
+        finding: "differs",
+      },
+    ];
   });
 }
 
@@ -126,7 +169,7 @@ function assignmentRows(item: CustomerCase, view: ReconciliationView): Compariso
           !claimed.has(number) &&
           formatKey(live.get(number)?.staff ?? { namespace: "", id: "" }) === formatKey(staff.key),
       );
-      if (held === undefined) unmet.push(unmetRow(staff, claim));
+      if (held === undefined) unmet.push(unmetRow(item, staff, claim));
       else claimed.add(held);
     }
   }
@@ -256,17 +299,18 @@ function judgeAssignment(
   return { verdict: "matched", shown: true, details: notes };
 }
 
-function unmetRow(staff: StaffCase, claim: StaffCase["claims"][number]): Comparison {
+function unmetRow(item: CustomerCase, staff: StaffCase, claim: StaffCase["claims"][number]): Comparison {
+  const isFreed = claim.numbers.some((number) => item.freed.has(number));
   return {
     level: "assignment",
-    verdict: "missing",
+    verdict: isFreed ? "in-transit" : "missing",
     assetNumber: claim.numbers.length === 1 ? claim.numbers[0] : null,
     staff: staff.key,
     memberGlobalId: staff.member?.memberGlobalId,
     inCrm: true,
     sent: false,
     shown: null,
-    details: [`${claim.claim}: ${whyNot(staff.crm)}`],
+    details: [`${claim.claim}: ${isFreed ? "taken from somebody for this person, and " : ""}${whyNot(staff.crm)}`],
   };
 }
 

@@ -8,6 +8,8 @@ import type {
   CustomerCase,
   Judgement,
   OrderCase,
+  PlacedItem,
+  Purchase,
   ReconciliationView,
   SentItem,
   ShownItem,
@@ -19,7 +21,7 @@ interface Sides {
   assetNumber: string | null;
   licenseType: string;
   wanted: NumberedItem | undefined;
-  placed: NumberedItem | undefined;
+  placed: PlacedItem | undefined;
   sent: SentItem | undefined;
   shown: ShownItem | undefined;
 }
@@ -36,9 +38,10 @@ export function orderRows(item: CustomerCase, view: ReconciliationView): Compari
     const summary = orderSummary(order, parts);
     if (summary !== undefined) rows.push(summary, ...parts);
   }
+  const ours = new Set(item.orders.flatMap(({ numbers }) => numbers));
   for (const level of ["product", "package"] as const) {
     for (const [subject, shown] of item.shown[level === "product" ? "products" : "packages"]) {
-      if (!met[level].has(subject)) rows.push(strayRow(level, subject, shown));
+      if (!met[level].has(subject)) rows.push(strayRow(level, subject, shown, ours));
     }
   }
   return rows;
@@ -48,7 +51,7 @@ export function orderRows(item: CustomerCase, view: ReconciliationView): Compari
 function orderSummary(order: OrderCase, parts: readonly Comparison[]): Comparison | undefined {
   const wanted = isWanted(order);
   if (!wanted && order.placed === null) return undefined;
-  const worst = (["missing", "different", "extra", "not-observable"] as const).find((verdict) =>
+  const worst = (["missing", "different", "extra", "in-transit", "not-observable"] as const).find((verdict) =>
     parts.some((part) => part.verdict === verdict),
   );
   const counted = new Map<Agreement, number>();
@@ -81,6 +84,10 @@ function about(order: OrderCase): Pick<Comparison, "order" | "crmDate" | "channe
     operationId: order.placed?.operationId,
     at: order.placed?.at,
   };
+}
+
+function boughtBy({ channelOrderId, operationId, at }: Purchase): Partial<Comparison> {
+  return { channelOrderId, at, ...(operationId !== null && { operationId }) };
 }
 
 function itemRows(
@@ -137,11 +144,14 @@ function compare(
   view: ReconciliationView,
 ): Comparison {
   const { placed } = order;
-  const sent = side.sent !== undefined || (placed?.origin === "adopted" && side.placed !== undefined);
+  const purchase = side.sent === undefined ? side.placed?.purchase : side.sent.purchase;
+  const isTaken = placed?.origin === "adopted" || purchase !== undefined;
+  const sent = side.sent !== undefined || (isTaken && side.placed !== undefined);
   return {
     ...about(order),
+    ...(purchase !== undefined && boughtBy(purchase)),
     level,
-    licenseOrderId: placed?.licenceOrders.get(side.licenseType),
+    licenseOrderId: (purchase ?? placed)?.licenceOrders.get(side.licenseType),
     licenseType: side.licenseType,
     assetNumber: side.assetNumber,
     item: side.id,
@@ -173,9 +183,11 @@ function judgeShown(
   }
   if (side.wanted === undefined) return { verdict: "extra", shown: true, details: notes };
   const expected = side.sent?.fields ?? adoptedFields(side.placed?.fields ?? {});
+  const purchase = side.sent === undefined ? side.placed?.purchase : side.sent.purchase;
+  const { channelOrderId, licenceOrders } = purchase ?? placed;
   const envelope = {
-    channelOrderId: placed.channelOrderId,
-    licenseOrderId: placed.licenceOrders.get(side.licenseType),
+    channelOrderId,
+    licenseOrderId: licenceOrders.get(side.licenseType),
     licenseType: side.licenseType,
   };
   const compareFields = level === "product" ? differences : packageDifferences;
@@ -248,12 +260,18 @@ function textOf(value: Json | undefined): string {
   return value === undefined ? "nothing" : canonicalJson(value);
 }
 
-function strayRow(level: "product" | "package", subject: string, shown: ShownItem): Comparison {
+function strayRow(
+  level: "product" | "package",
+  subject: string,
+  shown: ShownItem,
+  ours: ReadonlySet<string>,
+): Comparison {
   const slash = subject.indexOf("/");
   const text = (name: string): string | undefined => {
     const value = shown.body[name];
     return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
   };
+  const isOurs = ours.has(text("channelOrderId") ?? "");
   return {
     level,
     verdict: "extra",
@@ -265,7 +283,12 @@ function strayRow(level: "product" | "package", subject: string, shown: ShownIte
     inCrm: false,
     sent: false,
     shown: true,
-    details: ["the platform shows it, and it belongs to no order of this customer"],
+    details: [
+      isOurs
+        ? "the platform shows it under a number of this customer's orders, and by what this ledger knows it is gone"
+        : "the platform shows it, and it belongs to no order of this customer",
+    ],
+    finding: isOurs ? "shown-still" : undefined,
     seenAt: shown.seenAt,
   };
 }

@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { ReportPeriod, ReportRow, ReportShape } from "../document.ts";
-import { levels } from "./case.ts";
-import type { Comparison, CustomerCase, Finding, Level } from "./case.ts";
+import { levels, shownStill, shownTwice } from "./case.ts";
+import type { Comparison, CustomerCase, Difference, DriftClass, Finding, Level } from "./case.ts";
 
 export const reconciliationShape: ReportShape = {
   columns: [
@@ -30,28 +30,47 @@ export const reconciliationShape: ReportShape = {
   totalOf: (row) => `${String(row["level"])} ${String(row["verdict"])}`,
 };
 
-/** Something that `verify` tells of, in one sentence of ids alone. */
-export interface FoundDifference {
-  finding: Finding;
-  customer: string;
-  text: string;
+/**
+ * What of the comparisons of a customer is otherwise than it was sent; what only the CRM changed since is not. What was
+ * sent after `seenAt` was not looked for then.
+ */
+export function differencesOf(rows: readonly Comparison[], seenAt: string): Difference[] {
+  return rows.flatMap((row) => {
+    const found = classOf(row);
+    if (found === undefined || (row.at ?? "") > seenAt) return [];
+    const named = subjectOf(row);
+    const subject = `${row.finding === undefined ? "" : (begins[row.finding] ?? "")}${named}`;
+    return [{ level: row.level, subject, class: found, detail: row.details[0] ?? row.verdict }];
+  });
 }
 
-/** The findings among the comparisons of a customer. */
-export function findingsOf(item: CustomerCase, rows: readonly Comparison[]): FoundDifference[] {
-  const customer = formatKey(item.key);
-  return rows.flatMap((row) => {
-    if (row.finding === undefined) return [];
-    const what = [
-      row.level,
-      row.order === undefined ? undefined : `of order ${formatKey(row.order)}`,
-      row.item,
-      row.assetNumber === undefined || row.assetNumber === null ? undefined : `under asset number ${row.assetNumber}`,
-      row.staff === undefined ? undefined : `of ${formatKey(row.staff)}`,
-    ];
-    const named = what.filter((part) => part !== undefined).join(" ");
-    return [{ finding: row.finding, customer, text: `${customer}: ${named}: ${row.details[0] ?? row.verdict}` }];
-  });
+/** What a difference is about, beside its level. */
+export function subjectOf(row: Pick<Comparison, "order" | "item" | "assetNumber" | "staff">): string {
+  const what = [
+    row.order === undefined ? undefined : `of order ${formatKey(row.order)}`,
+    row.item,
+    row.assetNumber === undefined || row.assetNumber === null ? undefined : `under asset number ${row.assetNumber}`,
+    row.staff === undefined ? undefined : `of ${formatKey(row.staff)}`,
+  ];
+  return what.filter((part) => part !== undefined).join(" ");
+}
+
+const classes = {
+  "not-shown": "missing",
+  differs: "different",
+  "shown-twice": "extra",
+  "shown-still": "extra",
+} as const;
+
+const begins: Partial<Record<Finding, string>> = { "shown-twice": shownTwice, "shown-still": shownStill };
+
+/** Orders are told of by what is in them. */
+function classOf({ level, verdict, finding, sent, inCrm }: Comparison): DriftClass | undefined {
+  if (finding !== undefined) return classes[finding];
+  if (level === "order") return undefined;
+  if (verdict === "extra") return sent || inCrm ? undefined : "extra";
+  if (verdict === "in-transit") return verdict;
+  return sent && verdict === "not-observable" ? verdict : undefined;
 }
 
 /** One comparison as a row of the report. */

@@ -56,7 +56,7 @@ const textRefusals = {
 };
 
 /** What each kind of target field takes, for the reference; its test runs the examples. */
-export const coercions: Readonly<Record<Exclude<Target["kind"], "list">, Coercion>> = {
+export const coercions: Readonly<Record<Exclude<Target["kind"], "list" | "object">, Coercion>> = {
   text: {
     takes: "text, or a number as the source writes it",
     refuses: textRefusals,
@@ -135,6 +135,7 @@ export function coercionTo(target: Target, context: MappingContext): (value: Jso
       return (value) => textsOf(value, context);
     case "money":
     case "list":
+    case "object":
       return (value) => value;
   }
 }

@@ -53,6 +53,10 @@ export function compileFields(
   };
 }
 
+function isNothing(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
 function compileField(
   spec: Json | undefined,
   { target, required }: FieldTarget,
@@ -67,7 +71,9 @@ function compileField(
     ? compileSecret(spec, at, compiler)
     : target.kind === "list"
       ? compileList(spec, target.variants, at, name, secrets, compiler, compileFields)
-      : compiler.expression(spec, at);
+      : target.kind === "object"
+        ? compileObject(spec, target.object, at, name, secrets, compiler)
+        : compiler.expression(spec, at);
   checkConstant(spec, target, at, compiler);
   const dated =
     target.kind === "instant" && isJsonObject(spec) && spec["date"] !== undefined && spec["default"] === undefined;
@@ -78,22 +84,50 @@ function compileField(
     else if (value === undefined && required && context.fault === undefined) {
       refuse(context, "missing", undefined, "a value; the field is required");
     }
-    if (context.fault === undefined) return value;
+    // A list of nothing is no list: a record reads the same whether a mapping looks for such a list or not.
+    if (context.fault === undefined) return !required && isNothing(value) ? undefined : value;
     const within = context.fault.field;
     context.fault.field = within === "" ? field : `${field}${within.startsWith("[") ? "" : "."}${within}`;
     return undefined;
   };
 }
 
+/** An object in a record: `{id: "mergedInto"}`. There is none where one of its required fields has no value. */
+function compileObject(
+  spec: Json | undefined,
+  target: ObjectTarget,
+  at: KeyPath,
+  name: string,
+  secrets: ReadonlySet<string>,
+  compiler: ExpressionCompiler,
+): Evaluate {
+  const required = [...target.fields].filter(([, field]) => field.required).map(([field]) => field);
+  if (isJsonObject(spec)) {
+    for (const field of required)
+      if (spec[field] === undefined) mistake(compiler.context, [...at, field], "missing; the field is required");
+  }
+  const fields = new Map([...target.fields].map(([field, { target: of }]) => [field, { target: of, required: false }]));
+  const { evaluate } = compileFields(spec, { kind: target.kind, fields }, at, name, secrets, compiler);
+  return (scope) => {
+    const built = evaluate(scope);
+    return isJsonObject(built) && required.every((field) => built[field] !== undefined) ? built : undefined;
+  };
+}
+
 /** A constant that no record could make fit is a mistake in the mapping. */
 function checkConstant(spec: Json | undefined, target: Target, at: KeyPath, compiler: ExpressionCompiler): void {
   const constant = isJsonObject(spec) ? (spec["value"] ?? spec["default"]) : undefined;
-  if (constant === undefined || target.kind === "list" || target.kind === "money") return;
+  if (constant === undefined || isWhole(target)) return;
   const { context } = compiler;
   coercionTo(target, context)(constant);
   if (context.fault === undefined) return;
   mistake(context, at, `the constant ${JSON.stringify(constant)} does not fit; expected ${context.fault.expected}`);
   context.fault = undefined;
+}
+
+/** What is not made of one value. */
+function isWhole({ kind }: Target): boolean {
+  return kind === "list" || kind === "money" || kind === "object";
 }
 
 /**

@@ -11,6 +11,7 @@ export type Target =
   | { kind: "instant" }
   | { kind: "money" }
   | { kind: "texts" }
+  | { kind: "object"; object: ObjectTarget }
   | { kind: "list"; variants: readonly ObjectTarget[] };
 
 export interface FieldTarget {
@@ -55,6 +56,7 @@ function fieldTargetOf(schema: z.core.$ZodType): Target {
   if (schema instanceof z.ZodNumber) return { kind: "integer" };
   if (schema instanceof z.ZodBoolean) return { kind: "boolean" };
   if (schema instanceof z.ZodObject && "currency" in schema.shape && "minor" in schema.shape) return { kind: "money" };
+  if (schema instanceof z.ZodObject) return { kind: "object", object: objectTargetOf(schema) };
   if (schema instanceof z.ZodArray) {
     const element: z.core.$ZodType = schema.element;
     if (element instanceof z.ZodString) return { kind: "texts" };

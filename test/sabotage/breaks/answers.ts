@@ -534,16 +534,16 @@ export const answers: Breaks = {
   },
   "an order that is shown in part counts as placed": {
     file: "src/apply/adopt-orders.ts",
-    within: "OrderAdoption.#compare",
-    find: "if ($missing.length > 0) $partial.set(",
-    replace: "if ($missing.length > 99) $partial.set(",
+    within: "OrderAdoption.#whyNotAdopted",
+    find: "if ($missing.length > 0) return shownInPart(",
+    replace: "if ($missing.length > 99) return shownInPart(",
     test: "run/taken-over.test.ts",
     title:
       "an order of an enterprise that somebody else made > of which only a part is shown is not taken for placed, nor placed: it waits, and says what is missing, until all of it is shown",
   },
   "an asset without anything in it proves that an order is not there": {
     file: "src/platform/snapshot.ts",
-    within: "Snapshot.#contentsOf",
+    within: "Snapshot.#contents",
     find: `this.#settings.emptyAssets === "ambiguous" && $products`,
     replace: `this.#settings.emptyAssets !== "ambiguous" && $products`,
     test: "run/taken-over.test.ts",
@@ -571,8 +571,8 @@ export const answers: Breaks = {
   "a person whose account has another ending is added": {
     file: "src/plan/staff-identity.ts",
     within: "identify",
-    find: `return $stranger ? { kind: "blocked", block: otherEnding } : { kind: "to-add" };`,
-    replace: `return $stranger && userName === "" ? { kind: "blocked", block: otherEnding } : { kind: "to-add" };`,
+    find: `if ($stranger) return { kind: "blocked", block: otherEnding };`,
+    replace: `if ($stranger && userName === "") return { kind: "blocked", block: otherEnding };`,
     test: "run/odd-staff.test.ts",
     title:
       "a person whom M5 shows with another ending than the enterprise code > is not added by a plan either: the record waits, and the others go on",

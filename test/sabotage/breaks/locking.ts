@@ -77,8 +77,8 @@ export const locking: Breaks = {
     title: "a lock that moved to another customer is switched for it once what the first one asked for is known",
   },
   "a request that was refused by its call is told of after it is done": {
-    file: "src/ledger/state/enterprise-state.ts",
-    within: "EnterpriseState.ask",
+    file: "src/ledger/state/requests-desk.ts",
+    within: "RequestsDesk.ask",
     never: "waitsOtherwise",
     test: "run/locks.test.ts",
     title:
@@ -86,9 +86,10 @@ export const locking: Breaks = {
       "is told of no more by the run that finds it done",
   },
   "what is asked for of a customer that is gone is never sent": {
-    file: "src/plan/plan.ts",
-    within: "planCustomer",
-    never: "isGone",
+    file: "src/plan/enterprise.ts",
+    within: "usableBody",
+    find: "&& $known.link === undefined",
+    replace: "",
     test: "plan/locks.test.ts",
     title: "what is asked for of a customer that is gone from the CRM is sent, and of one in quarantine it waits",
   },
@@ -118,8 +119,8 @@ export const locking: Breaks = {
       "is refused whole from its intent until its outcome is known, and where it is done, and changes nothing then",
   },
   "taking one refused lock back ends what is told of another": {
-    file: "src/ledger/state/enterprise-state.ts",
-    within: "EnterpriseState.withdraw",
+    file: "src/ledger/state/requests-desk.ts",
+    within: "RequestsDesk.withdraw",
     always: "every",
     test: "cli/lock.test.ts",
     title:
@@ -145,8 +146,8 @@ export const locking: Breaks = {
       "is told of no more by the run that finds it done",
   },
   "answers that are always about other locks are an occasion to send them again": {
-    file: "src/apply/settle.ts",
-    within: "Settling.#setAgain",
+    file: "src/apply/settle-by-kind.ts",
+    within: "setAgain",
     always: "mostOddAnswers",
     test: "run/locks.test.ts",
     title:

@@ -36,11 +36,11 @@ export const planning: Breaks = {
   },
   "an order that changed after it was placed is placed again": {
     file: "src/plan/orders.ts",
-    within: "decide",
-    find: "if ($placed.bodyHash !== $order.bodyHash) {",
-    replace: "if ($placed.bodyHash !== $order.bodyHash) { return placement(given, $order, settings);",
+    within: "planOrders",
+    find: "if ($placed !== undefined) {",
+    replace: "if ($placed !== undefined && $placed.version < 0) {",
     test: "plan/orders.test.ts",
-    title: "an order of the CRM > that is placed and whose line changed is a change that is shown and not sent",
+    title: "an order of the CRM > that is placed and has a line more gets that line under the number that is there",
   },
   "what is still to be done is done while its customer waits": {
     file: "src/plan/records.ts",
@@ -52,10 +52,10 @@ export const planning: Breaks = {
       "a customer whose record is not to be worked on > keeps nothing waiting that is as the CRM wants it, and everything that has something left to do",
   },
   "a hold lapses because its customer waits": {
-    file: "src/run/customer-attempt.ts",
-    within: "lapseNeedlessHold",
-    find: "$plan.waits === true ||",
-    replace: "",
+    file: "src/run/no-longer-meant.ts",
+    within: "endNoLongerMeant",
+    find: "$of.plan.waits !== true && $of.isWhole",
+    replace: "$of.isWhole",
     test: "run/decisions.test.ts",
     title:
       "a hold that the CRM has made needless > stays where its customer waits in quarantine, and whoever is looked at again has nothing left to do",
@@ -161,14 +161,6 @@ export const planning: Breaks = {
     title:
       "what a person should no longer hold > stays while the person's record waits in quarantine, and while another record of the customer does",
   },
-  "assets are taken away although the run may take nothing away": {
-    file: "src/plan/revokes.ts",
-    within: "planRevokes",
-    find: "const $stopped = $revokesBlocked ?? quarantineBlock($given);",
-    replace: "const $stopped = quarantineBlock($given);",
-    test: "plan/people.test.ts",
-    title: "what a person should no longer hold > stays while the run may take nothing away, with the run's own reason",
-  },
   "an order that was cancelled before it was placed is placed": {
     file: "src/plan/orders.ts",
     within: "decide",
@@ -241,42 +233,39 @@ export const planning: Breaks = {
     find: "return Math.max($limit.floor,",
     replace: "return Math.max($limit.floor + 1,",
     test: "plan/limits.test.ts",
-    title:
-      "the limit of one enterprise: 5, or 5 % of what is assigned there > of 100 assignments, 6 taken away: released false",
+    title: "the limit of one enterprise: 5, or 5 % of what is live there > of 100 seats, 6 taken away: released false",
   },
   "a limit is one too low": {
     file: "src/plan/limits.ts",
-    within: "judgeLimits",
-    find: "if ($item.count > $allowed) {",
-    replace: "if ($item.count >= $allowed) {",
+    within: "overLimit",
+    find: "$now > 0 && $count > $allowed",
+    replace: "$now > 0 && $count >= $allowed",
     test: "plan/limits.test.ts",
-    title:
-      "the limit of one enterprise: 5, or 5 % of what is assigned there > of 100 assignments, 5 taken away: released true",
+    title: "the limit of one enterprise: 5, or 5 % of what is live there > of 100 seats, 5 taken away: released true",
   },
   "limits are judged for each enterprise alone": {
     file: "src/plan/limits.ts",
-    within: "judgeLimits",
-    find: "if ($sum > $allowedInRun) {",
-    replace: "if (item.count > $allowedInRun) {",
+    within: "judgeTakings",
+    find: "overRun($counted, $limits, $live.all)",
+    replace: "overRun($counted.slice(0, 1), $limits, $live.all)",
     test: "plan/limits.test.ts",
     title:
-      "the limit of one run: 20, or 1 % of all that is assigned > is exact at 19, 20 and 21, and then holds all of them, each for the sum",
+      "the limit of one run: 20, or 1 % of all that is live > is exact at 19, 20 and 21, and then holds all of them, each for the sum",
   },
   "what an enterprise's own limit holds does not count for the run": {
     file: "src/plan/limits.ts",
-    within: "judgeLimits",
-    find: "const $counted = $items.filter(($item) => !$item.approved);",
-    replace:
-      "const $counted = $items.filter(($item) => !$item.approved && $item.count <= allowedBy(limits.enterprise, $item.live));",
+    within: "judgeTakings",
+    find: "overRun($counted, $limits, $live.all)",
+    replace: "overRun($counted.filter(({ hash }) => !held.has(hash)), $limits, $live.all)",
     test: "plan/limits.test.ts",
     title:
-      "the limit of one run: 20, or 1 % of all that is assigned > counts what an enterprise's own limit holds too: a mass deletion in one place lets nothing through elsewhere",
+      "the limit of one run: 20, or 1 % of all that is live > counts what an enterprise's own limit holds too: a mass deletion in one place lets nothing through elsewhere",
   },
   "a grant goes on while the revoke that it needs is held": {
     file: "src/plan/limits.ts",
     within: "withoutHeld",
-    find: "$held.has($number)",
-    replace: "$held.has($number.repeat(2))",
+    find: "kindOf($operation).granted($operation).some(($number) => $kept.has($number))",
+    replace: "kindOf($operation).granted($operation).some(($number) => $kept.has($number.repeat(2)))",
     test: "plan/limits.test.ts",
     title:
       "while revokes are held > they stay, and with them the grants that need them, named by number or by unit; the rest goes on",

@@ -186,10 +186,10 @@ export const sending: Breaks = {
     title: "conclusions > that rest on an older look at the operation are refused",
   },
   "one subject has two intents": {
-    file: "migrations/0012_rows_in_one_page.ts",
+    file: "migrations/new_ledger.ts",
     within: "statements",
-    find: "create unique index operation_open on",
-    replace: "create index operation_open on",
+    find: "CREATE UNIQUE INDEX operation_open on",
+    replace: "CREATE INDEX operation_open on",
     test: "ledger/journal.test.ts",
     title: "intents > are one at a time for a customer and subject, whatever state the open one is in",
   },
@@ -274,8 +274,8 @@ export const sending: Breaks = {
   "asset numbers are chosen anew for each attempt": {
     file: "src/ledger/state/asset-numbers.ts",
     within: "prepareStatements",
-    find: "and instance_id = +? and fixed_at is not null",
-    replace: "and instance_id = +? and fixed_at is not null and 1 = 0",
+    find: "and customer_id = +? and fixed_at is not null and ended_at is null`, ), fixGiven",
+    replace: "and customer_id = +? and fixed_at is not null and ended_at is null and 1 = 0`, ), fixGiven",
     test: "ledger/journal.test.ts",
     title: "asset numbers > are fixed to an instance once and for good",
   },
@@ -312,7 +312,7 @@ export const sending: Breaks = {
     title: "whatever is to be sent once the run was stopped is not sent, and leaves no trace in the journal",
   },
   "a password made for somebody is made anew when M1 is sent again": {
-    file: "src/apply/initial-passwords.ts",
+    file: "src/apply/made-passwords.ts",
     within: "initialPasswords",
     find: `const $password = $kept.values?.["password"];`,
     replace: "const $password = undefined;",

@@ -46,8 +46,8 @@ export const settling: Breaks = {
     title: "an order whose answer was lost (E5) > takes a reading that failed for nothing",
   },
   "an order that is not shown is sent again although a person is to be asked": {
-    file: "src/operation/place-order.ts",
-    within: "notFound",
+    file: "src/operation/order-call.ts",
+    within: "purchaseNotFound",
     find: `if ($facts.ordersUnseen !== "resend") {`,
     replace: "if ($facts.ordersUnseen === undefined) {",
     test: "apply/settle.test.ts",
@@ -63,16 +63,16 @@ export const settling: Breaks = {
     title: "an order whose answer was lost (E5) > counts three readings also when the settle time is over long since",
   },
   "an order whose answer was lost is sent again without a look": {
-    file: "src/apply/settle.ts",
-    within: "Settling.settle",
-    find: `if ($kind.whenUnknown === "send-again") {`,
-    replace: `if ($kind.whenUnknown === "send-again" || $kind.endpoint === "E5") {`,
+    file: "src/apply/settle-by-kind.ts",
+    within: "settleWithoutReading",
+    find: `if ($whenUnknown === "read") return undefined;`,
+    replace: `if ($whenUnknown === "read" && row.operation.endpoint !== "E5") return undefined;`,
     test: "apply/settle.test.ts",
     title:
       "an order whose answer was lost (E5) > is done at the first reading that shows it, with the licence orders that M7 names",
   },
   "a cancelled order in doubt is sent again": {
-    file: "src/operation/place-order.ts",
+    file: "src/operation/order-call.ts",
     within: "wishOf",
     find: `return $same ? "the same" : "gone";`,
     replace: `return "the $same";`,
@@ -82,8 +82,8 @@ export const settling: Breaks = {
   "the settle time of now counts for what came into doubt under a longer one": {
     file: "src/apply/settle-time.ts",
     within: "settleTimeLeftOf",
-    find: "Math.max($deps.settle.timeMs, $promised)",
-    replace: "$deps.settle.timeMs",
+    find: "Math.max(landsWithin($row.operation, $deps.settle), $promised)",
+    replace: "landsWithin($row.operation, $deps.settle)",
     test: "apply/evidence.test.ts",
     title:
       "settings that were changed while operations were in doubt > the settle time was shortened: what was promised then still stands",
@@ -106,10 +106,10 @@ export const settling: Breaks = {
       "readings that disagree with one another > an order that was shown in part once is never sent again, whatever is shown later",
   },
   "an order whose own asset numbers are shown counts as unseen": {
-    file: "src/operation/place-order.ts",
-    within: "readOrder",
-    find: "$sight.shown.find(($number) => !$given.has($number));",
-    replace: "$sight.shown.find(($number) => !$given.has($number) && $sight.bare.splice(0).length < 0);",
+    file: "src/operation/order-call.ts",
+    within: "readPurchase",
+    find: "$sight.shown.find(($number) => !$stood.has($number));",
+    replace: "$sight.shown.find(($number) => !$stood.has($number) && $sight.bare.splice(0).length < 0);",
     test: "apply/evidence.test.ts",
     title:
       "readings that disagree with one another > an order whose own asset numbers are shown is not unseen, also where their products are not",
@@ -124,8 +124,8 @@ export const settling: Breaks = {
       "readings that disagree with one another > M5 still shows what M6 no longer does: nothing is called taken away",
   },
   "an order of a licence type that is never shown is sent again": {
-    file: "src/operation/place-order.ts",
-    within: "notFound",
+    file: "src/operation/order-call.ts",
+    within: "purchaseNotFound",
     find: "if (await $facts.isShown($licenseType)) continue;",
     replace: "if ($licenseType !== undefined) continue;",
     test: "apply/evidence.test.ts",
@@ -133,10 +133,10 @@ export const settling: Breaks = {
       "licence types that the platform may not show (A43) > are never called unseen where the settings do not name them",
   },
   "an order of a licence type that is never shown counts as not placed once the CRM has changed it": {
-    file: "src/operation/place-order.ts",
-    within: "notFound",
+    file: "src/operation/order-call.ts",
+    within: "purchaseNotFound",
     find: "if (await $facts.isShown($licenseType)) continue;",
-    replace: `if ((await $facts.isShown($licenseType)) || (await wishOf(entry, $facts)) === "gone") continue;`,
+    replace: `if ((await $facts.isShown($licenseType)) || (await wishOf(context, customer, $facts)) === "gone") continue;`,
     test: "apply/evidence.test.ts",
     title:
       "licence types that the platform may not show (A43) > are not called unseen either where the CRM has changed the order since: the new one is not placed beside it",
@@ -195,8 +195,8 @@ export const settling: Breaks = {
       "an order whose answer was lost (E5) > waits for a person when it is refused the second time: the first attempt may have been applied",
   },
   "a part of an order is taken for the whole": {
-    file: "src/operation/place-order.ts",
-    within: "readOrder",
+    file: "src/operation/order-call.ts",
+    within: "readPurchase",
     find: "if ($sight.records.every(($record) => isWhole($record)))",
     replace: "if ($sight.records.some(($record) => isWhole($record)))",
     test: "apply/settle-orders.test.ts",
@@ -205,14 +205,14 @@ export const settling: Breaks = {
   "an order counts as shown without one of its numbers": {
     file: "src/operation/order-sight.ts",
     within: "isWhole",
-    find: "&& $record.numbersSeen === $record.numbers",
-    replace: "",
+    find: "if ($record.promised !== undefined && $record.standing !== $record.promised) return false;",
+    replace: "return record.wanted > 0 && record.seen === record.wanted;",
     test: "apply/settle.test.ts",
     title: "an order whose answer was lost (E5) > is not taken for placed when one of its numbers is not shown",
   },
   "an order shown in two licence orders is called good": {
-    file: "src/operation/place-order.ts",
-    within: "readOrder",
+    file: "src/operation/order-call.ts",
+    within: "readPurchase",
     find: "if ($sight.repeated.length > 0) {",
     replace: "if ($sight.repeated.length > 99) {",
     test: "apply/settle.test.ts",

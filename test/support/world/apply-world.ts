@@ -15,7 +15,7 @@ import { SnapshotReader } from "../../../src/platform/snapshot.ts";
 import { NumberPool } from "../../../src/apply/pool.ts";
 import { correlationOf } from "../../../src/operation/enterprise.ts";
 import { Settling } from "../../../src/apply/settle.ts";
-import type { Settled } from "../../../src/apply/settle.ts";
+import type { Settled } from "../../../src/apply/settled.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { JournalRow } from "../../../src/ledger/journal/journal-tables.ts";
 import type { Operation } from "../../../src/operation/operation.ts";
@@ -28,6 +28,7 @@ import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../..
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { answersWith, customerRecord, key, readRecord } from "./records.ts";
 import { putNewLedger } from "../new-ledger.ts";
+import { standardPolicies, standardRules } from "./rules.ts";
 import { folder, openLedger, openSandbox, sqlite } from "./start.ts";
 
 /** The clock of the machine, moved on over time that nobody waits for, or with a wall clock that somebody set. */
@@ -116,8 +117,15 @@ export class ApplyWorld {
       ledger,
       platform,
       settings,
-      settle: { timeMs: settleMs, readings: 3, maxWaitMs: 30_000 },
+      settle: {
+        timeMs: settleMs,
+        readings: 3,
+        maxWaitMs: 30_000,
+        asyncDeadlineMs: 10 * settleMs,
+        asyncPauseMs: settleMs,
+      },
       ordersUnseen: options.ordersUnseen ?? "ask",
+      policies: standardPolicies,
       clock,
       random: systemRandomness,
       logger,
@@ -162,7 +170,7 @@ export class ApplyWorld {
             };
       const plan = planCustomer(
         { ...loaded, observed },
-        { settings: this.settings, canSeal: this.ledger.private.canSeal, revokesBlocked: undefined },
+        { ...standardRules, settings: this.settings, canSeal: this.ledger.private.canSeal },
       );
       if (plan.changes.length === 0) return plan.operations;
       await this.ledger.state.record(customer, plan.changes);
@@ -202,7 +210,7 @@ export class ApplyWorld {
   async fixNumbers(order: Operation<"place-order">): Promise<void> {
     const [record] = order.records;
     if (record === undefined) throw new Error("the operation names no order");
-    const problem = await this.pool.fix(record, order.after.assets, undefined);
+    const problem = await this.pool.fix({ order: record, customer: order.customer }, order.after.assets, undefined);
     if (problem !== undefined) throw new Error(problem.reason);
   }
 

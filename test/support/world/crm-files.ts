@@ -34,10 +34,29 @@ const packages = {
   fields: { id: "id", parentId: "parent", number: "id", name: "id", term },
 };
 
+const assetWhole = {
+  ...asset,
+  quantity: "quantity",
+  assetNumbers: "numbers",
+  limitEnd: "limitEnd",
+  borrowedUsbKey: "forLending",
+  locked: "locked",
+};
+const productWhole = {
+  ...product,
+  passwords: "passwords",
+  limitStart: "limitStart",
+  limitEnd: "limitEnd",
+  transferredFrom: { orderId: "from.order", instanceId: "from.instance" },
+  amount: { money: "price", currency: "EUR", decimals: 2 },
+  timeUnitQuantity: { path: "years", default: 1 },
+  term: { template: "{years}-0-0", default: term.value },
+};
+
 const lists = (table: boolean): Json => [
-  { kind: "asset", each: "assets", fields: table ? asset : { ...asset, quantity: "quantity" } },
+  { kind: "asset", each: "assets", fields: table ? asset : assetWhole },
   ...(table ? [] : [packages]),
-  { kind: "product", each: "products", fields: table ? product : { ...product, passwords: "passwords" } },
+  { kind: "product", each: "products", fields: table ? product : productWhole },
 ];
 
 function holds(format: Format): Json {
@@ -48,6 +67,10 @@ function holds(format: Format): Json {
     { each: "numbers", fields: { assetNumber: "." } },
   ];
 }
+
+const borrowed: Json = [
+  { each: "borrows", fields: { lock: "lock", assets: [{ each: "assets", fields: { instanceId: "." } }] } },
+];
 
 /** How the rows of an export become canonical records. */
 export function mappingOf(stream: Stream, format: Format = "ndjson"): JsonObject {
@@ -65,6 +88,7 @@ export function mappingOf(stream: Stream, format: Format = "ndjson"): JsonObject
         adminEmail: "email",
         adminMobile: "mobile",
         purchaserMobile: "mobile",
+        ...(isTable(format) ? {} : { creation: "creation", mergedInto: { id: "mergedInto" } }),
       };
     case "orders": {
       const instances = lists(isTable(format));
@@ -77,7 +101,9 @@ export function mappingOf(stream: Stream, format: Format = "ndjson"): JsonObject
         userName: "login",
         name: "name",
         mobile: "mobile",
+        ...(isTable(format) ? {} : { remark: "note", departmentId: "department", password: "password" }),
         assets: holds(format),
+        ...(isTable(format) ? {} : { borrows: borrowed }),
       };
   }
 }

@@ -41,12 +41,23 @@ export interface CustomerRow {
   account: string;
   email: string;
   mobile: string;
+  /** Whether its enterprise is made or bound, where the CRM says so. */
+  creation?: "create" | "bind";
+  /** The customer that it was merged into. */
+  mergedInto?: string;
 }
 
 export interface AssetRow {
   id: string;
   type?: LicenseType;
   quantity?: number;
+  /** Numbers that the CRM knows. */
+  numbers?: string[];
+  limitEnd?: string;
+  /** Whether the CRM wants it locked; it says nothing where this is left out. */
+  locked?: boolean | undefined;
+  /** It is a lock that is lent. */
+  forLending?: boolean;
 }
 
 export interface PackageRow {
@@ -62,7 +73,15 @@ export interface ProductRow {
   name?: string;
   pid?: string;
   nodes?: number;
+  limitStart?: string;
+  limitEnd?: string;
+  /** Its term; one year where nothing is said. With both limits it has to be what lies between them. */
+  years?: number;
   passwords?: string[];
+  /** The order and the instance that it is transferred from. */
+  from?: { order: string; instance: string };
+  /** What it costs, in euros. */
+  price?: string;
 }
 
 export interface OrderRow {
@@ -80,11 +99,17 @@ export interface StaffRow {
   customer: string;
   login: string;
   name: string;
-  mobile: string;
+  /** null: the CRM has none, here and below. */
+  mobile: string | null;
+  note?: string | null;
+  department?: string | null;
+  password?: string | null;
   /** Assets by the id that they have in their order. */
   holds: string[];
   /** Assets by their number. */
   numbers: string[];
+  /** Locks, with the ids of the assets that go into them. */
+  borrows?: { lock: string; assets: string[] }[];
 }
 
 /** Rows as a test gives them: only what it is about. */
@@ -99,6 +124,14 @@ export interface Crm {
   customers: GivenCustomer[];
   orders: GivenOrder[];
   staff: GivenStaff[];
+}
+
+/**
+ * The product number of a product that says none. Two products of one asset have two of them, as two with equal terms
+ * could not be told apart on the platform; the one that an asset has by itself (`${asset}-P`) has always had PID-1.
+ */
+function productNumber({ id }: ProductRow): string {
+  return id.endsWith("-P") ? "PID-1" : `PID-${id}`;
 }
 
 /** A line of an order that was given as its asset's id alone. */
@@ -120,7 +153,12 @@ export function orderRow({ assets, packages = [], products, ...given }: GivenOrd
     ...given,
     assets: lines.map((line) => ({ type: "cloud_account", ...line })),
     packages,
-    products: inside.map((product) => ({ name: `Product ${product.id}`, pid: "PID-1", nodes: 3, ...product })),
+    products: inside.map((product) => ({
+      name: `Product ${product.id}`,
+      pid: productNumber(product),
+      nodes: 3,
+      ...product,
+    })),
   };
 }
 

@@ -8,8 +8,9 @@ import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { StateChange } from "../../../src/operation/state.ts";
 import type { Operation } from "../../../src/operation/operation.ts";
 import { planCustomer } from "../../../src/plan/plan.ts";
-import { answersWith, canary, readRecord } from "./records.ts";
+import { answersWith, canary, readRecord, shownMember } from "./records.ts";
 import { openLedger } from "./start.ts";
+import { standardRules } from "./rules.ts";
 import type { HandTime } from "./start.ts";
 
 export const settings = answersWith({ channelOrderIdTemplate: "CO-{id}" });
@@ -152,10 +153,10 @@ export class LedgerWorld {
     const loaded = await this.ledger.state.load(customer);
     const observed = {
       enterprises: [],
-      members: members?.map((member) => ({ ...member, deleted: false, assetNums: [] })),
+      members: members?.map((member) => shownMember(member.globalId, member)),
       assets: members === undefined ? undefined : [],
     };
-    return planCustomer({ ...loaded, observed }, { settings, canSeal: true, revokesBlocked: undefined }).operations;
+    return planCustomer({ ...loaded, observed }, { ...standardRules, settings }).operations;
   }
 
   async intend(operation: Operation): Promise<string> {
@@ -196,6 +197,7 @@ export class LedgerWorld {
           channelOrderId: `CO-${order.id}`,
           bodyHash: desired.bodyHash,
           version: desired.version,
+          products: 1,
           operationId: null,
           origin: "placed",
           licenceOrders: [
@@ -215,7 +217,7 @@ export class LedgerWorld {
     await this.ledger.state.record(customer, [
       { type: "numbers-taken", numbers: [`8${String(this.#numbers).padStart(9, "0")}`], operationId: "op_pool" },
     ]);
-    await this.ledger.state.fixNumbers(order, [
+    await this.ledger.state.fixNumbers(order, customer, [
       { instanceId: `A-${order.id}`, quantity: 1, given: [], wireNumber: (digits) => digits },
     ]);
     const operation = (await this.plan(customer)).find(

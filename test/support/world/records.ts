@@ -8,6 +8,7 @@ import { customerKeyOf } from "../../../src/crm/keys.ts";
 import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm/model.ts";
 import { recordSchemas } from "../../../src/crm/model.ts";
 
+import type { ObservedAsset, ObservedMember } from "../../../src/platform/snapshot.ts";
 import { asset, bundle, product } from "./instances.ts";
 
 /** Stands in every private text of these records. */
@@ -25,6 +26,7 @@ export function answersWith(changes: JsonObject = {}): AssumptionSettings {
   return assumptionSettingsSchema.parse({
     channelCode: "crm",
     timeCodecs: {
+      readLimit: "epoch_ms",
       assetLimit: "epoch_ms",
       productLimit: "epoch_ms",
       productTrialEnd: "epoch_s",
@@ -105,6 +107,28 @@ export function staffRecord(id: string, customerId: string, fields: Partial<Staf
   };
 }
 
+/** A member as M5 shows it, with nothing but a name. */
+export function shownMember(globalId: string, fields: Partial<ObservedMember> = {}): ObservedMember {
+  return {
+    globalId,
+    userName: globalId,
+    name: globalId,
+    remark: null,
+    mobile: null,
+    departmentId: null,
+    borrows: null,
+    online: false,
+    deleted: false,
+    assetNums: [],
+    ...fields,
+  };
+}
+
+/** An asset as M6 shows it, held by nobody. */
+export function shownAsset(assetNum: string, fields: Partial<ObservedAsset> = {}): ObservedAsset {
+  return { assetNum, assetId: `id-${assetNum}`, holder: null, borrowed: false, online: false, from: "M6", ...fields };
+}
+
 /** A product as E5 carries it. */
 export function sentProduct(crmProductId: string, parentCrmProductId: string): ProductRecord {
   return {
@@ -138,6 +162,7 @@ export const nothingKnown: Known = {
   protectedMembers: new Set(),
   enterpriseCode: undefined,
   requests: [],
+  crmAsked: [],
 };
 
 /** A record as a reading of a source hands it to the ledger. */

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import type { WritingEndpoint } from "../../../src/contract/endpoints.ts";
 import { streams } from "../../../src/crm/model.ts";
 import type { LicenseType } from "../../../src/crm/model.ts";
+import { identifierOf } from "../../../src/sandbox/identifiers.ts";
 import type { Wished } from "../full-check.ts";
 import { canary } from "./crm.ts";
 import type { Crm, GivenCustomer, GivenOrder, GivenStaff, OrderRow } from "./crm.ts";
 import { fileSource, filesOf, writeFiles } from "./crm-files.ts";
-import { changeFile } from "./start.ts";
+import { changeFile, rowsOf } from "./start.ts";
 
 /**
  * One customer with an order of two assets and two members of staff, of whom the first holds the first asset: small,
@@ -15,8 +16,11 @@ import { changeFile } from "./start.ts";
  */
 
 export interface SmallWorld extends Crm {
-  /** Somebody asked for the lock of the asset A2 to be switched: it stands in the ledger before the run. */
-  asks?: "locked" | "unlocked";
+  /**
+   * Somebody asked for the lock of the asset A2 to be switched, or to be lent to S1 with the asset A1, or for a new
+   * password of S1: it stands in the ledger before the run.
+   */
+  asks?: "locked" | "unlocked" | "lent" | "reset";
 }
 
 const configuration = `
@@ -40,7 +44,7 @@ export function orderOf(
   assets: Readonly<Record<string, LicenseType>>,
   customer = "C1",
 ): GivenOrder & Pick<OrderRow, "assets" | "products"> {
-  const named = Object.entries(assets).map(([asset, type]) => ({ id: asset, type }));
+  const named = Object.entries(assets).map(([asset, type]) => ({ id: asset, type, forLending: asset === "A2" }));
   const passwords = [`${canary.licence}-${id}`];
   return {
     id,
@@ -52,6 +56,20 @@ export function orderOf(
 
 /** Two licence types make two order records in one E5 call. */
 export const secondOrder = orderOf("O2", { A3: "cloud_account", A4: "softkey" });
+
+/** A product more under a number that is there, and an asset more. */
+const grown = orderOf("O1", { A1: "cloud_account", A2: "normal_recover_usbkey", A5: "softkey" });
+const amendedOrder: GivenOrder = {
+  ...grown,
+  products: [...grown.products, { id: "A1-Q", parent: "A1", pid: "PID-2", passwords: [`${canary.licence}-O1-Q`] }],
+};
+
+/** The first asset's product with more nodes, which is bought beside the old one. */
+const replaced = orderOf("O1", { A1: "cloud_account", A2: "normal_recover_usbkey" });
+const replacedOrder: GivenOrder = {
+  ...replaced,
+  products: replaced.products.map((product) => (product.id === "A1-P" ? { ...product, nodes: 9 } : product)),
+};
 
 const [first, second]: [GivenStaff, GivenStaff] = [
   { id: "S1", customer: "C1", holds: ["A1"] },
@@ -66,7 +84,7 @@ export const base: SmallWorld = {
 
 /** The same company once more: `C1` is `C1x` where the suffix is "x", and so is each of its ids. */
 export function again(world: SmallWorld, suffix: string): SmallWorld {
-  return JSON.parse(JSON.stringify(world).replaceAll(/"([COAS]\d+)(-P)?"/gu, `"$1${suffix}$2"`));
+  return JSON.parse(JSON.stringify(world).replaceAll(/"([COAS]\d+)(-[PQ])?"/gu, `"$1${suffix}$2"`));
 }
 
 /** Companies as one. */
@@ -95,6 +113,8 @@ export interface Change {
    * them is sent.
    */
   judged?: boolean;
+  /** Nothing finds out what became of it, and nothing sends it twice: a person decides. */
+  asksPerson?: true;
   /** A call of this kind that is repeated does no harm, because it sets a state or only uses numbers up. */
   repeatable?: boolean;
 }
@@ -129,6 +149,28 @@ export const changes: Record<string, Change> = {
     world: { ...base, orders: [...base.orders, secondOrder] },
     wished: { orders: 2, products: 4 },
   },
+  "E5 amends an order": {
+    endpoint: "E5",
+    kind: "amend-order",
+    world: { ...base, orders: [amendedOrder] },
+    wished: { orders: 2, products: 4 },
+  },
+  "E5 deletes products": {
+    endpoint: "E5",
+    kind: "delete-products",
+    world: { ...base, orders: [replacedOrder] },
+    wished: { orders: 2, deletions: 1 },
+    environment: { CRM_SYNC__policies__orders__replaced: "apply" },
+    calls: 2,
+  },
+  "E5 deletes an asset": {
+    endpoint: "E5",
+    kind: "delete-assets",
+    world: { ...base, orders: [orderOf("O1", { A1: "cloud_account" })] },
+    wished: { products: 1, deletions: 1 },
+    environment: { CRM_SYNC__policies__orders__ended: "apply" },
+    judged: true,
+  },
   "E6 disables a lock": {
     endpoint: "E6",
     kind: "lock-assets",
@@ -156,6 +198,32 @@ export const changes: Record<string, Change> = {
     world: { ...base, staff: [...base.staff, { id: "S3", customer: "C1" }] },
     wished: { addedStaff: 3 },
   },
+  "M2 edits a member of staff": {
+    endpoint: "M2",
+    kind: "edit-staff",
+    world: { ...base, staff: [first, { ...second, name: `${canary.person} renamed` }] },
+    wished: {},
+    repeatable: true,
+  },
+  "M3 sets a new password": {
+    endpoint: "M3",
+    kind: "reset-password",
+    world: { ...base, asks: "reset" },
+    wished: {},
+    asksPerson: true,
+  },
+  "M4 deletes the account of somebody who left": {
+    endpoint: "M4",
+    kind: "delete-staff",
+    world: { ...base, staff: [first] },
+    wished: { addedStaff: 1 },
+    environment: {
+      CRM_SYNC__policies__staff__left: "apply",
+      CRM_SYNC__limits__absenceReads: "1",
+      CRM_SYNC__limits__absenceTime: "0s",
+    },
+    judged: true,
+  },
   "M9 grants an asset": {
     endpoint: "M9",
     kind: "grant-assets",
@@ -168,6 +236,12 @@ export const changes: Record<string, Change> = {
     world: { ...base, staff: [{ ...first, holds: [] }, second] },
     wished: { assignments: 0 },
     judged: true,
+  },
+  "M10 lends a lock": {
+    endpoint: "M10",
+    kind: "borrow-assets",
+    world: { ...base, asks: "lent" },
+    wished: {},
   },
   "M9 takes an asset from one person for another": {
     endpoint: "M9",
@@ -200,13 +274,34 @@ export const changes: Record<string, Change> = {
 };
 
 /** Writing operations of the contracts that the program does not send yet. */
-export const notSentYet = ["M2", "M3", "M4", "M10"];
+export const notSentYet: readonly string[] = [];
 
 /** Writes a world's configuration and export into a folder. */
 export function writeWorld(folder: string, { asks, ...crm }: SmallWorld = base): void {
   writeFiles(folder, { "crm-sync.yaml": configuration, ...filesOf("ndjson", crm) });
-  if (asks !== undefined) changeFile(ledgerOf(folder), askedFor(asks));
+  if (asks === "lent") changeFile(ledgerOf(folder), askedToLend(platformOf(folder)));
+  else if (asks === "reset") changeFile(ledgerOf(folder), askedForPassword);
+  else if (asks !== undefined) changeFile(ledgerOf(folder), askedFor(asks));
 }
+
+/** The id of an asset is known to the platform alone. */
+function askedToLend(platform: string): string {
+  const [asset] = rowsOf<{ id: number }>(platform, "select id from assets where holder_id is not null");
+  const assetId = identifierOf("asset", asset?.id ?? 0);
+  return `insert into manual_request (of, about, from_at, customer_namespace, customer_id, wanted, details, asked_by, reason, due)
+    select 'loan', lock.wire_number, '2026-10-01T00:00:00.000Z', 'crm', 'C1', 'lent',
+      '{"assets":[{"assetId":"${assetId}","number":"' || held.wire_number || '"}],"memberGlobalId":"'
+        || staff_link.member_global_id || '","staff":{"id":"S1","namespace":"crm"}}', 'tester', 'a test', 1
+    from asset_number lock, asset_number held, staff_link
+    where lock.instance_id = 'A2' and held.instance_id = 'A1' and staff_link.staff_id = 'S1' and staff_link.to_at is null`;
+}
+
+const askedForPassword = `
+  insert into manual_request (of, about, from_at, customer_namespace, customer_id, wanted, details, asked_by, reason, due)
+    select 'password', 'crm/S1', '2026-10-01T00:00:00.000Z', 'crm', 'C1', 'reset',
+      '{"given":null,"memberGlobalId":"' || member_global_id || '","staff":{"id":"S1","namespace":"crm"}}',
+      'tester', 'a test', 1
+    from staff_link where staff_id = 'S1' and to_at is null`;
 
 function askedFor(wanted: string): string {
   return `insert into manual_request (of, about, from_at, customer_namespace, customer_id, wanted, details, asked_by, reason, due)

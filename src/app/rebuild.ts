@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ExitCode } from "../base/errors.ts";
+import { requireUnused, runRebuild } from "../run/rebuild.ts";
+import type { RebuildSummary } from "../run/rebuild.ts";
+import type { Application } from "./application.ts";
+import { underRunLock } from "./run-lock.ts";
+
+interface Shown {
+  dryRun: boolean;
+  signal: AbortSignal;
+  show: (summary: RebuildSummary) => void;
+}
+
+/**
+ * Builds the ledger anew from the platform and the sources. With `dryRun` a ledger in a folder of its own is built, and
+ * goes again: what it came to is shown, and nothing is kept.
+ */
+export async function rebuild(application: Application, { dryRun, signal, show }: Shown): Promise<ExitCode> {
+  const dependencies = await application.runDependencies();
+  const request = { limits: application.config.limits, signal, header: application.runHeader() };
+  return await underRunLock(application, async () => {
+    if (!dryRun) {
+      const summary = await runRebuild(dependencies, request);
+      show(summary);
+      return summary.exitCode;
+    }
+    await requireUnused(dependencies.ledger);
+    const folder = mkdtempSync(join(tmpdir(), "crm-sync-rebuild-"));
+    const ledger = await application.ledgerAt(join(folder, "ledger.db"));
+    try {
+      ledger.runs.takeLock();
+      const summary = await runRebuild({ ...dependencies, ledger }, request);
+      show(summary);
+      return summary.exitCode;
+    } finally {
+      ledger.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+}

@@ -1,0 +1,141 @@
+import type { ExitCode } from "../base/errors.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Operation } from "../operation/operation.ts";
+import { markerKey } from "../operation/references.ts";
+import type { PrivateMarker } from "../operation/references.ts";
+import type { NewRequest } from "../operation/requests.ts";
+import { isAccountOf } from "../operation/shown-profile.ts";
+import type { LoadedCustomer } from "../plan/input.ts";
+import { SnapshotReader } from "../platform/snapshot.ts";
+import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";
+import type { Asking, RequestDesk, RequestResult } from "./requests.ts";
+
+/** Whose password a person asks to have set anew, and whose word it is. */
+export interface PasswordReset {
+  staff: RecordKey;
+  /** The password that the CRM gives is set, in place of a generated one. */
+  fromCrm: boolean;
+  /** Takes back what was asked for before, without a call. */
+  withdraw: boolean;
+  reason: string;
+  by: string;
+}
+
+/** The customer in whose enterprise a person has an account. Throws a Problem where there is none. */
+export async function customerOfStaff(application: RequestDesk, staff: RecordKey): Promise<RecordKey> {
+  const ledger = await application.ledger();
+  const link = await ledger.state.staffLink(staff);
+  if (link !== undefined) return link.customer;
+  throw refused(
+    "staff.not-linked",
+    `${formatKey(staff)} has no account that this ledger knows`,
+    "`crm-sync explain staff ID` says what it waits for; nothing was asked for",
+  );
+}
+
+/** What would be sent, were it asked for now. Reads M5; writes nothing, and sends nothing. */
+export async function previewReset(
+  application: RequestDesk,
+  customer: RecordKey,
+  reset: PasswordReset,
+  signal: AbortSignal,
+): Promise<Operation[]> {
+  const asking = askingOf(customer, reset);
+  if (reset.withdraw) return await previewWithdrawal(application, asking);
+  return await previewRequests(application, customer, [await requestFor(application, customer, reset, signal)]);
+}
+
+/** Asks for a new password (M3), or takes that back, as `askFor` and `takeBack` have it. */
+export async function askForReset(
+  application: RequestDesk,
+  customer: RecordKey,
+  reset: PasswordReset,
+  shown: { signal: AbortSignal; show: (result: RequestResult) => Promise<void> },
+): Promise<ExitCode> {
+  const asking = askingOf(customer, reset);
+  if (reset.withdraw) return await takeBack(application, asking, shown);
+  const request = await requestFor(application, customer, reset, shown.signal);
+  return await askFor(application, asking, [request], shown);
+}
+
+function askingOf(customer: RecordKey, { staff, by, reason }: PasswordReset): Asking {
+  return { customer, names: [{ of: "password", about: formatKey(staff), wanted: "reset" }], by, reason };
+}
+
+/** Reads M5. Throws a Problem where it cannot be asked for; nothing is kept then. */
+async function requestFor(
+  application: RequestDesk,
+  customer: RecordKey,
+  { staff, fromCrm, by, reason }: PasswordReset,
+  signal: AbortSignal,
+): Promise<NewRequest> {
+  const { ledger, platform, settings } = await application.runDependencies();
+  await requireReachable(ledger, customer);
+  if (!ledger.private.canSeal) {
+    throw refused(
+      "staff.no-sealing-key",
+      "no sealing key is configured (ledger.sealKey), so no new password can be kept",
+      "set ledger.sealKey; nothing was asked for",
+    );
+  }
+  const loaded = await ledger.state.load(customer);
+  const memberGlobalId = await requireAccount(loaded, staff, new SnapshotReader(platform, settings), {
+    signal,
+    maxLength: settings.enterpriseCodeMaxLength,
+  });
+  const given = fromCrm ? givenPassword(loaded, staff, (marker) => ledger.private.valueOf(marker)) : null;
+  const about = formatKey(staff);
+  return { of: "password", about, wanted: "reset", details: { staff, memberGlobalId, given }, by, reason };
+}
+
+/** The member that the person is, where M5 shows the account under the name that it was made with. */
+async function requireAccount(
+  { customer, known, staff: people, privateValues }: LoadedCustomer,
+  staff: RecordKey,
+  reader: SnapshotReader,
+  { signal, maxLength }: { signal: AbortSignal; maxLength: number },
+): Promise<string> {
+  const key = formatKey(staff);
+  const link = known.staffLinks.get(key);
+  const person = people.find((one) => formatKey(one.key) === key);
+  if (known.link === undefined || link === undefined || person === undefined) {
+    throw refused(
+      "staff.not-linked",
+      `${key} is no member of staff of ${formatKey(customer)} that this ledger knows`,
+      "`crm-sync explain staff ID` says why; nothing was asked for",
+    );
+  }
+  const members = await reader.of(customer, signal).members(known.link.enterpriseGlobalId);
+  const member = members.find((one) => one.globalId === link.memberGlobalId && !one.deleted);
+  const login = privateValues.get(markerKey(link.login ?? person.body.userName));
+  const isTheirs =
+    member !== undefined &&
+    login !== undefined &&
+    isAccountOf(member, login, { known: known.enterpriseCode, maxLength });
+  if (isTheirs) return link.memberGlobalId;
+  throw refused(
+    member === undefined ? "staff.not-shown" : "staff.other-account",
+    member === undefined
+      ? `the platform does not show the account of ${key} (${link.memberGlobalId})`
+      : `M5 shows the member ${link.memberGlobalId} under another account name than ${key} was linked with`,
+    "look on the platform whose account it is; nothing was asked for",
+  );
+}
+
+/** The password that the CRM gives of a person now, where it was not used and wiped. */
+function givenPassword(
+  { staff: people }: LoadedCustomer,
+  staff: RecordKey,
+  valueOf: (marker: PrivateMarker) => unknown,
+): PrivateMarker {
+  const password = people.find((one) => formatKey(one.key) === formatKey(staff))?.body.password;
+  if (password !== undefined && valueOf(password) !== undefined) return password;
+  throw refused(
+    "staff.no-password",
+    password === undefined
+      ? `the CRM gives no password for ${formatKey(staff)}`
+      : `the password that the CRM gave for ${formatKey(staff)} was used and is not kept`,
+    "let the CRM give a new one and run a synchronisation, or ask without --from-crm; nothing was asked for",
+  );
+}

@@ -1,0 +1,153 @@
+import { readBackRecord } from "../apply/read-back-record.ts";
+import type { RecordSubject } from "../apply/read-back-record.ts";
+import type { Problem } from "../base/errors.ts";
+import { formatKey, subjectOf } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { StateChange } from "../operation/state.ts";
+import type { LoadedCustomer } from "../plan/input.ts";
+import { SnapshotReader } from "../platform/snapshot.ts";
+import type { Application } from "./application.ts";
+import { refused } from "./requests.ts";
+import { underRunLock } from "./run-lock.ts";
+
+/** A person says that what the CRM wants of a record was done on the platform. */
+export interface ByHandNote {
+  subject: RecordSubject;
+  reason: string;
+  by: string;
+}
+
+/** What was read back: it counts as agreed unless anything is otherwise. */
+export interface Resolved {
+  subject: string;
+  seen: string[];
+  unseen: string[];
+  otherwise: string[];
+}
+
+/**
+ * Takes note of what a person did on the platform, reads it back, and only then counts it as agreed: what no reading
+ * shows counts by that person's word and is marked so, and where anything is otherwise nothing counts. The note is
+ * written before the reading. Throws a Problem where nothing can be done by hand of the record (64).
+ */
+export async function resolveByHand(
+  application: Application,
+  note: ByHandNote,
+  signal: AbortSignal,
+): Promise<Resolved> {
+  return await underRunLock(application, async () => {
+    const { ledger, platform, settings } = await application.runDependencies();
+    const { stream, key } = note.subject;
+    const subject = subjectOf(stream, key);
+    const customer = await requireResolvable(ledger, note.subject, subject);
+    // What is looked at by no run any more is loaded without its form; the next run looks at all of it again.
+    await ledger.records.markPending({ customer });
+    const loaded = await ledger.state.load(customer);
+    const bodyHash = requireWork(loaded, note.subject, subject);
+    const { by, reason } = note;
+    await ledger.state.record(customer, [], { kind: "done-by-hand", subject, body: { bodyHash, by, reason } });
+    const snapshot = new SnapshotReader(platform, settings).of(customer, signal);
+    const { changes, seen, unseen, otherwise } = await readBackRecord(
+      { settings, ledger },
+      snapshot,
+      loaded,
+      note.subject,
+    );
+    const taken = await takenBy(ledger, customer, changes);
+    if (taken !== undefined) otherwise.push(taken.message);
+    const counted = otherwise.length === 0;
+    const kept = { type: "done-by-hand", stream, key, bodyHash, by, reason, unseen } as const;
+    await ledger.state.record(customer, counted ? [...changes, kept] : [], {
+      kind: "by-hand-read-back",
+      subject,
+      body: { counted, seen, unseen, otherwise },
+    });
+    if (taken !== undefined) throw taken;
+    return { subject, seen, unseen, otherwise };
+  });
+}
+
+/** What is said of an enterprise that E3 shows under the number of this customer and that is another customer's. */
+async function takenBy(
+  ledger: Ledger,
+  customer: RecordKey,
+  changes: readonly StateChange[],
+): Promise<Problem | undefined> {
+  const linked = changes.find((change) => change.type === "linked");
+  if (linked === undefined) return undefined;
+  const { enterpriseGlobalId } = linked.link;
+  const owner = await ledger.state.customerOfEnterprise(enterpriseGlobalId);
+  if (owner === undefined || formatKey(owner) === formatKey(customer)) return undefined;
+  return refused(
+    "link.taken",
+    `the enterprise ${enterpriseGlobalId} is linked to ${formatKey(owner)}, so it does not count for ` +
+      formatKey(customer),
+    `correct the channel customer number in the CRM or on the platform; where ${formatKey(owner)} has the wrong ` +
+      `enterprise, \`crm-sync unlink ${formatKey(owner)} --reason TEXT\` first`,
+  );
+}
+
+/** The customer whose record it is. */
+async function requireResolvable(ledger: Ledger, { stream, key }: RecordSubject, subject: string): Promise<RecordKey> {
+  const owner = await ledger.records.ownerOf(stream, key);
+  if (owner === undefined)
+    throw refused("record.unknown", `no source has given ${subject}`, "check the id and the namespace");
+  if (owner.state === "quarantined") {
+    throw refused(
+      "resolve.quarantined",
+      `${subject} waits in quarantine, so what the CRM wants of it is not known`,
+      "`crm-sync quarantine list` shows it; say it again once it is corrected",
+    );
+  }
+  const [open] = await ledger.journal.openOf(owner.customer);
+  if (open !== undefined) {
+    throw refused(
+      "resolve.open-operation",
+      `the outcome of ${open.operation.endpoint} on ${open.operation.subject} (${open.id}) is open`,
+      "the next run settles it, or a person where it waits for one: `crm-sync settle list`",
+    );
+  }
+  return owner.customer;
+}
+
+/** Hash of the record's form, where there is anything that a person could have done for it. */
+function requireWork(loaded: LoadedCustomer, of: RecordSubject, subject: string): string {
+  const { known } = loaded;
+  const isSame = (item: { key: RecordKey }): boolean => formatKey(item.key) === formatKey(of.key);
+  const record = {
+    customers: loaded.desiredCustomer,
+    orders: loaded.orders.find(isSame),
+    staff: loaded.staff.find(isSame),
+  }[of.stream];
+  if (record === undefined) throw refused("record.unknown", `no source has given ${subject}`, "check the id");
+  if (known.unlinked !== undefined || (of.stream !== "customers" && known.link === undefined)) {
+    throw refused(
+      "resolve.no-enterprise",
+      `${formatKey(loaded.customer)} is linked with no enterprise`,
+      `\`crm-sync link ${formatKey(loaded.customer)} ENTERPRISE --reason TEXT\` links it; then say it again`,
+    );
+  }
+  if (of.stream === "orders") requireStanding(loaded, of.key, subject);
+  else if (record.state === "absent") {
+    const cure = "nothing of it needs to be agreed; what is still taken away is seen to by the runs";
+    throw refused("resolve.gone", `${subject} is gone from the CRM`, cure);
+  }
+  return record.bodyHash;
+}
+
+/** An order that stands here and of which the CRM says something else now. */
+function requireStanding({ customer, known, standings }: LoadedCustomer, key: RecordKey, subject: string): void {
+  const placed = known.placedOrders.get(formatKey(key));
+  if (placed === undefined || formatKey(placed.customer) !== formatKey(customer)) {
+    const cure = "the runs place it, or find it in an enterprise that was linked by hand; `crm-sync explain` says how";
+    throw refused("resolve.not-placed", `${subject} does not stand for ${formatKey(customer)}`, cure);
+  }
+  const standing = standings?.get(formatKey(key));
+  if (standing === undefined)
+    throw refused("resolve.agreed", `${subject} stands as the CRM has it`, "nothing needs to be done");
+  if ("lost" in standing) {
+    const cure = "`crm-sync explain order` shows what is known of it";
+    throw refused("resolve.form-lost", `what stands of ${subject} is not known: ${standing.lost}`, cure);
+  }
+}

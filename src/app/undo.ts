@@ -1,0 +1,63 @@
+import { programVersion } from "../base/program-version.ts";
+import { toInstant } from "../base/clock.ts";
+import { exitCodes, Problem } from "../base/errors.ts";
+import type { ExitCode } from "../base/errors.ts";
+import { heldOf, takenBefore } from "../run/judgement.ts";
+import { planUndoRun } from "../run/undo-run.ts";
+import type { UndoSummary } from "../run/undo-run.ts";
+import type { Application } from "./application.ts";
+import { planFormat, writePlanFile } from "./plan-file.ts";
+import { underRunLock } from "./run-lock.ts";
+
+/**
+ * Plans what takes a run back, shows it while the run lock is held, and saves it to a file where one is named. Sends
+ * nothing but reads.
+ */
+export async function undoByHand(
+  application: Application,
+  id: string,
+  { out, signal, show }: { out: string | undefined; signal: AbortSignal; show: (summary: UndoSummary) => void },
+): Promise<ExitCode> {
+  const ledger = await application.existingLedger();
+  const undone = await ledger.runs.byId(id);
+  if (undone === undefined) throw unknownRun(id);
+  const dependencies = await application.runDependencies();
+  return await underRunLock(application, async () => {
+    const header = application.runHeader();
+    const save = async ({ run, plans }: UndoSummary): Promise<void> => {
+      if (out === undefined) return;
+      const { limits } = application.config;
+      const takings = plans.flatMap((item) => item.takings);
+      const held = await heldOf({ ...dependencies, limits: limits.taking }, takings, await takenBefore(dependencies));
+      const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
+      await writePlanFile(
+        out,
+        {
+          type: "plan",
+          format: planFormat,
+          version: programVersion(),
+          ledger: await ledger.identity.name(),
+          run,
+          at: toInstant(application.clock.now()),
+          config: application.header.hash,
+          private: "withheld",
+          undo: id,
+        },
+        kept,
+        held,
+      );
+    };
+    const summary = await planUndoRun(dependencies, { header, signal, undone }, save);
+    show(summary);
+    return summary.exitCode;
+  });
+}
+
+function unknownRun(id: string): Problem {
+  return new Problem({
+    code: "run.unknown",
+    message: `there is no run ${id}`,
+    cure: "`crm-sync runs` lists the last runs",
+    exitCode: exitCodes.usage,
+  });
+}

@@ -1,0 +1,104 @@
+import type { RecordKey } from "../crm/model.ts";
+import { formatKey } from "../crm/keys.ts";
+import { productUnits } from "../crm/tree.ts";
+import type { OrderWithTree } from "../operation/desired.ts";
+import { productsUnder } from "../operation/order-standing.ts";
+import type { FixedNumber } from "../operation/state/asset-numbers.ts";
+import type { StateChange } from "../operation/state.ts";
+import { wantedForm } from "../operation/state/order-steps.ts";
+import type { BoughtItem, RemovedItem } from "../operation/state/order-steps.ts";
+import type { ShownOrder } from "../plan/adoption.ts";
+import type { ShownAmendment } from "./shown-amendments.ts";
+
+/** An order of which everything is shown, some of it under numbers of amendments. */
+interface Amended {
+  order: OrderWithTree;
+  customer: RecordKey;
+  channelOrderId: string;
+  /** Under the order's own number. */
+  own: ShownOrder | undefined;
+  amendments: readonly ShownAmendment[];
+  /** Numbers fixed to units of the order. */
+  numbers: readonly FixedNumber[];
+}
+
+/**
+ * What was bought under the number of an amendment stands by that purchase and not by the first one: as a step each,
+ * the form that the CRM has now in the place of the one that was bought then.
+ */
+export function rebuiltSteps(amended: Amended): StateChange[] {
+  const { order, customer, channelOrderId } = amended;
+  const { key, version, bodyHash } = order;
+  const changes: StateChange[] = [];
+  const of = { order: key, customer, operationId: null, origin: "rebuilt" } as const;
+  for (const { channelOrderId: number, shown } of amended.amendments) {
+    const items = itemsOf(amended, shown);
+    if (items.length === 0) continue;
+    const gone = items.flatMap((item) => notBought(amended, item, channelOrderId));
+    const products = items.reduce((sum, item) => sum + item.ids.length, 0);
+    if (gone.length > 0) changes.push({ type: "order-removed", ...of, products: gone.length, items: gone });
+    const bought = items.map(({ ids: _ids, ...item }): BoughtItem => item);
+    const licenceOrders = [...shown.licenceOrders].map(([licenseOrderId, licenseType], index) => {
+      return { sequence: index + 1, licenseType, platformCustomerId: "", licenseOrderId };
+    });
+    changes.push({
+      type: "order-bought",
+      ...of,
+      channelOrderId: number,
+      version,
+      items: bought,
+      licenceOrders,
+      products,
+    });
+  }
+  if (changes.length > 0) changes.push({ type: "order-agreed", order: key, version, bodyHash });
+  return changes;
+}
+
+/** All that an order has is gone, and it agrees with the CRM, which does not want it. */
+export function nothingStands(order: OrderWithTree, customer: RecordKey): StateChange[] {
+  const { key, version } = order;
+  const items = order.tree.assets.flatMap(({ id: instanceId, quantity }) =>
+    Array.from({ length: quantity }, (_, unit): RemovedItem => {
+      return { instanceId, unit, number: null, product: null, channelOrderId: null, licenseOrderId: null };
+    }),
+  );
+  const products = productUnits(order.tree.assets);
+  return [
+    { type: "order-removed", order: key, customer, operationId: null, origin: "rebuilt", products, items },
+    { type: "order-agreed", order: key, version, bodyHash: wantedForm(order) },
+  ];
+}
+
+/** What one purchase brought under one number; `ids` are all its products, also those in packages. */
+interface Brought extends BoughtItem {
+  ids: string[];
+}
+
+function itemsOf({ order, numbers }: Amended, { products: shown }: ShownOrder): Brought[] {
+  const isOwn = ({ orderId, namespace }: FixedNumber): boolean =>
+    formatKey({ namespace, id: orderId }) === formatKey(order.key);
+  return numbers.filter(isOwn).flatMap(({ instanceId, unit, number }) => {
+    const asset = order.tree.assets.find((item) => item.id === instanceId);
+    if (asset === undefined) return [];
+    const isHere = ({ id }: { id: string }): boolean => shown?.get(id)?.includes(number) === true;
+    const products = asset.products.filter(isHere);
+    const packages = asset.packages.filter((item) => productsUnder(item).some(isHere));
+    const ids = [...products, ...packages.flatMap(productsUnder)].map(({ id }) => id);
+    if (ids.length === 0) return [];
+    const names = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
+    return [{ instanceId, unit, number, products: names(products), packages: names(packages), ids }];
+  });
+}
+
+/** Products of an amendment that the first purchase is not shown to have brought under the same number. */
+function notBought(
+  { own }: Amended,
+  { instanceId, unit, number, ids }: Brought,
+  channelOrderId: string,
+): RemovedItem[] {
+  return ids.flatMap((product): RemovedItem[] => {
+    if (number !== null && own?.products?.get(product)?.includes(number) === true) return [];
+    return [{ instanceId, unit, number, product, channelOrderId, licenseOrderId: null }];
+  });
+}

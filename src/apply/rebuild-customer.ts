@@ -1,0 +1,208 @@
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { formatKey, subjectOf } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { commonSuffix } from "../operation/staff-match.ts";
+import { productsUnder } from "../operation/order-standing.ts";
+import { markerKey } from "../operation/references.ts";
+import type { StateChange } from "../operation/state.ts";
+import type { OrderWithTree } from "../operation/desired.ts";
+import type { WantedNumbers } from "../ledger/state/asset-numbers.ts";
+import type { ShownOrder } from "../plan/adoption.ts";
+import type { Block } from "../plan/block.ts";
+import { acknowledgedFields } from "../plan/enterprise.ts";
+import type { LoadedCustomer, Observed } from "../plan/input.ts";
+import type { CustomerPlan } from "../plan/plan.ts";
+import { nothingRead } from "../plan/read-back.ts";
+import { heardWishes } from "../plan/stages.ts";
+import { membershipsOf } from "../plan/staff-identity.ts";
+import { shownProfile } from "../plan/staff-profile.ts";
+import { readSeats } from "../plan/staff-read-back.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { FoundOrder } from "./adopt-orders.ts";
+import { nothingStands, rebuiltSteps } from "./rebuild-amendments.ts";
+import { CustomerPlanning } from "./customer-planning.ts";
+import { CustomerState } from "./customer-state.ts";
+import type { ApplyDependencies } from "./dependencies.ts";
+
+/** How often a customer is looked at anew with what looking taught. */
+const mostRounds = 24;
+
+/** What building one customer anew came to. */
+export interface RebuiltCustomer {
+  /** What a run would do now; undefined where the platform did not show enough in time. */
+  plan: CustomerPlan | undefined;
+  /** Why there is no plan. */
+  why?: string;
+  /** What is taken for granted of it, since nothing shows it. */
+  assumed: { record: string; why: string }[];
+}
+
+type Dependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle" | "policies"> & {
+  reader: SnapshotReader;
+};
+
+const onlyRead: Block = {
+  code: "rebuild.only-reads",
+  reason: "the ledger is built anew, and nothing is taken away by that",
+  again: true,
+};
+
+/**
+ * Brings the link, orders and assignments of one customer back into a ledger that lost them: what the platform shows is
+ * adopted as a run would adopt it, the CRM's customer counts as acknowledged, numbers count for the instances whose
+ * products they show, and whoever holds an asset that the CRM gives that person holds it by us. Makes no writing call.
+ * Throws where the platform cannot be read.
+ */
+export async function rebuildCustomer(
+  deps: Dependencies,
+  customer: RecordKey,
+  signal: AbortSignal | undefined,
+): Promise<RebuiltCustomer> {
+  const knows = new CustomerState(deps, customer);
+  const planning = new CustomerPlanning(deps, knows, {
+    thorough: true,
+    signal,
+    takingBlocked: onlyRead,
+    rebuild: async (of, found) => await rebuiltOrder(deps, of, found),
+  });
+  const assumed: RebuiltCustomer["assumed"] = [];
+  const awaitedUntil = deps.clock.now() + deps.settle.maxWaitMs;
+  for (let round = 0; round < mostRounds; round += 1) {
+    await acknowledge(knows);
+    const planned = await planning.plan();
+    if (planned.kind === "awaits") {
+      if (deps.clock.now() > awaitedUntil) return { plan: undefined, why: planned.reason, assumed };
+      await deps.clock.sleep(Math.max(1, Date.parse(planned.until) - deps.clock.now()), signal);
+      continue;
+    }
+    if (planned.kind === "recorded") assumed.push(...endedOf(planned.changes));
+    const learned = await adoptPeople(deps, knows, planning.observed);
+    const wishes = await assumeWishes(deps, knows);
+    assumed.push(...wishes);
+    if (planned.kind === "planned" && !learned && wishes.length === 0) return { plan: planned.plan, assumed };
+  }
+  return { plan: undefined, why: `${formatKey(customer)}: what the platform shows kept changing`, assumed };
+}
+
+/** Nothing reads name, branch and address back: that they are as the CRM has them is taken for granted. */
+async function acknowledge(knows: CustomerState): Promise<void> {
+  const { customer, desiredCustomer, known } = await knows.loaded();
+  if (desiredCustomer === undefined || known.link === undefined || known.acknowledged !== undefined) return;
+  const fields = acknowledgedFields(desiredCustomer.body);
+  await knows.record([{ type: "acknowledged", customer, fields }], auditOf(customer, { acknowledged: "assumed" }));
+}
+
+/**
+ * The units of an asset instance are the numbers under which its products are shown, those of the CRM first; what was
+ * bought by amendments stands by them, and their numbers are used. Both are fixed before the order counts as placed,
+ * and the same again where a rebuild that was cut off is made once more. Of an order that the CRM does not want any
+ * more and of which nothing is shown nothing stands: where it comes back it is amended, not placed under its number.
+ */
+async function rebuiltOrder(
+  { ledger }: Dependencies,
+  knows: CustomerState,
+  { order, channelOrderId, shown, own, amendments }: FoundOrder,
+): Promise<StateChange[]> {
+  const { customer } = knows;
+  if (shown === undefined) return nothingStands(order, customer);
+  const { fixed } = await ledger.state.fixNumbers(order.key, customer, numbersOf(order, shown));
+  knows.fixed(fixed);
+  for (const { n, channelOrderId: number } of amendments)
+    await ledger.state.noteAmendment(order.key, { n, channelOrderId: number });
+  const { numbers } = await knows.known();
+  return rebuiltSteps({ order, customer, channelOrderId, own, amendments, numbers });
+}
+
+function numbersOf(order: OrderWithTree, { products: shown }: ShownOrder): WantedNumbers[] {
+  return order.tree.assets.map((asset) => {
+    const products = [...asset.products, ...asset.packages.flatMap(productsUnder)];
+    const numbers = new Set(products.flatMap(({ id }) => shown?.get(id) ?? []));
+    const first = asset.assetNumbers.filter((number) => numbers.has(number));
+    const given = [...new Set([...first, ...[...numbers].sort()])];
+    const quantity = Math.min(asset.quantity, given.length);
+    return { instanceId: asset.id, quantity, given, wireNumber: (digits) => digits };
+  });
+}
+
+/**
+ * Who M5 shows is adopted with all that the person holds and should hold, whichever unit of an instance that is, and
+ * with what M5 shows otherwise than the CRM has it not yet sent. Says whether anything was learned by that.
+ */
+async function adoptPeople(
+  { settings }: Dependencies,
+  knows: CustomerState,
+  { members, assets }: Pick<Observed, "members" | "assets">,
+): Promise<boolean> {
+  const loaded = await knows.loaded();
+  const { customer, known } = loaded;
+  const { link } = known;
+  if (link === undefined || members === undefined || assets === undefined) return false;
+  const { enterpriseGlobalId } = link;
+  const memberships = membershipsOf({ ...loaded, observed: { members } }, settings);
+  const changes: StateChange[] = [];
+  const code = enterpriseCodeOf(loaded, members);
+  if (code !== undefined && known.enterpriseCode === undefined)
+    changes.push({ type: "enterprise-code", enterpriseGlobalId, code });
+  for (const person of loaded.staff) {
+    const membership = memberships.get(formatKey(person.key));
+    const member = members.find(
+      ({ globalId }) => membership?.kind === "member" && globalId === membership.memberGlobalId,
+    );
+    if (membership?.kind !== "member" || member === undefined || person.state !== "current") continue;
+    const { memberGlobalId } = membership;
+    const { key: staff } = person;
+    const profile = shownProfile(loaded, person.body, member);
+    const linked = { customer, enterpriseGlobalId, memberGlobalId, origin: "adopted", profile } as const;
+    const before = known.staffLinks.get(formatKey(staff));
+    if (before === undefined) changes.push({ type: "staff-linked", staff, ...linked });
+    else if (canonicalJson(toJson(before.profile)) !== canonicalJson(toJson(profile)))
+      changes.push({ type: "staff-edited", staff, customer, profile });
+    const read = nothingRead();
+    readSeats(read, { customer, known }, person, { member, assets });
+    changes.push(...read.changes);
+  }
+  if (changes.length > 0) await knows.record(changes, auditOf(customer, { people: changes.length }));
+  return changes.length > 0;
+}
+
+/** Cancelled orders of which nothing is shown. */
+function endedOf(changes: readonly StateChange[]): RebuiltCustomer["assumed"] {
+  return changes.flatMap((change) =>
+    change.type === "order-removed" &&
+    change.origin === "rebuilt" &&
+    change.items.every((item) => item.product === null)
+      ? [
+          {
+            record: subjectOf("orders", change.order),
+            why: "cancelled, and nothing of it is shown: it counts as ended",
+          },
+        ]
+      : [],
+  );
+}
+
+/** What the CRM asks for beside its orders counts as asked for, and nothing is sent for it: no reading shows it. */
+async function assumeWishes({ policies }: Dependencies, knows: CustomerState): Promise<RebuiltCustomer["assumed"]> {
+  const { changes, told } = heardWishes(await knows.loaded(), policies);
+  const { customer } = knows;
+  if (changes.length > 0) await knows.record(changes, auditOf(customer, { wishes: told.length }));
+  return told.map((why) => ({ record: subjectOf("customers", customer), why }));
+}
+
+/** The one ending that turns account names of the CRM into those that M5 shows, where there is one (A29). */
+function enterpriseCodeOf(
+  { staff, privateValues }: LoadedCustomer,
+  members: NonNullable<Observed["members"]>,
+): string | undefined {
+  const logins = staff.flatMap((person) => privateValues.get(markerKey(person.body.userName)) ?? []);
+  const shown = members.flatMap(({ userName, deleted }) =>
+    !deleted && logins.some((login) => userName.startsWith(login)) ? [userName] : [],
+  );
+  const ending = commonSuffix(logins, shown, undefined);
+  return ending === "" ? undefined : ending;
+}
+
+function auditOf(customer: RecordKey, body: JsonObject): { kind: string; subject: string; body: JsonObject } {
+  return { kind: "rebuilt", subject: `customer:${formatKey(customer)}`, body };
+}

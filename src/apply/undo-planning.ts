@@ -1,0 +1,134 @@
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Operation } from "../operation/operation.ts";
+import type { RecordReference } from "../operation/shape.ts";
+import type { Block } from "../plan/block.ts";
+import { Gated } from "../plan/gated.ts";
+import type { LoadedCustomer, Observed } from "../plan/input.ts";
+import { planUndo } from "../plan/undo.ts";
+import type { UndoStep } from "../plan/undo.ts";
+import type { DoneOperation, UndoFacts, UndoneOrder } from "../plan/undoing.ts";
+import { boughtByRun } from "../plan/undo-orders.ts";
+import { prepare } from "../plan/prepared.ts";
+import type { Planner, Planning, PlanningDependencies } from "./customer-planning.ts";
+import { CustomerSnapshot } from "./customer-snapshot.ts";
+import type { CustomerState } from "./customer-state.ts";
+
+/**
+ * Plans what takes a run back for one customer, in the place of what the CRM wants. It reads the platform as every plan
+ * does and adopts nothing.
+ */
+export class UndoPlanning implements Planner {
+  readonly #deps: PlanningDependencies;
+  readonly #knows: CustomerState;
+  readonly #snapshot: CustomerSnapshot;
+  readonly #options: { run: string; takingBlocked: Block | undefined };
+  #rows: readonly DoneOperation[] | undefined;
+  #contents: ReadonlySet<string> | "all" | undefined;
+  #steps: UndoStep[] = [];
+
+  constructor(
+    deps: PlanningDependencies,
+    knows: CustomerState,
+    options: { run: string; signal: AbortSignal | undefined; takingBlocked: Block | undefined },
+  ) {
+    this.#deps = deps;
+    this.#knows = knows;
+    this.#options = options;
+    const snapshot = deps.reader.of(knows.customer, options.signal);
+    const contents = () => this.#contents;
+    this.#snapshot = new CustomerSnapshot(deps, snapshot, { thorough: true, contents });
+  }
+
+  get observed(): Observed {
+    return this.#snapshot.observed;
+  }
+
+  get absenceAgain(): string | undefined {
+    return this.#snapshot.absenceAgain;
+  }
+
+  /** What became of each operation of the run in the last plan, newest first. */
+  get steps(): readonly UndoStep[] {
+    return this.#steps;
+  }
+
+  forget(operations: readonly Operation[]): void {
+    this.#snapshot.forget(operations);
+  }
+
+  async plan(): Promise<Planning> {
+    const { ledger, settings, policies } = this.#deps;
+    const { run, takingBlocked } = this.#options;
+    const rows = await this.#done();
+    const loaded = this.#knows.held ?? (await this.#knows.loaded());
+    const facts = await this.#factsOf(loaded, rows);
+    const unread = { enterprises: undefined, members: undefined, assets: undefined };
+    this.#contents = contentsOf({ given: prepare({ ...loaded, observed: unread }, settings), rows, facts, run });
+    const awaited = await this.#snapshot.read(this.#knows);
+    if (awaited !== undefined) return { kind: "awaits", ...awaited };
+    const input = { ...loaded, observed: this.observed };
+    const contradicted = ledger.assumptions.contradictions;
+    const options = { settings, policies, canSeal: ledger.private.canSeal, takingBlocked, contradicted };
+    let made = planUndo(input, { run, rows, facts }, options);
+    if (new Gated(policies, input).of(made.plan.operations).length > 0) {
+      const rejected = await ledger.approvals.rejectedHashes(input.customer, made.plan.operations);
+      if (rejected.size > 0) made = planUndo(input, { run, rows, facts }, { ...options, rejected });
+    }
+    this.#steps = made.steps;
+    return { kind: "planned", plan: made.plan };
+  }
+
+  async #done(): Promise<readonly DoneOperation[]> {
+    const own = formatKey(this.#knows.customer);
+    this.#rows ??= (await this.#deps.ledger.journal.doneOf(this.#options.run)).filter(
+      ({ operation }) => formatKey(operation.customer) === own,
+    );
+    return this.#rows;
+  }
+
+  async #factsOf({ customer }: LoadedCustomer, rows: readonly DoneOperation[]): Promise<UndoFacts> {
+    const { state, records, private: values } = this.#deps.ledger;
+    const named = rows.flatMap(({ operation }) => operation.records);
+    const orders = new Map<string, UndoneOrder>();
+    for (const [key, order] of keysOf(named, "orders")) {
+      const history = await state.orderHistory(customer, order);
+      orders.set(key, { history, now: await records.orderNow(order) });
+    }
+    const staffForms = new Map<string, Awaited<ReturnType<typeof state.staffForms>>>();
+    const linkedSince = new Map<string, string>();
+    for (const [key, staff] of keysOf(named, "staff")) {
+      staffForms.set(key, await state.staffForms(staff));
+      const link = await state.staffLink(staff);
+      if (link !== undefined) linkedSince.set(key, link.since);
+    }
+    const valueOf = values.reader();
+    return {
+      orders,
+      customerForms: await state.customerForms(customer),
+      staffForms,
+      linkedSince,
+      isKept: (marker) => valueOf(marker) !== undefined,
+    };
+  }
+}
+
+function keysOf(
+  records: readonly RecordReference[],
+  stream: RecordReference["stream"],
+): ReadonlyMap<string, RecordKey> {
+  const own = records.filter((record) => record.stream === stream);
+  return new Map(own.map(({ namespace, id }) => [formatKey({ namespace, id }), { namespace, id }]));
+}
+
+/** The asset numbers whose contents decide what is deleted of what the run bought. */
+function contentsOf(of: Parameters<typeof boughtByRun>[0]): ReadonlySet<string> | "all" | undefined {
+  const parts = boughtByRun(of).flatMap((ending) => ending.parts);
+  if (parts.length === 0) return undefined;
+  const numbers = new Set<string>();
+  for (const { unit } of parts) {
+    if (unit.number === undefined) return "all";
+    numbers.add(unit.number);
+  }
+  return numbers;
+}

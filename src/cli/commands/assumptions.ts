@@ -1,0 +1,61 @@
+import { toJson } from "../../base/canonical-json.ts";
+import { exitCodes, usage } from "../../base/errors.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { isAssumptionId } from "../../operation/assumptions-met.ts";
+import { ok, withLedger, withReader } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { byWhom, example } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+import { deciderOf } from "../decider.ts";
+import { viewOf } from "../output.ts";
+import { requireReason } from "../reason.ts";
+
+export const register: Register = (program, carryOut) => {
+  const assumptions = program
+    .command("assumptions")
+    .description("what the contracts leave open (A1–A43), and how it met reality")
+    .option("--letter", "the questions to send to the owner of the services", false)
+    .addHelpText("after", example("crm-sync assumptions --letter"))
+    .action((options) => carryOut((invocation) => assumptionsCommand(invocation, options.letter)));
+  assumptions
+    .command("accept")
+    .description("end a contradiction, once the settings fit what the services do")
+    .argument("<row>", "the row, such as A16")
+    .option("--reason <text>", "why; kept in the audit record, so without phone numbers and e-mail addresses")
+    .option(...byWhom)
+    .addHelpText("after", example('crm-sync assumptions accept A17 --reason "sequenceBase is 0 now"'))
+    .action((row, options) => carryOut((invocation) => acceptCommand(invocation, row, options)));
+};
+
+/** `assumptions`: every row with its standing, or the letter; exit 3 where one is contradicted. */
+export async function assumptionsCommand(invocation: Invocation, letter: boolean): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const rows = await (await application.inquiry()).assumptions();
+    const { assumptionsText, letterText } = await import("../../report/assumptions.ts");
+    if (options.json) output.json(letter ? { letter: letterText(rows) } : { assumptions: toJson(rows) });
+    else output.line(letter ? letterText(rows) : assumptionsText(rows, viewOf(output, application.config.zone)));
+    return rows.some((row) => row.standing === "contradicted") ? exitCodes.recordsRejected : ok;
+  });
+}
+
+/** `assumptions accept ROW`: what rests on the row is sent again by the next run. */
+export async function acceptCommand(
+  invocation: Invocation,
+  row: string,
+  words: { reason?: string | undefined; by?: string | undefined },
+): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const reason = requireReason(words.reason);
+    const by = deciderOf(words.by);
+    const listed = "`crm-sync assumptions` lists them";
+    if (!isAssumptionId(row)) throw usage(`${row} is no row of A1–A43`, listed);
+    const ledger = await application.existingLedger();
+    if (!(await ledger.assumptions.accept(row, { by, reason })))
+      throw usage(`${row} is not contradicted, so there is nothing to accept`, listed);
+    if (options.json) output.json({ row, state: "accepted" });
+    else output.line(`${row} is accepted; the next run sends again what rests on it`);
+    return ok;
+  });
+}

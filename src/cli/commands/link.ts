@@ -1,0 +1,131 @@
+import type { Linked, LinkRequest } from "../../app/link.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { formatKey } from "../../crm/keys.ts";
+import { printable } from "../../report/text.ts";
+import { ok, withApplication } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { byWhom, example } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+import { deciderOf } from "../decider.ts";
+import { parseKey } from "../keys.ts";
+import { requireReason } from "../reason.ts";
+
+interface LinkWords {
+  channelCustomerId?: string | undefined;
+  reason?: string | undefined;
+  by?: string | undefined;
+  dryRun?: boolean | undefined;
+}
+
+interface UnlinkWords {
+  keepStanding?: boolean | undefined;
+  reason?: string | undefined;
+  by?: string | undefined;
+}
+
+const reasonOption = [
+  "--reason <text>",
+  "why; kept in the audit record, so without phone numbers and e-mail addresses",
+] as const;
+
+export const register: Register = (program, carryOut) => {
+  program
+    .command("link")
+    .description("say by hand which enterprise of the platform a customer is")
+    .argument("<customer>", "ID, or NAMESPACE/ID")
+    .argument("<enterprise>", "the enterprise's global id, as E3 shows it")
+    .option("--channel-customer-id <number>", "the number under which E3 shows it (default: the customer's own)")
+    .option(...reasonOption)
+    .option(...byWhom)
+    .option("--dry-run", "read the platform and say what would be linked, and write nothing")
+    .addHelpText(
+      "after",
+      `${example('crm-sync link ALFKI 7100000000000000003 --reason "the service desk named the right one"')}
+E3 has to show the enterprise under the customer's number, and M5 has to answer for it. Nothing is sent by this: the
+next run reads what is in the enterprise, and goes on from there. It is refused while a run is on (exit 75).`,
+    )
+    .action((customer, enterprise, options) =>
+      carryOut((invocation) => linkCommand(invocation, customer, enterprise, options)),
+    );
+  program
+    .command("unlink")
+    .description("take the link of a customer with its enterprise away: nothing is sent for it until it is linked")
+    .argument("<customer>", "ID, or NAMESPACE/ID")
+    .option("--keep-standing", "although orders or assignments of ours stand there: they stay, and stay known")
+    .option(...reasonOption)
+    .option(...byWhom)
+    .addHelpText("after", example('crm-sync unlink ALFKI --reason "it was linked with the wrong enterprise"'))
+    .action((customer, options) => carryOut((invocation) => unlinkCommand(invocation, customer, options)));
+};
+
+/** `link CUSTOMER ENTERPRISE`. */
+async function linkCommand(
+  invocation: Invocation,
+  customer: string,
+  enterprise: string,
+  words: LinkWords,
+): Promise<ExitCode> {
+  const { output, options, signal } = invocation;
+  return await withApplication(invocation, async (application) => {
+    const request: LinkRequest = {
+      customer: parseKey(customer, application.config.namespace),
+      enterprise: enterprise.trim(),
+      channelCustomerId: words.channelCustomerId,
+      reason: requireReason(words.reason),
+      by: deciderOf(words.by),
+    };
+    application.requireLedger();
+    const { linkByHand } = await import("../../app/link.ts");
+    const dryRun = words.dryRun === true;
+    const linked = await linkByHand(application, request, { dryRun, signal });
+    if (options.json) output.json({ ...linked, customer: formatKey(linked.customer), dryRun });
+    else output.line(printable(linkedText(linked, dryRun)));
+    return ok;
+  });
+}
+
+function linkedText(linked: Linked, dryRun: boolean): string {
+  const { customer, enterpriseGlobalId, channelCustomerId, members, renumbered, numberInCrm } = linked;
+  const how = dryRun ? "would be linked" : "is linked";
+  const what =
+    `${formatKey(customer)} ${how} with the enterprise ${enterpriseGlobalId} under the channel customer number ` +
+    `${channelCustomerId}.`;
+  const then = renumbered
+    ? "What is known of the enterprise stays."
+    : `It has ${members} member(s); its assets are read before anything is placed for it.`;
+  if (numberInCrm === undefined) return `${what} ${then}`;
+  return (
+    `${what} ${then} The CRM says the channel customer number ${numberInCrm}: its new orders wait ` +
+    "(enterprise.renumbered) until the CRM says the same, or it is linked under the number of the CRM."
+  );
+}
+
+/** `unlink CUSTOMER`. */
+async function unlinkCommand(invocation: Invocation, customer: string, words: UnlinkWords): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withApplication(invocation, async (application) => {
+    const request = {
+      customer: parseKey(customer, application.config.namespace),
+      reason: requireReason(words.reason),
+      by: deciderOf(words.by),
+      keepStanding: words.keepStanding === true,
+    };
+    application.requireLedger();
+    const { unlinkByHand } = await import("../../app/link.ts");
+    const unlinked = await unlinkByHand(application, request);
+    const name = formatKey(unlinked.customer);
+    if (options.json) {
+      output.json({ ...unlinked, customer: name });
+      return ok;
+    }
+    const { orders, assignments } = unlinked;
+    const stands = orders + assignments > 0 ? ` ${orders} order(s) and ${assignments} assignment(s) stay there.` : "";
+    output.line(
+      printable(
+        `${name} is no longer linked with the enterprise ${unlinked.enterpriseGlobalId}.${stands} Nothing is sent ` +
+          `for it until \`crm-sync link ${name} ENTERPRISE --reason TEXT\`.`,
+      ),
+    );
+    return ok;
+  });
+}

@@ -1,0 +1,71 @@
+import type { Resolved } from "../../app/resolve.ts";
+import type { RecordSubject } from "../../apply/read-back-record.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { exitCodes, usage } from "../../base/errors.ts";
+import type { Stream } from "../../crm/model.ts";
+import { printable } from "../../report/text.ts";
+import { ok, withApplication } from "../command.ts";
+import type { Invocation } from "../command.ts";
+import { byWhom, example } from "../command-line.ts";
+import type { Register } from "../command-line.ts";
+import { deciderOf } from "../decider.ts";
+import { parseKey } from "../keys.ts";
+import { requireReason } from "../reason.ts";
+
+interface ResolveWords {
+  doneByHand?: boolean | undefined;
+  reason?: string | undefined;
+  by?: string | undefined;
+}
+
+const streamOf: Readonly<Record<string, Stream>> = { customer: "customers", order: "orders", staff: "staff" };
+
+export const register: Register = (program, carryOut) => {
+  program
+    .command("resolve")
+    .description("take note of what a person did on the platform, and read it back before it counts")
+    .argument("<record>", "customer:ALFKI, order:10248 or staff:portal/7")
+    .option("--done-by-hand", "somebody did there what the CRM wants of this record")
+    .option("--reason <text>", "who did it and why; kept in the audit record, so without phone numbers and e-mail")
+    .option(...byWhom)
+    .addHelpText(
+      "after",
+      `${example('crm-sync resolve staff:S1 --done-by-hand --reason "the service desk renamed the account"')}
+The note is written first, then the platform is read. What it shows as the CRM says counts as agreed; what no reading
+shows counts by your word and is marked so; where it shows anything otherwise, nothing counts (exit 3).`,
+    )
+    .action((record, options) => carryOut((invocation) => resolveCommand(invocation, record, options)));
+};
+
+/** `resolve RECORD --done-by-hand`. */
+async function resolveCommand(invocation: Invocation, record: string, words: ResolveWords): Promise<ExitCode> {
+  const { output, options, signal } = invocation;
+  return await withApplication(invocation, async (application) => {
+    const subject = subjectIn(record, application.config.namespace);
+    if (words.doneByHand !== true) throw usage("resolve needs to know what was done", "add --done-by-hand");
+    const note = { subject, reason: requireReason(words.reason), by: deciderOf(words.by) };
+    application.requireLedger();
+    const { resolveByHand } = await import("../../app/resolve.ts");
+    const resolved = await resolveByHand(application, note, signal);
+    if (options.json) output.json({ ...resolved, counts: resolved.otherwise.length === 0 });
+    else for (const line of linesOf(resolved)) output.line(printable(line));
+    return resolved.otherwise.length === 0 ? ok : exitCodes.recordsRejected;
+  });
+}
+
+/** `order:10248`, `staff:portal/7`. */
+function subjectIn(text: string, namespace: string): RecordSubject {
+  const colon = text.indexOf(":");
+  const stream = streamOf[text.slice(0, Math.max(colon, 0))];
+  if (stream !== undefined) return { stream, key: parseKey(text.slice(colon + 1), namespace) };
+  throw usage(`${JSON.stringify(text)} names no record`, "write it as customer:ID, order:ID or staff:ID");
+}
+
+function linesOf({ subject, seen, unseen, otherwise }: Resolved): string[] {
+  const all = seen.length + unseen.length + otherwise.length;
+  const shown = `${subject}: ${seen.length} of ${all} things are shown as the CRM says`;
+  if (otherwise.length > 0)
+    return [`${shown}; nothing counts as agreed, because:`, ...otherwise.map((is) => `  ${is}`)];
+  if (unseen.length === 0) return [`${shown}; it counts as agreed`];
+  return [`${shown}; it counts as agreed, and what cannot be read back by your word alone: ${unseen.join(", ")}`];
+}

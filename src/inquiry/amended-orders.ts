@@ -1,0 +1,184 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { numberedItems } from "../crm/order-items.ts";
+import { stored } from "../ledger/database/stored.ts";
+import { stepOf } from "../ledger/state/order-steps.ts";
+import type { DesiredOrder } from "../operation/desired.ts";
+import { standingOf } from "../operation/order-standing.ts";
+import type { OrderStanding, StandingParts } from "../operation/order-standing.ts";
+import { sentItems } from "../operation/sent-order.ts";
+import type { PlacedOrder } from "../operation/state/placed-orders.ts";
+import type { OrderCase, PlacedItem, Purchase, SentItem } from "../report/reconciliation/case.ts";
+import { ofEachCustomer } from "./read-only-ledger.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+
+const stepRows = ofEachCustomer(({ db }, customer) =>
+  db
+    .selectFrom("order_step as s")
+    .leftJoin("operation as o", "o.id", "s.operation_id")
+    .leftJoin("record_version as v", (join) =>
+      join
+        .on("v.stream", "=", "orders")
+        .onRef("v.namespace", "=", "s.namespace")
+        .onRef("v.id", "=", "s.order_id")
+        .onRef("v.version", "=", "s.version"),
+    )
+    .selectAll("s")
+    .select(["o.payload", "v.body"])
+    .where("s.customer_namespace", "=", customer.namespace)
+    .where("s.customer_id", "=", customer.id)
+    .orderBy("s.number"),
+);
+
+/** Something that happened to a placed order, with the payload and the form of the order that it was made from. */
+export type StepRow = ReturnType<typeof stepRows>[number];
+
+/** What happened to placed orders of a customer since, by order. */
+export function stepsOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, readonly StepRow[]> {
+  return Map.groupBy(stepRows(ledger, customer), (row) => formatKey({ namespace: row.namespace, id: row.order_id }));
+}
+
+type Sides = Pick<OrderCase, "products" | "packages">;
+
+/** What stands of an amended order: what was bought of it and by which purchase, without what is gone since. */
+export function amendedSides(
+  placed: Pick<PlacedOrder, "key" | "customer" | "channelOrderId"> & { form: DesiredOrder; payload: string | null },
+  rows: readonly StepRow[],
+  parts: Pick<StandingParts, "numbers" | "licenceOrders">,
+  wanted: ReturnType<typeof numberedItems>,
+): Sides {
+  const forms = new Map<number, DesiredOrder>([[placedVersion, placed.form]]);
+  for (const row of rows)
+    if (row.version !== null && row.body !== null) forms.set(row.version, stored<DesiredOrder>(row.body));
+  const steps = rows.map((row) => stepOf(row));
+  const of: PlacedOrder = { ...placed, bodyHash: "", version: placedVersion, origin: "placed" };
+  const standing = standingOf(of, { ...parts, forms, steps });
+  if ("lost" in standing) return sidesOf(wanted, { products: [], packages: [] }, { products: [], packages: [] });
+  const stands = new Set(
+    standing.units.flatMap(({ number, products }) =>
+      products.map((item) => keyOf(item.channelOrderId, number ?? "", item.product.id)),
+    ),
+  );
+  const unsent = notSent(rows);
+  for (const key of unsent.keys()) stands.delete(key);
+  const numberOf = unitNumbers(standing);
+  const sent = [
+    sentBy(placed.payload, numberOf, undefined),
+    ...rows.flatMap((row) => (row.kind === "bought" ? [sentBy(row.payload, numberOf, purchaseOf(row))] : [])),
+  ];
+  const whole = (items: SentItem[], isProduct: boolean): SentItem[] =>
+    // What was bought last stands for what is shown while an old form stands beside it.
+    items
+      .toReversed()
+      .filter(
+        ({ id, assetNumber, purchase }) =>
+          !isProduct || stands.has(keyOf(purchase?.channelOrderId ?? placed.channelOrderId, assetNumber, id)),
+      );
+  return sidesOf(wanted, standingItems(standing, unsent), {
+    products: whole(
+      sent.flatMap((one) => one.products),
+      true,
+    ),
+    packages: whole(
+      sent.flatMap((one) => one.packages),
+      false,
+    ),
+  });
+}
+
+/** What stands by no call of ours, such as what a person bought: nothing that was sent before says how it is. */
+function notSent(rows: readonly StepRow[]): ReadonlyMap<string, Purchase> {
+  return new Map(
+    rows.flatMap((row) => {
+      const step = stepOf(row);
+      if (step.kind !== "bought" || step.origin === "sent") return [];
+      const purchase = purchaseOf(row);
+      return step.items.flatMap(({ number, products }) =>
+        products.map((id) => [keyOf(step.channelOrderId, number ?? "", id), purchase] as const),
+      );
+    }),
+  );
+}
+
+/** The form that an order was placed with has no number of its own here. */
+const placedVersion = -1;
+
+function sidesOf(
+  wanted: ReturnType<typeof numberedItems>,
+  placed: ReturnType<typeof numberedItems>,
+  sent: ReturnType<typeof sentItems>,
+): Sides {
+  return {
+    products: { wanted: wanted.products, placed: placed.products, sent: sent.products },
+    packages: { wanted: wanted.packages, placed: placed.packages, sent: sent.packages },
+  };
+}
+
+function standingItems(
+  { units }: OrderStanding,
+  unsent: ReadonlyMap<string, Purchase>,
+): { products: PlacedItem[]; packages: PlacedItem[] } {
+  const all = units.map((unit) =>
+    numberedItems(
+      [
+        {
+          ...unit.asset,
+          assetNumbers: [],
+          quantity: 1,
+          products: unit.products.filter(({ packageId }) => packageId === undefined).map(({ product }) => product),
+          packages: unit.packages.map(({ item }) => item),
+        },
+      ],
+      () => (unit.number === undefined ? [] : [unit.number]),
+    ),
+  );
+  const purchases = new Map(
+    units.flatMap(({ number, products }) =>
+      products.flatMap(({ product, channelOrderId }) => {
+        const purchase = unsent.get(keyOf(channelOrderId, number ?? "", product.id));
+        return purchase === undefined ? [] : [[keyOf("", number ?? "", product.id), purchase] as const];
+      }),
+    ),
+  );
+  const withPurchase = (item: PlacedItem): PlacedItem => {
+    const purchase = purchases.get(keyOf("", item.assetNumber ?? "", item.id));
+    return purchase === undefined ? item : { ...item, purchase };
+  };
+  return {
+    products: all.flatMap(({ products }) => products.map(withPurchase).toReversed()),
+    packages: all.flatMap(({ packages }) => packages.toReversed()),
+  };
+}
+
+function purchaseOf(row: StepRow): Purchase {
+  const licences = stored<{ licenseType: string; licenseOrderId: string }[]>(row.licence_orders);
+  return {
+    channelOrderId: row.channel_order_id ?? "",
+    operationId: row.operation_id,
+    at: row.at,
+    licenceOrders: new Map(licences.map(({ licenseType, licenseOrderId }) => [licenseType, licenseOrderId])),
+  };
+}
+
+function sentBy(
+  payload: string | null,
+  numberOf: (unit: string) => string | undefined,
+  purchase: Purchase | undefined,
+): ReturnType<typeof sentItems> {
+  if (payload === null) return { products: [], packages: [] };
+  const { products, packages } = sentItems(stored<JsonObject>(payload), numberOf);
+  const marked = (items: SentItem[]): SentItem[] => items.map((item) => ({ ...item, purchase }));
+  return { products: marked(products), packages: marked(packages) };
+}
+
+function unitNumbers({ order, units }: OrderStanding): (unit: string) => string | undefined {
+  const numbers = new Map(
+    units.map((unit) => [JSON.stringify([order.namespace, order.id, unit.instanceId, unit.unit]), unit.number]),
+  );
+  return (unit) => numbers.get(unit);
+}
+
+function keyOf(channelOrderId: string, number: string, id: string): string {
+  return JSON.stringify([channelOrderId, number, id]);
+}

@@ -1,0 +1,44 @@
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { journalRow, operationColumns } from "./journal-row.ts";
+import type { JournalRow, OperationRow } from "./journal-row.ts";
+
+/** The operations of one run: what it carried out, and what of it is held. */
+export class RunOperations {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = statements.onUse({
+      heldOf: () =>
+        database.prepare<[string], Pick<OperationRow, "id" | "kind" | "hash" | "subject"> & { holdId: string }>(
+          `select id, kind, hash, subject, hold_id as holdId from operation
+           where run_id = +? and state = 'held' and hold_id is not null order by id`,
+        ),
+      isOfPlan: () =>
+        database.prepare<[string], { found: 1 }>(
+          `select 1 as found from operation
+           where hold_id = ? and state = 'held' and plan_id is not null limit 1`,
+        ),
+      doneOf: () =>
+        database.prepare<[string], OperationRow>(
+          `select ${operationColumns} from operation o indexed by operation_by_run
+           where o.run_id = +? and o.state = 'done' order by o.updated_at desc, o.id desc`,
+        ),
+    });
+  }
+
+  /** Operations of a run that are held, by the hold that holds each. */
+  heldOf(run: string): (Pick<OperationRow, "id" | "kind" | "hash" | "subject"> & { holdId: string })[] {
+    return this.#statements.heldOf.all(run);
+  }
+
+  /** What a run carried out, newest first. */
+  doneOf(run: string): JournalRow[] {
+    return this.#statements.doneOf.all(run).map(journalRow);
+  }
+
+  /** Whether something that a hold holds is done by a saved plan alone. */
+  isOfPlan(hold: string): boolean {
+    return this.#statements.isOfPlan.get(hold)?.found === 1;
+  }
+}

@@ -1,0 +1,185 @@
+import { z } from "zod";
+import type { AssumptionId } from "../../contract/assumptions/row.ts";
+import { isAssumptionId } from "../../operation/assumptions-met.ts";
+import type { AssumptionMet, Contradiction } from "../../operation/assumptions-met.ts";
+import type { LedgerContext } from "../context.ts";
+import { statements } from "../database/statements.ts";
+import type { AssumptionMetTable } from "./assumptions.ts";
+
+const keptEvidence = z.object({ text: z.string(), about: z.array(z.string()) });
+
+/** What a contradiction is kept with. */
+export function evidenceOf(kept: string): z.infer<typeof keptEvidence> {
+  return keptEvidence.parse(JSON.parse(kept));
+}
+
+interface Summed {
+  count: number;
+  evidence: string;
+}
+
+/**
+ * How the rows of A1–A43 met reality. What confirms one is summed in memory and written once a run; what contradicts
+ * one is written at once, with an audit entry, and what rests on it is not sent from then on.
+ */
+export class AssumptionsMet {
+  readonly #context: LedgerContext;
+  readonly #statements: ReturnType<typeof statementsOf>;
+  readonly #confirmed = new Map<AssumptionId, Summed>();
+  /** Keys of the enterprises whose last list did not add up. */
+  #incomplete: Set<string> | undefined;
+  #contradictions: Map<AssumptionId, Contradiction> | undefined;
+
+  constructor(context: LedgerContext) {
+    this.#context = context;
+    this.#statements = statementsOf(context);
+  }
+
+  /** Contradictions that nobody has accepted. Read once, and again by `refresh`: a person accepts them meanwhile. */
+  get contradictions(): ReadonlyMap<AssumptionId, Contradiction> {
+    this.#contradictions ??= this.#context.read(() => this.#standing());
+    return this.#contradictions;
+  }
+
+  refresh(): void {
+    this.#contradictions = undefined;
+  }
+
+  #standing(): Map<AssumptionId, Contradiction> {
+    const found = new Map<AssumptionId, Contradiction>();
+    for (const { row, evidence, first_at } of this.#statements.standing.all()) {
+      const { text, about } = evidenceOf(evidence);
+      if (isAssumptionId(row)) found.set(row, { evidence: text, about, since: first_at });
+    }
+    return found;
+  }
+
+  /** Takes note; resolves at once but for a contradiction, which is on the disk then. */
+  async met(all: readonly AssumptionMet[], operationId: string | null = null): Promise<void> {
+    for (const met of all) {
+      if (met.verdict === "contradicted") await this.#contradicted(met, operationId);
+      else {
+        const summed = this.#confirmed.get(met.row);
+        this.#confirmed.set(met.row, { count: (summed?.count ?? 0) + 1, evidence: met.evidence });
+      }
+    }
+  }
+
+  /** As `met`, of what goes on standing: a part that was accepted is not contradicted by it once more. */
+  async stands(all: readonly AssumptionMet[]): Promise<void> {
+    const unknown = all.filter(({ row, about }) => {
+      const before = this.#context.read(() => this.#statements.of.get(row));
+      return before === undefined || !evidenceOf(before.evidence).about.includes(about ?? "");
+    });
+    await this.met(unknown);
+  }
+
+  async #contradicted({ row, evidence, about }: AssumptionMet, operationId: string | null): Promise<void> {
+    await this.#context.write(() => {
+      const at = this.#context.now;
+      const before = this.#statements.of.get(row);
+      const stands = before !== undefined && before.accepted_at === null;
+      const earlier = stands ? evidenceOf(before.evidence).about : [];
+      const isWhole = about === undefined || (stands && earlier.length === 0);
+      const parts = isWhole ? [] : [...new Set([...earlier, about])].sort();
+      this.#statements.contradict.run(row, at, at, JSON.stringify({ text: evidence, about: parts }), operationId);
+      if (!stands || parts.length !== earlier.length)
+        this.#context.audit.append({
+          at,
+          kind: "assumption-contradicted",
+          subject: `assumption:${row}`,
+          body: { row, evidence, about: parts, ...(operationId === null ? {} : { operation: operationId }) },
+        });
+    });
+    this.refresh();
+  }
+
+  /** Counts a list of staff that did not add up; answers how many of its enterprise came so one after the other. */
+  async incompleteList(enterpriseGlobalId: string): Promise<number> {
+    const key = listKey(enterpriseGlobalId);
+    const count = await this.#context.write(() => Number(this.#statements.oneMore.get(key)?.value ?? 1));
+    this.#incomplete?.add(key);
+    return count;
+  }
+
+  /** A list of its staff added up. */
+  async wholeList(enterpriseGlobalId: string): Promise<void> {
+    this.#incomplete ??= new Set(
+      this.#context.read(() => this.#statements.incomplete.all(lists, afterLists)).map((row) => row.key),
+    );
+    const key = listKey(enterpriseGlobalId);
+    if (this.#incomplete.delete(key)) await this.#context.write(() => void this.#statements.wholeAgain.run(key));
+  }
+
+  /** Writes what was confirmed since the last time. */
+  async flush(): Promise<void> {
+    if (this.#confirmed.size === 0) return;
+    const summed = [...this.#confirmed];
+    this.#confirmed.clear();
+    await this.#context.write(() => {
+      const at = this.#context.now;
+      for (const [row, { count, evidence }] of summed) this.#statements.confirm.run(row, count, at, at, evidence);
+    });
+  }
+
+  /** Ends a contradiction, with an audit entry; answers false where none stands. */
+  async accept(row: AssumptionId, { by, reason }: { by: string; reason: string }): Promise<boolean> {
+    const ended = await this.#context.write(() => {
+      const at = this.#context.now;
+      if (this.#statements.accept.run(at, by, reason, row).changes === 0) return false;
+      const body = { row, by, reason };
+      this.#context.audit.append({ at, kind: "assumption-accepted", subject: `assumption:${row}`, body });
+      return true;
+    });
+    this.refresh();
+    return ended;
+  }
+}
+
+/** What the keys of lists begin with, and what comes after all of them. */
+const [lists, afterLists] = ["incomplete-lists ", "incomplete-lists!"] as const;
+
+function listKey(enterpriseGlobalId: string): string {
+  return `${lists}${enterpriseGlobalId}`;
+}
+
+function statementsOf({ database }: LedgerContext) {
+  return statements.onUse({
+    standing: () =>
+      database.prepare<[], AssumptionMetTable>(
+        "select * from assumption_met where verdict = 'contradicted' and accepted_at is null",
+      ),
+    of: () =>
+      database.prepare<[string], AssumptionMetTable>(
+        "select * from assumption_met where row = +? and verdict = 'contradicted'",
+      ),
+    confirm: () =>
+      database.prepare<[string, number, string, string, string]>(
+        `insert into assumption_met (row, verdict, count, first_at, last_at, evidence)
+         values (?, 'confirmed', ?, ?, ?, ?)
+       on conflict (row, verdict) do update set count = count + excluded.count, last_at = excluded.last_at,
+       evidence = excluded.evidence`,
+      ),
+    contradict: () =>
+      database.prepare<[string, string, string, string, string | null]>(
+        `insert into assumption_met (row, verdict, count, first_at, last_at, evidence, operation_id)
+       values (?, 'contradicted', 1, ?, ?, ?, ?)
+       on conflict (row, verdict) do update set count = count + 1, last_at = excluded.last_at,
+       first_at = iif(accepted_at is null, first_at, excluded.first_at), evidence = excluded.evidence,
+       operation_id = excluded.operation_id, accepted_at = null, by = null, reason = null`,
+      ),
+    oneMore: () =>
+      database.prepare<[string], { value: string }>(
+        `insert into meta (key, value) values (?, '1')
+       on conflict (key) do update set value = cast(value as integer) + 1 returning value`,
+      ),
+    incomplete: () =>
+      database.prepare<[string, string], { key: string }>("select key from meta where key >= ? and key < ?"),
+    wholeAgain: () => database.prepare<[string]>("delete from meta where key = +?"),
+    accept: () =>
+      database.prepare<[string, string, string, string]>(
+        `update assumption_met set accepted_at = ?, by = ?, reason = ?
+       where row = +? and verdict = 'contradicted' and accepted_at is null`,
+      ),
+  });
+}

@@ -1,0 +1,55 @@
+import type { Stream } from "../../crm/model.ts";
+import type { DoneByHand } from "../../operation/state/by-hand.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
+import type { Writes } from "./writes.ts";
+
+/**
+ * What a person did on the platform for a record and took note of, and what was read back of it. `unseen` names, as
+ * JSON, what could not be; it says nothing of a form of the record with another `body_hash`.
+ */
+export interface ByHandTable {
+  namespace: string;
+  id: string;
+  stream: Stream;
+  body_hash: string;
+  at: string;
+  by: string;
+  reason: string;
+  unseen: string;
+  ended_at: string | null;
+}
+
+export const byHandTables = { by_hand: table<ByHandTable>() };
+
+/** What people took note of: one note stands of a record. */
+export class ByHandRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  readonly writes: Writes<DoneByHand> = {
+    "done-by-hand": ({ stream, key: { namespace, id }, bodyHash, by, reason, unseen }, at) => {
+      this.#statements.end.run(at, stream, namespace, id);
+      this.#statements.begin.run(namespace, id, stream, bodyHash, at, by, reason, JSON.stringify(unseen));
+    },
+  };
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    end: () =>
+      database.prepare(
+        "update by_hand set ended_at = ? where stream = +? and namespace = +? and id = +? and ended_at is null",
+      ),
+    begin: () =>
+      database.prepare(
+        `insert into by_hand (namespace, id, stream, body_hash, at, by, reason, unseen) values (?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (stream, namespace, id, at) do update set ended_at = null, body_hash = excluded.body_hash,
+         by = excluded.by, reason = excluded.reason, unseen = excluded.unseen`,
+      ),
+  });
+}

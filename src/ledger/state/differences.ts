@@ -1,0 +1,139 @@
+import type { RecordKey } from "../../crm/model.ts";
+import { shownStill, shownTwice } from "../../report/reconciliation/case.ts";
+import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
+import type { Sqlite } from "../database/database.ts";
+import { statements } from "../database/statements.ts";
+import { table } from "../database/table.ts";
+
+/** In what the platform showed something else than the ledger says; ended once a whole reading shows it no more. */
+interface DifferenceTable {
+  namespace: string;
+  customer_id: string;
+  level: string;
+  subject: string;
+  class: DriftClass;
+  first_seen: string;
+  last_seen: string;
+  detail: string;
+  ended_at: string | null;
+}
+
+export const differenceTables = { difference: table<DifferenceTable>() };
+
+/** How much stands otherwise than it was left, and since when the first of it does. */
+export interface DifferenceCount {
+  class: DriftClass;
+  /** It is shown more than once. */
+  twice: boolean;
+  /** It is shown although it was taken away. */
+  still: boolean;
+  count: number;
+  since: string;
+}
+
+/** One that stands, of whom. */
+export type StandingDifference = RecordKey & Pick<DifferenceTable, "level" | "subject" | "detail">;
+
+/** When whole readings showed a difference first and last. */
+export type SeenDifference = Pick<DifferenceTable, "level" | "subject" | "class"> & {
+  firstSeen: string;
+  lastSeen: string;
+};
+
+type LiveRow = Pick<DifferenceTable, "level" | "subject" | "class">;
+
+/** What stands otherwise than it was left, by customer. Writes inside the writer's transaction. */
+export class DifferenceRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  /** What a whole reading at `seenAt` showed of a customer: what it shows no more has ended. */
+  keep({ namespace, id }: RecordKey, found: readonly Difference[], seenAt: string): void {
+    const run = this.#statements;
+    const names = new Set<string>();
+    for (const { level, subject, class: named, detail } of found) {
+      names.add(JSON.stringify([level, subject, named]));
+      if (run.again.run(seenAt, detail, namespace, id, level, subject, named).changes === 0)
+        run.begin.run(namespace, id, level, subject, named, seenAt, seenAt, detail);
+    }
+    for (const { level, subject, class: named } of run.live.all(namespace, id))
+      if (!names.has(JSON.stringify([level, subject, named])))
+        run.end.run(seenAt, namespace, id, level, subject, named);
+  }
+
+  /** What stands otherwise of a customer, and when a whole reading showed it first and last. */
+  of({ namespace, id }: RecordKey): SeenDifference[] {
+    return this.#statements.seen.all(namespace, id);
+  }
+
+  /** Customers of whom readings at least so long apart show something of these classes, in key order after `after`. */
+  lasting(classes: readonly DriftClass[], ms: number, after: RecordKey, limit: number): RecordKey[] {
+    return this.#statements.lasting.all({ classes: JSON.stringify(classes), ms, ...after, limit });
+  }
+
+  /** Everything of a customer is looked at by the next run. */
+  wake({ namespace, id }: RecordKey): void {
+    this.#statements.wake.run(namespace, id);
+  }
+
+  counts(): DifferenceCount[] {
+    return this.#statements.counts
+      .all(`${shownTwice}%`, `${shownStill}%`)
+      .map((row) => ({ ...row, twice: row.twice === 1, still: row.still === 1 }));
+  }
+
+  /** The first of what is missing, different, or shown twice or still, in the order of their customers. */
+  first(limit: number): StandingDifference[] {
+    return this.#statements.first.all(`${shownTwice}%`, `${shownStill}%`, limit);
+  }
+}
+
+function prepareStatements(database: Sqlite) {
+  const one = "namespace = +? and customer_id = +? and level = +? and subject = +? and class = +?";
+  return statements.onUse({
+    again: () => database.prepare(`update difference set last_seen = ?, detail = ? where ${one} and ended_at is null`),
+    begin: () =>
+      database.prepare(
+        `insert into difference (namespace, customer_id, level, subject, class, first_seen, last_seen, detail)
+         values (?, ?, ?, ?, ?, ?, ?, ?)
+         on conflict do update set ended_at = null, last_seen = excluded.last_seen, detail = excluded.detail`,
+      ),
+    live: () =>
+      database.prepare<[string, string], LiveRow>(
+        `select level, subject, class from difference
+         where namespace = +? and customer_id = +? and ended_at is null`,
+      ),
+    seen: () =>
+      database.prepare<[string, string], SeenDifference>(
+        `select level, subject, class, first_seen as firstSeen, last_seen as lastSeen from difference
+         where namespace = +? and customer_id = +? and ended_at is null`,
+      ),
+    wake: () =>
+      database.prepare(
+        "update record set pending = 1 where customer_namespace = +? and customer_id = +? and state <> 'quarantined'",
+      ),
+    lasting: () =>
+      database.prepare<[RecordKey & { classes: string; ms: number; limit: number }], RecordKey>(
+        `select distinct namespace, customer_id as id from difference indexed by difference_live
+         where ended_at is null and (namespace, customer_id) > (@namespace, @id)
+           and class in (select value from json_each(@classes)) and level in ('product', 'staff', 'assignment')
+           and last_seen > first_seen and (julianday(last_seen) - julianday(first_seen)) * 86400000 + 0.5 >= @ms
+         order by namespace, customer_id limit @limit`,
+      ),
+    end: () => database.prepare(`update difference set ended_at = ? where ${one} and ended_at is null`),
+    counts: () =>
+      database.prepare<[string, string], Omit<DifferenceCount, "twice" | "still"> & { twice: number; still: number }>(
+        `select class, subject like ? as twice, subject like ? as still, count(*) as count, min(first_seen) as since
+         from difference where ended_at is null group by 1, 2, 3 order by 1, 2, 3`,
+      ),
+    first: () =>
+      database.prepare<[string, string, number], StandingDifference>(
+        `select namespace, customer_id as id, level, subject, detail from difference
+         where ended_at is null and (class in ('missing', 'different') or subject like ? or subject like ?)
+         order by namespace, customer_id, level, subject limit ?`,
+      ),
+  });
+}

@@ -1,0 +1,172 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
+import { exitCodes, Problem } from "../../base/errors.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { StateChange } from "../../operation/state.ts";
+import type { Link } from "../../operation/state/link.ts";
+import { isSameKey } from "../../operation/state/same-key.ts";
+import type { PlatformCustomer } from "../../platform/snapshot.ts";
+import type { LedgerContext } from "../context.ts";
+import { JournalTables } from "../journal/journal-tables.ts";
+import type { WorkTables } from "../records/work.ts";
+import type { ChangeTables } from "./changes.ts";
+import type { StateRows } from "./registry.ts";
+
+/** Whose word it is, and why. */
+interface Whose {
+  by: string;
+  reason: string;
+}
+
+/** Which enterprise of the platform a person says a customer is, as E3 shows it. */
+export interface ShownLink {
+  enterpriseGlobalId: string;
+  channelCode: string;
+  channelCustomerId: string;
+  customers: readonly PlatformCustomer[];
+}
+
+/** What is left in the ledger of what was done for a customer. */
+export interface Standing {
+  orders: number;
+  assignments: number;
+}
+
+/** Links that people make and take away. */
+export class LinksDesk {
+  readonly #context: LedgerContext;
+  readonly #rows: StateRows;
+  readonly #changes: ChangeTables;
+  readonly #journal: JournalTables;
+  readonly #work: WorkTables;
+
+  constructor(context: LedgerContext, tables: { rows: StateRows; changes: ChangeTables; work: WorkTables }) {
+    this.#context = context;
+    this.#rows = tables.rows;
+    this.#changes = tables.changes;
+    this.#journal = new JournalTables(context.database);
+    this.#work = tables.work;
+  }
+
+  /** Throws a Problem where a customer cannot be linked so. Gives the link that stands until then. */
+  async requireLinkable(customer: RecordKey, shown: ShownLink): Promise<Link | undefined> {
+    return this.#context.readTogether(() => this.#requireLinkable(customer, shown));
+  }
+
+  /**
+   * Links a customer with an enterprise, with an audit entry; throws a Problem in the transaction that would write it.
+   * What the platform acknowledged of another enterprise counts no more. Gives the link that stood until then.
+   */
+  async link(customer: RecordKey, shown: ShownLink, whose: Whose): Promise<Link | undefined> {
+    return await this.#context.write(() => {
+      const before = this.#requireLinkable(customer, shown);
+      const { enterpriseGlobalId, channelCode, channelCustomerId } = shown;
+      const isBound = this.#rows.links.lastOrigin(customer, enterpriseGlobalId) === "bound";
+      const origin = before?.origin ?? (isBound ? "bound" : "adopted");
+      const link = { enterpriseGlobalId, channelCode, channelCustomerId, origin, examined: before?.examined ?? false };
+      const anew: StateChange[] = before === undefined ? [{ type: "acknowledged-ended", customer }] : [];
+      this.#write(customer, "linked-by-hand", whose, { enterpriseGlobalId, channelCode, channelCustomerId }, [
+        { type: "linked", customer, link },
+        { type: "platform-customers", enterpriseGlobalId, customers: [...shown.customers] },
+        ...anew,
+      ]);
+      return before;
+    });
+  }
+
+  #requireLinkable(customer: RecordKey, shown: ShownLink): Link | undefined {
+    const { enterpriseGlobalId, channelCode, channelCustomerId } = shown;
+    const name = formatKey(customer);
+    this.#requireNothingOpen(customer, "link");
+    const { link } = this.#rows.links.known(customer);
+    const owner = this.#rows.links.customerOfEnterprise(enterpriseGlobalId);
+    if (owner !== undefined && !isSameKey(owner, customer)) {
+      throw refused(
+        "link.taken",
+        `the enterprise ${enterpriseGlobalId} is linked to ${formatKey(owner)}`,
+        `correct the id; where ${formatKey(owner)} has the wrong one, ` +
+          `\`crm-sync unlink ${formatKey(owner)} --reason TEXT\` first`,
+      );
+    }
+    if (link !== undefined && link.enterpriseGlobalId !== enterpriseGlobalId) {
+      throw refused(
+        "link.linked-otherwise",
+        `${name} is linked with the enterprise ${link.enterpriseGlobalId}`,
+        `\`crm-sync unlink ${name} --reason TEXT\` takes that link away; then link it anew`,
+      );
+    }
+    if (link?.channelCode === channelCode && link.channelCustomerId === channelCustomerId) {
+      throw refused(
+        "link.same",
+        `${name} is linked with the enterprise ${enterpriseGlobalId} under the channel customer number ` +
+          `${channelCustomerId} already`,
+        "nothing needs to be done",
+      );
+    }
+    return link;
+  }
+
+  /**
+   * Takes the link of a customer away, with an audit entry: nothing is sent for it until a person links it again.
+   * Throws a Problem where its operations are open, and where orders or assignments of it stand and `keepStanding` is
+   * not said.
+   */
+  async unlink(
+    customer: RecordKey,
+    whose: Whose & { keepStanding: boolean },
+  ): Promise<Standing & { enterpriseGlobalId: string }> {
+    return await this.#context.write(() => {
+      const { link, linkUnusable } = this.#rows.links.known(customer);
+      const name = formatKey(customer);
+      if (link === undefined && linkUnusable !== true)
+        throw refused("unlink.not-linked", `${name} is linked with no enterprise`, "nothing needs to be done");
+      this.#requireNothingOpen(customer, "unlink");
+      const standing = this.#standingOf(customer);
+      const { orders, assignments } = standing;
+      const enterpriseGlobalId = link?.enterpriseGlobalId ?? "";
+      if (orders + assignments > 0 && !whose.keepStanding) {
+        throw refused(
+          "unlink.standing",
+          `${orders} order(s) and ${assignments} assignment(s) of ${name} stand in the enterprise ` +
+            `${enterpriseGlobalId} by this ledger, and nothing would look after them any more`,
+          "end them in the CRM first, or say --keep-standing: they stay on the platform and stay known",
+        );
+      }
+      const { by, reason } = whose;
+      this.#write(customer, "unlinked-by-hand", whose, { enterpriseGlobalId, orders, assignments }, [
+        { type: "unlinked", customer, enterpriseGlobalId, by, reason },
+      ]);
+      return { ...standing, enterpriseGlobalId };
+    });
+  }
+
+  #standingOf(customer: RecordKey): Standing {
+    return {
+      orders: this.#rows.placedOrders.known(customer).placedOrders.size,
+      assignments: this.#rows.assignments.known(customer).assignments.length,
+    };
+  }
+
+  #requireNothingOpen(customer: RecordKey, what: "link" | "unlink"): void {
+    const [open] = this.#journal.openOf(customer);
+    if (open === undefined) return;
+    throw refused(
+      `${what}.open-operation`,
+      `the outcome of ${open.operation.endpoint} on ${open.operation.subject} (${open.id}) is open`,
+      "the next run settles it, or a person where it waits for one: `crm-sync settle list`",
+    );
+  }
+
+  /** All records of the customer are looked at by the next run. */
+  #write(customer: RecordKey, kind: string, { by, reason }: Whose, body: JsonObject, changes: StateChange[]): void {
+    const at = this.#context.now;
+    for (const change of changes) this.#changes.apply(change, at);
+    const subject = `customer:${formatKey(customer)}`;
+    this.#context.audit.append({ at, kind, subject, body: { customer: formatKey(customer), ...body, by, reason } });
+    this.#work.markPending({ customer });
+  }
+}
+
+function refused(code: string, message: string, cure: string): Problem {
+  return new Problem({ code, message, cure, exitCode: exitCodes.usage });
+}

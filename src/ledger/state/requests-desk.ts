@@ -1,0 +1,117 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { standing, subjectOf } from "../../operation/requests.ts";
+import type { ManualRequest, NewRequest, RequestName } from "../../operation/requests.ts";
+import type { LedgerContext } from "../context.ts";
+import { JournalTables } from "../journal/journal-tables.ts";
+import { requestCodes } from "../records/work.ts";
+import type { WorkTables } from "../records/work.ts";
+import type { ChangeTables } from "./changes.ts";
+import type { StateRows } from "./registry.ts";
+import { requireFree, withdrawals } from "./withdrawal.ts";
+
+/** Who asks for something by hand, and why. */
+interface Whose {
+  by: string;
+  reason: string;
+}
+
+/** What people ask for by hand of customers, and take back. */
+export class RequestsDesk {
+  readonly #context: LedgerContext;
+  readonly #rows: StateRows;
+  readonly #changes: ChangeTables;
+  readonly #journal: JournalTables;
+  readonly #work: WorkTables;
+
+  constructor(context: LedgerContext, tables: { rows: StateRows; changes: ChangeTables; work: WorkTables }) {
+    this.#context = context;
+    this.#rows = tables.rows;
+    this.#changes = tables.changes;
+    this.#journal = new JournalTables(context.database);
+    this.#work = tables.work;
+  }
+
+  /**
+   * Writes down what a person asks for of a customer, with an audit entry. Throws a Problem, in the transaction that
+   * would write it, where another customer's request for the same is not done. What the customer waits for otherwise
+   * may be what was asked for before: the next run says it anew.
+   */
+  async ask(customer: RecordKey, requests: readonly NewRequest[], whose: Whose): Promise<void> {
+    await this.#context.write(() => {
+      const at = this.#context.now;
+      this.#requireFree(customer, requests);
+      for (const request of requests) this.#changes.apply({ type: "request-made", customer, request }, at);
+      this.#appendRequests("request-made", customer, requests, whose);
+      if (this.#work.waitsOtherwise(customer, requestCodes)) this.#work.lookAgain(customer);
+    });
+  }
+
+  /** What is asked for of a customer now: people ask and take back while a run is at work on it. */
+  async of(customer: RecordKey): Promise<ManualRequest[]> {
+    return this.#context.read(() => this.#rows.requests.of(customer));
+  }
+
+  /** The subjects under which the same was ever asked for of other customers. */
+  async subjectsElsewhere(
+    customer: RecordKey,
+    requests: readonly Pick<RequestName, "of" | "about">[],
+  ): Promise<string[]> {
+    return this.#context.read(() => {
+      const subjects = requests.flatMap((request) =>
+        this.#rows.requests.elsewhere(customer, request).map((other) => subjectOf(other, request)),
+      );
+      return [...new Set(subjects)];
+    });
+  }
+
+  /** Throws a Problem where another customer's request for the same is not done. */
+  async requireFree(customer: RecordKey, requests: readonly RequestName[]): Promise<void> {
+    this.#context.readTogether(() => this.#requireFree(customer, requests));
+  }
+
+  #requireFree(customer: RecordKey, requests: readonly RequestName[]): void {
+    for (const request of requests) requireFree(customer, request, this.#rows.requests.standing(request));
+  }
+
+  /**
+   * Takes back what a person asked for, with an audit entry. Throws a Problem, in the transaction that would write it,
+   * where a call of it may have left or it is done. What is still not as it was asked to be goes on being told of, and
+   * so does what else the customer waits for: the next run says it anew.
+   */
+  async withdraw(customer: RecordKey, names: readonly RequestName[], whose: Whose): Promise<void> {
+    await this.#context.write(() => {
+      const at = this.#context.now;
+      const open = this.#journal.openOf(customer);
+      for (const change of withdrawals(customer, names, { asked: this.#rows.requests.of(customer), open }))
+        this.#changes.apply(change, at);
+      this.#appendRequests("request-withdrawn", customer, names, whose);
+      const left = this.#rows.requests.of(customer);
+      if (left.every((request) => request.answer === null || standing(request) === "done"))
+        this.#work.endDeferral(customer, requestCodes);
+      this.#work.lookAgain(customer);
+    });
+  }
+
+  #appendRequests(
+    kind: "request-made" | "request-withdrawn",
+    customer: RecordKey,
+    requests: readonly RequestName[],
+    { by, reason }: Whose,
+  ): void {
+    for (const subject of new Set(requests.map((request) => subjectOf(customer, request)))) {
+      const own = requests.filter((request) => subjectOf(customer, request) === subject);
+      this.#context.audit.append({
+        at: this.#context.now,
+        kind,
+        subject,
+        body: {
+          customer: formatKey(customer),
+          requests: own.map(({ of, about, wanted }) => ({ of, about, wanted })),
+          by,
+          reason,
+        },
+      });
+    }
+  }
+}

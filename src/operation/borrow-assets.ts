@@ -1,0 +1,109 @@
+import { z } from "zod";
+import { checked } from "../contract/fits.ts";
+import { borrowRequestSchema } from "../contract/member-center.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { Snapshot } from "../platform/snapshot.ts";
+import { notSendable, plainKind } from "./kind.ts";
+import type { Effect, Evidence, JournalEntry, Kind } from "./kind.ts";
+import { loanSchema } from "./loan-request.ts";
+import { memberDesk, some, withinEnterprise } from "./look-for.ts";
+import type { ShapesOf } from "./shape.ts";
+
+const schemas = {
+  target: z.object({ memberGlobalId: z.string() }),
+  payload: z.object({ borrowedUsbKey: z.string(), assetIDs: z.array(z.string()) }),
+  /** When the lock was asked for: what is asked for again is another operation. */
+  before: z.record(z.string(), z.string()),
+  after: loanSchema,
+  context: loanSchema.extend({ enterpriseGlobalId: z.string(), lock: z.string() }),
+};
+type BorrowShapes = ShapesOf<typeof schemas>;
+
+/** M10 went through, or M8 and M6 show that it is so. */
+function lent(operationId: string, { lock, assets, staff, memberGlobalId }: BorrowShapes["context"]): Effect {
+  const numbers = assets.map(({ number }) => number);
+  return {
+    changes: [
+      { type: "request-answered", of: "loan", about: lock, wanted: "lent", answer: { lent: numbers }, operationId },
+    ],
+    audit: { staff: formatKey(staff), memberGlobalId, lock, assets: numbers },
+  };
+}
+
+/**
+ * M8 says who has the lock, and M6 of every asset whether it is lent; M8 never says which assets are in it. Only both
+ * together prove it; neither together show that nothing of it was done.
+ */
+async function readLoan({ id, context }: JournalEntry<BorrowShapes>, snapshot: Snapshot): Promise<Evidence> {
+  const { enterpriseGlobalId, memberGlobalId, lock, assets } = context;
+  const loans = await snapshot.loans(enterpriseGlobalId);
+  const rows = await snapshot.assets(enterpriseGlobalId);
+  const shown = loans.find((loan) => loan.lock === lock);
+  const away = new Map(rows.map((row) => [row.assetId, row.borrowed]));
+  const into = assets.filter(({ assetId }) => away.get(assetId) === true).map(({ number }) => number);
+  const unseen = assets.filter(({ assetId }) => !away.has(assetId)).map(({ number }) => number);
+  const detail = {
+    call: "M8 and M6",
+    lock: shown === undefined ? "not shown" : shown.lent ? "lent" : "not lent",
+    borrower: shown?.borrower ?? null,
+    lent: into,
+    notShown: unseen,
+  };
+  const effect = lent(id, context);
+  const ours = shown?.lent === true && shown.borrower === memberGlobalId;
+  if (ours && into.length === assets.length) return { kind: "confirmed", effect, detail };
+  const another = shown?.lent === true && shown.borrower !== null && !ours;
+  if (shown !== undefined && (another || !shown.lent) && into.length === 0 && unseen.length === 0)
+    return { kind: "not-found", detail };
+  const reason =
+    `M8: the lock ${lock} is ${detail.lock}${ours ? " to this member" : ""}; M6: ${into.length} of ${assets.length} ` +
+    `assets are lent, ${unseen.length} not shown; no call says which assets are in a lock`;
+  return { kind: "ambiguous", reason, detail, effect };
+}
+
+/**
+ * M10 puts what a member's assets hold into a lock for lending. Nothing returns it, so that one with an unknown outcome
+ * is proven by M8 and M6 before anything else is done.
+ */
+export const borrowAssets: Kind<BorrowShapes> = {
+  ...plainKind,
+  schemas,
+  endpoint: "M10",
+  stages: ["requests"],
+  isSentSparingly: true,
+  cureOfPart: "look on the platform which assets are in the lock, then settle it as --applied",
+  outdates: ["assets"],
+  undone: { how: "impossible", why: "no operation returns a lent lock" },
+  prepare({ operation, wire, facts }) {
+    const request = checked(borrowRequestSchema, wire);
+    if (!request.success) return notSendable(request.error.issues);
+    const context: BorrowShapes["context"] = {
+      ...operation.after,
+      enterpriseGlobalId: facts.link?.enterpriseGlobalId ?? "",
+      lock: request.data.borrowedUsbKey,
+    };
+    const { memberGlobalId, enterpriseGlobalId } = context;
+    return {
+      context,
+      send: async ({ memberCenter }, call) => ({
+        outcome: await memberCenter.borrow(memberGlobalId, request.data, { ...call, enterpriseGlobalId }),
+        conclude: (id) => ({ ...lent(id, context), refused: [] }),
+      }),
+    };
+  },
+  requests: ({ before }) => Object.entries(before).map(([about, askedAt]) => ({ of: "loan", about, askedAt })),
+  read: (entry, snapshot) => readLoan(entry, snapshot),
+  countAsApplied: ({ id, context }) => ({
+    effect: lent(id, context),
+    summary: "The lock counts as lent with all of its assets.",
+  }),
+  lookFor: ({ payload, target, context }) => ({
+    what:
+      `whether the lock ${payload.borrowedUsbKey} is lent to the member ${target.memberGlobalId}, and whether the ` +
+      `assets ${some(context?.assets.map(({ number }) => number) ?? payload.assetIDs)} are in it`,
+    where:
+      `back office of the member-center, borrowed locks of ${withinEnterprise(context)}; ` +
+      "M8 shows the lock, M6 the assets",
+    whom: memberDesk,
+  }),
+};

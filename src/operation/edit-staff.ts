@@ -1,0 +1,149 @@
+import { z } from "zod";
+import type { Json } from "../base/canonical-json.ts";
+import { checked } from "../contract/fits.ts";
+import { editStaffRequestSchema } from "../contract/member-center.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Snapshot } from "../platform/snapshot.ts";
+import { notSendable, plainKind } from "./kind.ts";
+import type { Effect, Evidence, JournalEntry, Kind, SettleFacts } from "./kind.ts";
+import { memberDesk, withinEnterprise } from "./look-for.ts";
+import { isPrivateMarker, privateMarker, references } from "./references.ts";
+import type { ShapesOf } from "./shape.ts";
+import { shownOtherwise } from "./shown-profile.ts";
+import type { ShownField } from "./state/staff-links.ts";
+
+/** Commitments to what the CRM says of a person. */
+const profile = z.object({
+  userName: z.string(),
+  name: z.string(),
+  remark: z.string().nullable(),
+  mobile: z.string().nullable(),
+  departmentId: z.string().nullable(),
+});
+const clearable = z.union([privateMarker, z.literal("")]).optional();
+
+const schemas = {
+  target: z.object({
+    enterpriseGlobalId: z.union([z.string(), references.enterpriseGlobalId]),
+    memberGlobalId: z.string(),
+  }),
+  payload: z.object({
+    userName: privateMarker,
+    departmentId: z.union([z.string(), z.number()]).optional(),
+    name: privateMarker,
+    remark: clearable,
+    passwordMobile: clearable,
+  }),
+  before: profile,
+  after: profile,
+  context: z.object({
+    enterpriseGlobalId: z.string(),
+    memberGlobalId: z.string(),
+    staff: z.object({ namespace: z.string(), id: z.string() }),
+    profile,
+    /** What of it the call says. */
+    sent: z.array(z.enum(["name", "remark", "mobile", "departmentId"])),
+  }),
+};
+type EditStaffShapes = ShapesOf<typeof schemas>;
+
+/**
+ * M2 sets name, note, mobile and department of a member of staff; it needs the account name and leaves it. All that is
+ * known is sent (A41). Whose outcome is unknown is sent again with the same values; what M5 shows of it is looked at
+ * before it counts as agreed.
+ */
+export const editStaff: Kind<EditStaffShapes> = {
+  ...plainKind,
+  schemas,
+  endpoint: "M2",
+  stages: ["staff"],
+  policy: "staff.edited",
+  restsOn: ["A3"],
+  rests: ({ customer }) => [{ row: "A41", about: formatKey(customer) }],
+  whenUnknown: "send-again",
+  mostOddAnswers: 3,
+  cureOfPart: undefined,
+  outdates: ["members"],
+  undone: { how: "exact", by: "M2" },
+  settingsInPayload: ["clearedStaffFields", "leftOutStaffFields"],
+  prepare({ operation, wire, target }) {
+    const request = checked(editStaffRequestSchema, wire);
+    if (!request.success) return notSendable(request.error.issues);
+    const [staff] = operation.records;
+    const context: EditStaffShapes["context"] = {
+      enterpriseGlobalId: z.string().parse(target["enterpriseGlobalId"]),
+      memberGlobalId: z.string().parse(target["memberGlobalId"]),
+      staff: { namespace: staff?.namespace ?? "", id: staff?.id ?? "" },
+      profile: operation.after,
+      sent: sentIn(operation.payload),
+    };
+    return {
+      context,
+      send: async ({ memberCenter }, call) => ({
+        outcome: await memberCenter.editStaff(context.enterpriseGlobalId, context.memberGlobalId, request.data, call),
+        conclude: () => ({ ...edited(operation.customer, context), refused: [] }),
+      }),
+    };
+  },
+  read: readProfile,
+  countAsApplied: ({ operation, context }) => ({
+    effect: edited(operation.customer, context),
+    summary: "Name, note, mobile and department count as sent; the next run compares them with M5.",
+  }),
+  lookFor: ({ context, target }) => ({
+    what:
+      `name, note, mobile and department of the member ${context?.memberGlobalId ?? target.memberGlobalId}, ` +
+      "which should be as the CRM has them",
+    where: `back office of the member-center, staff of ${withinEnterprise(context)}; M5 shows them`,
+    whom: memberDesk,
+  }),
+};
+
+function sentIn({ remark, passwordMobile, departmentId }: EditStaffShapes["payload"]): ShownField[] {
+  return [
+    "name",
+    ...(remark === undefined ? [] : (["remark"] as const)),
+    ...(passwordMobile === undefined ? [] : (["mobile"] as const)),
+    ...(departmentId === undefined ? [] : (["departmentId"] as const)),
+  ];
+}
+
+function edited(customer: RecordKey, context: EditStaffShapes["context"]): Effect {
+  const { staff, memberGlobalId, profile: now, sent: unread } = context;
+  return {
+    changes: [{ type: "staff-edited", staff, customer, profile: { ...now, unread } }],
+    audit: { staff: formatKey(staff), memberGlobalId },
+  };
+}
+
+const erasedMeanwhile =
+  "what was sent of the person was erased from the ledger since, so nobody can tell whether M5 shows it";
+
+/** M5 shows the member with everything that was sent. */
+async function readProfile(
+  entry: JournalEntry<EditStaffShapes>,
+  snapshot: Snapshot,
+  facts: SettleFacts,
+): Promise<Evidence> {
+  const { operation, context } = entry;
+  const { name, remark, passwordMobile, departmentId } = operation.payload;
+  const clear = (value: Json | undefined): string | null | undefined => {
+    const text = isPrivateMarker(value) ? facts.privateValue(value) : value;
+    return typeof text === "string" ? text : undefined;
+  };
+  const members = await snapshot.members(context.enterpriseGlobalId);
+  const member = members.find((item) => item.globalId === context.memberGlobalId && !item.deleted);
+  if (member === undefined) return { kind: "not-found", detail: { call: "M5", member: false } };
+  const otherwise = shownOtherwise(member, {
+    name: clear(name),
+    remark: clear(remark),
+    mobile: clear(passwordMobile),
+    departmentId: departmentId === undefined ? undefined : String(departmentId),
+  });
+  const erased = [name, remark, passwordMobile].some((value) => value !== undefined && clear(value) === undefined);
+  const detail = { call: "M5", member: true, otherwise };
+  if (otherwise.length > 0) return { kind: "not-found", detail };
+  if (erased) return { kind: "ambiguous", reason: erasedMeanwhile, detail };
+  return { kind: "confirmed", effect: edited(operation.customer, context), detail };
+}

@@ -1,0 +1,48 @@
+import type { Resting } from "./assumptions-met.ts";
+import { isAsync } from "./order-call.ts";
+import type { AssetRecord, MerchandiseRecord, OrderShapes, ProductRecord } from "./order-payload.ts";
+
+/** Licence types of which the contract calls the authorization a cloud one (A39). */
+const cloudPrefix = "cloud_";
+
+/** What a purchase (E5, new_buy) rests on, by what is in it. */
+export function restsOfOrder({
+  orderList,
+  syncMode,
+}: Pick<OrderShapes["payload"], "orderList" | "syncMode">): Resting[] {
+  const rests = new Map<string, Resting>();
+  const add = (rest: Resting): void => void rests.set(`${rest.row} ${rest.about ?? ""}`, rest);
+  if (isAsync({ syncMode })) add({ row: "A15" });
+  add({ row: "A17", isMetBySuccess: true });
+  if (orderList.length > 1) add({ row: "A16" });
+  for (const { licenseType, assets } of orderList) {
+    add({ row: "A12", about: licenseType, isMetBySuccess: true, fields: ["customerId"] });
+    if (licenseType.startsWith(cloudPrefix))
+      add({ row: "A39", about: licenseType, isMetBySuccess: true, fields: ["srcLicenseOrderId"] });
+    for (const asset of assets) for (const rest of restsOfAsset(asset)) add(rest);
+  }
+  return [...rests.values()];
+}
+
+function restsOfAsset({ products, merchandises = [] }: AssetRecord): Resting[] {
+  const packages: Resting[] = merchandises.length === 0 ? [] : [{ row: "A23" }, { row: "A24" }];
+  return [...packages, ...[...products, ...merchandises.flatMap(inside)].flatMap(restsOfProduct)];
+}
+
+function inside({ licenseOrderProductList, children }: MerchandiseRecord): ProductRecord[] {
+  return [...licenseOrderProductList, ...(children ?? []).flatMap(inside)];
+}
+
+function restsOfProduct({ trial, timeUnit, productType, limitStartDate, limitEndDate }: ProductRecord): Resting[] {
+  return [
+    { row: "A22", about: `timeUnit ${timeUnit}`, isMetBySuccess: true, fields: ["timeUnit"] },
+    { row: "A22", about: `productType ${productType}`, isMetBySuccess: true, fields: ["productType"] },
+    { row: "A21", about: "limitTimeDuration", isMetBySuccess: true, fields: ["limitTimeDuration"] },
+    ...(trial === 0
+      ? [{ row: "A21" as const, about: "trialEndDate", isMetBySuccess: true as const, fields: ["trialEndDate"] }]
+      : []),
+    ...(limitStartDate === undefined && limitEndDate === undefined
+      ? []
+      : [{ row: "A20" as const, about: "limits of products" }]),
+  ];
+}

@@ -1,0 +1,78 @@
+/**
+ * What is done of a kind of change. `ignore`: nothing, and nothing is said. `report`: nothing, and the record says so.
+ * `hold`: a person approves it first. `apply`: it is done, under limits where it takes something away. `earn`: `hold`
+ * until so many operations of its kind were approved in this ledger, then `apply`.
+ */
+export const policyWords = ["ignore", "report", "hold", "apply", "earn"] as const;
+export type PolicyWord = (typeof policyWords)[number];
+
+type Words<Name extends string> = Readonly<Record<Name, PolicyWord>>;
+
+/** What the configuration says of every kind of change. */
+export interface Policies {
+  readonly enterprises: Words<"update" | "renumbered" | "gone">;
+  readonly orders: Words<
+    "added" | "ended" | "cancelled" | "gone" | "replaced" | "assetChanged" | "moved" | "wording" | "price" | "foundGone"
+  >;
+  readonly staff: Words<"edited" | "left" | "moved">;
+  readonly seats: Words<"revoked">;
+  readonly locks: Words<"locked" | "unlocked">;
+  readonly loans: Words<"lent">;
+  readonly drift: Words<"missing" | "extra" | "different">;
+  /** Whether what is replaced stands until the new form is shown, or goes first. */
+  readonly replacement: "overlap" | "gap";
+  /** So many different operations of a kind must have been approved before `earn` is `apply`. */
+  readonly approvalsToEarn: number;
+}
+
+/** A policy by its place in the configuration: `orders.cancelled`. */
+export type PolicyName =
+  | {
+      [Area in keyof Policies]: Policies[Area] extends Words<infer Name> ? `${Area}.${Name}` : never;
+    }[keyof Policies]
+  | typeof unproven;
+
+/**
+ * What the platform does not show is bought again, and not being shown proves nothing: a person is asked, whatever
+ * `drift.missing` says (`orders.unseen: ask`).
+ */
+export const unproven = "drift.unproven";
+
+const readings: { readonly [Name in PolicyName]: (policies: Policies) => PolicyWord } = {
+  "enterprises.update": ({ enterprises }) => enterprises.update,
+  "enterprises.renumbered": ({ enterprises }) => enterprises.renumbered,
+  "enterprises.gone": ({ enterprises }) => enterprises.gone,
+  "orders.added": ({ orders }) => orders.added,
+  "orders.ended": ({ orders }) => orders.ended,
+  "orders.cancelled": ({ orders }) => orders.cancelled,
+  "orders.gone": ({ orders }) => orders.gone,
+  "orders.replaced": ({ orders }) => orders.replaced,
+  "orders.assetChanged": ({ orders }) => orders.assetChanged,
+  "orders.moved": ({ orders }) => orders.moved,
+  "orders.wording": ({ orders }) => orders.wording,
+  "orders.price": ({ orders }) => orders.price,
+  "orders.foundGone": ({ orders }) => orders.foundGone,
+  "staff.edited": ({ staff }) => staff.edited,
+  "staff.left": ({ staff }) => staff.left,
+  "staff.moved": ({ staff }) => staff.moved,
+  "seats.revoked": ({ seats }) => seats.revoked,
+  "locks.locked": ({ locks }) => locks.locked,
+  "locks.unlocked": ({ locks }) => locks.unlocked,
+  "loans.lent": ({ loans }) => loans.lent,
+  "drift.missing": ({ drift }) => drift.missing,
+  "drift.extra": ({ drift }) => drift.extra,
+  "drift.different": ({ drift }) => drift.different,
+  [unproven]: () => "hold",
+};
+
+/** What the configuration says, for people. */
+export function policyText(name: PolicyName, word: PolicyWord): string {
+  return name === unproven
+    ? "what is not shown is bought again only once a person has looked and said so"
+    : `policies.${name} is ${word}`;
+}
+
+/** What the configuration says under one name. */
+export function policyOf(policies: Policies, name: PolicyName): PolicyWord {
+  return readings[name](policies);
+}

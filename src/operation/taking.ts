@@ -1,0 +1,90 @@
+/** What can be taken away, each counted against the live things of its own kind. */
+export const takenThings = ["seats", "products", "accounts", "locks"] as const;
+export type TakenThing = (typeof takenThings)[number];
+
+/** None of anything. */
+export function noThings(): Record<TakenThing, number> {
+  return { seats: 0, products: 0, accounts: 0, locks: 0 };
+}
+
+/** What an operation takes away, in units that people of the business know. Numbers only, of nobody by name. */
+export type Weight = {
+  /** Asset numbers that somebody holds. */
+  readonly seats: number;
+  readonly products: number;
+  /** Accounts of members of staff. */
+  readonly accounts: number;
+  /** Physical locks that are disabled. */
+  readonly locks: number;
+  /** Of the products, summed. */
+  readonly nodes: number;
+  /** People who hold nothing any more afterwards. */
+  readonly lastAsset: number;
+  /** People who lose something and whom the platform shows as online now. */
+  readonly online: number;
+  /** Locks that are lent and stand for something that is taken. */
+  readonly lent: number;
+};
+
+export const noWeight: Weight = {
+  seats: 0,
+  products: 0,
+  accounts: 0,
+  locks: 0,
+  nodes: 0,
+  lastAsset: 0,
+  online: 0,
+  lent: 0,
+};
+
+/** Whether an operation takes anything away that the limits count: things of its own kind, or what goes along. */
+export function isTaking({ takesAway, weight }: { takesAway: number; weight: Weight }): boolean {
+  return takesAway > 0 || takenThings.some((thing) => weight[thing] > 0);
+}
+
+/** What several operations take away together. */
+export function sumOf(weights: Iterable<Weight>): Weight {
+  let sum = noWeight;
+  for (const weight of weights) {
+    sum = {
+      seats: sum.seats + weight.seats,
+      products: sum.products + weight.products,
+      accounts: sum.accounts + weight.accounts,
+      locks: sum.locks + weight.locks,
+      nodes: sum.nodes + weight.nodes,
+      lastAsset: sum.lastAsset + weight.lastAsset,
+      online: sum.online + weight.online,
+      lent: sum.lent + weight.lent,
+    };
+  }
+  return sum;
+}
+
+/** A number as people read it: `2,011`. */
+export function grouped(count: number): string {
+  return count.toLocaleString("en");
+}
+
+function some(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/**
+ * `12 seats, 3 products with 240 nodes; 4 people lose their last asset, 1 person is online now, 1 lock is lent`; empty
+ * where nothing is taken away.
+ */
+export function weightText(weight: Weight): string {
+  const { seats, products, accounts, locks, nodes, lastAsset, online, lent } = weight;
+  const things = [
+    ...(seats > 0 ? [some(seats, "seat")] : []),
+    ...(products > 0 ? [`${some(products, "product")}${nodes > 0 ? ` with ${some(nodes, "node")}` : ""}`] : []),
+    ...(accounts > 0 ? [some(accounts, "account")] : []),
+    ...(locks > 0 ? [some(locks, "lock")] : []),
+  ];
+  const people = [
+    ...(lastAsset > 0 ? [some(lastAsset, "person loses their last asset", "people lose their last asset")] : []),
+    ...(online > 0 ? [some(online, "person is online now", "people are online now")] : []),
+    ...(lent > 0 ? [some(lent, "lock is lent", "locks are lent")] : []),
+  ];
+  return [things.join(", "), people.join(", ")].filter((part) => part !== "").join("; ");
+}

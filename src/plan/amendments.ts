@@ -1,0 +1,386 @@
+import { formatKey } from "../crm/keys.ts";
+import type { OrderWithTree } from "../operation/desired.ts";
+import type { MeantOperation } from "../operation/operation.ts";
+import type { GoneItem } from "../operation/order-payload.ts";
+import type { OrderStanding, StandingUnit } from "../operation/order-standing.ts";
+import type { Need } from "../operation/shape.ts";
+import type { PolicyName } from "../operation/policy.ts";
+import { amendmentReference } from "../operation/references.ts";
+import type { Known, StateChange } from "../operation/state.ts";
+import type { PlacedOrder } from "../operation/state/placed-orders.ts";
+import type { Block } from "./block.ts";
+import type { PlanOptions } from "./options.ts";
+import { differenceOf, isEmpty } from "./order-difference.ts";
+import type { AddedPart, EndedPart, EndingPolicy, Endings, OrderDifference, ReplacedPart } from "./order-difference.ts";
+import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./order-records.ts";
+import { consider } from "./policy.ts";
+import { wantedForm } from "../operation/state/order-steps.ts";
+import { passwordsWiped } from "../operation/state/secrets.ts";
+
+/** Makes what an E5 says of these assets of an order, or says why it cannot be made as it has to be. */
+export type PurchaseMaker = (
+  order: OrderWithTree,
+  assets: readonly PurchasedAsset[],
+) => Omit<MeantOperation<"place-order">["payload"], "channelOrderId"> | Block;
+
+/** What is to be done so that a placed order stands as the CRM says. */
+export interface Amendment {
+  meant: MeantOperation<"amend-order">[];
+  changes: StateChange[];
+  blocks: Block[];
+  endings: Endings[];
+}
+
+/** What is bought under the number of one unit. */
+export interface Purchase {
+  part: Pick<AddedPart, "asset" | "unit" | "given">;
+  standing: StandingUnit | undefined;
+  products: PlannedProduct[];
+  packages: PlannedPackage[];
+}
+
+/** A placed order with what stands of it and what the CRM says of it now. */
+export interface Placed {
+  order: OrderWithTree;
+  placed: PlacedOrder;
+  standing: OrderStanding;
+}
+
+/**
+ * Plans what makes a placed order stand as the CRM says: what is added is bought (E5) under a channel order number of
+ * its own, what is replaced is bought beside its old form, and what ends is given on to removals. An amount alone is
+ * kept, and nothing is called. Where nothing differs any more, the form counts as agreed.
+ */
+export function planAmendment(
+  given: { known: Pick<Known, "assignments">; sealed?: ReadonlySet<string> | undefined },
+  of: Placed,
+  options: Pick<PlanOptions, "policies">,
+  purchase: PurchaseMaker,
+): Amendment {
+  const { order, standing } = of;
+  const { policies } = options;
+  const amendment: Amendment = { meant: [], changes: [], blocks: [], endings: [] };
+  const isWanted = order.state === "current" && !order.body.cancelled;
+  const [fault] = isWanted ? order.tree.faults : [];
+  if (fault !== undefined) {
+    amendment.blocks.push({ code: `order.${fault.code}`, reason: fault.message, again: false });
+    return amendment;
+  }
+  const held = new Set(given.known.assignments.map((item) => item.assetNumber));
+  const wanted = isWanted ? { assets: order.tree.assets, amount: order.body.amount } : nothingWanted;
+  const difference = differenceOf(standing, wanted, { held });
+  const isSealed = given.sealed?.has(formatKey(order.key)) === true;
+  const wiped = isSealed && !lacksSomething(difference) ? [passwordsWiped(order.key)] : [];
+  if (isEmpty(difference)) {
+    amendment.changes.push(agreed(order), ...wiped);
+    return amendment;
+  }
+  const acts = (policy: PolicyName, what: string): boolean => {
+    const considered = consider(policies, policy, what);
+    if (typeof considered !== "string") amendment.blocks.push(considered);
+    return considered === "act";
+  };
+  const isBuying = buyWhatIsLacking(amendment, of, difference, { policies, acts, make: purchase });
+  endWhatGoes(amendment, of, difference, isBuying, acts);
+  keepPrices(amendment, of, difference, acts);
+  amendment.changes.push(...wiped);
+  if (difference.wording.length > 0) acts("orders.wording", wordingOf(difference));
+  return amendment;
+}
+
+/** What this version of the program leaves to people. */
+export function notEnabled(what: string): Block {
+  return { code: "amendment.not-enabled", reason: `amendment not enabled: ${what}`, again: false };
+}
+
+const nothingWanted = { assets: [], amount: undefined };
+
+/** What stands is what this form says. */
+function agreed({ key, version, state, bodyHash }: OrderWithTree): StateChange {
+  return { type: "order-agreed", order: key, version, bodyHash: wantedForm({ state, bodyHash }) };
+}
+
+/** Whether anything is wanted that does not stand, so that its licence passwords may be needed. */
+function lacksSomething({ added, replaced, assetChanged }: OrderDifference): boolean {
+  return added.length > 0 || replaced.length > 0 || assetChanged.length > 0;
+}
+
+type Acts = (policy: PolicyName, what: string) => boolean;
+
+interface Buying extends Pick<PlanOptions, "policies"> {
+  acts: Acts;
+  make: PurchaseMaker;
+}
+
+/**
+ * Plans what is bought first; each purchase is planned on what stands, so what else there is comes once that is done.
+ * Answers whether something has to be bought, whether it can be or not: what ends waits for that.
+ */
+function buyWhatIsLacking(amendment: Amendment, of: Placed, difference: OrderDifference, buying: Buying): boolean {
+  const { acts, make, policies } = buying;
+  const added = purchasesOf(difference.added, []);
+  const replaced = replacedNow(of, difference, acts);
+  const hasGap = policies.replacement === "gap";
+  if (hasGap && replaced.length > 0 && added.length === 0) {
+    const needs = [{ stage: "endings" as const, subject: subjectOf(of.order) }];
+    const what = replacedText(of, replaced);
+    if (buy(amendment, of, purchasesOf([], replaced), { make, needs, later: "; the old form goes first" }))
+      amendment.endings.push(gapOf(of, replaced, what));
+    return true;
+  }
+  const purchases = hasGap ? added : purchasesOf(difference.added, replaced);
+  if (purchases.length > 0) {
+    const old = `the old form of ${replaced.length} product(s)`;
+    buy(amendment, of, purchases, { make, later: hasGap ? "" : thenGone(replaced, "delete_product", old) });
+    return true;
+  }
+  const changed = assetsChanged(amendment, difference, acts);
+  if (changed === "blocked") return true;
+  if (changed.length > 0) {
+    const later = thenGone(changed, "delete_asset", `the ${changed.length} asset(s) that they take the place of`);
+    buy(amendment, of, changed, { make, policy: "orders.assetChanged", later });
+  }
+  return changed.length > 0;
+}
+
+/** What a purchase is the first step of: the second one is planned once the platform shows that it was done. */
+function thenGone(bought: readonly unknown[], orderType: string, old: string): string {
+  return bought.length === 0 ? "" : `; then: E5 ${orderType} of ${old}, once M7 shows what was bought`;
+}
+
+/** The old form that makes room: nothing of it goes where not all of it can, or the new one cannot be bought. */
+function gapOf(of: Placed, replaced: readonly ReplacedPart[], what: string): Endings {
+  const parts = replaced.map(({ unit, from }) => ({ unit, whole: false, products: from, packages: [] }));
+  const needs = [{ stage: "orders" as const, subject: subjectOf(of.order) }];
+  return { ...endingsOf(of, parts, "orders.replaced", what, needs), isGap: true };
+}
+
+function subjectOf({ key }: OrderWithTree): string {
+  return `order:${formatKey(key)}`;
+}
+
+function endWhatGoes(
+  amendment: Amendment,
+  of: Placed,
+  { ended, superseded }: OrderDifference,
+  isBuying: boolean,
+  acts: Acts,
+): void {
+  const { order } = of;
+  // What is bought may take the place of what ends: a line that got another id, a number that was exchanged.
+  const needs = isBuying ? [{ stage: "orders" as const, subject: subjectOf(order) }] : [];
+  const found = ended.filter((part) => part.products.every((item) => item.found === true));
+  const others = ended.filter((part) => !found.includes(part));
+  if (found.length > 0) {
+    const what = `${partsText(found)} of the order ${formatKey(order.key)} had ended and M7 shows them again`;
+    if (acts("drift.extra", what)) amendment.endings.push(endingsOf(of, found, "drift.extra", what, needs));
+  }
+  if (others.length > 0) {
+    const why: EndingPolicy =
+      order.state === "absent" ? "orders.gone" : order.body.cancelled ? "orders.cancelled" : "orders.ended";
+    const words = { "orders.gone": "is gone from the CRM", "orders.cancelled": "was cancelled", "orders.ended": "" }[
+      why
+    ];
+    const what =
+      words === ""
+        ? `the order ${formatKey(order.key)} has ${partsText(others)} less`
+        : `the order ${formatKey(order.key)} ${words}: ${partsText(others)} would be taken away`;
+    if (acts(why, what)) amendment.endings.push(endingsOf(of, others, why, what, needs));
+  }
+  for (const why of ["orders.replaced", "orders.assetChanged"] as const) {
+    const parts = superseded.filter(({ whole }) => whole === (why === "orders.assetChanged"));
+    if (parts.length === 0) continue;
+    const what = `the old form of ${partsText(parts)} of the order ${formatKey(order.key)} would be taken away`;
+    if (acts(why, what)) amendment.endings.push(endingsOf(of, parts, why, what, []));
+  }
+}
+
+function endingsOf(
+  { standing }: Placed,
+  parts: readonly EndedPart[],
+  why: EndingPolicy,
+  what: string,
+  needs: Need[],
+): Endings {
+  const numbers = parts.flatMap(({ unit, whole }) => (whole && unit.number !== undefined ? [unit.number] : []));
+  return { order: standing, parts, units: new Set(numbers), why, what, needs, isGap: false };
+}
+
+function partsText(parts: readonly EndedPart[]): string {
+  const products = parts.reduce((sum, part) => sum + part.products.length, 0);
+  const units = parts.filter((part) => part.whole).length;
+  return units === 0 ? `${products} product(s)` : `${units} asset(s) and ${products} product(s)`;
+}
+
+function replacedText(of: Placed, replaced: readonly ReplacedPart[]): string {
+  const fields = [...new Set(replaced.flatMap((part) => part.fields))].join(", ");
+  return `${replaced.length} product(s) of the order ${formatKey(of.order.key)} have other terms: ${fields}`;
+}
+
+function replacedNow(of: Placed, { replaced }: OrderDifference, acts: Acts): readonly ReplacedPart[] {
+  return replaced.length > 0 && acts("orders.replaced", replacedText(of, replaced)) ? replaced : [];
+}
+
+/** What is bought under each number: what is added, and the new form of what is replaced. */
+function purchasesOf(added: readonly AddedPart[], replaced: readonly ReplacedPart[]): Purchase[] {
+  const byUnit = new Map<string, Purchase>();
+  const at = (part: Purchase["part"], standing: StandingUnit | undefined): Purchase => {
+    const key = JSON.stringify([part.asset.id, part.unit]);
+    const purchase = byUnit.get(key) ?? { part, standing, products: [], packages: [] };
+    byUnit.set(key, purchase);
+    return purchase;
+  };
+  for (const part of added) {
+    const purchase = at(part, part.standing);
+    purchase.products.push(...part.products);
+    purchase.packages.push(...part.packages);
+  }
+  for (const { asset, unit, to } of replaced) {
+    const purchase = at({ asset, unit: unit.unit, given: undefined }, unit);
+    if ("product" in to) purchase.products.push(to.product);
+    else purchase.packages.push(to.package);
+  }
+  return [...byUnit.values()];
+}
+
+/** Units that take the place of those whose asset is wanted otherwise: no call changes an asset. */
+function assetsChanged(amendment: Amendment, { assetChanged }: OrderDifference, acts: Acts): Purchase[] | "blocked" {
+  const [first] = assetChanged;
+  if (first === undefined) return [];
+  const fields = [...new Set(assetChanged.flatMap((part) => part.fields))].join(", ");
+  if (!acts("orders.assetChanged", `${assetChanged.length} asset(s) are wanted otherwise: ${fields}`)) return [];
+  const kept = assetChanged.find(({ asset, unit }) => asset.assetNumbers.some((number) => number === unit.number));
+  if (kept !== undefined) {
+    const reason =
+      `the asset ${kept.asset.id} is wanted with another ${fields} and with the number ${kept.unit.number} that it ` +
+      "has; no call changes an asset, and a number names one asset";
+    amendment.blocks.push({ code: "order.asset-changed", reason, again: false });
+    return "blocked";
+  }
+  return assetChanged.map(({ asset, newUnit }) => ({
+    part: { asset, unit: newUnit, given: undefined },
+    standing: undefined,
+    products: asset.products,
+    packages: asset.packages,
+  }));
+}
+
+/** How something is bought. `gone`: what it takes the place of; `reason`: why, unless the order has more. */
+interface Purchasing {
+  make: PurchaseMaker;
+  policy?: PolicyName;
+  needs?: Need[];
+  gone?: GoneItem[];
+  reason?: string;
+  /** What goes after it. */
+  later?: string;
+}
+
+/** Plans the E5 of what is bought for an order that is placed; false, with a block, where it cannot be made. */
+export function buy(
+  amendment: Amendment,
+  { order, placed, standing }: Placed,
+  purchases: readonly Purchase[],
+  { make, policy, needs = [], later = "", gone, reason }: Purchasing,
+): boolean {
+  const unknown = purchases.find((item) => item.standing !== undefined && item.standing.number === undefined);
+  if (unknown !== undefined) {
+    const reason =
+      `the asset number of unit ${unknown.part.unit + 1} of the asset ${unknown.part.asset.id} is not known, so ` +
+      "nothing can be bought under it";
+    amendment.blocks.push({ code: "order.number-unknown", reason, again: true });
+    return false;
+  }
+  const made = make(order, purchasedAssets(purchases));
+  if ("code" in made) {
+    amendment.blocks.push(made);
+    return false;
+  }
+  amendment.meant.push({
+    kind: "amend-order",
+    customer: standing.customer,
+    subject: subjectOf(order),
+    records: [{ stream: "orders", ...order.key }],
+    target: {},
+    payload: { ...made, channelOrderId: amendmentReference(order.key) },
+    reason: reason ?? `the order has ${boughtText(purchases)} more in the CRM than stands on the platform${later}`,
+    before: null,
+    after: {
+      lastStep: standing.lastStep,
+      agreed: placed.agreedHash ?? null,
+      version: order.version,
+      bodyHash: order.bodyHash,
+      assets: newAssets(purchases),
+      items: purchases.map(({ part, standing: stood, products, packages }) => ({
+        instanceId: part.asset.id,
+        unit: part.unit,
+        stood: stood !== undefined,
+        products: products.map(({ id }) => id),
+        packages: packages.map(({ id }) => id),
+      })),
+      ...(gone === undefined ? {} : { gone }),
+    },
+    policy,
+    needs,
+  });
+  return true;
+}
+
+function boughtText(purchases: readonly Purchase[]): string {
+  const units = purchases.filter(({ standing }) => standing === undefined).length;
+  const products = purchases.reduce((sum, item) => sum + item.products.length + item.packages.length, 0);
+  return units === 0 ? `${products} product(s)` : `${units} asset(s) with ${products} product(s)`;
+}
+
+/** Units of one asset that get the same things are one asset of the payload. */
+function purchasedAssets(purchases: readonly Purchase[]): PurchasedAsset[] {
+  const groups = new Map<string, PurchasedAsset & { units: number[] }>();
+  for (const { part, products, packages } of purchases) {
+    const { asset, unit } = part;
+    const key = JSON.stringify([asset.id, products.map(({ id }) => id), packages.map(({ id }) => id)]);
+    const group = groups.get(key) ?? { ...asset, products, packages, quantity: 0, units: [] };
+    group.units.push(unit);
+    group.quantity = group.units.length;
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+/** The asset instances whose new units need numbers; those that the CRM gave stand first. */
+function newAssets(purchases: readonly Purchase[]): MeantOperation<"amend-order">["after"]["assets"] {
+  const byAsset = new Map<string, Purchase[]>();
+  for (const item of purchases) {
+    if (item.standing !== undefined) continue;
+    byAsset.set(item.part.asset.id, [...(byAsset.get(item.part.asset.id) ?? []), item]);
+  }
+  return [...byAsset].map(([id, items]) => {
+    const sorted = items.toSorted(
+      (one, other) => Number(one.part.given === undefined) - Number(other.part.given === undefined),
+    );
+    return {
+      id,
+      licenseType: items[0]?.part.asset.licenseType ?? "",
+      quantity: items.length,
+      given: sorted.flatMap(({ part }) => part.given ?? []),
+      units: sorted.map(({ part }) => part.unit),
+    };
+  });
+}
+
+/** Amounts go to no service, so they wait for nothing. */
+function keepPrices(amendment: Amendment, { order, standing }: Placed, difference: OrderDifference, acts: Acts): void {
+  const { price, ...others } = difference;
+  if (price.length === 0 || !acts("orders.price", `${price.length} amount(s) changed`)) return;
+  const items = price.map((item) => ({ product: item.product, from: item.from ?? null, to: item.to ?? null }));
+  const { version } = order;
+  amendment.changes.push({ type: "order-priced", order: order.key, customer: standing.customer, version, items });
+  if (isEmpty({ ...others, price: [] })) amendment.changes.push(agreed(order));
+}
+
+function wordingOf({ wording }: OrderDifference): string {
+  const named = wording
+    .slice(0, 3)
+    .map(({ instanceId, field, from, to }) => `${field} of ${instanceId}: "${from}" is "${to}" now`);
+  const more = wording.length > named.length ? `, and ${wording.length - named.length} more` : "";
+  return `only words changed (${named.join("; ")}${more}), and no call changes them`;
+}

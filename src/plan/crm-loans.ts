@@ -1,0 +1,104 @@
+import { formatKey } from "../crm/keys.ts";
+import type { Desired, DesiredStaff } from "../operation/desired.ts";
+import { theCrm } from "../operation/request.ts";
+import { only } from "../operation/requests.ts";
+import type { Known } from "../operation/state.ts";
+import type { RequestChange } from "../operation/state/requests.ts";
+import type { Block } from "./block.ts";
+import type { CrmWishes } from "./crm-locks.ts";
+import type { Observed } from "./input.ts";
+import { loanOf } from "./lendable.ts";
+import type { PlanOptions } from "./options.ts";
+import { consider } from "./policy.ts";
+import type { Prepared } from "./prepared.ts";
+
+type Given = Pick<Prepared, "customer" | "staff"> & {
+  known: Pick<Known, "staffLinks" | "numbers" | "requests" | "crmAsked">;
+  observed: Pick<Observed, "members" | "assets" | "loans">;
+};
+type Borrow = NonNullable<DesiredStaff["borrows"]>[number];
+
+/** Whether the CRM may want something lent to a person of whom the platform is read: M8 says what can be. */
+export function mayBorrow({ pending, state, body }: Desired<DesiredStaff>): boolean {
+  return pending && state === "current" && (body.borrows ?? []).length > 0;
+}
+
+/** The locks that the CRM wants lent, each asked for once: no operation returns one. */
+export function wishedLoans(given: Given, { policies }: Pick<PlanOptions, "policies">): CrmWishes {
+  const wishes: CrmWishes = { changes: [], blocks: [] };
+  /** Whom each lock is asked for, which only one person can have. */
+  const asked = new Map(
+    only(given.known.requests, "loan")
+      .filter(({ answer }) => answer === null)
+      .map(({ about, details }) => [about, formatKey(details.staff)]),
+  );
+  for (const staff of given.staff.filter(mayBorrow)) {
+    for (const borrow of staff.body.borrows ?? []) {
+      const wished = wishedOf(given, staff, borrow);
+      if (wished === undefined) continue;
+      const key = formatKey(staff.key);
+      const ruled = consider(policies, "loans.lent", `the CRM wants the lock ${borrow.lock} lent to ${key}`);
+      if (ruled === "nothing") continue;
+      if (ruled !== "act") wishes.blocks.push([key, ruled]);
+      else if ("code" in wished) wishes.blocks.push([key, wished]);
+      else if (asked.has(borrow.lock)) wishes.blocks.push([key, askedFor(borrow.lock, asked.get(borrow.lock))]);
+      else {
+        asked.set(borrow.lock, key);
+        wishes.changes.push(wished);
+      }
+    }
+  }
+  return wishes;
+}
+
+/** What is asked for, why it cannot be, or nothing where the CRM asked for exactly this before or M8 and M6 show it. */
+function wishedOf(given: Given, staff: Desired<DesiredStaff>, borrow: Borrow): RequestChange | Block | undefined {
+  const { known, observed, customer } = given;
+  const memberGlobalId = known.staffLinks.get(formatKey(staff.key))?.memberGlobalId;
+  const { members, assets, loans } = observed;
+  if (memberGlobalId === undefined || members === undefined || assets === undefined || loans === undefined)
+    return { code: "loan.not-read", reason: "the platform was not read for what is to be lent yet", again: true };
+  const numbers = borrow.assets.flatMap((claim) => {
+    if ("assetNumber" in claim) return [claim.assetNumber];
+    const held = known.numbers.filter(
+      ({ namespace, instanceId, number }) =>
+        instanceId === claim.instanceId &&
+        namespace === staff.key.namespace &&
+        assets.some((asset) => asset.assetNum === number && asset.holder === memberGlobalId),
+    );
+    return held.length === 0 ? [`of ${claim.instanceId}`] : held.map(({ number }) => number);
+  });
+  if (wasAsked(given, staff, borrow.lock, numbers)) return undefined;
+  const lent = loans.find((row) => row.lock === borrow.lock && row.lent);
+  const isInto = (number: string): boolean => assets.some((asset) => asset.assetNum === number && asset.borrowed);
+  if (lent?.borrower === memberGlobalId && numbers.every(isInto)) return undefined;
+  const loan = loanOf({ staff: staff.key, memberGlobalId, lock: borrow.lock, numbers }, { members, assets, loans });
+  if ("code" in loan) return loan;
+  return {
+    type: "request-made",
+    customer,
+    request: {
+      of: "loan",
+      about: borrow.lock,
+      wanted: "lent",
+      details: loan,
+      by: theCrm,
+      reason: `staff ${formatKey(staff.key)}`,
+      askedAt: staff.since,
+    },
+  };
+}
+
+function askedFor(lock: string, whom = "somebody"): Block {
+  return { code: "loan.lock-asked", reason: `the lock ${lock} is to be lent to ${whom} already`, again: true };
+}
+
+function wasAsked({ known }: Given, { key }: Desired<DesiredStaff>, lock: string, numbers: readonly string[]): boolean {
+  return known.crmAsked.some(
+    (asked) =>
+      asked.of === "loan" &&
+      asked.about === lock &&
+      formatKey(asked.details.staff) === formatKey(key) &&
+      new Set(asked.details.assets.map(({ number }) => number)).symmetricDifference(new Set(numbers)).size === 0,
+  );
+}

@@ -1,0 +1,118 @@
+import { lockProblem } from "../contract/limits.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { Asset } from "../crm/model.ts";
+import type { OrderWithTree } from "../operation/desired.ts";
+import type { PrivateMarker } from "../operation/references.ts";
+import { theCrm } from "../operation/request.ts";
+import type { Policies } from "../operation/policy.ts";
+import { only } from "../operation/requests.ts";
+import type { Known, StateChange } from "../operation/state.ts";
+import type { Block, BlockedRecord } from "./block.ts";
+import type { PlanOptions } from "./options.ts";
+import { consider } from "./policy.ts";
+import type { Prepared } from "./prepared.ts";
+
+type Given = Pick<Prepared, "customer" | "orders" | "standings"> & {
+  known: Pick<Known, "placedOrders" | "numbers" | "requests" | "crmAsked">;
+};
+type Options = Pick<PlanOptions, "policies" | "takingBlocked">;
+
+/** What the CRM comes to ask for, and why it does not. */
+export interface CrmWishes {
+  changes: StateChange[];
+  blocks: BlockedRecord[];
+}
+
+/**
+ * The locks that the CRM wants switched: the flag of an asset of a placed order differs from what the CRM asked for
+ * last. What a person asked for since the order has this form stands until the flag changes again.
+ */
+export function wishedLocks(given: Given, options: Options): CrmWishes {
+  const wishes: CrmWishes = { changes: [], blocks: [] };
+  for (const order of given.orders) {
+    const key = formatKey(order.key);
+    const placed = given.known.placedOrders.get(key);
+    if (placed === undefined || order.state !== "current" || order.body.cancelled) continue;
+    if (formatKey(placed.customer) !== formatKey(given.customer)) continue;
+    for (const asset of order.tree.assets) {
+      const wished = wishedOf(given, order, asset, options);
+      if ("code" in wished) wishes.blocks.push([key, wished]);
+      else wishes.changes.push(...wished);
+    }
+  }
+  return wishes;
+}
+
+/**
+ * The CRM's flags where the ledger was built anew: they count as asked for, and nothing is sent for them, since no
+ * reading shows whether a lock is disabled, and a person may have enabled it since.
+ */
+export function heardLocks(given: Given, policies: Policies): { changes: StateChange[]; told: string[] } {
+  const asking: Policies = { ...policies, locks: { ...policies.locks, locked: "apply" } };
+  const { changes } = wishedLocks(given, { policies: asking, takingBlocked: undefined });
+  const made = changes.flatMap((change) => (change.type === "request-made" ? [change] : []));
+  return {
+    changes: made.flatMap((change): StateChange[] => {
+      const { of, about } = change.request;
+      return [change, { type: "request-withdrawn", customer: given.customer, of, about }];
+    }),
+    told: made.map(
+      ({ request: { about, reason } }) =>
+        `the CRM wants the lock ${about} disabled (${reason}); whether it is, nothing shows`,
+    ),
+  };
+}
+
+function wishedOf(
+  given: Given,
+  order: OrderWithTree,
+  asset: Asset<PrivateMarker>,
+  { policies, takingBlocked }: Options,
+): StateChange[] | Block {
+  if (asset.locked === undefined) return [];
+  const wanted = asset.locked ? "locked" : "unlocked";
+  const numbers = numbersOf(given, order, asset).filter((number) => isNew(given, order, number, wanted));
+  if (numbers.length === 0) return [];
+  const named = `the asset instance ${asset.id}`;
+  for (const assetNum of numbers) {
+    const problem = lockProblem({ assetNum, licenseType: asset.licenseType, largeCustomer: false });
+    if (problem !== undefined)
+      return { code: "asset.wrong-type", reason: `the CRM wants ${named} ${wanted}: ${problem}`, again: false };
+  }
+  const ruled = consider(policies, `locks.${wanted}`, `the CRM wants ${named} ${wanted}`);
+  if (ruled === "nothing") return [];
+  if (ruled !== "act") return ruled;
+  if (wanted === "locked" && takingBlocked !== undefined) return takingBlocked;
+  const details = { licenseType: asset.licenseType, largeCustomer: false };
+  const common = { of: "lock" as const, wanted, details, by: theCrm, askedAt: order.since } as const;
+  return numbers.map((about) => ({
+    type: "request-made",
+    customer: given.customer,
+    request: { ...common, about, reason: `order ${formatKey(order.key)}` },
+  }));
+}
+
+/**
+ * The numbers of the units of an asset that stand. What the CRM says is its number may be of an order that is not
+ * bought, or of another customer: a lock is switched only where this ledger fixed its number to this order.
+ */
+function numbersOf({ known, standings }: Given, { key }: OrderWithTree, asset: Asset<PrivateMarker>): string[] {
+  const fixed = known.numbers.filter(
+    (item) => item.instanceId === asset.id && item.orderId === key.id && item.namespace === key.namespace,
+  );
+  const standing = standings?.get(formatKey(key));
+  if (standing === undefined) return fixed.flatMap(({ number, unit }) => (unit < asset.quantity ? [number] : []));
+  if ("lost" in standing) return [];
+  const own = new Set(fixed.map(({ number }) => number));
+  return standing.units.flatMap(({ instanceId, number }) =>
+    instanceId === asset.id && number !== undefined && own.has(number) ? [number] : [],
+  );
+}
+
+/** Whether the CRM says something else of a lock than it said last, and nobody said otherwise since. */
+function isNew({ known }: Given, { since }: OrderWithTree, number: string, wanted: "locked" | "unlocked"): boolean {
+  const last = known.crmAsked.find((asked) => asked.of === "lock" && asked.about === number)?.wanted ?? "unlocked";
+  if (last === wanted) return false;
+  const live = only(known.requests, "lock").find(({ about }) => about === number);
+  return live === undefined || live.by === theCrm || live.askedAt <= since;
+}

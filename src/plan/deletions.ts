@@ -1,0 +1,89 @@
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { missingAssumptions } from "../contract/assumptions/missing.ts";
+import type { DesiredCustomer } from "../operation/desired.ts";
+import type { DeleteRecord } from "../operation/deletion.ts";
+import type { Policies } from "../operation/policy.ts";
+import type { Block } from "./block.ts";
+import { everywhere } from "./removal-everywhere.ts";
+import { callsOf } from "./removal-calls.ts";
+import type { RemovalCall } from "./removal-calls.ts";
+import type { Removal, RemovalPart, Removing } from "./removal-parts.ts";
+import { customerFields, productsOf, removal } from "./removal-records.ts";
+
+/** The delete orders of one CRM order, or why they cannot be made as they have to be. */
+export function deletionsOf(
+  removing: Removing,
+  parts: readonly RemovalPart[],
+  policies: Policies,
+): { meant: Removal[]; blocks: Block[] } {
+  const { given, settings, limits } = removing;
+  if (parts.length === 0) return { meant: [], blocks: [] };
+  const body = given.desiredCustomer?.body;
+  const lacking = lackingOf(body, settings);
+  if (body === undefined || lacking !== undefined) return { meant: [], blocks: [lacking ?? unknownCustomer] };
+  const blocks: Block[] = [];
+  const meant: Removal[] = [];
+  for (const part of parts) {
+    for (const item of part.rows) {
+      if (item.isOwned) continue;
+      const made = everywhere(removing, body, part, item);
+      if ("code" in made) blocks.push(made);
+      else meant.push(made);
+    }
+  }
+  for (const call of callsOf(parts, policies, limits)) meant.push(deletion(removing, body, call));
+  const [missing] = missingAssumptions(settings, "E5", limits.uses);
+  if (missing === undefined) return { meant, blocks };
+  const { key, row, choices } = missing;
+  const reason = `the setting assumptions.${key} (${row}) has no value: ${choices.join(" or ")}`;
+  return { meant: [], blocks: [{ code: "assumption.missing", reason, again: true }] };
+}
+
+const unknownCustomer: Block = {
+  code: "customer.unknown",
+  reason: "the CRM has not given the order's customer yet",
+  again: true,
+};
+
+const listedFields = ["adminName", "adminAccount", "adminEmail", "adminMobile"] as const;
+const fullFields = [...listedFields, "purchaserMobile", "address"] as const;
+
+function lackingOf(body: DesiredCustomer | undefined, { deleteShape }: AssumptionSettings): Block | undefined {
+  if (body === undefined) return undefined;
+  const lacking = (deleteShape === "full" ? fullFields : listedFields).filter((field) => body[field] === undefined);
+  if (lacking.length === 0) return undefined;
+  const reason = `nothing can be deleted for the customer yet: the CRM gives no ${lacking.join(", ")}`;
+  return { code: "customer.not-orderable", reason, again: true };
+}
+
+function deletion(removing: Removing, body: DesiredCustomer, { ending, packaged, batches }: RemovalCall): Removal {
+  const { settings } = removing;
+  const takesAssets = batches.some((batch) => batch.asset);
+  const kind = packaged ? "delete-package-products" : takesAssets ? "delete-assets" : "delete-products";
+  const groups = new Map<string, Omit<DeleteRecord, "sequence">>();
+  for (const batch of batches) {
+    for (const licenseOrderId of new Set(batch.rows.map((item) => item.row.licenseOrderId ?? ""))) {
+      const { licenseType } = batch.unit;
+      const orderType = batch.asset ? "delete_asset" : "delete_product";
+      const name = JSON.stringify([orderType, licenseType, licenseOrderId]);
+      const group: Omit<DeleteRecord, "sequence"> = groups.get(name) ?? {
+        ...customerFields(removing, body, licenseType),
+        srcLicenseOrderId: licenseOrderId,
+        licenseType,
+        orderType,
+        assets: [],
+      };
+      groups.set(name, group);
+      const rows = batch.rows.filter((item) => item.row.licenseOrderId === licenseOrderId);
+      group.assets.push(
+        batch.asset
+          ? { assetNos: [batch.number] }
+          : { assetNos: [batch.number], products: productsOf(rows, removing.limits) },
+      );
+    }
+  }
+  const records = [...groups]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, group], index) => ({ ...group, sequence: settings.sequenceBase + index }));
+  return removal(removing, ending, kind, batches, records);
+}

@@ -1,0 +1,105 @@
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { Operation } from "../operation/operation.ts";
+import { policyOf } from "../operation/policy.ts";
+import type { Policies } from "../operation/policy.ts";
+import { kindOf } from "../operation/registry.ts";
+import { isTaking } from "../operation/taking.ts";
+import type { LoadedCustomer } from "./input.ts";
+import type { HeldFor, Taking } from "./limits.ts";
+
+/** So often in a row a record may come back to a form that it had shortly before until a person is asked. */
+const mostFlips = 5;
+
+type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt">;
+
+/** What stands of a customer's operations, by hash: what a person approved, and what limits hold since a run before. */
+export interface Said {
+  approved: ReadonlySet<string>;
+  standing: ReadonlyMap<string, HeldFor>;
+}
+
+/** What the gate of a run has to see of a plan before anything of it is carried out. */
+export class Gated {
+  readonly #policies: Policies;
+  /** What a person is told of records that the CRM turns to and fro, by stream and key. */
+  readonly #flips: ReadonlyMap<string, string>;
+  readonly #rebuilt: boolean;
+
+  constructor(policies: Policies, records: Judged) {
+    this.#policies = policies;
+    this.#flips = flipsOf(records);
+    this.#rebuilt = records.rebuilt === true;
+  }
+
+  /** The operations that a limit or a policy may hold. */
+  of(operations: readonly Operation[]): Operation[] {
+    return operations.filter((operation) => this.#has(operation));
+  }
+
+  #has(operation: Operation): boolean {
+    if (isTaking(operation) || kindOf(operation).approvedAlone) return true;
+    if (this.#flipsOf(operation) !== undefined || (this.#rebuilt && makes(operation))) return true;
+    if (operation.policy === undefined) return false;
+    const word = policyOf(this.#policies, operation.policy);
+    return word === "hold" || word === "earn";
+  }
+
+  /** Of what the CRM asks for, what asks counts; what a person asks for waits for no other person. */
+  #flipsOf({ records, stage, policy }: Operation): string | undefined {
+    if (this.#flips.size === 0 || (stage === "requests" && policy === undefined)) return undefined;
+    for (const record of records) {
+      if (stage === "requests" && record.stream === "customers") continue;
+      const told = this.#flips.get(nameOf(record.stream, record));
+      if (told !== undefined) return told;
+    }
+    return undefined;
+  }
+
+  /** An operation as the limits and the policies judge it, with what a person said of it before. */
+  taking(operation: Operation, { approved, standing }: Said): Taking {
+    const { takes, approvedAlone } = kindOf(operation);
+    const { customer, hash, kind, policy, takesAway, weight, reason, records } = operation;
+    return {
+      customer,
+      hash,
+      kind,
+      policy,
+      thing: takes,
+      count: takesAway,
+      weight,
+      reason,
+      approved: approved.has(hash),
+      alone: approvedAlone,
+      flips: this.#flipsOf(operation),
+      records,
+      stands: standing.get(hash),
+      rebuilt: this.#rebuilt && makes(operation),
+    };
+  }
+}
+
+/** What makes enterprises and accounts, and what buys. */
+const making: ReadonlySet<Operation["endpoint"]> = new Set(["E1", "E2", "E5", "M1"]);
+
+/** Whether an operation makes something that nothing takes back, so that it is held after a rebuild. */
+export function makes({ endpoint, takesAway }: Pick<Operation, "endpoint" | "takesAway">): boolean {
+  return making.has(endpoint) && takesAway === 0;
+}
+
+function flipsOf({ desiredCustomer, orders, staff }: Judged): ReadonlyMap<string, string> {
+  const told = new Map<string, string>();
+  const look = (stream: Stream, word: string, record: { key: RecordKey; flips?: number | undefined }): void => {
+    const { key, flips = 0 } = record;
+    if (flips < mostFlips) return;
+    told.set(nameOf(stream, key), `the CRM changed ${word} ${formatKey(key)} to and fro ${flips} times in a row`);
+  };
+  if (desiredCustomer !== undefined) look("customers", "customer", desiredCustomer);
+  for (const order of orders) look("orders", "order", order);
+  for (const person of staff) look("staff", "person", person);
+  return told;
+}
+
+function nameOf(stream: Stream, key: RecordKey): string {
+  return `${stream} ${formatKey(key)}`;
+}

@@ -1,0 +1,89 @@
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
+import { formatKey } from "../crm/keys.ts";
+import { isReference } from "../operation/references.ts";
+import type { Reference } from "../operation/references.ts";
+import { kindOf } from "../operation/registry.ts";
+import type { Operation } from "../operation/operation.ts";
+import type { Need } from "../operation/shape.ts";
+import type { Block } from "./block.ts";
+
+/**
+ * What of a plan goes on without some of it (`left`): all but what needs something of that, or something that is not
+ * there at all, and what needs one of those.
+ */
+export function goingWithout(operations: readonly Operation[], left: readonly Operation[]): Operation[] {
+  const gone = [...left];
+  let going = [...operations];
+  for (;;) {
+    const isMet = (need: Need): boolean => going.some(isFor(need)) && !gone.some(isFor(need));
+    const waiting = going.filter(({ needs }) => !needs.every(isMet));
+    if (waiting.length === 0) return going;
+    gone.push(...waiting);
+    going = going.filter((operation) => !waiting.includes(operation));
+  }
+}
+
+function isFor({ stage, subject }: Need): (operation: Operation) => boolean {
+  return (operation) => operation.stage === stage && operation.subject === subject;
+}
+
+/** Why an operation waits that does not go on without another one. */
+export function waitsForNeeds({ needs }: Pick<Operation, "needs">): Block {
+  const named = [...new Set(needs.map(({ subject }) => subject))].join(" and ");
+  const reason =
+    `it is done only together with what is planned for ${named}, and that cannot be done yet: nothing is taken away ` +
+    "before what takes its place is bought";
+  return { code: "operation.waits", reason, again: true };
+}
+
+/**
+ * Which operations of one customer's plan each of them needs to be done before, both by hash: what it says itself, who
+ * makes what it refers to, and who frees an asset number that it gives.
+ */
+export function needsOf(operations: readonly Operation[]): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    operations.map((operation) => {
+      const asks = referencesIn([operation.target, operation.payload]);
+      const granted = new Set(kindOf(operation).granted(operation));
+      const needed = operations.filter(
+        (other) =>
+          other !== operation &&
+          (operation.needs.some((need) => isFor(need)(other)) ||
+            asks.some((reference) => makes(other, reference)) ||
+            kindOf(other)
+              .freed(other)
+              .some((number) => granted.has(number))),
+      );
+      return [operation.hash, needed.map(({ hash }) => hash)];
+    }),
+  );
+}
+
+function referencesIn(value: Json): Reference[] {
+  if (isReference(value)) return [value];
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  return isJsonObject(value) ? Object.values(value).flatMap((item) => referencesIn(item ?? null)) : [];
+}
+
+/** Whether an operation makes known what a reference stands for. */
+function makes(operation: Operation, reference: Reference): boolean {
+  const kind = kindOf(operation);
+  switch (reference.$ref) {
+    case "enterpriseGlobalId":
+    case "customerId":
+      return kind.claims === "enterprise";
+    case "memberGlobalId":
+      return kind.newAccounts(operation).some((staff) => formatKey(staff) === reference.of);
+    case "assetNumber":
+    case "licenseOrderId":
+      return kind.assets(operation).length > 0 && operation.records.some((order) => isOf(order, reference.of));
+    default:
+      return false;
+  }
+}
+
+/** Whether a unit or an instance, as a reference names it, is one of an order. */
+function isOf({ namespace, id }: { namespace: string; id: string }, of: string): boolean {
+  return of.startsWith(`${JSON.stringify([namespace, id]).slice(0, -1)},`);
+}

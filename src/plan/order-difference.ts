@@ -1,0 +1,396 @@
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
+import type { Money } from "../crm/model.ts";
+import { productsUnder, termsOf } from "../operation/order-standing.ts";
+import type { Need } from "../operation/shape.ts";
+import type { OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "../operation/order-standing.ts";
+import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./order-records.ts";
+
+/** What the CRM wants of an order for one customer. No assets: nothing, since it was cancelled, is gone, or moved. */
+export interface WantedOrder {
+  assets: readonly PlannedAsset[];
+  amount: Money | undefined;
+}
+
+/** What is to be bought under one asset number. */
+export interface AddedPart {
+  asset: PlannedAsset;
+  unit: number;
+  /** The unit that stands; undefined where the whole unit is new. */
+  standing: StandingUnit | undefined;
+  /** The number that the CRM gave to a new unit. */
+  given: string | undefined;
+  /** Those of the asset's own that do not stand in the unit. */
+  products: readonly PlannedProduct[];
+  /** Outermost packages that do not stand in it. */
+  packages: readonly PlannedPackage[];
+}
+
+/** What of one unit nobody wants any more. */
+export interface EndedPart {
+  unit: StandingUnit;
+  /** The unit itself goes with everything that stands in it; else it stays, also where nothing is left in it. */
+  whole: boolean;
+  products: readonly StandingProduct[];
+  /** Packages among whose products these are (A42). */
+  packages: readonly StandingPackage[];
+  /** What stands in its place: nothing goes before all of that is shown as it was bought. */
+  by?: Replacing | undefined;
+}
+
+/** What of one unit takes the place of something, each product by its own purchase. None: not all of it stands. */
+export interface Replacing {
+  unit: StandingUnit;
+  products: readonly StandingProduct[];
+}
+
+/** A product or package that is wanted with other terms than it stands with. */
+export interface ReplacedPart {
+  asset: PlannedAsset;
+  unit: StandingUnit;
+  /** All forms that stand. */
+  from: readonly StandingProduct[];
+  to: { product: PlannedProduct } | { package: PlannedPackage };
+  /** Names of the terms that differ. */
+  fields: readonly string[];
+}
+
+/** The old form of what stands in the wanted form too. */
+export interface SupersededPart extends EndedPart {
+  by: Replacing;
+}
+
+/** A unit whose asset is wanted with other terms; no call changes an asset. */
+export interface AssetPart {
+  asset: PlannedAsset;
+  unit: StandingUnit;
+  /** Of the unit that takes its place. */
+  newUnit: number;
+  fields: readonly string[];
+}
+
+/** A name that differs and nothing else. */
+export interface WordingChange {
+  instanceId: string;
+  field: string;
+  from: string;
+  to: string;
+}
+
+/** An amount that differs; `product: null` is the order's own. */
+export interface PriceChange {
+  product: string | null;
+  from: Money | undefined;
+  to: Money | undefined;
+}
+
+export interface OrderDifference {
+  added: AddedPart[];
+  ended: EndedPart[];
+  replaced: ReplacedPart[];
+  superseded: SupersededPart[];
+  assetChanged: AssetPart[];
+  wording: WordingChange[];
+  price: PriceChange[];
+}
+
+/** The policies by which something of an order is taken away. */
+export type EndingPolicy =
+  | `orders.${"ended" | "cancelled" | "gone" | "replaced" | "assetChanged" | "moved"}`
+  | "drift.extra";
+
+/** What of an order is to be taken away, and by which policy: what removals are planned from. */
+export interface Endings {
+  order: OrderStanding;
+  parts: readonly EndedPart[];
+  /** Asset numbers of units that go whole, where they are known. */
+  units: ReadonlySet<string>;
+  why: EndingPolicy;
+  /** In words, for the reason of what is done, or of why it waits. */
+  what: string;
+  /** What is bought in its place, by this order or another one: nothing of it goes without that. */
+  needs: Need[];
+  /** What is bought in their place waits until they are gone. */
+  isGap: boolean;
+}
+
+/**
+ * What has to happen so that what stands of an order is what the CRM wants. `held`: asset numbers that somebody holds,
+ * which go last where there are too many; `reserved`: units whose place no new one takes.
+ */
+export function differenceOf(
+  standing: OrderStanding,
+  wanted: WantedOrder,
+  facts: { held: ReadonlySet<string>; reserved?: readonly StandingUnit[] },
+): OrderDifference {
+  const difference: OrderDifference = {
+    added: [],
+    ended: [],
+    replaced: [],
+    superseded: [],
+    assetChanged: [],
+    wording: [],
+    price: [],
+  };
+  const byInstance = new Map<string, StandingUnit[]>();
+  for (const unit of standing.units)
+    byInstance.set(unit.instanceId, [...(byInstance.get(unit.instanceId) ?? []), unit]);
+  for (const asset of wanted.assets) {
+    compareUnits(difference, asset, byInstance.get(asset.id) ?? [], facts);
+    byInstance.delete(asset.id);
+  }
+  for (const units of byInstance.values()) difference.ended.push(...units.flatMap(endedUnit));
+  if (wanted.assets.length > 0 && !isSame(standing.amount, wanted.amount))
+    difference.price.push({ product: null, from: standing.amount, to: wanted.amount });
+  difference.price = onceEach(difference.price, (item) => item.product);
+  difference.wording = onceEach(difference.wording, (item) => `${item.instanceId} ${item.field}`);
+  return difference;
+}
+
+/** Whether nothing at all differs. */
+export function isEmpty(difference: OrderDifference): boolean {
+  return Object.values(difference).every((parts: readonly unknown[]) => parts.length === 0);
+}
+
+function compareUnits(
+  difference: OrderDifference,
+  asset: PlannedAsset,
+  units: readonly StandingUnit[],
+  { held, reserved = [] }: { held: ReadonlySet<string>; reserved?: readonly StandingUnit[] },
+): void {
+  const given = new Set(asset.assetNumbers);
+  const ranked = units.toSorted((one, other) => rankOf(one, given, held) - rankOf(other, given, held));
+  const fitting = ranked.filter((unit) => changedTerms(unit, asset).length === 0);
+  const others = ranked.filter((unit) => !fitting.includes(unit));
+  const standingNumbers = new Set(units.map((unit) => unit.number));
+  // A number that the CRM gives and no unit has comes with a unit of its own, and another unit makes room, unless it
+  // may be that of a unit whose number is not known.
+  const unknown = units.filter((unit) => unit.number === undefined).length;
+  const missing = [...given].filter((number) => !standingNumbers.has(number)).slice(unknown);
+  const kept = fitting.slice(0, Math.max(0, asset.quantity - missing.length));
+  const free = freeUnits([...units, ...reserved.filter((unit) => unit.instanceId === asset.id)]);
+  const fresh = (): number => {
+    const { value } = free.next();
+    return value;
+  };
+  // So many of the others stay until there is another unit in the place of each.
+  const lacks = Math.max(0, asset.quantity - kept.length);
+  const changed = others.slice(0, Math.max(0, lacks - missing.length));
+  for (const unit of kept) compareContents(difference, asset, unit);
+  for (const number of missing.slice(0, asset.quantity)) addUnit(difference, asset, fresh(), number);
+  for (const unit of changed)
+    difference.assetChanged.push({ asset, unit, newUnit: fresh(), fields: changedTerms(unit, asset) });
+  const lacking = asset.quantity - Math.min(missing.length, asset.quantity) - kept.length - changed.length;
+  for (let count = 0; count < lacking; count += 1) addUnit(difference, asset, fresh(), undefined);
+  for (const [index, unit] of fitting.slice(kept.length).entries()) {
+    const by = exchangedFor(unit, kept, given)[index];
+    difference.ended.push(...endedUnit(unit).map((part) => (by === undefined ? part : { ...part, by: wholeOf(by) })));
+  }
+  for (const [index, unit] of others.slice(lacks).entries()) {
+    const by = kept[index];
+    if (by === undefined) difference.ended.push(...endedUnit(unit));
+    else difference.superseded.push(...endedUnit(unit).map((part) => ({ ...part, by: wholeOf(by) })));
+  }
+}
+
+/** Units that another purchase brought under numbers that the CRM gives, in the place of one that it gives no more. */
+function exchangedFor(
+  old: StandingUnit,
+  kept: readonly StandingUnit[],
+  given: ReadonlySet<string>,
+): readonly StandingUnit[] {
+  if (old.number === undefined || given.has(old.number)) return [];
+  const purchases = new Set(old.products.map((item) => item.channelOrderId));
+  return kept.filter(
+    ({ number, products }) =>
+      number !== undefined && given.has(number) && !products.some((item) => purchases.has(item.channelOrderId)),
+  );
+}
+
+function wholeOf(unit: StandingUnit): Replacing {
+  return { unit, products: unit.products };
+}
+
+/**
+ * Which units stay where there are too many: those whose number the CRM gives, those whose number nobody knows where it
+ * gives any, those that are held, the lower ones.
+ */
+function rankOf({ number, unit }: StandingUnit, given: ReadonlySet<string>, held: ReadonlySet<string>): number {
+  const places = [
+    number !== undefined && given.has(number),
+    number === undefined && given.size > 0,
+    number !== undefined && held.has(number),
+    true,
+  ];
+  return places.indexOf(true) * 1_000_000 + unit;
+}
+
+/** Indexes that no unit has, the smallest first. */
+function* freeUnits(units: readonly StandingUnit[]): Generator<number, never> {
+  const taken = new Set(units.map((unit) => unit.unit));
+  for (let unit = 0; ; unit += 1) if (!taken.has(unit)) yield unit;
+}
+
+function addUnit(difference: OrderDifference, asset: PlannedAsset, unit: number, given: string | undefined): void {
+  const { products, packages } = asset;
+  difference.added.push({ asset, unit, standing: undefined, given, products, packages });
+}
+
+/** A unit in which nothing stands any more has nothing that could be taken away. */
+function endedUnit(unit: StandingUnit): EndedPart[] {
+  const { products, packages } = unit;
+  return products.length === 0 ? [] : [{ unit, whole: true, products, packages }];
+}
+
+function compareContents(difference: OrderDifference, asset: PlannedAsset, unit: StandingUnit): void {
+  const products: PlannedProduct[] = [];
+  const packages: PlannedPackage[] = [];
+  const ended: StandingProduct[] = [];
+  const own = groupBy(
+    unit.products.filter((item) => item.packageId === undefined),
+    (item) => item.product.id,
+  );
+  for (const product of asset.products) {
+    const forms = own.get(product.id);
+    own.delete(product.id);
+    if (forms === undefined) products.push(product);
+    else compareProduct(difference, { asset, unit }, forms, product);
+  }
+  for (const forms of own.values()) ended.push(...forms);
+  const standing = groupBy(unit.packages, ({ item }) => item.id);
+  for (const item of asset.packages) {
+    const forms = standing.get(item.id);
+    standing.delete(item.id);
+    if (forms === undefined) packages.push(item);
+    else comparePackage(difference, { asset, unit }, forms, item);
+  }
+  const endedPackages = [...standing.values()].flat();
+  ended.push(...endedPackages.flatMap((item) => productsOf(unit, item)));
+  if (products.length > 0 || packages.length > 0)
+    difference.added.push({ asset, unit: unit.unit, standing: unit, given: undefined, products, packages });
+  if (ended.length > 0) difference.ended.push({ unit, whole: false, products: ended, packages: endedPackages });
+}
+
+type Within = Pick<ReplacedPart, "asset" | "unit">;
+
+function compareProduct(
+  difference: OrderDifference,
+  within: Within,
+  forms: readonly StandingProduct[],
+  product: PlannedProduct,
+): void {
+  const fits = forms.findLast((form) => changedFields(productTerms(form.product), productTerms(product)).length === 0);
+  if (fits === undefined) {
+    const latest = forms.at(-1);
+    const fields = latest === undefined ? [] : changedFields(productTerms(latest.product), productTerms(product));
+    difference.replaced.push({ ...within, from: forms, to: { product }, fields });
+    return;
+  }
+  const { unit } = within;
+  const old = forms.filter((form) => form !== fits);
+  if (old.length > 0) {
+    const by = { unit, products: [fits] };
+    difference.superseded.push({ unit, whole: false, products: old, packages: [], by });
+  }
+  compareWords(difference, fits.product, product);
+}
+
+function comparePackage(
+  difference: OrderDifference,
+  within: Within,
+  forms: readonly StandingPackage[],
+  item: PlannedPackage,
+): void {
+  const fits = forms.findLast((form) => isSame(packageTerms(form.item), packageTerms(item)));
+  const { unit } = within;
+  if (fits === undefined) {
+    const from = forms.flatMap((form) => productsOf(unit, form));
+    difference.replaced.push({ ...within, from, to: { package: item }, fields: ["packages"] });
+    return;
+  }
+  const old = forms.filter((form) => form !== fits);
+  if (old.length > 0) {
+    const stands = productsOf(unit, fits);
+    const isWhole = productsUnder(item).every(({ id }) => stands.some((one) => one.product.id === id));
+    const by = { unit, products: isWhole ? stands : [] };
+    const products = old.flatMap((form) => productsOf(unit, form));
+    difference.superseded.push({ unit, whole: false, products, packages: old, by });
+  }
+  comparePackageWords(difference, fits.item, item);
+  const before = new Map(
+    unit.products
+      .filter((one) => one.packageId === item.id && one.channelOrderId === fits.channelOrderId)
+      .map((one) => [one.product.id, one.product]),
+  );
+  for (const product of productsUnder(item)) {
+    const earlier = before.get(product.id);
+    if (earlier !== undefined) compareWords(difference, earlier, product);
+  }
+}
+
+/** The products that stand by one form of a package. */
+function productsOf(unit: StandingUnit, { item, channelOrderId }: StandingPackage): StandingProduct[] {
+  return unit.products.filter((one) => one.packageId === item.id && one.channelOrderId === channelOrderId);
+}
+
+function compareWords(difference: OrderDifference, before: PlannedProduct, after: PlannedProduct): void {
+  const word = (field: string, from: string, to: string): void => {
+    if (from !== to) difference.wording.push({ instanceId: after.id, field, from, to });
+  };
+  word("name", before.name, after.name);
+  const names = new Map(before.features.map((feature) => [feature.code, feature.name]));
+  for (const { code, name } of after.features) word(`features.${code}.name`, names.get(code) ?? name, name);
+  if (!isSame(before.amount, after.amount))
+    difference.price.push({ product: after.id, from: before.amount, to: after.amount });
+}
+
+function comparePackageWords(difference: OrderDifference, before: PlannedPackage, after: PlannedPackage): void {
+  if (before.name !== after.name)
+    difference.wording.push({ instanceId: after.id, field: "name", from: before.name, to: after.name });
+  const children = new Map(before.children.map((child) => [child.id, child]));
+  for (const child of after.children) {
+    const earlier = children.get(child.id);
+    if (earlier !== undefined) comparePackageWords(difference, earlier, child);
+  }
+}
+
+/** What a product is: two that differ in none of it are the same one, whatever they are called and cost. */
+function productTerms({ name: _name, amount: _amount, passwords, features, ...terms }: PlannedProduct): object {
+  return {
+    ...terms,
+    // Which version of the record holds them says nothing about what they are.
+    passwords: passwords?.commitment,
+    features: features.map(({ name: _called, ...feature }) => feature),
+  };
+}
+
+function packageTerms({ name: _name, products, children, ...terms }: PlannedPackage): object {
+  return { ...terms, products: products.map(productTerms), children: children.map(packageTerms) };
+}
+
+function changedTerms(unit: StandingUnit, asset: PlannedAsset): string[] {
+  return changedFields(termsOf(unit.asset), termsOf(asset));
+}
+
+function changedFields(before: object, after: object): string[] {
+  const one = new Map(Object.entries(before));
+  const other = new Map(Object.entries(after));
+  return [...new Set([...one.keys(), ...other.keys()])].filter((name) => !isSame(one.get(name), other.get(name)));
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === undefined || other === undefined
+    ? one === other
+    : canonicalJson(toJson(one)) === canonicalJson(toJson(other));
+}
+
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
+
+function onceEach<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): Item[] {
+  const seen = new Map<string | null, Item>();
+  for (const item of items) if (!seen.has(keyOf(item))) seen.set(keyOf(item), item);
+  return [...seen.values()];
+}

@@ -1,0 +1,19 @@
+import type { Operation } from "../operation/operation.ts";
+import type { StateChange } from "../operation/state.ts";
+import type { Block } from "./block.ts";
+
+/** What planning orders, or planning people, came to. */
+export interface Part {
+  operations: Operation[];
+  changes: StateChange[];
+  /** Why something of a record is not done, by its key; of people who belong elsewhere now too. */
+  blocks: ReadonlyMap<string, Block>;
+}
+
+/** What the stages after the enterprise make: what is done for orders, and what is done for people. */
+export interface Planned {
+  orders: Part;
+  people: Part;
+  /** Asset numbers that are to go whole: who holds one keeps it until then, and nobody is given one. */
+  endingNumbers: ReadonlySet<string>;
+}

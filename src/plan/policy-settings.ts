@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { policyWords } from "../operation/policy.ts";
+import type { PolicyWord } from "../operation/policy.ts";
+
+/** Where no call exists, or none is needed: nothing can wait for a person, and nothing can be done later. */
+const toldWords = ["ignore", "report"] as const;
+const toldOnly = "no call does it, so it can only be told: write report or ignore";
+
+const rule = (standard: PolicyWord, what: string) => z.enum(policyWords).default(standard).describe(what);
+const told = (what: string) => z.enum(toldWords, toldOnly).default("report").describe(what);
+
+const repairWords = ["ignore", "report", "hold", "apply"] as const;
+const repaired = (what: string) => z.enum(repairWords).default("report").describe(what);
+
+/** What is done of each kind of change; the composed configuration has it as `policies`. */
+export const policySettingsSchema = z
+  .strictObject({
+    enterprises: z
+      .strictObject({
+        update: rule("apply", "A changed name, branch or address (E4)."),
+        renumbered: told("Another channel customer number than the one that the enterprise is linked under."),
+        gone: told("A customer that is gone from the CRM: its enterprise stays."),
+      })
+      .prefault({})
+      .describe("Enterprises."),
+    orders: z
+      .strictObject({
+        added: rule("apply", "New orders, and what is added to one that is placed (E5)."),
+        ended: rule("earn", "Products and assets that an order no longer has."),
+        cancelled: rule("earn", "Orders that were cancelled."),
+        gone: rule("earn", "Orders that are gone from the CRM."),
+        replaced: rule("earn", "The old form of what was bought again on other terms."),
+        assetChanged: rule("hold", "The old asset where its licence type, limits or extensions changed."),
+        moved: z
+          .enum(["earn"], "an order that moved to another customer is only told of yet: leave it at earn")
+          .default("earn")
+          .describe("What an order leaves at the customer that it moved away from; it is only told of yet."),
+        wording: z
+          .enum(toldWords, "nothing is bought anew for a name, so it can only be told: write report or ignore")
+          .default("report")
+          .describe("Names of products, features and packages: to change one would be to delete and to buy."),
+        price: z
+          .enum(
+            ["ignore", "report", "apply"],
+            "a price needs no call, so it cannot wait: write apply, report or ignore",
+          )
+          .default("apply")
+          .describe("Amounts: the ledger and the reports have them, and no call is made."),
+        foundGone: told("What was bought and the platform does not show any more."),
+      })
+      .prefault({})
+      .describe("Orders."),
+    staff: z
+      .strictObject({
+        edited: rule("apply", "Name, remark, department and mobile number (M2)."),
+        left: rule("report", "The account of a person who is gone from the CRM (M4)."),
+        moved: rule("report", "The account of a person who belongs to another customer now (M4)."),
+      })
+      .prefault({})
+      .describe("Members of staff."),
+    seats: z
+      .strictObject({ revoked: rule("apply", "Assets that a person no longer has in the CRM (M9).") })
+      .prefault({})
+      .describe("Seats."),
+    locks: z
+      .strictObject({
+        locked: rule("earn", "Locks that the CRM wants disabled (E6)."),
+        unlocked: rule("apply", "Locks that the CRM wants enabled again (E7)."),
+      })
+      .prefault({})
+      .describe("Physical locks, as the CRM wants them; what a person asks for by hand is approved by that."),
+    loans: z
+      .strictObject({ lent: rule("hold", "Locks that the CRM wants lent (M10).") })
+      .prefault({})
+      .describe("Locks that are lent, as the CRM wants it."),
+    drift: z
+      .strictObject({
+        missing: repaired(
+          "What stands in the ledger and the platform showed once and shows no more: bought, added or given again. " +
+            "What is bought waits for a person in any case.",
+        ),
+        extra: repaired(
+          "Products of our own purchases that the ledger has ended and the platform shows: taken away again, under " +
+            "the limits. What others made is left alone.",
+        ),
+        different: z
+          .enum(toldWords, "what is shown otherwise is never deleted by guess: write report or ignore")
+          .default("report")
+          .describe("What the platform shows otherwise than it was bought or set."),
+      })
+      .prefault({})
+      .describe("What `verify` finds otherwise than it should be."),
+    replacement: z
+      .enum(["overlap", "gap"])
+      .default("overlap")
+      .describe("overlap: the old form goes once the platform shows the new one. gap: the old form goes first."),
+    approvalsToEarn: z
+      .int()
+      .min(1)
+      .default(10)
+      .describe(
+        "So many different operations of a kind must have been approved in this ledger before `earn` is `apply`.",
+      ),
+  })
+  .prefault({});

@@ -1,0 +1,57 @@
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import type { ProductInstance } from "../contract/asset-contents.ts";
+import type { MeantOperation } from "../operation/operation.ts";
+import type { StandingProduct, StandingUnit } from "../operation/order-standing.ts";
+import type { AssetReading } from "../platform/snapshot.ts";
+import type { Observed } from "./input.ts";
+import type { Endings, Replacing } from "./order-difference.ts";
+import type { Prepared } from "./prepared.ts";
+import type { Limits } from "./removal-sight.ts";
+
+/** What removals are planned from. */
+export type RemovalsGiven = Pick<
+  Prepared,
+  "customer" | "desiredCustomer" | "numbers" | "quarantinedInScope" | "sourceWithStrayRecord" | "known"
+> & { observed: Pick<Observed, "contents" | "allContents" | "gone" | "loans" | "members"> };
+
+export type RemovalKind = "delete-products" | "delete-package-products" | "delete-assets" | "delete-everywhere";
+export type Removal = MeantOperation<RemovalKind>;
+
+/** A product that M7 shows and that is to go. */
+export interface GoingRow {
+  row: ProductInstance;
+  standing: StandingProduct;
+  /** M7 or the ledger knows the licence order that granted it. */
+  isOwned: boolean;
+  /** What takes its place, where something does. */
+  by: Replacing | undefined;
+}
+
+/** What goes from one asset number. */
+export interface RemovalPart {
+  ending: Endings;
+  unit: StandingUnit;
+  number: string;
+  /** Nothing of the unit is wanted any more. */
+  whole: boolean;
+  reading: AssetReading;
+  rows: GoingRow[];
+}
+
+export interface Removing {
+  given: RemovalsGiven;
+  limits: Limits;
+  settings: AssumptionSettings;
+  /** What is to go of all orders of the customer, by `unwantedName`. */
+  unwanted: ReadonlySet<string>;
+  /** Something is bought for the customer in the same plan. */
+  buys: boolean;
+}
+
+/** Rows of one number that go by one call. */
+export interface Batch extends Omit<RemovalPart, "ending" | "whole"> {
+  /** The asset itself goes. */
+  asset: boolean;
+  /** Nothing of the unit is left, though the asset stays for what else is in it. */
+  ends: boolean;
+}

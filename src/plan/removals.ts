@@ -1,0 +1,141 @@
+import { formatKey } from "../crm/keys.ts";
+import type { OrderStanding } from "../operation/order-standing.ts";
+import { policyOf } from "../operation/policy.ts";
+import type { StateChange } from "../operation/state.ts";
+import type { BlockedRecord } from "./block.ts";
+import type { PlanOptions } from "./options.ts";
+import type { Endings } from "./order-difference.ts";
+import { deletionsOf } from "./deletions.ts";
+import type { Removal, RemovalPart, RemovalsGiven } from "./removal-parts.ts";
+import { Limits, twinOf } from "./removal-sight.ts";
+import { unwantedName } from "./removal-everywhere.ts";
+import { Sights } from "./removal-sights.ts";
+import type { Gone } from "./removal-sights.ts";
+import { quarantineBlock } from "./revokes.ts";
+
+export interface RemovalStage {
+  meant: Removal[];
+  blocks: BlockedRecord[];
+  /** What M7 shows as gone already: the ledger follows it, and nothing is sent. */
+  changes: StateChange[];
+  /** Asset numbers that are to go whole, be it later or once it was approved: who holds one keeps it until then. */
+  endingNumbers: ReadonlySet<string>;
+}
+
+/** `buys`: something is bought for the customer in the same plan. */
+type RemovalOptions = Pick<PlanOptions, "settings" | "policies" | "takingBlocked"> & { buys: boolean };
+
+/**
+ * Plans what is taken away of orders (E5 delete_product, delete_asset): what nobody wants any more, as M7 shows it now.
+ * What M7 does not show, or shows otherwise than it was bought, is never deleted by guess.
+ */
+export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], options: RemovalOptions): RemovalStage {
+  const endingNumbers = new Set<string>();
+  const stage: RemovalStage = { meant: [], blocks: [], changes: [], endingNumbers };
+  const stopped = options.takingBlocked ?? quarantineBlock(given);
+  for (const ending of endings) for (const number of ending.units) endingNumbers.add(number);
+  const unwanted = unwantedOf(endings);
+  for (const [key, own] of Map.groupBy(endings, ({ order }) => formatKey(order.order))) {
+    if (stopped === undefined) planOrder(stage, given, own, { ...options, unwanted });
+    else stage.blocks.push([key, stopped]);
+  }
+  return stage;
+}
+
+function unwantedOf(endings: readonly Endings[]): Set<string> {
+  const parts = endings.flatMap((ending) => ending.parts);
+  const names = parts.flatMap(({ unit: { number }, products }) =>
+    products.map(({ product, channelOrderId }) =>
+      unwantedName(number ?? "", { crmProductId: product.id, channelOrderId }),
+    ),
+  );
+  return new Set(names);
+}
+
+function planOrder(
+  stage: RemovalStage,
+  given: RemovalsGiven,
+  endings: readonly Endings[],
+  { settings, policies, buys, unwanted }: RemovalOptions & { unwanted: ReadonlySet<string> },
+): void {
+  const [order] = endings.map((ending) => ending.order);
+  if (order === undefined) return;
+  const key = formatKey(order.order);
+  const limits = new Limits(settings);
+  const going: RemovalPart[] = [];
+  const gone: Gone[] = [];
+  const stays = new Set<Endings>();
+  for (const ending of endings) {
+    const sights = new Sights(given, ending, limits);
+    for (const part of ending.parts) {
+      const decided = sights.decide(part);
+      if ("code" in decided) {
+        stays.add(ending);
+        stage.blocks.push([key, decided]);
+        continue;
+      }
+      if (decided.goes !== undefined) going.push(decided.goes);
+      gone.push(...decided.gone);
+    }
+  }
+  if (gone.length > 0) foundGone(stage, order, gone, policies);
+  // With a gap the new form is bought for all of them at once: none goes where another one stays.
+  const whole = going.filter(({ ending }) => !ending.isGap || !stays.has(ending));
+  const free = withoutTwins(stage, key, whole, limits);
+  const made = deletionsOf({ given, limits, settings, unwanted, buys }, free, policies);
+  stage.meant.push(...made.meant);
+  stage.blocks.push(...made.blocks.map((block): BlockedRecord => [key, block]));
+}
+
+/** What M7 no longer shows: by default the ledger follows it and says so, and nothing is sent. */
+function foundGone(
+  stage: RemovalStage,
+  { order, customer }: OrderStanding,
+  gone: readonly Gone[],
+  policies: PlanOptions["policies"],
+): void {
+  const word = policyOf(policies, "orders.foundGone");
+  const products = gone.reduce((sum, one) => sum + one.products, 0);
+  if (word === "hold" || word === "earn") {
+    const reason =
+      `M7 no longer shows ${products} product(s) that are wanted no more; by policies.orders.foundGone a person ` +
+      "looks at it before the ledger follows";
+    stage.blocks.push([formatKey(order), { code: "order.found-gone", reason, again: true }]);
+    return;
+  }
+  stage.changes.push({
+    type: "order-removed",
+    order,
+    customer,
+    operationId: null,
+    origin: "found",
+    products,
+    items: gone.map(({ item }) => item),
+  });
+  const numbers = gone.flatMap(({ item: { product, number } }) =>
+    product === null && number !== null ? [number] : [],
+  );
+  if (numbers.length > 0) stage.changes.push({ type: "numbers-ended", numbers });
+}
+
+/** Leaves out every part with a product that would take another one along which stays (R4). */
+function withoutTwins(stage: RemovalStage, key: string, parts: RemovalPart[], limits: Limits): RemovalPart[] {
+  let free = parts;
+  for (;;) {
+    // What goes out of all orders goes by a call of its own, which only a person's word releases.
+    const going = new Set(free.flatMap((part) => part.rows.flatMap(({ row, isOwned }) => (isOwned ? [row] : []))));
+    const caught = free.find((part) =>
+      part.rows.some(({ row, isOwned }) => isOwned && twinOf(row, part.reading, going, limits)),
+    );
+    if (caught === undefined) return free;
+    const { reading, rows } = caught;
+    const named = rows.find(({ row, isOwned }) => isOwned && twinOf(row, reading, going, limits) !== undefined);
+    const other = named === undefined ? undefined : twinOf(named.row, reading, going, limits);
+    const reason =
+      `the product ${named?.row.crmProductId ?? ""} under the asset number ${reading.asset.assetNum} cannot be told ` +
+      `from ${other?.crmProductId ?? "another product"}, which stays: both have the same product, limits, nodes and ` +
+      "licence order, and a deletion would take both. It is taken away by hand";
+    stage.blocks.push([key, { code: "order.twin-product", reason, again: true }]);
+    free = free.filter((part) => part !== caught && !(part.ending.isGap && part.ending === caught.ending));
+  }
+}

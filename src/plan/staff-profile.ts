@@ -1,0 +1,267 @@
+import { wireLong } from "../contract/member-center.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { Desired, DesiredStaff } from "../operation/desired.ts";
+import type { MeantOperation } from "../operation/operation.ts";
+import { markerKey } from "../operation/references.ts";
+import type { PrivateMarker } from "../operation/references.ts";
+import { isAccountOf, shownOtherwise } from "../operation/shown-profile.ts";
+import type { ClearProfile } from "../operation/shown-profile.ts";
+import type { Known, StateChange } from "../operation/state.ts";
+import type { ShownField, StaffLink, StaffProfile } from "../operation/state/staff-links.ts";
+import type { ObservedMember } from "../platform/snapshot.ts";
+import type { Block } from "./block.ts";
+import type { Observed } from "./input.ts";
+import type { Prepared } from "./prepared.ts";
+
+/** What planning the profiles of staff looks at. */
+type Given = Pick<Prepared, "customer" | "staff" | "privateValues"> & {
+  known: Pick<Known, "staffLinks" | "protectedMembers" | "enterpriseCode">;
+  observed: Pick<Observed, "members">;
+};
+
+export interface ProfileStage {
+  meant: MeantOperation<"edit-staff">[];
+  /** What M5 shows as M2 left it. */
+  changes: StateChange[];
+  /** Blocks that concern a record without stopping its assets, such as a changed account name. */
+  notes: ReadonlyMap<string, Block>;
+}
+
+/** What M1 and M2 are told of a person besides the password, as commitments. */
+export function profileOf(body: DesiredStaff): StaffProfile {
+  return {
+    userName: body.userName.commitment,
+    name: body.name.commitment,
+    remark: body.remark?.commitment ?? null,
+    mobile: body.mobile?.commitment ?? null,
+    departmentId: body.departmentId ?? null,
+  };
+}
+
+/** What the CRM says of a person in clear, as M5 shows it; null: it says nothing, undefined: that was erased. */
+export function clearProfile(privateValues: ReadonlyMap<string, string>, body: DesiredStaff): ClearProfile {
+  const text = (marker: PrivateMarker | undefined): string | null | undefined =>
+    marker === undefined ? null : privateValues.get(markerKey(marker));
+  const { name, remark, mobile, departmentId } = body;
+  return { name: text(name), remark: text(remark), mobile: text(mobile), departmentId };
+}
+
+/**
+ * What of a person M5 shows as the CRM has it, as commitments; for each field that it shows otherwise what no CRM says,
+ * so that it counts as changed there since.
+ */
+export function shownProfile(
+  { privateValues }: Pick<Given, "privateValues">,
+  body: DesiredStaff,
+  member: ObservedMember,
+): StaffProfile {
+  const otherwise = shownOtherwise(member, clearProfile(privateValues, body));
+  const unsent: Partial<StaffProfile> = Object.fromEntries(
+    otherwise.map((field) => [field, field === "name" ? "" : null]),
+  );
+  return { ...profileOf(body), ...unsent };
+}
+
+/** What the fields that M5 shows are called. */
+export const fieldNames: Record<ShownField, string> = {
+  name: "name",
+  remark: "note",
+  mobile: "mobile number",
+  departmentId: "department",
+};
+const fields: readonly ShownField[] = ["name", "remark", "mobile", "departmentId"];
+
+/** A linked person with everything that its profile is planned from. */
+interface Person {
+  staff: Desired<DesiredStaff>;
+  link: StaffLink;
+  /** As M5 shows the member now. */
+  member: ObservedMember;
+  wanted: StaffProfile;
+}
+
+/**
+ * What the CRM says otherwise of people whose accounts are there goes out by M2, all that is known of them together
+ * (A41). An account name never changes: no call does that. What M2 set is compared with M5 once, and a difference is
+ * told and not sent a second time.
+ */
+export function planProfiles(given: Given, settings: AssumptionSettings): ProfileStage {
+  const stage = { meant: [] as MeantOperation<"edit-staff">[], changes: [] as StateChange[] };
+  const notes = new Map<string, Block>();
+  for (const staff of given.staff) {
+    const key = formatKey(staff.key);
+    const link = given.known.staffLinks.get(key);
+    if (link === undefined || staff.state !== "current") continue;
+    const member = given.observed.members?.find((item) => item.globalId === link.memberGlobalId && !item.deleted);
+    const wanted = profileOf(staff.body);
+    const login = wanted.userName === link.profile.userName ? undefined : loginChanged;
+    const own = member === undefined ? undefined : planProfile(given, { staff, link, member, wanted }, settings);
+    const note = [own?.note, login].find((block) => block?.again) ?? login ?? own?.note;
+    if (note !== undefined) notes.set(key, note);
+    if (own?.meant !== undefined) stage.meant.push(own.meant);
+    if (own?.change !== undefined) stage.changes.push(own.change);
+  }
+  return { ...stage, notes };
+}
+
+const loginChanged: Block = {
+  code: "staff.login-changed",
+  reason:
+    "the account name changed in the CRM, and no call changes it (M2 needs it and leaves it); give the old one back " +
+    "there, or let the person leave and come as another record",
+  again: false,
+};
+
+interface OwnProfile {
+  meant?: MeantOperation<"edit-staff">;
+  change?: StateChange;
+  note?: Block | undefined;
+}
+
+/** Makes one account what the CRM says of the person (M2), or says what keeps it from that. */
+export function planProfile(given: Given, person: Person, settings: AssumptionSettings): OwnProfile {
+  const { staff, link, member, wanted } = person;
+  const { unread, ...before } = link.profile;
+  const dropped = droppedFields(before, wanted, settings);
+  const cleared = dropped.filter((field) => (member[field] ?? "") === "");
+  if (cleared.length > 0) {
+    const profile = { ...link.profile, ...Object.fromEntries(cleared.map((field) => [field, null])) };
+    return { change: { type: "staff-edited", staff: staff.key, customer: given.customer, profile } };
+  }
+  const kept = Object.fromEntries(dropped.map((field) => [field, before[field]]));
+  const after: StaffProfile = { ...wanted, userName: before.userName, ...kept };
+  const changed = fields.filter((field) => before[field] !== after[field]);
+  const note = dropped.length === 0 ? undefined : notCleared(dropped);
+  if (changed.length > 0) {
+    const stopped = whyNotSent(given, person, settings);
+    if (stopped !== undefined) return { note: stopped };
+    return { meant: edit(given, person, { before, after, changed, settings }), note };
+  }
+  if (unread === undefined) return { note };
+  const otherwise = shownOtherwise(member, sentProfile(given, staff.body, unread, settings));
+  if (otherwise.length > 0) return { note: shownDifferently(otherwise) };
+  return { change: { type: "staff-edited", staff: staff.key, customer: given.customer, profile: before }, note };
+}
+
+/** What the CRM no longer says of a person and M2 cannot or may not clear. A default department stands for none. */
+function droppedFields(before: StaffProfile, wanted: StaffProfile, settings: AssumptionSettings): ShownField[] {
+  return fields.filter((field) => {
+    if (before[field] === null || wanted[field] !== null) return false;
+    return field === "departmentId"
+      ? settings.defaultDepartmentId === undefined
+      : settings.clearedStaffFields === "omit";
+  });
+}
+
+function notCleared(dropped: readonly ShownField[]): Block {
+  const what = named(dropped);
+  return {
+    code: "staff.not-cleared",
+    reason:
+      `the CRM no longer gives the person's ${what}, and the platform still shows that: ` +
+      "M2 leaves out what the CRM does not have (A41)",
+    again: true,
+  };
+}
+
+function shownDifferently(otherwise: readonly ShownField[]): Block {
+  return {
+    code: "staff.shown-otherwise",
+    reason:
+      `M2 was accepted, and M5 shows another ${named(otherwise)} than was sent; it is not sent a second time ` +
+      "(A41). Look at the account on the platform",
+    again: true,
+  };
+}
+
+function named(of: readonly ShownField[]): string {
+  return of.map((field) => fieldNames[field]).join(" and ");
+}
+
+/** Nothing is sent to an account that is not surely this person's, or that M2 might take something from. */
+function whyNotSent(given: Given, { staff, link, member }: Person, settings: AssumptionSettings): Block | undefined {
+  const { protectedMembers, enterpriseCode } = given.known;
+  if (protectedMembers.has(link.memberGlobalId))
+    return block("staff.protected", "the account was made together with the enterprise and is left alone");
+  const login = clear(given, loginOf(staff, link));
+  if (login === undefined)
+    return block("staff.erased", "the person's account name was erased, so the account cannot be told apart");
+  const code = { known: enterpriseCode, maxLength: settings.enterpriseCodeMaxLength };
+  if (!isAccountOf(member, login, code)) {
+    return block(
+      "staff.other-account",
+      `M5 shows the member ${link.memberGlobalId} under another account name than the person was linked with; ` +
+        "nothing is changed there",
+    );
+  }
+  if (settings.leftOutStaffFields === "kept") return undefined;
+  const strange = (["remark", "mobile"] as const).filter(
+    (field) => staff.body[field] === undefined && link.profile[field] === null && (member[field] ?? "") !== "",
+  );
+  if (strange.length === 0) return undefined;
+  return block(
+    "staff.would-clear",
+    `M5 shows a ${named(strange)} of the person that the CRM never gave, and whether M2 clears what is left out is ` +
+      "not known (assumptions.leftOutStaffFields, A41)",
+  );
+}
+
+function block(code: string, reason: string): Block {
+  return { code, reason, again: true };
+}
+
+function loginOf(staff: Desired<DesiredStaff>, link: StaffLink): PrivateMarker {
+  const { userName } = staff.body;
+  return userName.commitment === link.profile.userName ? userName : (link.login ?? userName);
+}
+
+function clear({ privateValues }: Pick<Given, "privateValues">, marker: PrivateMarker): string | undefined {
+  return privateValues.get(markerKey(marker));
+}
+
+/** What M5 should show of a person after an M2 that said these fields; a department of nobody's choice is as it was. */
+function sentProfile(
+  given: Given,
+  body: DesiredStaff,
+  sent: readonly ShownField[],
+  settings: AssumptionSettings,
+): ClearProfile {
+  const own = clearProfile(given.privateValues, body);
+  const all: ClearProfile = { ...own, departmentId: own.departmentId ?? settings.defaultDepartmentId };
+  return Object.fromEntries(sent.map((field) => [field, all[field]]));
+}
+
+function departmentOf({ departmentId }: ObservedMember): string | undefined {
+  return departmentId !== null && /^\d+$/u.test(departmentId) ? departmentId : undefined;
+}
+
+/** A department that M5 shows and nobody names is sent as it is: M2 might clear it otherwise (A41). */
+function edit(
+  { customer }: Given,
+  { staff, link, member }: Person,
+  of: { before: StaffProfile; after: StaffProfile; changed: readonly ShownField[]; settings: AssumptionSettings },
+): MeantOperation<"edit-staff"> {
+  const { before, after, changed, settings } = of;
+  const { body } = staff;
+  const departmentId = body.departmentId ?? settings.defaultDepartmentId ?? departmentOf(member);
+  const emptied = (field: "remark" | "mobile"): "" | undefined =>
+    settings.clearedStaffFields === "empty" && before[field] !== null ? "" : undefined;
+  return {
+    kind: "edit-staff",
+    customer,
+    subject: `profile:${formatKey(staff.key)}`,
+    records: [{ stream: "staff", ...staff.key }],
+    target: { enterpriseGlobalId: { $ref: "enterpriseGlobalId" }, memberGlobalId: link.memberGlobalId },
+    payload: {
+      userName: loginOf(staff, link),
+      departmentId: departmentId === undefined ? undefined : wireLong(departmentId),
+      name: body.name,
+      remark: body.remark ?? emptied("remark"),
+      passwordMobile: body.mobile ?? emptied("mobile"),
+    },
+    reason: `changed in the CRM: ${named(changed)}`,
+    before,
+    after,
+  };
+}

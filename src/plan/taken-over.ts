@@ -1,0 +1,64 @@
+import { formatKey } from "../crm/keys.ts";
+import type { OrderWithTree } from "../operation/desired.ts";
+import { takenOver } from "../operation/order-standing.ts";
+import type { Need } from "../operation/shape.ts";
+import type { Known } from "../operation/state.ts";
+import { wantedForm } from "../operation/state/order-steps.ts";
+import type { Endings } from "./order-difference.ts";
+import type { Prepared } from "./prepared.ts";
+
+type Given = Pick<Prepared, "orders" | "takers" | "standings"> & { known: Pick<Known, "placedOrders"> };
+
+/**
+ * Endings that wait for the orders that take over something of what ends: a transferred product, an asset that goes on
+ * under another order. While that is not bought, what it comes from stays.
+ */
+export function awaitingTakeovers(given: Given, endings: readonly Endings[]): Endings[] {
+  if (endings.length === 0) return [];
+  const takers = takersOf(given);
+  return endings.map((ending) => {
+    const key = formatKey(ending.order.order);
+    const ids = ending.parts.flatMap(({ unit, products }) => [
+      unit.instanceId,
+      ...products.map(({ product }) => product.id),
+    ]);
+    const own = new Set(ending.needs.map(({ subject }) => subject));
+    const subjects = new Set(ids.flatMap((id) => [...(takers.get(nameOf(key, id)) ?? [])]));
+    const needs = [...subjects.difference(own)].map((subject): Need => ({ stage: "orders", subject }));
+    return needs.length === 0 ? ending : { ...ending, needs: [...ending.needs, ...needs] };
+  });
+}
+
+/** Subjects of the purchases that are to take over an instance and do not stand yet, by order and instance. */
+function takersOf(given: Given): ReadonlyMap<string, ReadonlySet<string>> {
+  const takers = new Map<string, Set<string>>();
+  for (const order of [...given.orders, ...(given.takers ?? [])]) {
+    if (order.state !== "current" || order.body.cancelled) continue;
+    const stands = standingIn(given, order);
+    for (const { instanceId, from, earlier } of takenOver(order.key, order.body.instances)) {
+      if (stands === "all" || stands.has(instanceId)) continue;
+      const name = nameOf(formatKey(from), earlier);
+      takers.set(name, (takers.get(name) ?? new Set()).add(`order:${formatKey(order.key)}`));
+    }
+  }
+  return takers;
+}
+
+/** Ids of what of an order stands. */
+function standingIn({ known, standings }: Given, order: OrderWithTree): ReadonlySet<string> | "all" {
+  const key = formatKey(order.key);
+  const placed = known.placedOrders.get(key);
+  if (placed === undefined) return new Set();
+  if ((placed.agreedHash ?? placed.bodyHash) === wantedForm(order)) return "all";
+  const standing = standings?.get(key);
+  if (standing === undefined || "lost" in standing) return new Set();
+  return new Set(
+    standing.units.flatMap(({ instanceId, products }) =>
+      products.length === 0 ? [] : [instanceId, ...products.map(({ product }) => product.id)],
+    ),
+  );
+}
+
+function nameOf(order: string, instanceId: string): string {
+  return JSON.stringify([order, instanceId]);
+}

@@ -1,0 +1,52 @@
+import type { DesiredCustomer } from "../operation/desired.ts";
+import type { PrivateMarker } from "../operation/references.ts";
+import { acknowledgedFields, planEnterprise } from "./enterprise.ts";
+import type { DoneOperation, Undoes, Undoing } from "./undoing.ts";
+
+/** What E4 set is set back to what was acknowledged before, where nothing newer was sent since. */
+export function undoUpdate(row: DoneOperation<"update-enterprise">, of: Undoing): Undoes {
+  const { given, options, run } = of;
+  const { before, after } = row.operation;
+  const now = given.known.acknowledged;
+  const desired = given.desiredCustomer;
+  if (before === null) return { is: "impossible", why: "the enterprise was adopted: nothing says what it was before" };
+  if (now === undefined || desired === undefined)
+    return { is: "impossible", why: "the customer is not linked any more" };
+  if (isSame(now, before)) return { is: "nothing-left" };
+  if (!isSame(now, after)) return { is: "impossible", why: "something newer was sent since; take that back first" };
+  const name = markerOf(of, "name", before.name);
+  const address = before.address === null ? undefined : markerOf(of, "address", before.address);
+  if (name === undefined || (before.address !== null && address === undefined))
+    return { is: "impossible", why: "the name and address of before are not kept any more" };
+  const { address: _, ...others } = desired.body;
+  const body: DesiredCustomer = {
+    ...others,
+    name,
+    branchName: before.branchName,
+    ...(address === undefined ? {} : { address }),
+  };
+  const asBefore = { ...given, desiredCustomer: { ...desired, state: "current" as const, body } };
+  const { meant, note, block } = planEnterprise(asBefore, options.settings, options.policies);
+  const told = note ?? block;
+  const stays = isSame(acknowledgedFields(body), before) && (after.address === null || before.address !== null);
+  if (meant.length > 0)
+    return {
+      is: "meant",
+      meant: meant.map((item) => ({ ...item, reason: `${run} is taken back: it changed the enterprise` })),
+      lacks: stays || options.settings.emptyAddress === "empty" ? undefined : "the address stays: E4 clears none (A14)",
+    };
+  return told === undefined ? { is: "nothing-left" } : { is: "waits", block: told };
+}
+
+type Fields = ReturnType<typeof acknowledgedFields>;
+
+function isSame(one: Fields, other: Fields): boolean {
+  return one.name === other.name && one.branchName === other.branchName && one.address === other.address;
+}
+
+/** The marker of a field in the newest form that had this value and is kept. */
+function markerOf({ facts }: Undoing, field: "name" | "address", commitment: string): PrivateMarker | undefined {
+  return facts.customerForms
+    .flatMap((form) => form[field] ?? [])
+    .find((marker) => marker.commitment === commitment && facts.isKept(marker));
+}

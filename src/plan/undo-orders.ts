@@ -1,0 +1,222 @@
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { productsUnder, standingOf } from "../operation/order-standing.ts";
+import type { OrderHistory, OrderStanding, StandingProduct } from "../operation/order-standing.ts";
+import { kindOf } from "../operation/registry.ts";
+import type { RemovedItem } from "../operation/state/order-steps.ts";
+import { buy } from "./amendments.ts";
+import type { Amendment, Purchase } from "./amendments.ts";
+import type { EndedPart, Endings } from "./order-difference.ts";
+import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./order-records.ts";
+import { purchaseOf } from "./orders.ts";
+import { planRemovals } from "./removals.ts";
+import type { DoneOperation, Undoes, Undoing } from "./undoing.ts";
+
+/** The kinds that buy something of an order, or take something of it away. */
+const purchases = new Set<string>(["place-order", "amend-order"]);
+const deletions = new Set<string>(["delete-products", "delete-package-products", "delete-assets"]);
+
+/** What a run did to one order. */
+interface OrderWork {
+  order: RecordKey;
+  history: OrderHistory;
+  standing: OrderStanding;
+  /** Channel order numbers that it bought something under. */
+  bought: ReadonlySet<string>;
+  /** What it took away, with the number of each step. */
+  removed: readonly { step: number; item: RemovedItem }[];
+}
+
+type Work = OrderWork | { lost: string };
+
+/** What is given up of what a run bought, order by order: what stands still of its purchases. */
+export function boughtByRun(of: Pick<Undoing, "rows" | "facts" | "given" | "run">): Endings[] {
+  return [...ordersOf(of)].flatMap((order) => {
+    const work = workOn(order, of);
+    const ending = work === undefined || "lost" in work ? undefined : endingsOf(work, of.run);
+    return ending === undefined ? [] : [ending];
+  });
+}
+
+function ordersOf({ rows }: Pick<Undoing, "rows">): ReadonlySet<string> {
+  const own = rows.filter(({ operation: { kind } }) => purchases.has(kind) || deletions.has(kind));
+  return new Set(own.flatMap(({ operation }) => operation.records.slice(0, 1).map(formatKey)));
+}
+
+function workOn(key: string, { rows, facts, given }: Pick<Undoing, "rows" | "facts" | "given">): Work | undefined {
+  const history = facts.orders.get(key)?.history;
+  if (history === undefined) return undefined;
+  const { placed, parts, operations } = history;
+  if (formatKey(placed.customer) !== formatKey(given.customer))
+    return { lost: `it stands for ${formatKey(placed.customer)} by now` };
+  const standing = standingOf(placed, parts);
+  if ("lost" in standing) return standing;
+  const ids = new Set(rows.map((row) => row.id));
+  const steps = parts.steps.filter((step) => ids.has(operations.get(step.number) ?? ""));
+  const own = rows.filter(({ operation }) => formatKey(operation.records[0] ?? placed.key) === key);
+  const isPlacedByIt = own.some(({ operation }) => kindOf(operation).claims === "order");
+  return {
+    order: placed.key,
+    history,
+    standing,
+    bought: new Set([
+      ...(isPlacedByIt ? [placed.channelOrderId] : []),
+      ...steps.flatMap((step) => (step.kind === "bought" ? [step.channelOrderId] : [])),
+    ]),
+    removed: steps.flatMap((step) =>
+      step.kind === "removed" ? step.items.map((item) => ({ step: step.number, item })) : [],
+    ),
+  };
+}
+
+/** What the run took away is bought back first: nobody is without the old form and the new one. */
+function endingsOf(work: OrderWork, run: string): Endings | undefined {
+  const { standing, bought } = work;
+  const parts = standing.units.flatMap((unit): EndedPart[] => {
+    const products = unit.products.filter(({ channelOrderId }) => bought.has(channelOrderId));
+    if (products.length === 0) return [];
+    const packages = unit.packages.filter(({ channelOrderId }) => bought.has(channelOrderId));
+    return [{ unit, whole: products.length === unit.products.length, products, packages }];
+  });
+  if (parts.length === 0) return undefined;
+  const units = new Set(parts.flatMap(({ unit, whole }) => (whole && unit.number !== undefined ? [unit.number] : [])));
+  const count = parts.reduce((sum, part) => sum + part.products.length, 0);
+  const what = `${run} is taken back: it bought ${count} product(s) of the order ${formatKey(standing.order)}`;
+  const subject = `order:${formatKey(standing.order)}`;
+  const needs = lostOf(work).length > 0 ? [{ stage: "orders" as const, subject }] : [];
+  return { order: standing, parts, units, why: "orders.ended", what, needs, isGap: false };
+}
+
+function orderIn(row: DoneOperation, of: Undoing): { key: string; work: Work } {
+  const [record] = row.operation.records;
+  const key = record === undefined ? "" : formatKey(record);
+  return { key, work: workOn(key, of) ?? { lost: `the ledger knows no order ${key} of this customer` } };
+}
+
+/** What the run bought of an order goes, as M7 shows it: all of its purchases of one order together. */
+export function undoPurchase(row: DoneOperation, of: Undoing): Undoes {
+  const { key, work } = orderIn(row, of);
+  if ("lost" in work) return { is: "impossible", why: work.lost };
+  const together = of.firstOf(`removal ${key}`, row.id);
+  if (together !== row.id) return { is: "with", of: together };
+  const ending = endingsOf(work, of.run);
+  if (ending === undefined) return { is: "nothing-left" };
+  const buys = of.rows.some(({ operation: { kind } }) => deletions.has(kind));
+  const { meant, blocks } = planRemovals(of.given, [ending], { ...of.options, buys });
+  const [block] = blocks;
+  if (meant.length > 0) return { is: "meant", meant, lacks: block?.[1].reason };
+  return block === undefined ? { is: "nothing-left" } : { is: "waits", block: block[1] };
+}
+
+/** A product that a deletion took, as it stood before. */
+interface Lost {
+  instanceId: string;
+  unit: number;
+  number: string | null;
+  standing: StandingProduct;
+  /** The form of the order that it was bought from. */
+  version: number;
+}
+
+/** What the run took away of an order is bought again, from the form that stood, under a number of its own. */
+export function undoDeletion(row: DoneOperation, of: Undoing): Undoes {
+  const { key, work } = orderIn(row, of);
+  if ("lost" in work) return { is: "impossible", why: work.lost };
+  const together = of.firstOf(`purchase ${key}`, row.id);
+  if (together !== row.id) return { is: "with", of: together };
+  const lost = lostOf(work);
+  const version = Math.max(...lost.map((item) => item.version));
+  const now = lost.filter((item) => item.version === version);
+  if (now.length === 0) return { is: "nothing-left" };
+  const order = work.history.forms.get(version);
+  if (order === undefined) return { is: "impossible", why: `form ${version} of the order ${key} is not kept any more` };
+  const { bought, apart } = purchasesOf(work, now, order.tree.assets);
+  if (bought.length === 0) return { is: "impossible", why: apart ?? "nothing of it can be bought by itself" };
+  const { placed } = work.history;
+  const amendment: Amendment = { meant: [], changes: [], blocks: [], endings: [] };
+  buy(amendment, { order, placed, standing: work.standing }, bought, {
+    make: (own, purchased) => purchaseOf(of.given, own, purchased, of.options.settings),
+  });
+  const [block] = amendment.blocks;
+  if (block !== undefined) return { is: "waits", block };
+  const reason = `${of.run} is taken back: what it took away of the order is bought again`;
+  const others = lost.length > now.length ? "what was bought from other forms follows with another undo" : undefined;
+  return { is: "meant", meant: amendment.meant.map((item) => ({ ...item, reason })), lacks: others ?? apart };
+}
+
+/** What the run took away and does not stand again, but by what the run itself bought in its place. */
+function lostOf({ history: { placed, parts }, standing, bought, removed }: OrderWork): Lost[] {
+  const versions = new Map([[placed.channelOrderId, placed.version]]);
+  for (const step of parts.steps) if (step.kind === "bought") versions.set(step.channelOrderId, step.version);
+  return removed.flatMap(({ step, item }) => {
+    const { instanceId, unit, number } = item;
+    const before = standingOf(placed, { ...parts, steps: parts.steps.filter((other) => other.number < step) });
+    if ("lost" in before) return [];
+    const stood = unitIn(before, instanceId, unit)?.products ?? [];
+    const stands = unitIn(standing, instanceId, unit)?.products ?? [];
+    return stood
+      .filter(({ product }) => item.product === null || product.id === item.product)
+      .filter(({ channelOrderId }) => item.channelOrderId === null || channelOrderId === item.channelOrderId)
+      .filter(({ product }) => !stands.some((one) => one.product.id === product.id && !bought.has(one.channelOrderId)))
+      .map((one) => ({
+        instanceId,
+        unit,
+        number,
+        standing: one,
+        version: versions.get(one.channelOrderId) ?? placed.version,
+      }));
+  });
+}
+
+function unitIn(
+  { units }: OrderStanding,
+  instanceId: string,
+  unit: number,
+): OrderStanding["units"][number] | undefined {
+  return units.find((one) => one.instanceId === instanceId && one.unit === unit);
+}
+
+/** What is bought under each number; `apart`: why something of it is not bought again. */
+function purchasesOf(
+  { standing }: OrderWork,
+  lost: readonly Lost[],
+  assets: readonly PlannedAsset[],
+): { bought: Purchase[]; apart: string | undefined } {
+  let apart: string | undefined;
+  const groups = Map.groupBy(lost, ({ instanceId, unit }) => JSON.stringify([instanceId, unit]));
+  const bought = [...groups.values()].flatMap((items): Purchase[] => {
+    const [first] = items;
+    const asset = assets.find(({ id }) => id === first?.instanceId);
+    if (first === undefined || asset === undefined) return [];
+    const ids = new Set(items.map((item) => item.standing.product.id));
+    const products = asset.products.filter(({ id }) => ids.has(id)).map(withoutPasswords);
+    const wanted = new Set(items.flatMap((item) => item.standing.packageId ?? []));
+    const packages = asset.packages.filter(({ id }) => wanted.has(id));
+    const whole = packages.filter((item) => productsUnder(item).every(({ id }) => ids.has(id)));
+    if (whole.length < packages.length) apart = "a single product of a package cannot be bought by itself";
+    if (products.length + whole.length === 0) return [];
+    const given = first.number !== null && asset.assetNumbers.includes(first.number) ? first.number : undefined;
+    return [
+      {
+        part: { asset, unit: first.unit, given },
+        standing: unitIn(standing, first.instanceId, first.unit),
+        products,
+        packages: whole.map(packageWithoutPasswords),
+      },
+    ];
+  });
+  return { bought, apart };
+}
+
+/** Licence passwords are wiped once they were sent. */
+function withoutPasswords(product: PlannedProduct): PlannedProduct {
+  return { ...product, passwords: undefined };
+}
+
+function packageWithoutPasswords(item: PlannedPackage): PlannedPackage {
+  return {
+    ...item,
+    products: item.products.map(withoutPasswords),
+    children: item.children.map(packageWithoutPasswords),
+  };
+}

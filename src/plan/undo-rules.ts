@@ -1,0 +1,46 @@
+import { kindOf } from "../operation/registry.ts";
+import type { OperationKind } from "../operation/registry.ts";
+import { undoLocked, undoUnlocked } from "./locks.ts";
+import type { DoneOperation, Undoes, UndoRule } from "./undoing.ts";
+import { undoUpdate } from "./undo-enterprise.ts";
+import { undoDeletion, undoPurchase } from "./undo-orders.ts";
+import { undoAddition, undoDeletedAccount, undoGrant, undoProfile, undoRevoke } from "./undo-people.ts";
+
+/** How an operation of each kind is taken back. */
+export const undoRules: { readonly [K in OperationKind]: UndoRule<K> } = {
+  "create-enterprise": impossible,
+  "bind-enterprise": impossible,
+  "update-enterprise": undoUpdate,
+  "place-order": undoPurchase,
+  "amend-order": undoPurchase,
+  "delete-products": undoDeletion,
+  "delete-package-products": undoDeletion,
+  "delete-assets": undoDeletion,
+  "delete-everywhere": impossibleButFor,
+  "add-staff": undoAddition,
+  "edit-staff": undoProfile,
+  "delete-staff": undoDeletedAccount,
+  "revoke-assets": undoRevoke,
+  "grant-assets": undoGrant,
+  "lock-assets": undoLocked,
+  "unlock-assets": undoUnlocked,
+  "borrow-assets": impossible,
+  "reset-password": impossible,
+  "take-asset-numbers": impossible,
+};
+
+function impossible({ operation }: DoneOperation): Undoes {
+  const { undone } = kindOf(operation);
+  return { is: "impossible", why: undone.how === "impossible" ? undone.why : "no call takes it back" };
+}
+
+/** What the ledger had standing of it is named, so that a person can buy it again. */
+function impossibleButFor(row: DoneOperation<"delete-everywhere">): Undoes {
+  const known = row.operation.after.products.map(
+    ({ crmProductId, assetId }) => `${crmProductId} of the asset ${assetId}`,
+  );
+  const undoes = impossible(row);
+  return undoes.is === "impossible"
+    ? { ...undoes, why: `${undoes.why}; the ledger knew of ${known.join(", ")}` }
+    : undoes;
+}

@@ -1,0 +1,60 @@
+import type { DesiredCustomer, DesiredStaff, RecordState } from "../operation/desired.ts";
+import type { MeantOperation } from "../operation/operation.ts";
+import type { OrderHistory } from "../operation/order-standing.ts";
+import type { PrivateMarker } from "../operation/references.ts";
+import type { OperationKind } from "../operation/registry.ts";
+import type { Need, RecordReference } from "../operation/shape.ts";
+import type { Stored } from "../operation/stored-operation.ts";
+import type { Block } from "./block.ts";
+import type { PlanOptions } from "./options.ts";
+import type { Prepared } from "./prepared.ts";
+
+/** An operation that a run carried out. `updatedAt`: when that was known. */
+export type DoneOperation<K extends OperationKind = OperationKind> = Stored<K> & { id: string; updatedAt: string };
+
+/** An order of which a run did something. */
+export interface UndoneOrder {
+  /** Undefined: it does not stand placed for this customer. */
+  history: OrderHistory | undefined;
+  /** What the CRM says of it now, whether it waits to be planned or not. */
+  now: { bodyHash: string; state: RecordState } | undefined;
+}
+
+/** What the ledger knows beside what every plan is made from. */
+export interface UndoFacts {
+  orders: ReadonlyMap<string, UndoneOrder>;
+  /** Every form that is kept, newest first; of people by their key. */
+  customerForms: readonly DesiredCustomer[];
+  staffForms: ReadonlyMap<string, readonly DesiredStaff[]>;
+  /** Since when each person has the account that they have now. */
+  linkedSince: ReadonlyMap<string, string>;
+  /** Whether the value behind a marker is there still. */
+  isKept(marker: PrivateMarker): boolean;
+}
+
+/** What taking an operation back comes to now. `lacks`: what it does not bring back. */
+export type Undoes =
+  | { is: "meant"; meant: MeantOperation[]; lacks?: string | undefined }
+  /** The same operations take it back that take back this one. */
+  | { is: "with"; of: string }
+  | { is: "nothing-left" }
+  | { is: "waits"; block: Block }
+  | { is: "impossible"; why: string };
+
+/** What the rules look at. */
+export interface Undoing {
+  run: string;
+  given: Prepared;
+  /** All that the run carried out for the customer, newest first. */
+  rows: readonly DoneOperation[];
+  facts: UndoFacts;
+  options: PlanOptions;
+  /** Asset numbers that the same plan takes from people. */
+  freed: ReadonlySet<string>;
+  /** The first of the operations that are taken back together under a name. */
+  firstOf(name: string, id: string): string;
+  /** What is taken from a person by the same plan. */
+  revokesOf(staff: RecordReference): Need[];
+}
+
+export type UndoRule<K extends OperationKind> = (row: DoneOperation<K>, of: Undoing) => Undoes;

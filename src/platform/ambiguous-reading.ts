@@ -1,0 +1,45 @@
+import { Problem } from "../base/errors.ts";
+
+/**
+ * An answer that has the contract's form and cannot be believed: it proves neither that something is there nor that it
+ * is not.
+ */
+export class AmbiguousReading extends Problem {}
+
+/** E3 answered null or without data, and the settings do not say that this means none (A13). */
+export function saysNothing(channelCustomerId: string): AmbiguousReading {
+  return new AmbiguousReading({
+    code: "platform.ambiguous",
+    message:
+      `E3 answered null for the channel customer number ${quoted(channelCustomerId)}, which says ` +
+      "neither that there is an enterprise nor that there is none",
+    cure:
+      "ask the operator of the service what null means; if it means that there is none, set " +
+      "assumptions.nullEnterprises: none (A13)",
+  });
+}
+
+/** Under what E3 finds customers. */
+interface Channel {
+  channelCode: string;
+  channelCustomerId: string;
+}
+
+/** E3 answered with another customer than it was asked for. */
+export function notAskedFor(asked: Channel, came: Channel): AmbiguousReading {
+  const words = (channel: Channel): string =>
+    `the channel customer number ${quoted(channel.channelCustomerId)} ` +
+    `under the channel code ${quoted(channel.channelCode)}`;
+  return new AmbiguousReading({
+    code: "platform.ambiguous",
+    message: `E3 was asked for ${words(asked)} and answered with ${words(came)}, so it proves nothing about either`,
+    cure:
+      "ask the operator of the service why E3 answers with another customer; until then nothing is " +
+      "made for this one",
+  });
+}
+
+/** A text that came from outside, for a message: short, and without what a terminal would obey. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text).replaceAll(/[\p{C}]/gu, "?");
+}

@@ -1,0 +1,74 @@
+import type { Assumption } from "../contract/assumptions/assumptions.ts";
+import { serviceOf } from "../contract/assumptions/evidence.ts";
+import type { RowEvidence } from "../contract/assumptions/evidence.ts";
+import { instantText, plainView, printable, section, textOf } from "./text.ts";
+import type { View } from "./text.ts";
+
+/** A row of A1–A43, and how it met reality in this ledger. */
+export interface AssumptionStanding extends Omit<Assumption, "requiredBefore">, RowEvidence {
+  standing: "unverified" | "confirmed" | "contradicted";
+  confirmed: { count: number; since: string; last: string; evidence: string } | null;
+  contradicted: { count: number; since: string; last: string; evidence: string; about: string[] } | null;
+  /** The last contradiction that a person accepted. */
+  accepted: { at: string; by: string; reason: string; evidence: string } | null;
+}
+
+/** All rows as a list, those that were contradicted with what they stop and what to do. */
+export function assumptionsText(rows: readonly AssumptionStanding[], view: View = plainView): string {
+  const count = (standing: AssumptionStanding["standing"]): number =>
+    rows.filter((row) => row.standing === standing).length;
+  const against = rows.filter((row) => row.standing === "contradicted");
+  const lines = rows.map((row) => `${row.id.padEnd(4)} ${row.kind.padEnd(11)} ${standingText(row, view)}`);
+  const stopped = against.flatMap((row) => contradictionLines(row, view));
+  return textOf([
+    ...lines,
+    "",
+    `${count("confirmed")} confirmed, ${count("unverified")} unverified, ${against.length} contradicted`,
+    ...(stopped.length === 0 ? [] : section("contradicted", stopped)),
+  ]);
+}
+
+function standingText({ kind, standing, confirmed, contradicted, question }: AssumptionStanding, view: View): string {
+  if (kind === "choice") return `in use: ${question}`;
+  if (contradicted !== null) return `contradicted since ${instantText(contradicted.since, view)}: ${question}`;
+  if (confirmed === null) return `${standing}: ${question}`;
+  return `confirmed ${confirmed.count} times since ${instantText(confirmed.since, view)}: ${question}`;
+}
+
+function contradictionLines({ id, contradicted, stops, decidedBy }: AssumptionStanding, view: View): string[] {
+  if (contradicted === null) return [];
+  const { count, last, evidence, about } = contradicted;
+  const where = typeof decidedBy === "object" && "setting" in decidedBy ? `correct ${decidedBy.setting}, then ` : "";
+  return [
+    `${id}  ${printable(evidence)} (${count} times, last ${instantText(last, view)})`,
+    ...(about.length === 0 ? [] : [`    about ${about.map(printable).join(", ")}`]),
+    `    stops ${stops}; everything else goes on`,
+    `    next: ask the operator of the ${serviceOf(id)}; ${where}crm-sync assumptions accept ${id} --reason TEXT`,
+  ];
+}
+
+const services = ["order service", "member-center", "both services"] as const;
+
+/** The questions to the services' owner, with what was seen. No customer, person or number of anybody stands in it. */
+export function letterText(rows: readonly AssumptionStanding[]): string {
+  const intro = [
+    "Questions on the interfaces of the order service and the member-center",
+    "",
+    "Your interface documents leave some points open. For each we say what we assume, and what we have seen.",
+  ];
+  const parts = services.flatMap((service) => {
+    const own = rows.filter((row) => serviceOf(row.id) === service && row.kind === "assumption");
+    return ["", `${service[0]?.toUpperCase() ?? ""}${service.slice(1)}`, "", ...own.flatMap(letterLines)];
+  });
+  return textOf([...intro, ...parts]);
+}
+
+function letterLines({ id, letter, default: assumed, confirmed, contradicted }: AssumptionStanding): string[] {
+  const seen =
+    contradicted !== null
+      ? `Seen ${contradicted.count} times against it: ${printable(contradicted.evidence)}.`
+      : confirmed !== null
+        ? `Seen ${confirmed.count} times: ${printable(confirmed.evidence)}.`
+        : "Not seen yet.";
+  return [`${id}. ${letter}`, `    We assume: ${assumed}.`, `    ${seen}`, ""];
+}

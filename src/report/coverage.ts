@@ -1,0 +1,17 @@
+import { ageOf, counted } from "./text.ts";
+
+/** How many customers are linked and how many were read whole `within` a time, and when the oldest reading was. */
+export interface Coverage {
+  linked: number;
+  read: number;
+  /** As `durationSchema` has it. */
+  within: string;
+  oldest: string | null;
+  at: string;
+}
+
+/** `1,200 of 4,000 customers read back within 7d, the oldest reading is 6 d old`. */
+export function coverageText({ linked, read, within, oldest, at }: Coverage): string {
+  const age = oldest === null ? "nothing was read yet" : `the oldest reading is ${ageOf(oldest, at)} old`;
+  return `${read.toLocaleString("en")} of ${counted(linked, "customer")} read back within ${within}, ${age}`;
+}

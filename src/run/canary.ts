@@ -1,0 +1,114 @@
+import { sha256 } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { SnapshotReader } from "../platform/snapshot.ts";
+import type { DriftClass } from "../report/reconciliation/case.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+import { verifyCustomer } from "./verify.ts";
+
+/** A share of the enterprises that went first, and what was read back of it. */
+export interface CanaryTranche {
+  /** In per cent of all enterprises; 100 is the rest. */
+  share: number;
+  /** Those of it for which something was done. */
+  customers: number;
+  /** What is not as it was meant, a sentence for each customer; the run went on where there is none. */
+  wrong: readonly string[];
+}
+
+/** What a run tells of the customers of one share, and is told to do with them. */
+interface ShareWork {
+  customers: AsyncIterable<RecordKey>;
+  /** Attempts them, judges limits and waits for settle times. */
+  apply(customers: readonly RecordKey[]): Promise<void>;
+  /** Of whom something was carried out since it was asked last. */
+  touched(): RecordKey[];
+  /** Why one of them is not done, where something went wrong; what a limit or a policy holds is none of it. */
+  trouble(customer: RecordKey): string | undefined;
+}
+
+/** Differences that say that something is not as it was meant. */
+const notAsMeant: ReadonlySet<DriftClass> = new Set(["missing", "extra", "different"]);
+const buckets = 10_000;
+
+/** Where a customer stands among all, from 0 to 100 (excluded): the same in every run. */
+export function placeOf(customer: RecordKey): number {
+  return (Number.parseInt(sha256(formatKey(customer)).slice(0, 8), 16) % buckets) / (buckets / 100);
+}
+
+/**
+ * Works on the customers share by share, the same ones first in each run: after each share but the last what was done
+ * is read back, and the run goes on only where all of it is as it was meant. Otherwise the rest waits for the next run.
+ */
+export async function applyByShares(
+  deps: RunDependencies,
+  { run, canary, signal }: { run: string; canary: NonNullable<RunRequest["canary"]>; signal: AbortSignal | undefined },
+  work: ShareWork,
+): Promise<CanaryTranche[]> {
+  const all: { customer: RecordKey; place: number }[] = [];
+  for await (const customer of work.customers) all.push({ customer, place: placeOf(customer) });
+  const tranches: CanaryTranche[] = [];
+  let from = 0;
+  for (const share of [...canary.shares.filter((item) => item < 100), 100]) {
+    const own = all.filter(({ place }) => place >= from && place < share).map(({ customer }) => customer);
+    from = share;
+    if (own.length === 0) continue;
+    const since = toInstant(deps.clock.now());
+    await work.apply(own);
+    if (signal?.aborted === true) return tranches;
+    const touched = work.touched();
+    const wrong = share === 100 ? [] : await wrongIn(deps, { own, touched, since, canary, signal }, work);
+    tranches.push({ share, customers: touched.length, wrong });
+    deps.logger.info({ run, share, customers: touched.length, wrong: wrong.length }, "share applied");
+    if (wrong.length === 0) continue;
+    const rest = all.filter(({ place }) => place >= share).map(({ customer }) => customer);
+    const reason = `the first ${share} % of the enterprises are not as meant (${wrong[0] ?? ""}); the rest waits`;
+    for (const customer of rest) await deps.ledger.records.deferPending(run, customer, "run.canary", reason);
+    return tranches;
+  }
+  return tranches;
+}
+
+/** What of a share is not as it was meant: by what became of its operations, and by what the platform shows now. */
+async function wrongIn(
+  deps: RunDependencies,
+  of: {
+    own: readonly RecordKey[];
+    touched: readonly RecordKey[];
+    since: string;
+    canary: NonNullable<RunRequest["canary"]>;
+    signal: AbortSignal | undefined;
+  },
+  work: ShareWork,
+): Promise<string[]> {
+  const { ledger } = deps;
+  const wrong = new Map<string, string>();
+  for (const customer of of.own) {
+    const [open] = await ledger.journal.openOf(customer);
+    const why = open === undefined ? work.trouble(customer) : `the outcome of ${open.id} is not known`;
+    if (why !== undefined) wrong.set(formatKey(customer), why);
+  }
+  const reader = new SnapshotReader(deps.platform, deps.settings);
+  for (const customer of of.touched) {
+    const key = formatKey(customer);
+    if (wrong.has(key)) continue;
+    try {
+      const { link } = await ledger.state.known(customer);
+      await ledger.state.keepShown([await verifyCustomer(reader, { customer, link }, of.signal)]);
+    } catch (error) {
+      if (ledger.broken !== undefined) throw error;
+      wrong.set(key, `it could not be read back: ${messageOf(error)}`);
+    }
+  }
+  const own = new Set(of.touched.map(formatKey));
+  for await (const { customer, differences } of of.canary.differences(of.since)) {
+    const key = formatKey(customer);
+    const found = differences.filter((item) => notAsMeant.has(item.class));
+    const [first] = found;
+    if (first === undefined || !own.has(key) || wrong.has(key)) continue;
+    wrong.set(key, `${found.length} not as meant, such as ${first.level} ${first.subject}: ${first.class}`);
+  }
+  return [...wrong].map(([key, why]) => `${key}: ${why}`);
+}

@@ -1,0 +1,9 @@
+import type { RecordKey } from "../crm/model.ts";
+import type { Difference } from "../report/reconciliation/case.ts";
+
+/** What a whole reading of a customer showed otherwise than it was sent, and when that was. */
+export interface DifferencesOfCustomer {
+  customer: RecordKey;
+  seenAt: string;
+  differences: readonly Difference[];
+}

@@ -1,0 +1,74 @@
+import type { Operation } from "../operation/operation.ts";
+import { crmFacts, movedFacts } from "../plan/facts.ts";
+import type { Facts } from "../plan/facts.ts";
+import type { CustomerPlan } from "../plan/plan.ts";
+import type { Why } from "./record-outcomes.ts";
+
+/** A saved plan of one customer that is to be carried out as it is, or in part. */
+export interface Expected {
+  /** The plan that it is a part of. */
+  plan: string;
+  facts: Facts;
+  /** The run that it takes back; undefined: it does what the CRM wants. */
+  undo?: string | undefined;
+  /** Every operation that was saved, by hash, as people are told of it. */
+  operations: ReadonlyMap<string, string>;
+  /** Those that are to be carried out. */
+  chosen: ReadonlySet<string>;
+  /** Something of it was applied by an earlier run: what that changed is no reason against the rest. */
+  applied: boolean;
+  /** This run has begun to carry it out: what is left must be a part of it. */
+  begun: boolean;
+}
+
+/** What stands against carrying a saved plan out now, as sentences for people; nothing where it is still the plan. */
+export function movedSince(plan: CustomerPlan, expected: Expected): string[] {
+  const now = new Map(plan.operations.map((operation) => [operation.hash, nameOf(operation)]));
+  const others = [...now]
+    .filter(([hash]) => !expected.operations.has(hash))
+    .map(([, name]) => `${name} is to be done too`);
+  if (expected.begun) return others;
+  const lost = [...expected.operations]
+    .filter(([hash]) => !now.has(hash) && (!expected.applied || expected.chosen.has(hash)))
+    .map(([, name]) => `${name} is not to be done any more as it was planned`);
+  const moved = expected.applied ? movedInCrm(expected.facts, plan.facts) : movedFacts(expected.facts, plan.facts);
+  return moved.length > 0 ? moved : [...lost, ...others];
+}
+
+/** Of a plan that was begun: what the CRM changed meanwhile; what is done by now waits for nothing any more. */
+function movedInCrm(saved: Facts, now: Facts): string[] {
+  const left = crmFacts(now);
+  return movedFacts(Object.fromEntries(Object.entries(saved).filter(([name]) => name in left)), left);
+}
+
+/** Why what was not chosen of a saved plan is left to the next run. */
+export const notChosen: Why = {
+  code: "plan.not-chosen",
+  reason: "not chosen of the saved plan that was applied; the next run carries it out",
+  again: true,
+};
+
+/** Why the records of what a run did wait, once that is taken back. */
+export function takenBack(run: string): Why {
+  return {
+    code: "undo.taken-back",
+    reason: `what ${run} did of it was to be taken back; the next run does it again unless the CRM changes`,
+    again: true,
+  };
+}
+
+/** An operation as people are told of it: `1a2b3c4d E5 order:crm/10248`. */
+export function nameOf({ hash, endpoint, subject }: { hash: string; endpoint: string; subject: string }): string {
+  return `${hash.slice(0, 8)} ${endpoint} ${subject}`;
+}
+
+/** A plan with what was chosen of it, and what was not. */
+export function chosenOf(
+  plan: CustomerPlan,
+  expected: Expected | undefined,
+): { plan: CustomerPlan; left: readonly Operation[] } {
+  if (expected === undefined) return { plan, left: [] };
+  const left = plan.operations.filter(({ hash }) => !expected.chosen.has(hash));
+  if (left.length === 0) return { plan, left };
+  return { plan: { ...plan, operations: plan.operations.filter(({ hash }) => expected.chosen.has(hash)) }, left };
+}

@@ -1,0 +1,132 @@
+import pLimit from "p-limit";
+import { toInstant } from "../base/clock.ts";
+import { exitCodes, messageOf } from "../base/errors.ts";
+import type { ExitCode } from "../base/errors.ts";
+import { CustomerState } from "../apply/customer-state.ts";
+import { UndoPlanning } from "../apply/undo-planning.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { JournalRow } from "../ledger/journal/journal-tables.ts";
+import { kindOf } from "../operation/registry.ts";
+import type { Taking } from "../plan/limits.ts";
+import type { CustomerPlan } from "../plan/plan.ts";
+import type { UndoStep } from "../plan/undo.ts";
+import { SnapshotReader } from "../platform/snapshot.ts";
+import { takingsOf } from "./plan-run.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+
+/** What takes a run back: its steps newest first, and the plan of each customer that has something to do. */
+export interface UndoSummary {
+  /** The run that planned it, by which the saved plan is known. */
+  run: string;
+  undone: string;
+  job: string;
+  steps: UndoStep[];
+  plans: readonly { plan: CustomerPlan; takings: readonly Taking[] }[];
+  /** Customers of whom nothing can be planned now, and why. */
+  unplanned: readonly { customer: RecordKey; reason: string }[];
+  exitCode: ExitCode;
+}
+
+type Planned = { plan: CustomerPlan; takings: readonly Taking[]; steps: readonly UndoStep[] } | { reason: string };
+
+/**
+ * Plans what takes a run back, without a writing call and without an intent. `save` keeps the plan before this run of
+ * its own ends.
+ */
+export async function planUndoRun(
+  deps: RunDependencies,
+  request: Pick<RunRequest, "header" | "signal"> & { undone: { id: string; job: string } },
+  save: (summary: UndoSummary) => Promise<void>,
+): Promise<UndoSummary> {
+  const { ledger } = deps;
+  const { undone, signal } = request;
+  const header = { ...request.header, undo: undone.id };
+  const run = await ledger.runs.start({ job: "undo", kind: "plan", trigger: "hand", scope: null, header });
+  const finish = async (state: "done" | "failed", exitCode: ExitCode, operations: number): Promise<void> => {
+    const summary = { operations, at: toInstant(deps.clock.now()) };
+    await ledger.runs.finish(run, { state, exitCode, balance: null, summary });
+  };
+  try {
+    const rows = await ledger.journal.doneOf(undone.id);
+    const customers = new Map(rows.map(({ operation }) => [formatKey(operation.customer), operation.customer]));
+    const reader = new SnapshotReader(deps.platform, deps.settings);
+    const limit = pLimit(deps.concurrency);
+    const planned = await Promise.all(
+      [...customers.values()]
+        .filter(({ id }) => id !== "")
+        .map((customer) =>
+          limit(async () => ({ customer, ...(await planOne({ ...deps, reader }, customer, undone.id, signal)) })),
+        ),
+    );
+    const steps = new Map(
+      planned.flatMap((item) => ("steps" in item ? item.steps.map((step) => [step.operation, step]) : [])),
+    );
+    const plans = planned.flatMap((item) => ("plan" in item && item.plan.operations.length > 0 ? [item] : []));
+    const unplanned = planned.flatMap((item) => ("reason" in item ? [item] : []));
+    const reasons = new Map(unplanned.map(({ customer, reason }) => [formatKey(customer), reason]));
+    const all = rows.map(
+      (row) => steps.get(row.id) ?? unplannedStep(row, reasons.get(formatKey(row.operation.customer))),
+    );
+    const summary: UndoSummary = {
+      run,
+      undone: undone.id,
+      job: undone.job,
+      steps: all,
+      plans,
+      unplanned,
+      exitCode: exitCodeOf(all, plans.length, unplanned.length),
+    };
+    await save(summary);
+    await finish(
+      "done",
+      summary.exitCode,
+      plans.reduce((sum, { plan }) => sum + plan.operations.length, 0),
+    );
+    return summary;
+  } catch (error) {
+    if (ledger.broken !== undefined) throw ledger.broken;
+    await finish("failed", exitCodes.other, 0);
+    throw error;
+  }
+}
+
+/** What could not be planned comes first, then what would be sent, then what nothing is sent for. */
+function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: number): ExitCode {
+  if (unplanned > 0) return exitCodes.sourceDown;
+  if (plans > 0) return exitCodes.changesPending;
+  return steps.every(({ note }) => note !== undefined) ? exitCodes.ok : exitCodes.recordsRejected;
+}
+
+/** A step of a customer that could not be planned, or of the pool, which is nobody's. */
+function unplannedStep({ id, operation }: JournalRow, waits: string | undefined): UndoStep {
+  const { undone } = kindOf(operation);
+  const { endpoint, subject } = operation;
+  const difference =
+    undone.how === "impossible" ? undone.why : undone.how === "approximate" ? undone.difference : undefined;
+  return { operation: id, endpoint, subject, how: undone.how, difference, operations: [], note: undefined, waits };
+}
+
+async function planOne(
+  deps: RunDependencies & { reader: SnapshotReader },
+  customer: RecordKey,
+  run: string,
+  signal: AbortSignal | undefined,
+): Promise<Planned> {
+  try {
+    const [open] = await deps.ledger.journal.openOf(customer);
+    if (open !== undefined) {
+      const { endpoint, subject } = open.operation;
+      return { reason: open.misfit?.message ?? `waits for the outcome of ${endpoint} on ${subject} (${open.id})` };
+    }
+    const knows = new CustomerState(deps, customer, { keeps: false });
+    const planning = new UndoPlanning(deps, knows, { run, signal, takingBlocked: undefined });
+    const made = await planning.plan();
+    if (made.kind === "planned")
+      return { plan: made.plan, takings: await takingsOf(deps, knows, made.plan), steps: planning.steps };
+    return { reason: made.kind === "awaits" ? made.reason : "what the platform shows keeps changing" };
+  } catch (error) {
+    if (deps.ledger.broken !== undefined) throw error;
+    return { reason: `${formatKey(customer)} could not be planned: ${messageOf(error)}` };
+  }
+}

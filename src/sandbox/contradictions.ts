@@ -1,0 +1,196 @@
+import { acknowledged, failure, Refusal, success } from "./answers.ts";
+import type { Answer } from "./answers.ts";
+import type { ContradictedRow } from "./contradicted-rows.ts";
+import type { Call, EndpointId, Run } from "./endpoints.ts";
+import { isObject } from "./staff-bodies.ts";
+
+/** How a call is answered where a row is contradicted: `next` does what it would do otherwise. */
+type Otherwise = (call: Call, next: Run) => Answer;
+
+const refused = (reason: string, code: "13004" | "30002" = "13004"): never => {
+  throw new Refusal(code, reason);
+};
+
+/** What the services do where they contradict a row. */
+const contradictions: Record<ContradictedRow, Partial<Record<EndpointId, Otherwise>>> = {
+  /** A success comes as a business exception. */
+  A1: { E4: (call, next) => ({ ...next(call), status: 299 }) },
+  /** A code that no contract lists. */
+  A2: { E4: () => failure("77777", "no such code") },
+  /** E3 knows no customer under the number that E2 was given. */
+  A8: { E3: () => success([]) },
+  /** E3 shows customers under another channel code alone. */
+  A9: { E3: (call, next) => underLegacyCode(call, next) },
+  /** E3 shows a second enterprise under every number. */
+  A10: { E3: (call, next) => shownTwice(next(call)) },
+  /** E5 takes no order for the customer that was selected. */
+  A12: { E5: () => refused("orderList[0].customerId: takes no orders") },
+  /** E3 answers null where there is none. */
+  A13: {
+    E3: (call, next) => {
+      const answer = next(call);
+      return Array.isArray(answer.data) && answer.data.length === 0 ? { ...answer, data: null } : answer;
+    },
+  },
+  /** E4 needs an address. */
+  A14: {
+    E4: (call, next) => (isObject(call.body) && "address" in call.body ? next(call) : refused("address: required")),
+  },
+  /** An asynchronous E5 is taken, and nothing becomes of it. */
+  A15: { E5: () => acknowledged() },
+  /** Of an E5 the last product of the last asset is applied alone, and nobody is told of the rest. */
+  A16: { E5: (call, next) => next(withoutFirstProduct(call)) && failure("500", "network error") },
+  /** E5 counts the records from 0, whatever sequences were sent. */
+  A17: { E5: (call, next) => withRows(next(call), (row, index) => ({ ...row, sequence: index })) },
+  /** A deletion of any type has to name another source order. */
+  A19: { E5: (call, next) => (isDeletion(call) ? refused("orderList[0].srcLicenseOrderId: wrong") : next(call)) },
+  /** E5 wants a real usage duration. */
+  A21: { E5: () => refused("orderList[0].assets[0].products[0].limitTimeDuration: must be positive") },
+  /** E5 does not know the word. */
+  A22: { E5: () => refused("orderList[0].assets[0].products[0].productType: unknown") },
+  /** E9 hands out numbers of another region. */
+  A25: {
+    E9: (call, next) => {
+      const answer = next(call);
+      const { data } = answer;
+      return Array.isArray(data) ? { ...answer, data: data.map((digits) => `7${String(digits).slice(1)}`) } : answer;
+    },
+  },
+  /** E6 refuses the lock that it has disabled before. */
+  A26: { E6: (call, next) => withRows(next(call), (row) => ({ ...row, status: 4 })) },
+  /** M5 counts one more than it lists. */
+  A27: {
+    M5: (call, next) => {
+      const answer = next(call);
+      const { data } = answer;
+      return isObject(data) ? { ...answer, data: { ...data, total: Number(data["total"]) + 1 } } : answer;
+    },
+  },
+  /** M5 shows an account whose name has the enterprise code twice under its bare name. */
+  A28: {
+    M5: (call, next) => withFields(next(call), { userName: (name) => String(name).replace(/([A-Z]\d{5})\1$/u, "") }),
+  },
+  /** M1 appends another ending to every second name. */
+  A29: { M1: (call, next) => withSucceeded(next(call), (row, index) => ({ ...row, userName: ending(row, index) })) },
+  /** The limits of names count more than characters. */
+  A31: { M1: () => refused("name is too long", "30002") },
+  /** M9 gives the first number alone, and nobody is told of the rest. */
+  A33: { M9: (call, next) => next(withFirstNumber(call)) && failure("500", "network error") },
+  /** M5 shows nobody with an asset number. */
+  A34: { M5: (call, next) => withFields(next(call), { assetNums: () => [] }) },
+  /** M6 shows every held number with the administrator of the enterprise too. */
+  A35: { M6: (call, next) => heldTwice(next(call)) },
+  /** M4 knows nobody. */
+  A36: { M4: () => failure("60002", "the member does not exist") },
+  /** A new purchase of a cloud type has to name a source order. */
+  A39: { E5: () => refused("orderList[0].srcLicenseOrderId: required for a cloud authorization type") },
+  /** M2 is accepted and changes nothing. */
+  A41: { M2: () => success(null) },
+};
+
+/** M9 with the first of the numbers that it gives. */
+function withFirstNumber(call: Call): Call {
+  const { body } = call;
+  if (!isObject(body) || !Array.isArray(body["addAssets"])) return call;
+  return { ...call, body: { ...body, addAssets: body["addAssets"].slice(0, 1) } };
+}
+
+function isDeletion({ body }: Call): boolean {
+  if (!isObject(body) || !Array.isArray(body["orderList"])) return false;
+  return body["orderList"].some((order: unknown) => isObject(order) && order["orderType"] !== "new_buy");
+}
+
+/** The channel code that E3 shows everything under, where it does not show it under our own. */
+const legacyCode = "legacy";
+
+function underLegacyCode(call: Call, next: Run): Answer {
+  if (call.query.get("channelCode") !== legacyCode) return success([]);
+  const query = new URLSearchParams(call.query);
+  query.set("channelCode", "crm");
+  return withRows(next({ ...call, query }), (row) => ({ ...row, channelCode: legacyCode }));
+}
+
+function shownTwice(answer: Answer): Answer {
+  const { data } = answer;
+  if (answer.code !== 0 || !Array.isArray(data)) return answer;
+  const rows: unknown[] = data;
+  const again = rows.filter(isObject).map((row) => ({ ...row, enterpriseGlobalId: "6100000000000009999" }));
+  return { ...answer, data: [...rows, ...again] };
+}
+
+/** An E5 whose records lack the first product of their first asset. */
+function withoutFirstProduct(call: Call): Call {
+  const { body } = call;
+  if (!isObject(body) || !Array.isArray(body["orderList"])) return call;
+  const orderList = body["orderList"].map((order: unknown) => {
+    if (!isObject(order) || !Array.isArray(order["assets"])) return order;
+    const all: unknown[] = order["assets"];
+    const [first, ...assets] = all;
+    if (!isObject(first) || !Array.isArray(first["products"])) return order;
+    return { ...order, assets: [{ ...first, products: first["products"].slice(1) }, ...assets] };
+  });
+  return { ...call, body: { ...body, orderList } };
+}
+
+function ending(row: Record<string, unknown>, index: number): string {
+  return `${String(row["userName"])}${index % 2 === 0 ? "" : "X"}`;
+}
+
+function withSucceeded(
+  answer: Answer,
+  change: (row: Record<string, unknown>, index: number) => Record<string, unknown>,
+): Answer {
+  const { data } = answer;
+  if (answer.code !== 0 || !isObject(data) || !Array.isArray(data["succeeded"])) return answer;
+  const succeeded = data["succeeded"].map((row, index): unknown => (isObject(row) ? change(row, index) : row));
+  return { ...answer, data: { ...data, succeeded } };
+}
+
+function heldTwice(answer: Answer): Answer {
+  const { data } = answer;
+  if (answer.code !== 0 || !Array.isArray(data)) return answer;
+  const rows: unknown[] = data;
+  const held = rows.filter(isObject).filter((row) => row["cloudAccountGlobalId"] !== null);
+  return {
+    ...answer,
+    data: [...rows, ...held.map((row) => ({ ...row, cloudAccountGlobalId: "6300000000000000001" }))],
+  };
+}
+
+/** Which rows are contradicted now. */
+export interface Contradicted {
+  set(rows: readonly ContradictedRow[]): void;
+  /** The operation as it is answered under what is contradicted now. */
+  run(operation: EndpointId, call: Call, run: Run): Answer;
+}
+
+export function createContradicted(rows: readonly ContradictedRow[]): Contradicted {
+  let current = rows;
+  return {
+    set: (next) => void (current = next),
+    run: (operation, call, run) =>
+      current.reduce<Run>((next, row) => {
+        const otherwise = contradictions[row][operation];
+        return otherwise === undefined ? next : (given) => otherwise(given, next);
+      }, run)(call),
+  };
+}
+
+function withRows(answer: Answer, change: (row: Record<string, unknown>, index: number) => unknown): Answer {
+  const { data } = answer;
+  if (answer.code !== 0 || !Array.isArray(data)) return answer;
+  return { ...answer, data: data.map((row, index): unknown => (isObject(row) ? change(row, index) : row)) };
+}
+
+/** The answer with these fields changed wherever they stand in its data. */
+function withFields(answer: Answer, changes: Record<string, (value: unknown) => unknown>): Answer {
+  const visit = (item: unknown): unknown => {
+    if (Array.isArray(item)) return item.map(visit);
+    // A number that was written as text (`JSON.rawJSON`) is no object of the answer.
+    if (!isObject(item) || "rawJSON" in item) return item;
+    return Object.fromEntries(
+      Object.entries(item).map(([name, value]) => [name, changes[name]?.(value) ?? visit(value)]),
+    );
+  };
+  return answer.code === 0 ? { ...answer, data: visit(answer.data) } : answer;
+}

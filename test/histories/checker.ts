@@ -1,0 +1,94 @@
+import type { SimulatedServices } from "../simulation/services.ts";
+import { loginOf } from "./model.ts";
+import type { CrmNow } from "./model.ts";
+
+/** How many of something there are, by key. */
+type Counts = ReadonlyMap<string, number>;
+
+/** What customers may have meanwhile: one of the forms that the CRM gave, or old and new of them together. */
+export class Forms {
+  /** What was wanted since the platform held last exactly what was wanted, the first form with what it held then. */
+  #since: Counts[] = [new Map()];
+
+  /** The CRM was changed. */
+  add(wanted: Counts): void {
+    this.#since.push(wanted);
+  }
+
+  /** The platform holds what is wanted now. */
+  agreed(wanted: Counts): void {
+    this.#since = [wanted];
+  }
+
+  /** What no form explains: less than every form has, or more than all of them together. */
+  unexplained(shown: Counts): string[] {
+    const keys = new Set([...shown.keys(), ...this.#since.flatMap((form) => [...form.keys()])]);
+    const wrong: string[] = [];
+    for (const key of keys) {
+      const counts = this.#since.map((form) => form.get(key) ?? 0);
+      const count = shown.get(key) ?? 0;
+      if (count > Math.max(...counts) || count < Math.min(...counts))
+        wrong.push(`${key} is there ${count} times; the CRM said ${counts.join(", then ")}`);
+    }
+    return wrong;
+  }
+}
+
+/** What each customer has of each product, by `CUSTOMER PRODUCT NODES END`. */
+export function shownProducts({ store }: SimulatedServices): Counts {
+  const rows = store
+    .prepare<[], { key: string; count: number }>(
+      `SELECT customers.channel_customer_id || ' ' || crm_product_id || ' ' || json_extract(record, '$.limitConcurrent')
+       || ' ' || COALESCE(json_extract(record, '$.limitEndDate'), 0) AS key, COUNT(*) AS count FROM products JOIN assets ON assets.id = products.asset_id
+       JOIN customers ON customers.id = assets.customer_id
+       WHERE products.removed_by IS NULL AND assets.removed_by IS NULL GROUP BY 1`,
+    )
+    .all();
+  return new Map(rows.map(({ key, count }) => [key, count]));
+}
+
+/** What is not as the CRM says, once nothing is under way any more. */
+export function differences(crm: CrmNow, services: SimulatedServices): string[] {
+  const wrong: string[] = [];
+  for (const [what, found] of Object.entries(services.observation.duplicates()))
+    if (Array.isArray(found) && found.length > 0) wrong.push(`twice: ${what}: ${JSON.stringify(found)}`);
+  const same = (what: string, wished: readonly string[], shown: readonly string[]): void => {
+    const missing = wished.filter((item) => !shown.includes(item));
+    const extra = shown.filter((item) => !wished.includes(item));
+    if (missing.length > 0) wrong.push(`${what}: missing ${missing.join(", ")}`);
+    if (extra.length > 0) wrong.push(`${what}: nobody wants ${extra.join(", ")}`);
+  };
+  const counted = (counts: Counts): string[] => [...counts].map(([key, count]) => `${key} × ${count}`);
+  same("products", counted(crm.wanted()), counted(shownProducts(services)));
+  const { store } = services;
+  const people = crm.people.filter((person) => !person.gone);
+  same(
+    "names",
+    [...crm.customers, ...people].map(({ name }) => name),
+    store
+      .prepare<[string], string>(
+        `SELECT name FROM customers WHERE is_default = 1
+         UNION ALL SELECT name FROM staff WHERE deleted = 0 AND role = 'added'
+         AND user_name NOT IN (SELECT value FROM json_each(?))`,
+      )
+      .pluck()
+      // The account of somebody who left stays: the policy of it is to be told.
+      .all(JSON.stringify(crm.people.filter((person) => person.gone).map(loginOf))),
+  );
+  same(
+    "seats",
+    people.flatMap((person) => person.holds.map((line) => `${line} with ${loginOf(person)}`)),
+    store
+      .prepare<[], string>(
+        `SELECT DISTINCT json_extract(record, '$.parentCrmProductId') || ' with ' || user_name FROM assets
+         JOIN staff ON staff.id = assets.holder_id
+         JOIN products ON products.asset_id = assets.id AND products.removed_by IS NULL
+         WHERE assets.removed_by IS NULL`,
+      )
+      .pluck()
+      .all(),
+  );
+  const open = services.observation.state().deferred;
+  if (open > 0) wrong.push(`${open} calls are still to be applied`);
+  return wrong;
+}

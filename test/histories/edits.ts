@@ -1,0 +1,227 @@
+import type { Draws } from "../simulation/timeline.ts";
+import type { CrmNow, Line, OrderNow } from "./model.ts";
+
+/** What happens in a CRM over the years; answers what was done, or undefined where there was nothing to do it to. */
+type Edit = (crm: CrmNow, draws: Draws) => string | undefined;
+
+interface EditKind {
+  make: Edit;
+  /** Why histories do not hold it yet; absent: they do. */
+  notYet?: string;
+}
+
+const mostNodes = 9;
+
+function newLine(crm: CrmNow, draws: Draws): Line {
+  const id = `L${crm.next()}`;
+  return { id, quantity: draws.whole(1, 2), products: [newProduct(crm, draws)] };
+}
+
+function newProduct(crm: CrmNow, draws: Draws): Line["products"][number] {
+  return { id: `P${crm.next()}`, nodes: draws.whole(1, mostNodes), cents: draws.whole(1, 900) };
+}
+
+export function newCustomer(crm: CrmNow, draws: Draws): void {
+  const id = `C${crm.next()}`;
+  crm.customers.push({ id, name: `Zqcanary Works ${id}` });
+  newOrder(crm, draws, id);
+  newPerson(crm, draws, id);
+}
+
+function newOrder(crm: CrmNow, draws: Draws, customer: string): OrderNow {
+  const order = { id: `O${crm.next()}`, customer, cancelled: false, lines: [newLine(crm, draws)] };
+  crm.orders.push(order);
+  return order;
+}
+
+function newPerson(crm: CrmNow, draws: Draws, customer: string): string {
+  const id = `S${crm.next()}`;
+  crm.people.push({ id, customer, name: `Zqcanary Person ${id}`, holds: [], gone: false });
+  const [free] = freeLines(crm, customer);
+  if (free !== undefined && draws.chance(0.7)) crm.people.at(-1)?.holds.push(free);
+  return id;
+}
+
+/** Lines of a customer of which an asset is left for one more person. */
+function freeLines(crm: CrmNow, customer: string): string[] {
+  const held = crm.people.filter((person) => !person.gone).flatMap((person) => person.holds);
+  return crm.orders
+    .filter((order) => order.customer === customer && !order.cancelled)
+    .flatMap((order) => order.lines)
+    .filter((line) => held.filter((id) => id === line.id).length < line.quantity)
+    .map((line) => line.id);
+}
+
+const current = (crm: CrmNow): OrderNow[] => crm.orders.filter((order) => !order.cancelled);
+const lineOf = (crm: CrmNow, draws: Draws): Line | undefined =>
+  draws.pick(current(crm).flatMap((order) => order.lines));
+/** Nobody holds what is gone. */
+function release(crm: CrmNow, lines: readonly string[]): void {
+  for (const person of crm.people) person.holds = person.holds.filter((id) => !lines.includes(id));
+}
+
+const moves = "an order that moves to another customer is not followed yet";
+
+export const edits = {
+  "a new order": {
+    make: (crm, draws) => {
+      const customer = draws.pick(crm.customers);
+      return customer && `${newOrder(crm, draws, customer.id).id} of ${customer.id}`;
+    },
+  },
+  "a new line": {
+    make: (crm, draws) => {
+      const order = draws.pick(current(crm));
+      order?.lines.push(newLine(crm, draws));
+      return order?.id;
+    },
+  },
+  "a new product": {
+    make: (crm, draws) => {
+      const line = lineOf(crm, draws);
+      line?.products.push(newProduct(crm, draws));
+      return line?.id;
+    },
+  },
+  "more units": {
+    make: (crm, draws) => {
+      const line = lineOf(crm, draws);
+      if (line !== undefined) line.quantity += draws.whole(1, 2);
+      return line?.id;
+    },
+  },
+  "another price": {
+    make: (crm, draws) => {
+      const product = lineOf(crm, draws)?.products[0];
+      if (product !== undefined) product.cents += draws.whole(1, 99);
+      return product?.id;
+    },
+  },
+  "a customer renamed": {
+    make: (crm, draws) => {
+      const customer = draws.pick(crm.customers);
+      if (customer !== undefined) customer.name = `Zqcanary Works ${customer.id} ${crm.next()}`;
+      return customer?.id;
+    },
+  },
+  "a person renamed": {
+    make: (crm, draws) => {
+      const person = draws.pick(crm.people.filter((item) => !item.gone));
+      if (person !== undefined) person.name = `Zqcanary Person ${crm.next()}`;
+      return person?.id;
+    },
+  },
+  "a new person": {
+    make: (crm, draws) => {
+      const customer = draws.pick(crm.customers);
+      return customer && newPerson(crm, draws, customer.id);
+    },
+  },
+  "a seat given": {
+    make: (crm, draws) => {
+      const person = draws.pick(crm.people.filter((item) => !item.gone));
+      const line = person && draws.pick(freeLines(crm, person.customer).filter((id) => !person.holds.includes(id)));
+      if (line === undefined) return undefined;
+      person?.holds.push(line);
+      return `${line} to ${person?.id ?? ""}`;
+    },
+  },
+  "a seat taken back": {
+    make: (crm, draws) => {
+      const person = draws.pick(crm.people.filter((item) => item.holds.length > 0));
+      return person && `${person.holds.pop() ?? ""} from ${person.id}`;
+    },
+  },
+  "a person leaves": {
+    make: (crm, draws) => {
+      const person = draws.pick(crm.people.filter((item) => !item.gone));
+      if (person !== undefined) Object.assign(person, { gone: true, holds: [] });
+      return person?.id;
+    },
+  },
+  "a person comes back": {
+    make: (crm, draws) => {
+      const person = draws.pick(crm.people.filter((item) => item.gone));
+      if (person !== undefined) person.gone = false;
+      return person?.id;
+    },
+  },
+  "an ended line": {
+    make: (crm, draws) => {
+      const order = draws.pick(current(crm).filter((item) => item.lines.length > 1));
+      const line = order?.lines.pop();
+      release(crm, line === undefined ? [] : [line.id]);
+      return line?.id;
+    },
+  },
+  "an ended product": {
+    make: (crm, draws) => {
+      const line = draws.pick(current(crm).flatMap((order) => order.lines.filter((item) => item.products.length > 1)));
+      return line?.products.pop()?.id;
+    },
+  },
+  "fewer units": {
+    make: (crm, draws) => {
+      const line = draws.pick(current(crm).flatMap((order) => order.lines.filter((item) => item.quantity > 1)));
+      if (line === undefined) return undefined;
+      line.quantity -= 1;
+      if (crm.people.filter((person) => person.holds.includes(line.id)).length > line.quantity) release(crm, [line.id]);
+      return line.id;
+    },
+  },
+  "a cancelled order": {
+    make: (crm, draws) => {
+      const order = draws.pick(current(crm));
+      if (order === undefined) return undefined;
+      order.cancelled = true;
+      release(
+        crm,
+        order.lines.map((line) => line.id),
+      );
+      return order.id;
+    },
+  },
+  "a restored order": {
+    make: (crm, draws) => {
+      const order = draws.pick(crm.orders.filter((item) => item.cancelled));
+      if (order !== undefined) order.cancelled = false;
+      return order?.id;
+    },
+  },
+  "other nodes": {
+    make: (crm, draws) => {
+      const product = lineOf(crm, draws)?.products[0];
+      if (product !== undefined) product.nodes = (product.nodes % mostNodes) + 1;
+      return product?.id;
+    },
+  },
+  "a later end": {
+    make: (crm, draws) => {
+      const product = lineOf(crm, draws)?.products[0];
+      if (product !== undefined) product.endsIn = (product.endsIn ?? 2029) + 1;
+      return product?.id;
+    },
+  },
+  "an order moves": {
+    notYet: moves,
+    make: (crm, draws) => {
+      const order = draws.pick(current(crm));
+      const other = draws.pick(crm.customers.filter((customer) => customer.id !== order?.customer));
+      if (order === undefined || other === undefined) return undefined;
+      order.customer = other.id;
+      release(
+        crm,
+        order.lines.map((line) => line.id),
+      );
+      return `${order.id} to ${other.id}`;
+    },
+  },
+} satisfies Record<string, EditKind>;
+
+const all: readonly [string, EditKind][] = Object.entries(edits);
+
+/** The edits that histories hold, and why they do not hold the others. */
+export const enabled: readonly [string, EditKind][] = all.filter(([, kind]) => kind.notYet === undefined);
+export const notEnabled: readonly string[] = all.flatMap(([name, kind]) =>
+  kind.notYet === undefined ? [] : [`${name}: ${kind.notYet}`],
+);

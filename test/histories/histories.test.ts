@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { simulationFolder } from "../simulation/simulate.ts";
+import { sizes } from "../support/sizes.ts";
+import { live } from "./world.ts";
+
+const each = 10;
+
+describe("random histories of a CRM, with runs, kills and lost answers between the edits", () => {
+  let folder: ReturnType<typeof simulationFolder>;
+  beforeAll(() => {
+    folder = simulationFolder();
+  });
+  afterAll(() => folder.remove());
+
+  for (let from = 1; from <= sizes.histories; from += each) {
+    const to = from + each - 1;
+    it(
+      `end with a platform that holds exactly what the CRM says, and hold nothing else on the way (seeds ${from} to ${to})`,
+      { timeout: 300_000 },
+      async () => {
+        let edits = 0;
+        for (let seed = from; seed <= to; seed += 1) {
+          const result = await live(seed, folder.path);
+          expect(result.wrong, `npm run histories -- --from ${seed} --seeds 1 --story`).toEqual([]);
+          edits += result.edits;
+        }
+        expect(edits).toBeGreaterThanOrEqual(each);
+      },
+    );
+  }
+
+  it("go the same way each time", { timeout: 60_000 }, async () => {
+    const [one, other] = [await live(7, folder.path), await live(7, folder.path)];
+    expect(one.trace).toBe(other.trace);
+  });
+});

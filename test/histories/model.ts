@@ -1,0 +1,106 @@
+import type { Stream } from "../../src/crm/model.ts";
+import { exportedRows } from "../support/world/crm.ts";
+
+/** A product of a line: what changes of it in a life. */
+export interface LineProduct {
+  id: string;
+  nodes: number;
+  cents: number;
+  /** The year with which it ends; without it, it ends with its term alone. */
+  endsIn?: number;
+}
+
+/** A line of an order: as many assets of a kind as its quantity says, each with its products. */
+export interface Line {
+  id: string;
+  quantity: number;
+  products: LineProduct[];
+}
+
+export interface OrderNow {
+  id: string;
+  customer: string;
+  cancelled: boolean;
+  lines: Line[];
+}
+
+export interface PersonNow {
+  id: string;
+  customer: string;
+  name: string;
+  /** Lines of which they hold an asset. */
+  holds: string[];
+  gone: boolean;
+}
+
+/** What the CRM says now. */
+export class CrmNow {
+  readonly customers: { id: string; name: string }[] = [];
+  readonly orders: OrderNow[] = [];
+  readonly people: PersonNow[] = [];
+  #made = 0;
+
+  /** A number for the next thing that is made. */
+  next(): number {
+    this.#made += 1;
+    return this.#made;
+  }
+
+  /** The rows of its export. */
+  rows(stream: Stream): object[] {
+    return exportedRows(stream, {
+      customers: this.customers,
+      orders: this.orders.map(({ id, customer, cancelled, lines }) => ({
+        id,
+        customer,
+        cancelled,
+        assets: lines.map((line) => ({ id: line.id, quantity: line.quantity })),
+        products: lines.flatMap((line) =>
+          line.products.map((product) => ({
+            id: product.id,
+            parent: line.id,
+            nodes: product.nodes,
+            price: (product.cents / 100).toFixed(2),
+            ...endField(product),
+          })),
+        ),
+      })),
+      staff: this.people.flatMap(({ gone, ...person }) => (gone ? [] : [{ ...person, login: loginOf(person) }])),
+    });
+  }
+
+  /** What each customer is to have of each product, by `CUSTOMER PRODUCT NODES END`. */
+  wanted(): Map<string, number> {
+    const wanted = new Map<string, number>();
+    for (const order of this.orders)
+      for (const [key, count] of wantedOf(order)) wanted.set(key, (wanted.get(key) ?? 0) + count);
+    return wanted;
+  }
+}
+
+/** When a product ends, ISO; undefined where the CRM says nothing of it. */
+function endOf({ endsIn }: LineProduct): string | undefined {
+  return endsIn === undefined ? undefined : `${endsIn}-01-01T00:00:00Z`;
+}
+
+function endField(product: LineProduct): { limitEnd?: string } {
+  const limitEnd = endOf(product);
+  return limitEnd === undefined ? {} : { limitEnd };
+}
+
+export function loginOf({ id }: Pick<PersonNow, "id">): string {
+  return `zqcanary${id.toLowerCase()}`;
+}
+
+/** The same of one order. */
+export function wantedOf({ customer, cancelled, lines }: OrderNow): Map<string, number> {
+  if (cancelled) return new Map();
+  return new Map(
+    lines.flatMap(({ quantity, products }) =>
+      products.map((product): [string, number] => {
+        const end = endOf(product);
+        return [`${customer} ${product.id} ${product.nodes} ${end === undefined ? 0 : Date.parse(end)}`, quantity];
+      }),
+    ),
+  );
+}

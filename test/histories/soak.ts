@@ -1,0 +1,46 @@
+import { parseArgs } from "node:util";
+import { messageOf } from "../../src/base/errors.ts";
+import { simulationFolder } from "../simulation/simulate.ts";
+import { notEnabled } from "./edits.ts";
+import { live } from "./world.ts";
+
+/*
+ * Random histories of a CRM for as many seeds as time allows: `npm run histories -- --seeds N [--from S] [--story]`.
+ * Prints each seed that fails, and at the end what was run; exits 0 only where every platform held what its CRM said.
+ * `--story` tells everything that happens in the first seed.
+ */
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "1000" },
+    from: { type: "string", default: "1" },
+    story: { type: "boolean", default: false },
+  },
+});
+const [from, count] = [Number(values.from), Number(values.seeds)];
+const folder = simulationFolder();
+const sums = { histories: 0, edits: 0, runs: 0, kills: 0, faults: 0, purchases: 0, deletions: 0, failed: 0 };
+const began = performance.now();
+for (let seed = from; seed < from + count; seed += 1) {
+  const result = await live(seed, folder.path).catch((error: unknown) => ({
+    edits: 0,
+    runs: 0,
+    kills: 0,
+    faults: 0,
+    purchases: 0,
+    deletions: 0,
+    story: [],
+    wrong: [`it broke off: ${messageOf(error)}`],
+  }));
+  sums.histories += 1;
+  for (const name of ["edits", "runs", "kills", "faults", "purchases", "deletions"] as const)
+    sums[name] += result[name];
+  if (values.story && seed === from) process.stdout.write(`${result.story.join("\n")}\n`);
+  if (result.wrong.length === 0) continue;
+  sums.failed += 1;
+  process.stdout.write(`seed ${seed}\n${result.wrong.map((text) => `  ${text}\n`).join("")}`);
+}
+folder.remove();
+for (const text of notEnabled) process.stdout.write(`not in these histories: ${text}\n`);
+const seconds = Math.round((performance.now() - began) / 1000);
+process.stdout.write(`${JSON.stringify({ from, ...sums, seconds })}\n`);
+process.exitCode = sums.failed === 0 ? 0 : 1;

@@ -1,0 +1,254 @@
+import { createHash } from "node:crypto";
+import { copyFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { hashOf } from "../../src/base/canonical-json.ts";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
+import { streams } from "../../src/crm/model.ts";
+import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { compileMapping } from "../../src/source/mapping/compile.ts";
+import type { Source } from "../../src/source/source.ts";
+import { Engine, ProgramDied } from "../simulation/engine.ts";
+import type { Configuration } from "../simulation/engine.ts";
+import { decideAll } from "../simulation/person.ts";
+import { emptyLedger } from "../simulation/simulate.ts";
+import { SimulatedServices } from "../simulation/services.ts";
+import { Draws, Timeline } from "../simulation/timeline.ts";
+import { mappingOf } from "../support/world/crm-files.ts";
+import { differences, Forms, shownProducts } from "./checker.ts";
+import { enabled, newCustomer } from "./edits.ts";
+import { CrmNow } from "./model.ts";
+
+const maps = {
+  customers: compileMapping("customers", mappingOf("customers")),
+  orders: compileMapping("orders", mappingOf("orders")),
+  staff: compileMapping("staff", mappingOf("staff")),
+};
+const row = z.looseObject({ id: z.string() });
+const mostLastRuns = 12;
+/** So many runs in a row that write nothing and leave nothing open end a history. */
+const quietRuns = 2;
+
+/** What a history came to. */
+export interface HistoryResult {
+  seed: number;
+  edits: number;
+  runs: number;
+  kills: number;
+  faults: number;
+  /** Accepted calls of E5, by what they did. */
+  purchases: number;
+  deletions: number;
+  /** Empty where everything is as meant. */
+  wrong: string[];
+  /** Of everything that happened: equal for equal seeds. */
+  trace: string;
+  story: string[];
+}
+
+/** A random history of CRM edits, interleaved with runs, kills and lost answers, and what the platform holds of it. */
+export async function live(seed: number, folder: string): Promise<HistoryResult> {
+  const history = new History(seed, folder);
+  try {
+    return await history.run(await emptyLedger(folder));
+  } finally {
+    history.close();
+  }
+}
+
+class History {
+  readonly #seed: number;
+  readonly #path: string;
+  readonly #draws: Draws;
+  readonly #timeline = new Timeline();
+  readonly #services: SimulatedServices;
+  readonly #configuration: Configuration;
+  readonly #crm = new CrmNow();
+  readonly #forms = new Forms();
+  readonly #trace = createHash("sha256");
+  readonly #story: string[] = [];
+  readonly #wrong: string[] = [];
+  #engine: Engine | undefined;
+  #edits = 0;
+  #runs = 0;
+  #kills = 0;
+
+  constructor(seed: number, folder: string) {
+    this.#seed = seed;
+    this.#path = join(folder, `history-${process.pid}-${seed}.db`);
+    const draws = new Draws(seed);
+    this.#draws = draws;
+    this.#services = new SimulatedServices(this.#timeline, draws, { shortM6: false });
+    this.#configuration = {
+      ordersUnseen: "resend",
+      ...(seed % 5 === 3 ? { syncMode: "async" as const } : {}),
+      settle: { timeMs: 4_000, readings: 2, maxWaitMs: 30_000, asyncDeadlineMs: 20_000, asyncPauseMs: 500 },
+      concurrency: draws.whole(1, 2),
+      callsAtOnce: draws.whole(1, 2),
+      jobs: 1,
+      limits: limitsSettingsSchema.parse({ sourceShrink: 1, absenceReads: 1, absenceTime: "0s" }),
+    };
+    this.#services.onLeave = () => this.#look("before a call");
+  }
+
+  async run(empty: string): Promise<HistoryResult> {
+    copyFileSync(empty, this.#path);
+    const draws = this.#draws;
+    for (let customers = draws.whole(1, 2); customers > 0; customers -= 1) newCustomer(this.#crm, draws);
+    this.#forms.add(this.#crm.wanted());
+    for (let left = draws.whole(2, 6), first = true; left > 0; first = false) {
+      for (let edits = first ? 0 : draws.whole(1, 3); edits > 0 && left > 0; edits -= 1, left -= 1) this.#edit();
+      this.#services.faultRate = draws.pick([0, 0.1, 0.3]) ?? 0;
+      await this.#oneRun(draws.chance(0.4) ? draws.whole(1, draws.pick([20, 80, 160]) ?? 80) : undefined);
+      if (draws.chance(0.4)) await this.#decide();
+      if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 8_000));
+    }
+    this.#services.faultRate = 0;
+    await this.#lastRuns();
+    for (const text of differences(this.#crm, this.#services)) this.#wrong.push(text);
+    const [edits, runs, kills] = [this.#edits, this.#runs, this.#kills];
+    const { faultCount: faults, observation } = this.#services;
+    const state = observation.state();
+    return {
+      seed: this.#seed,
+      edits,
+      runs,
+      kills,
+      faults,
+      purchases: Object.keys(state.orders).length,
+      deletions: Object.keys(state.deletions).length,
+      wrong: [...new Set(this.#wrong)],
+      trace: this.#trace.digest("hex"),
+      story: this.#story,
+    };
+  }
+
+  close(): void {
+    this.#engine?.close();
+    this.#services.close();
+    for (const ending of ["", "-wal", "-shm", ".heads", ".lock", ".lock-journal"])
+      rmSync(this.#path + ending, { force: true });
+  }
+
+  #note(line: string): void {
+    const text = `${Math.floor(this.#timeline.elapsed)} ${line}`;
+    this.#trace.update(text);
+    this.#story.push(text);
+  }
+
+  #edit(): void {
+    const [name, kind] = this.#draws.pick(enabled) ?? ["", undefined];
+    const done = kind?.make(this.#crm, this.#draws);
+    if (done === undefined) return;
+    this.#edits += 1;
+    this.#forms.add(this.#crm.wanted());
+    this.#note(`edit: ${name}: ${done}`);
+  }
+
+  /** Each customer has what the CRM said before an edit or after it, at every moment. */
+  #look(when: string): void {
+    for (const text of this.#forms.unexplained(shownProducts(this.#services))) this.#wrong.push(`${when}: ${text}`);
+  }
+
+  /** One run, which the program may die in. */
+  async #oneRun(diesAt?: number): Promise<RunSummary | undefined> {
+    const engine = await this.#program(diesAt);
+    this.#runs += 1;
+    const calls = this.#services.calls.length;
+    const { limits } = this.#configuration;
+    const request = {
+      job: "everything",
+      trigger: "schedule",
+      streams,
+      limits,
+      read: true,
+      acceptShrink: ["crm"],
+      header: {},
+    } as const;
+    const summary = await engine.run(request);
+    for (const call of this.#services.calls.slice(calls))
+      this.#note(`call ${call.operation} ${call.fault ?? ""} ${call.body ?? ""}`);
+    this.#look("after a run");
+    if (summary === undefined) {
+      this.#kills += 1;
+      this.#note(`killed at step ${engine.life.steps}`);
+      return undefined;
+    }
+    this.#note(`run ${summary.state} exit ${summary.exitCode}`);
+    if (!summary.balance.adds) this.#wrong.push(`a run does not balance: ${JSON.stringify(summary.balance)}`);
+    return summary;
+  }
+
+  async #program(diesAt: number | undefined): Promise<Engine> {
+    const before = this.#engine;
+    const isFree = before !== undefined && !before.life.dead && !before.life.doomed && diesAt === undefined;
+    // A process that was told its token is bad gets another one only from a new one.
+    if (isFree && this.#services.faultRate > 0) return before;
+    before?.close();
+    const engine = await Engine.start({
+      path: this.#path,
+      timeline: this.#timeline,
+      draws: this.#draws,
+      services: this.#services,
+      sources: [this.#source()],
+      configuration: this.#configuration,
+      offset: () => 0,
+      diesAt: diesAt ?? Number.POSITIVE_INFINITY,
+      log: (line) => this.#story.push(line.trim()),
+    });
+    this.#engine = engine;
+    return engine;
+  }
+
+  /** A person approves what is held, and decides what is parked after a look at the platform. */
+  async #decide(): Promise<number> {
+    try {
+      const engine = await this.#program(undefined);
+      const decided = await decideAll(engine, this.#services, () => {});
+      if (decided > 0) this.#note(`a person decided ${decided} times`);
+      return decided;
+    } catch (error) {
+      if (!(error instanceof ProgramDied)) throw error;
+      this.#kills += 1;
+      return 0;
+    }
+  }
+
+  /** Runs without faults until nothing is left to do, and a last one that does nothing. */
+  async #lastRuns(): Promise<void> {
+    for (let run = 1, quiet = 0; quiet < quietRuns; run += 1) {
+      const writes = this.#services.writingCalls;
+      const summary = await this.#oneRun();
+      await this.#timeline.pass(this.#configuration.settle.timeMs);
+      const decided = await this.#decide();
+      const isQuiet = this.#services.writingCalls === writes && decided === 0 && summary?.openOperations === 0;
+      quiet = isQuiet ? quiet + 1 : 0;
+      if (differences(this.#crm, this.#services).length === 0) this.#forms.agreed(this.#crm.wanted());
+      if (run < mostLastRuns) continue;
+      this.#wrong.push(`run ${run} without faults still does something, or leaves something open`);
+      return;
+    }
+  }
+
+  #source(): Source {
+    const crm = this.#crm;
+    return {
+      name: "crm",
+      streams,
+      check: () => Promise.resolve(undefined),
+      wholeEveryMs: () => undefined,
+      close: () => Promise.resolve(),
+      mapping: (stream) => Promise.resolve({ map: maps[stream], secretPaths: [], fingerprint: hashOf([stream]) }),
+      async *read(stream) {
+        const items = crm.rows(stream).map((given) => {
+          const value: JsonObject = JSON.parse(JSON.stringify(given));
+          const { id } = row.parse(value);
+          return { raw: { place: `${stream}/${id}`, key: id, value } };
+        });
+        if (items.length > 0) yield items;
+        return { complete: true, full: true, rows: items.length };
+      },
+    };
+  }
+}

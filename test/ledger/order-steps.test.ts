@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { operation } from "../../src/operation/new-operation.ts";
+import type { Operation } from "../../src/operation/operation.ts";
+import type { StateChange } from "../../src/operation/state.ts";
+import { asset, product } from "../support/world/instances.ts";
+import { LedgerWorld } from "../support/world/ledger-world.ts";
+import { customerRecord, key, orderRecord } from "../support/world/records.ts";
+import { rowsOf } from "../support/world/start.ts";
+
+const customer = key("C");
+const order = key("O-1");
+const template = (n: number): string => `O-1-${n}`;
+
+/** A ledger with two customers, each with a placed order, of whom the first one's has grown in the CRM. */
+async function placed(): Promise<LedgerWorld> {
+  const world = await LedgerWorld.open();
+  const lines = [asset("a"), product("p", "a")];
+  await world.read("customers", [{ customers: customerRecord("C") }, { customers: customerRecord("D") }]);
+  await world.read("orders", [
+    { orders: orderRecord("O-1", "C", { instances: lines }) },
+    { orders: orderRecord("O-2", "D", { instances: lines }) },
+  ]);
+  const of = (id: string, whose: string): StateChange => ({
+    type: "order-placed",
+    order: key(id),
+    customer: key(whose),
+    channelOrderId: id,
+    bodyHash: `hash of ${id}`,
+    version: 1,
+    products: 1,
+    operationId: null,
+    origin: "placed",
+    licenceOrders: [{ sequence: 1, licenseType: "softkey", platformCustomerId: "P", licenseOrderId: `L-${id}` }],
+  });
+  await world.ledger.state.record(customer, [of("O-1", "C"), of("O-2", "D")]);
+  return world;
+}
+
+const bought = (channelOrderId: string): StateChange => ({
+  type: "order-bought",
+  order,
+  customer,
+  channelOrderId,
+  version: 1,
+  items: [{ instanceId: "a", unit: 0, number: "N1", products: ["p"], packages: [] }],
+  licenceOrders: [],
+  products: 1,
+  operationId: null,
+  origin: "sent",
+});
+
+function amendment(lastStep: number, agreed: string | null): Operation {
+  return operation("amend-order", {
+    customer,
+    subject: "order:crm/O-1",
+    records: [{ stream: "orders", ...order }],
+    target: {},
+    payload: {
+      channelCode: "CH",
+      syncMode: "sync",
+      orderList: [],
+      channelOrderId: { $ref: "channelOrderId", of: "crm/O-1" },
+    },
+    reason: "a test",
+    before: null,
+    after: { version: 2, bodyHash: "more", assets: [], items: [], lastStep, agreed },
+  });
+}
+
+async function intended(world: LedgerWorld, planned: Operation, channelOrderId: string): Promise<string> {
+  try {
+    await world.ledger.journal.intend({
+      operation: planned,
+      runId: null,
+      wireHash: "w",
+      nonce: `nonce ${channelOrderId} ${planned.hash}`,
+      context: { channelOrderId },
+    });
+    return "intended";
+  } catch (error) {
+    return error instanceof Error && "code" in error ? String(error.code) : String(error);
+  }
+}
+
+describe("the number of an amendment", () => {
+  it("that came to nothing is taken again by the same amendment, and by no other one", async () => {
+    const { state } = (await placed()).ledger;
+    expect(await state.fixAmendment(order, "hash one", template)).toEqual({ number: "O-1-1" });
+    expect(await state.fixAmendment(order, "hash one", template)).toEqual({ number: "O-1-1" });
+    expect(await state.fixAmendment(order, "hash two", template)).toEqual({ number: "O-1-2" });
+    await state.record(customer, [bought("O-1-1")]);
+    expect(await state.fixAmendment(order, "hash one", template)).toEqual({ number: "O-1-3" });
+  });
+
+  it("is the next one that is nobody's where another order has the first", async () => {
+    const { state } = (await placed()).ledger;
+    const next = (n: number): string => `O-${n + 1}`;
+    expect(await state.fixAmendment(order, "h", next)).toEqual({ number: "O-3" });
+    expect(await state.fixAmendment(order, "another", next)).toEqual({ number: "O-4" });
+  });
+
+  it("is nobody else's: not an order's that is placed, nor that of another order's amendment", async () => {
+    const { state } = (await placed()).ledger;
+    expect(await state.fixAmendment(order, "h", () => "O-2")).toEqual({ takenBy: key("O-2"), number: "O-2" });
+    await state.fixAmendment(order, "h", template);
+    expect(await state.fixAmendment(key("O-2"), "h", () => "O-1-1")).toEqual({ takenBy: order, number: "O-1-1" });
+  });
+});
+
+describe("an intent to amend an order", () => {
+  it("that was planned before a step of its order is refused, and what agrees with what stands is not", async () => {
+    const world = await placed();
+    const { state } = world.ledger;
+    const early = amendment(0, null);
+    for (const hash of ["a", "b", "c"]) await state.fixAmendment(order, hash, template);
+    await state.record(customer, [bought("O-1-1")]);
+    expect(await intended(world, early, "O-1-2")).toBe("order.changed-meanwhile");
+    expect(await intended(world, amendment(1, null), "O-1-2")).toBe("order.changed-meanwhile");
+    expect(await intended(world, amendment(1, ""), "O-1-1")).toBe("order.changed-meanwhile");
+    expect(await intended(world, amendment(1, ""), "nobody fixed it")).toBe("order.changed-meanwhile");
+    expect(await intended(world, amendment(1, ""), "O-1-2")).toBe("intended");
+  });
+
+  it("that was planned before a person took note that the order agrees is refused", async () => {
+    const world = await placed();
+    await world.ledger.state.fixAmendment(order, "h", template);
+    await world.ledger.state.record(customer, [{ type: "order-agreed", order, version: 2, bodyHash: "more" }]);
+    expect(await intended(world, amendment(0, null), "O-1-1")).toBe("order.changed-meanwhile");
+  });
+});
+
+describe("what happens to a placed order", () => {
+  it("is kept in its order, with how many products stand, and ends no other order's numbers", async () => {
+    const world = await placed();
+    const removed: StateChange = {
+      type: "order-removed",
+      order,
+      customer,
+      items: [{ instanceId: "a", unit: 0, number: "N1", product: "p", channelOrderId: "O-1", licenseOrderId: "L-O-1" }],
+      products: 1,
+      operationId: null,
+      origin: "found",
+    };
+    await world.ledger.state.record(customer, [bought("O-1-1"), bought("O-1-2"), removed]);
+    expect(
+      rowsOf(world.ledger.path, "select order_id as id, products, agreed_hash as agreed from placed_order order by 1"),
+    ).toEqual([
+      { id: "O-1", products: 2, agreed: "" },
+      { id: "O-2", products: 1, agreed: null },
+    ]);
+    expect(rowsOf(world.ledger.path, "select count from tally where name = 'product'")).toEqual([{ count: 3 }]);
+    const { standings } = await world.ledger.state.load(customer);
+    const standing = standings?.get("crm/O-1");
+    if (standing === undefined || "lost" in standing) throw new Error("nothing stands");
+    expect(standing.units.map((unit) => unit.products.map((item) => item.channelOrderId))).toEqual([
+      ["O-1-1", "O-1-2"],
+    ]);
+    expect(standing.lastStep).toBe(3);
+  });
+});

@@ -1,0 +1,38 @@
+import type { Breaks } from "../break.ts";
+
+/** What the services contradict, and what rests on it. */
+export const lifeAssumptions: Breaks = {
+  "what rests on a contradicted assumption is planned": {
+    file: "src/plan/rejections.ts",
+    within: "StandingRejections.operations",
+    find: "?? contradictedBlock(made, this.#rules.contradicted)",
+    replace: "",
+    test: "plan/policy.test.ts",
+    title:
+      "what a policy makes of an operation that is meant > sends nothing that rests on what was contradicted, and everything else",
+  },
+  "a contradiction of one part stops all that rests on the row": {
+    file: "src/operation/assumptions-met.ts",
+    within: "contradictionOf",
+    find: "found.about.includes(about)",
+    replace: "true",
+    test: "scenarios/contradictions.test.ts",
+    title: "A29 is contradicted with its evidence, stops what rests on it, and nothing else",
+  },
+  "a list that adds up ends no row of those that did not": {
+    file: "src/ledger/state/assumptions-met.ts",
+    within: "AssumptionsMet.wholeList",
+    find: "if (this.#incomplete.delete(key))",
+    replace: "if (false)",
+    test: "ledger/assumptions.test.ts",
+    title: "lists that do not add up are counted one after the other, over restarts, until one does",
+  },
+  "a call that was planned before a contradiction is sent": {
+    file: "src/apply/deliver.ts",
+    within: "deliver",
+    find: "if (contradicted !== undefined && existing === undefined)",
+    replace: "if (false)",
+    test: "cli/assumptions.test.ts",
+    title: "what was planned before a contradiction is not sent after it",
+  },
+};

@@ -1,0 +1,115 @@
+import type { Breaks } from "../break.ts";
+
+const lost = "a lock that was lent without an answer";
+
+const crmLock = "a lock that the CRM wants switched";
+const toAndFro = "scenarios/life/to-and-fro.test.ts";
+const waitsInTheEnd =
+  "a lock that the CRM switches to and fro waits for a person in the end, and what a person asks for does not";
+const waits = "waits for a person until ten were approved, while what a person asks for and what gives back goes on";
+
+/** Locks that the CRM has switched, and locks that are lent. */
+export const lifeLocks: Breaks = {
+  "an asset that M6 does not show counts as not lent": {
+    file: "src/operation/borrow-assets.ts",
+    within: "readLoan",
+    find: "$into.length === 0 && $unseen.length === 0",
+    replace: "$into.length === 0",
+    test: "run/loans.test.ts",
+    title: `${lost} > waits for a person where M6 does not show an asset, which proves nothing`,
+  },
+  "M8 alone proves a loan": {
+    file: "src/operation/borrow-assets.ts",
+    within: "readLoan",
+    find: "$ours && $into.length === $assets.length",
+    replace: "$ours",
+    test: "run/loans.test.ts",
+    title: `${lost} > waits for a person where M8 shows it and M6 does not`,
+  },
+  "a lock that somebody else has counts as lent to this member": {
+    file: "src/operation/borrow-assets.ts",
+    within: "readLoan",
+    find: "&& $shown.borrower === $memberGlobalId",
+    replace: "",
+    test: "run/loans.test.ts",
+    title: `${lost} > waits for a person where the lock is with another member and the asset is lent`,
+  },
+  "what a person gave back is locked again by every change of its order": {
+    file: "src/plan/crm-locks.ts",
+    within: "isNew",
+    find: "if ($last === $wanted) return false;",
+    replace: 'if ($last === $wanted && $wanted === "unlocked") return false;',
+    test: "scenarios/life/crm-locks.test.ts",
+    title: `${crmLock} > stays as a person asked since, until the flag changes again`,
+  },
+  "the CRM locks what it wants while a source is shrunken": {
+    file: "src/plan/crm-locks.ts",
+    within: "wishedOf",
+    find: '$wanted === "locked" && takingBlocked !== undefined',
+    replace: '$wanted === "locked" && takingBlocked === null',
+    test: "scenarios/life/crm-locks.test.ts",
+    title: `${crmLock} > is not disabled while a source of the customer is shrunken, and is enabled all the same`,
+  },
+  "what the CRM asked for goes with a person's word": {
+    file: "src/plan/requested.ts",
+    within: "planRequested",
+    find: "options.byHand === true && isOfCrm($request)",
+    replace: "options.byHand === undefined && isOfCrm($request) && false",
+    test: "scenarios/life/crm-locks.test.ts",
+    title: `${crmLock} > ${waits}`,
+  },
+  "no policy rules what the CRM wants locked": {
+    file: "src/plan/locks.ts",
+    within: "change",
+    find: "$locks[0].by === theCrm ?",
+    replace: '$locks[0].by === "" ?',
+    test: "scenarios/life/crm-locks.test.ts",
+    title: `${crmLock} > ${waits}`,
+  },
+  "a lock is lent to two people at once": {
+    file: "src/plan/crm-loans.ts",
+    within: "wishedLoans",
+    find: "else if ($asked.has($borrow.lock))",
+    replace: 'else if ($asked.has("") && $borrow.lock === "")',
+    test: "scenarios/life/borrowed.test.ts",
+    title:
+      "a lock that the CRM wants lent > waits where the platform does not show that it can be lent, and is lent once " +
+      "it does",
+  },
+  "a lock that is lent is lent once more": {
+    file: "src/plan/lendable.ts",
+    within: "loanOf",
+    find: "if ($row.lent)",
+    replace: 'if ($row.lent && $row.assetId === "")',
+    test: "cli/borrow.test.ts",
+    title:
+      "a lock that a person has lent > is refused where the platform does not show that it can be, and nothing is " +
+      "asked for or sent",
+  },
+  "a number that the CRM says is switched, whosever it is": {
+    file: "src/plan/crm-locks.ts",
+    within: "numbersOf",
+    find: "$instanceId === $asset.id && $number !== undefined && own.has($number) ? [$number] : []",
+    replace: "$asset.assetNumbers",
+    test: "scenarios/life/crm-locks.test.ts",
+    title: `${crmLock} > is left alone where its number is another customer's, or of an asset that is not bought`,
+  },
+  "the order whose lock turns to and fro is not named": {
+    file: "src/plan/locks.ts",
+    within: "askedBy",
+    find: "by === theCrm ? [$about] : []",
+    replace: 'by === "" ? [$about] : []',
+    test: toAndFro,
+    title: waitsInTheEnd,
+  },
+  "what a person asks for waits for who turned their customer to and fro": {
+    file: "src/plan/gated.ts",
+    within: "Gated.#flipsOf",
+    find:
+      'if (this.#flips.size === 0 || ($stage === "requests" && $policy === undefined)) return undefined; ' +
+      'for (const $record of $records) { if ($stage === "requests" && $record.stream === "customers") continue;',
+    replace: "for (const $record of $records) {",
+    test: toAndFro,
+    title: waitsInTheEnd,
+  },
+};

@@ -1,0 +1,147 @@
+import type { Breaks } from "../break.ts";
+
+/** What happens to an order after it was placed. */
+export const lifeOrders: Breaks = {
+  "an amendment gets a new number each time": {
+    file: "src/ledger/state/order-steps.ts",
+    within: "OrderStepRows.fixNumber",
+    find: "if ($fixed !== undefined) return { number: $fixed.channel_order_id };",
+    replace: "",
+    test: "ledger/order-steps.test.ts",
+    title:
+      "the number of an amendment > that came to nothing is taken again by the same amendment, and by no other one",
+  },
+  "the standing of an order is not compared at the intent": {
+    file: "src/ledger/journal/uniqueness.ts",
+    within: "UniquenessChecks.requireStanding",
+    find: "if ($stands && $isFree) return;",
+    replace: "if ($isFree || $stands) return;",
+    test: "ledger/order-steps.test.ts",
+    title:
+      "an intent to amend an order > that was planned before a step of its order is refused, and what agrees with what stands is not",
+  },
+  "the number of an amendment stands in its hash": {
+    file: "src/plan/amendments.ts",
+    within: "buy",
+    find: "amendmentReference($order.key)",
+    replace: "{ ...amendmentReference($order.key), of: String(performance.now()) }",
+    test: "scenarios/life/added.test.ts",
+    title: "a refused amendment is sent once until the order changes, and its number is used by the next one",
+  },
+  "licence passwords are compared by the version that holds them": {
+    file: "src/plan/order-difference.ts",
+    within: "productTerms",
+    find: "$passwords?.commitment",
+    replace: "$passwords",
+    test: "plan/order-difference.test.ts",
+    title:
+      "the difference between what stands of an order and what the CRM wants > takes licence passwords by what they are, and a product with others for another one",
+  },
+  "licence passwords of an amendment are never wiped": {
+    file: "src/plan/amendments.ts",
+    within: "planAmendment",
+    find: "$isSealed && !lacksSomething($difference)",
+    replace: "$isSealed && performance.now() < 0",
+    test: "scenarios/life/left-behind.test.ts",
+    title: "licence passwords are wiped also where only a name changed, or something ends that waits for a person",
+  },
+  "licence passwords that are still to be sold are wiped": {
+    file: "src/plan/amendments.ts",
+    within: "planAmendment",
+    find: "$isSealed && !lacksSomething($difference)",
+    replace: "$isSealed",
+    test: "scenarios/life/left-behind.test.ts",
+    title: "licence passwords of a form that was never bought are wiped once nothing needs them",
+  },
+  "a cancellation ends what says that an order was placed": {
+    file: "src/plan/orders.ts",
+    within: "planOrders",
+    find: "if ($placed !== undefined) {",
+    replace: `if ($placed !== undefined && $placed.agreedHash !== "") {`,
+    test: "scenarios/life/restore.test.ts",
+    title:
+      "an order that is restored after its assets were deleted is bought under a number of its own, never its first again",
+  },
+  "what ends is planned though what takes its place was refused": {
+    file: "src/plan/stages.ts",
+    within: "ordersStage",
+    find: "const $operations = goingWithout($made.operations, $made.left);",
+    replace: "const $operations = $made.operations;",
+    test: "scenarios/life/exchanged.test.ts",
+    title: "a product stays where it is while the order that it is transferred to cannot be bought",
+  },
+  "what ends goes though what takes its place was put off": {
+    file: "src/run/reconcile.ts",
+    within: "CustomerAttemptRun.#carryOutStage",
+    find: "const $operations = goingWithout($open, $plan.operations.filter(($operation) => $delivered.has($operation.hash)));",
+    replace: "const $operations = $open;",
+    test: "scenarios/life/exchanged.test.ts",
+    title: "an asset that the CRM gives another id with the number that it has stays, and so does who holds it",
+  },
+  "what another order takes over goes before that is bought": {
+    file: "src/plan/orders.ts",
+    within: "planOrders",
+    find: "awaitingTakeovers($given, $stage.endings)",
+    replace: "$stage.endings",
+    test: "scenarios/life/exchanged.test.ts",
+    title: "a product stays where it is while the order that it is transferred to cannot be bought",
+  },
+  "with a gap the old form goes whether the new one can be bought or not": {
+    file: "src/plan/amendments.ts",
+    within: "gapOf",
+    find: 'const $needs = [{ stage: "orders" as const, subject: subjectOf($of.order) }];',
+    replace: "const $needs = [];",
+    test: "scenarios/life/replace.test.ts",
+    title: "with a gap nothing goes while what takes its place is only reported, or has to be approved",
+  },
+  "who is to have what is bought now loses what they hold before it is": {
+    file: "src/plan/revokes.ts",
+    within: "needsOf",
+    find: "purchase ?? []",
+    replace: "[]",
+    test: "scenarios/life/exchanged.test.ts",
+    title: "an asset that the CRM gives another id with the number that it has stays, and so does who holds it",
+  },
+  "a number that the CRM gives again is taken where its asset stands": {
+    file: "src/ledger/state/asset-numbers.ts",
+    within: "anewStatements",
+    find: "origin = 'crm' and fixed_at is not null and ended_at is not null",
+    replace: "origin = 'crm' and fixed_at is not null",
+    test: "scenarios/life/given-numbers.test.ts",
+    title: "a number that stands is not given to another order, whatever the CRM says",
+  },
+  "a number that was sent in vain is handed out again": {
+    file: "src/ledger/state/asset-numbers.ts",
+    within: "anewStatements",
+    find: "set ended_at = ?, unit = null",
+    replace: "set unit = null, fixed_at = nullif(?1, ?1)",
+    test: "scenarios/life/given-numbers.test.ts",
+    title:
+      "an order is bought under the number that the CRM gave it after a refusal, and the one before is used no more",
+  },
+  "a purchase in doubt loses its numbers to what the CRM gives by now": {
+    file: "src/ledger/state/asset-numbers.ts",
+    within: "anewStatements",
+    find: "and o.state in ('sending', 'unknown', 'parked'))",
+    replace: "and o.state in ('sending', 'unknown', 'parked') and 1 = 0)",
+    test: "ledger/journal.test.ts",
+    title: "asset numbers > of a purchase in doubt stay its own, whatever the CRM gives by now",
+  },
+  "who claims what was taken away keeps whatever else they hold": {
+    file: "src/plan/seat-allocation.ts",
+    within: "allocate",
+    find: "if ($ended.has($token)) {",
+    replace: "if ($ended.has($token) && Number.isNaN(0)) {",
+    test: "scenarios/life/cancelled.test.ts",
+    title: "who still claims an asset of a cancelled order is told of it, and loses what else the CRM takes from them",
+  },
+  "what an order had counts as ended though the CRM wants it again": {
+    file: "src/ledger/state/asset-numbers.ts",
+    within: "anewStatements",
+    find: "and p.agreed_hash = case",
+    replace: "and p.agreed_hash <> case",
+    test: "scenarios/life/cancelled.test.ts",
+    title:
+      "who claims an asset of an order that is restored and cannot be bought again yet keeps what they hold until it is",
+  },
+};

@@ -1,0 +1,139 @@
+import type { Breaks } from "../break.ts";
+
+/** Runs that are taken back, plans of other settings, and shares that go first. */
+export const lifePlans: Breaks = {
+  "undo takes the new form away before the old one is bought back": {
+    file: "src/plan/undo-orders.ts",
+    within: "endingsOf",
+    find: "lostOf($work).length > 0",
+    replace: "false",
+    test: "cli/undo.test.ts",
+    title: "undo > leaves the new form where it is while the old one is refused",
+  },
+  "an undo removes what other runs bought too": {
+    file: "src/plan/undo-orders.ts",
+    within: "endingsOf",
+    find: "unit.products.filter(({ channelOrderId }) => bought.has(channelOrderId))",
+    replace: "[...unit.products]",
+    test: "cli/undo.test.ts",
+    title: "undo > takes a replacement back: the old form is bought again, and what took its place goes",
+  },
+  "an undo buys what stands again by now": {
+    file: "src/plan/undo-orders.ts",
+    within: "lostOf",
+    find: "one.product.id === product.id && !bought.has(one.channelOrderId)",
+    replace: "one.product.id === ''",
+    test: "cli/undo.test.ts",
+    title: "undo > takes a replacement back: the old form is bought again, and what took its place goes",
+  },
+  "an undo takes a seat from who holds it by now": {
+    file: "src/plan/undo-people.ts",
+    within: "undoRevoke",
+    find: "holders.get(number) === null || freed.has(number)",
+    replace: "true",
+    test: "cli/undo.test.ts",
+    title:
+      "undo > says what nothing takes back: what is newer, held by another or not kept, and of what a person asked",
+  },
+  "an undo sets back what was changed once more since": {
+    file: "src/plan/undo-enterprise.ts",
+    within: "undoUpdate",
+    never: "after",
+    test: "cli/undo.test.ts",
+    title:
+      "undo > says what nothing takes back: what is newer, held by another or not kept, and of what a person asked",
+  },
+  "an undo deletes the account that a later run made": {
+    file: "src/plan/undo-people.ts",
+    within: "undoAddition",
+    find: "facts.linkedSince.get(formatKey(record)) !== row.updatedAt",
+    replace: "false",
+    test: "cli/undo.test.ts",
+    title: "undo > deletes no account that a later run made, and adds a deleted one again as another member",
+  },
+  "a run ends the hold of an undo, which it never plans": {
+    file: "src/ledger/journal/run-operations.ts",
+    within: "RunOperations.isOfPlan",
+    find: "?.found === 1",
+    replace: "?.found === 2",
+    test: "cli/undo.test.ts",
+    title: "undo > is held by policies and limits as ever, and an ordinary run does not end the hold",
+  },
+  "what was taken back counts as agreed": {
+    file: "src/run/reconcile.ts",
+    within: "CustomerAttemptRun.#carryOutStage",
+    find: 'this.#advance({ type: "records-wait", records, why: takenBack(expected.undo) });',
+    replace: "void records;",
+    test: "cli/undo.test.ts",
+    title:
+      "undo > takes back names, people, seats and orders of one run, newest first, and the next run does them again",
+  },
+  "the copy of the ledger is left behind": {
+    file: "src/app/what-if.ts",
+    within: "planFromStored",
+    skips: "rmSync",
+    test: "cli/what-if.test.ts",
+    title: "plan --stored > takes its copy away where it fails, and refuses to save what it planned",
+  },
+  "what another configuration would change is written to the ledger": {
+    file: "src/app/what-if.ts",
+    within: "planFromStored",
+    find: "application.ledgerAt(path)",
+    replace: "application.ledgerAt(application.ledgerPath)",
+    test: "cli/what-if.test.ts",
+    title:
+      "plan --stored > shows what another mapping would change, by record and field, without a source, and keeps nothing",
+  },
+  "a plan from stored forms reads the sources": {
+    file: "src/app/what-if.ts",
+    within: "planFromStored",
+    find: "storedSource(source, ledger, count)",
+    replace: "source",
+    test: "cli/what-if.test.ts",
+    title:
+      "plan --stored > shows what another mapping would change, by record and field, without a source, and keeps nothing",
+  },
+  "a form is mapped anew without its secrets": {
+    file: "src/run/stored-source.ts",
+    within: "storedSource",
+    find: "raw === null || raw.includes(JSON.stringify(blankedSecret))",
+    replace: "raw === null",
+    test: "cli/what-if.test.ts",
+    title:
+      "plan --stored > leaves a record whose raw form lacks its secrets as it was mapped, and says how many; names no private value",
+  },
+  "a run goes on although its first share is not as it was meant": {
+    file: "src/run/canary.ts",
+    within: "applyByShares",
+    find: "if (wrong.length === 0) continue;",
+    replace: "if (wrong.length < buckets) continue;",
+    test: "cli/canary.test.ts",
+    title:
+      "run --canary > stops where one customer of the first share is read back otherwise; the rest waits, is told of, and goes next",
+  },
+  "a share that went first is not read back": {
+    file: "src/run/canary.ts",
+    within: "wrongIn",
+    skips: "keepShown",
+    test: "cli/canary.test.ts",
+    title:
+      "run --canary > stops where one customer of the first share is read back otherwise; the rest waits, is told of, and goes next",
+  },
+  "what a share keeps waiting is not told": {
+    file: "src/run/canary.ts",
+    within: "applyByShares",
+    find: 'for (const customer of rest) await deps.ledger.records.deferPending(run, customer, "run.canary", reason);',
+    replace: "void reason; void rest; void run;",
+    test: "cli/canary.test.ts",
+    title:
+      "run --canary > stops where one customer of the first share is read back otherwise; the rest waits, is told of, and goes next",
+  },
+  "a refusal in the first share stops nothing": {
+    file: "src/run/sync-run.ts",
+    within: "SyncRun.#note",
+    find: "if (trouble !== undefined)",
+    replace: "if (trouble === '')",
+    test: "cli/canary.test.ts",
+    title: "run --canary > stops where something of the first share was refused",
+  },
+};

@@ -1,0 +1,47 @@
+import type { Breaks } from "../break.ts";
+
+/** What is read back, and what is kept of it. */
+export const lifeVerify: Breaks = {
+  "a customer whose reading costs more than the budget is never read": {
+    file: "src/run/read-back.ts",
+    within: "CallBudget.within",
+    find: "this.#spent > 0 && this.#spent + $calls",
+    replace: "this.#spent + $calls",
+    test: "run/verify-budget.test.ts",
+    title: "reads at a budget of calls: those never read first, then the oldest, one in any case, and none twice",
+  },
+  "a reading that failed ends what was found": {
+    file: "src/inquiry/reconciliation.ts",
+    within: "readSince",
+    find: '.where("r.complete", "=", sql.lit(1))',
+    replace: "",
+    test: "run/verify-budget.test.ts",
+    title: "keeps what it found until a whole reading shows it no more, whoever is read meanwhile",
+  },
+  "what another run found is forgotten": {
+    file: "src/ledger/state/differences.ts",
+    within: "DifferenceRows.counts",
+    find: "this.#statements.counts.all(",
+    replace: "[].map(",
+    test: "run/verify-budget.test.ts",
+    title: "keeps what it found until a whole reading shows it no more, whoever is read meanwhile",
+  },
+  "what is on its way from one person to another is called missing": {
+    file: "src/report/reconciliation/compare-customer.ts",
+    within: "unmetRow",
+    find: '$isFreed ? "in-transit" : "missing"',
+    replace: '"missing"',
+    test: "run/drift.test.ts",
+    title: "what was taken from one person and waits for another is in transit, and ends once it is given",
+  },
+  "what was taken away and is shown again is taken for a stranger's": {
+    file: "src/report/reconciliation/compare-orders.ts",
+    within: "strayRow",
+    find: `ours.has(text("channelOrderId") ?? "")`,
+    replace: "ours.size < 0",
+    test: "cli/verify.test.ts",
+    title:
+      "a product that was taken away and is shown again under our number is a finding; " +
+      "a stranger's is told, and is none",
+  },
+};

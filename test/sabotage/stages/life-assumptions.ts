@@ -1,0 +1,4 @@
+import { lifeAssumptions } from "../breaks/life-assumptions.ts";
+import { stage } from "../stage.ts";
+
+stage(lifeAssumptions);

@@ -1,0 +1,4 @@
+import { lifeAsync } from "../breaks/life-async.ts";
+import { stage } from "../stage.ts";
+
+stage(lifeAsync);

@@ -1,0 +1,4 @@
+import { lifeBase } from "../breaks/life-base.ts";
+import { stage } from "../stage.ts";
+
+stage(lifeBase);

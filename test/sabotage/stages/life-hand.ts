@@ -1,0 +1,4 @@
+import { lifeByHand } from "../breaks/life-hand.ts";
+import { stage } from "../stage.ts";
+
+stage(lifeByHand);

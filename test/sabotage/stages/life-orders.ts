@@ -1,0 +1,4 @@
+import { lifeOrders } from "../breaks/life-orders.ts";
+import { stage } from "../stage.ts";
+
+stage(lifeOrders);

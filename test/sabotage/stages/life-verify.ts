@@ -1,0 +1,4 @@
+import { lifeVerify } from "../breaks/life-verify.ts";
+import { stage } from "../stage.ts";
+
+stage(lifeVerify);

@@ -1,0 +1,50 @@
+import Database from "better-sqlite3";
+import { expect, it, onTestFinished } from "vitest";
+import { outcome } from "../../support/world/members.ts";
+import { amend, line, placedOrders } from "./placed-orders.ts";
+
+/* oxlint-disable typescript/unbound-method -- a method of a prototype is replaced here on purpose */
+/** From the first such statement on nothing is written any more, as where the process ends there. */
+function cutAt(start: string): { mended: () => void; cut: () => boolean } {
+  const { prepare } = Database.prototype;
+  let cut = false;
+  Database.prototype.prepare = function cutPrepare(this: Database.Database, sql: string) {
+    const statement = prepare.call(this, sql);
+    const text = sql.trimStart();
+    if (!/^(?:insert|update|delete|commit)/iu.test(text)) return statement;
+    const { run } = statement;
+    statement.run = (...values: unknown[]) => {
+      if (text.startsWith(start)) cut = true;
+      if (cut) throw new Error("the process ended here");
+      return Reflect.apply(run, statement, values) as Database.RunResult;
+    };
+    return statement;
+  } as typeof prepare;
+  const mended = (): void => void (Database.prototype.prepare = prepare);
+  onTestFinished(mended);
+  return { mended, cut: () => cut };
+}
+
+it.each(["insert into asset_number", "insert into placed_order", "insert into order_step", "insert into staff_link"])(
+  "a rebuild that ended at %s and is made again brings all of it back",
+  async (at) => {
+    const w = await placedOrders();
+    const has = async (...ids: string[]) => {
+      amend(w, "1", { products: ids.map((id) => line(id, "A1")) });
+      return outcome(await w.does("run", "everything"));
+    };
+    expect(await has("P1", "Q1", "R1")).toEqual([0, { E5: 1 }]);
+    w.losesItsLedger();
+    const { mended, cut } = cutAt(at);
+    expect((await w.does("rebuild")).exitCode).not.toBe(0);
+    expect(cut()).toBe(true);
+    mended();
+    expect(outcome(await w.does("rebuild"))).toEqual([0, {}]);
+    expect(w.rows("select kind, origin from order_step")).toEqual(
+      expect.arrayContaining([{ kind: "bought", origin: "rebuilt" }]),
+    );
+    expect(await has("P1", "Q1", "R1", "U1")).toEqual([0, { E5: 1 }]);
+    expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
+    expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
+  },
+);

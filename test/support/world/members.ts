@@ -1,0 +1,48 @@
+import { callerOf } from "../../sandbox/caller.ts";
+import type { World } from "../cli.ts";
+
+/** A member of staff as M5 shows them now. */
+export interface ShownMember {
+  globalId: string;
+  userName: string;
+  name: string;
+  remark: string | null;
+  passwordMobile: string;
+  departmentId: string | null;
+  assetNums: string[];
+  deleted: boolean;
+}
+
+/** The enterprise that a customer of the world is linked with. */
+export function enterpriseOf(w: World, customer: string): string {
+  const [link] = w.rows<{ id: string }>(
+    "select enterprise_global_id as id from link where to_at is null and customer_id = ?",
+    customer,
+  );
+  return link?.id ?? "";
+}
+
+/** What M5 shows of a customer's people, by their account names without the enterprise code. */
+export async function membersOf(w: World, customer: string): Promise<Map<string, ShownMember>> {
+  const { member } = callerOf(w.sandbox.url);
+  const reply = await member("GET", `/enterprise/${enterpriseOf(w, customer)}/members?pageNum=1&pageSize=50`);
+  const rows: ShownMember[] = reply.data.list;
+  const [code] = w.rows<{ code: string }>(
+    "select code from enterprise_code where enterprise_global_id = ?",
+    enterpriseOf(w, customer),
+  );
+  const bare = (userName: string): string => userName.slice(0, userName.length - (code?.code.length ?? 0));
+  return new Map(rows.filter((row) => !row.deleted).map((row) => [bare(row.userName), row]));
+}
+
+/** One person of the world's CRM, to be edited. */
+export function personOf(w: World, id: string): World["staff"][number] {
+  const person = w.staff.find((row) => row.id === id);
+  if (person === undefined) throw new Error(`the world has no person ${id}`);
+  return person;
+}
+
+/** The exit code of a command line and the writing calls that it made, to be compared whole. */
+export function outcome({ exitCode, calls }: Awaited<ReturnType<World["does"]>>): [typeof exitCode, typeof calls] {
+  return [exitCode, calls];
+}
