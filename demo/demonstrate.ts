@@ -3,7 +3,7 @@ import { toInstant } from "../src/base/clock.ts";
 import type { ExitCode } from "../src/base/errors.ts";
 import { exitCodes } from "../src/base/errors.ts";
 import { streams } from "../src/crm/model.ts";
-import type { QuarantineFacts } from "../src/report/facts.ts";
+import type { HoldFacts, QuarantineFacts } from "../src/report/facts.ts";
 import type { AgreementCount } from "../src/report/reconciliation/rows.ts";
 import { runSync } from "../src/run/run.ts";
 import type { RunSummary } from "../src/run/summary.ts";
@@ -14,10 +14,12 @@ import { withApplication } from "../src/cli/command.ts";
 import type { Output } from "../src/cli/output.ts";
 import { safeLines } from "../src/cli/output.ts";
 import { monthReport } from "../src/app/report-files.ts";
-import { findingsIn } from "../src/app/execute-job.ts";
+import { differencesIn } from "../src/app/execute-job.ts";
 import { runJson, verifyJson } from "../src/app/ended-json.ts";
 import { printRun } from "../src/cli/run-summary.ts";
 import type { Environment } from "../src/config/environment.ts";
+import { formatKey } from "../src/crm/keys.ts";
+import { edits, sourcesIn, writeSecondAct } from "./second-act.ts";
 import type { Application } from "../src/app/application.ts";
 
 /**
@@ -73,6 +75,82 @@ export async function demonstrate(
   });
 }
 
+/** Who is gone from an export counts as gone after as many whole readings of it. */
+const readingsOfTheGone = 3;
+
+/**
+ * The second act: what a CRM changed since the first one. Says what was sent for it, what waits for a person, and how a
+ * person decides; run again after that it carries out what was approved.
+ */
+export async function demonstrateSecondAct(
+  places: DemoPlaces & { sample: string; changed: string },
+  json: boolean,
+  environment: Environment,
+  output: Output,
+  signal: AbortSignal,
+): Promise<ExitCode> {
+  writeSecondAct(places.sample, places.changed);
+  const options = { config: places.config, json, sandbox: true as const };
+  const invocation = { options, environment: sourcesIn(places.changed, environment), output };
+  return await withApplication(invocation, async (application) => {
+    const { sandbox } = application;
+    if (sandbox === undefined) throw new Error("the demo runs with a sandbox inside");
+    const before = sandbox.counts().calls;
+    const summary = await synchronise(application, signal);
+    const calls = writesBetween(before, sandbox.counts().calls);
+    const held = await (await application.inquiry()).holds({ states: ["open"] });
+    const { exitCode } = summary;
+    if (json) output.json({ exitCode, calls, held: held.map(({ id, explanation }) => ({ id, explanation })) });
+    else printSecondAct(output, places, calls, held);
+    return exitCode;
+  });
+}
+
+const writing = ["E1", "E2", "E4", "E5", "E6", "E7", "M1", "M2", "M3", "M4", "M9", "M10"] as const;
+
+function writesBetween(before: Readonly<Record<string, number>>, after: Readonly<Record<string, number>>) {
+  const counts = writing.map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)] as const);
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}
+
+function printSecondAct(
+  output: Output,
+  { here }: DemoPlaces,
+  calls: Readonly<Record<string, number>>,
+  held: readonly HoldFacts[],
+): void {
+  output.line("what the CRM changed since the first act:");
+  for (const { record, what } of edits) output.line(`  ${record.padEnd(20)} ${what}`);
+  output.line("");
+  const sent = Object.entries(calls).map(([name, count]) => `${name} ${count}`);
+  output.line(`writing calls: ${sent.length === 0 ? "0" : sent.join(", ")}`);
+  output.line("");
+  const command = `bin/crm-sync --config ${here}/crm-sync.yaml --sandbox`;
+  if (held.length === 0) output.line("nothing waits for a person");
+  else output.line(`held until a person decides (${held.length}):`);
+  for (const { id, customer, explanation } of held) {
+    output.line(safeLines(`  ${id} of ${formatKey(customer)}: ${explanation}`));
+    output.line(`    ${command} approve ${id} --reason TEXT   (or reject)`);
+  }
+  output.line("");
+  if (held.length > 0)
+    output.line("next:    npm run demo -- --act 2      carries out what was approved, and nothing else");
+  output.line(`         ${command} explain order SO-50004`);
+  output.line("         npm run demo                 takes the CRM back to the first act");
+}
+
+async function synchronise(application: Application, signal: AbortSignal): Promise<RunSummary> {
+  const dependencies = await application.runDependencies();
+  const { limits } = application.config;
+  const request = { trigger: "hand", streams, signal, header: application.runHeader() } as const;
+  const sync = { ...request, job: "demo", limits, read: true };
+  return await underRunLock(application, async () => {
+    let summary = await runSync(dependencies, sync);
+    for (let reading = 1; reading < readingsOfTheGone; reading += 1) summary = await runSync(dependencies, sync);
+    return summary;
+  });
+}
+
 async function synchroniseAndVerify(
   application: Application,
   signal: AbortSignal,
@@ -82,8 +160,8 @@ async function synchroniseAndVerify(
   return await underRunLock(application, async () => {
     const { limits } = application.config;
     const summary = await runSync(dependencies, { ...request, job: "demo", limits, read: true });
-    const findings = (): ReturnType<typeof findingsIn> => findingsIn(application);
-    const verified = await runVerify(dependencies, { ...request, job: "verify", findings });
+    const differences = (since: string): ReturnType<typeof differencesIn> => differencesIn(application, since);
+    const verified = await runVerify(dependencies, { ...request, job: "verify", differences });
     return { summary, verified };
   });
 }
@@ -124,6 +202,7 @@ function print(output: Output, { here }: DemoPlaces, shown: Demonstrated, now: s
   output.line(`         edit a line in ${here}/sample and run it again: exactly that change is made`);
   output.line(`         bin/crm-sync --config ${here}/crm-sync.yaml --sandbox status`);
   output.line(`         bin/crm-sync --config ${here}/crm-sync.yaml --sandbox quarantine list`);
+  output.line("         npm run demo -- --act 2      what the CRM changes later: amended, cancelled, left, renamed");
   output.line("         npm run demo -- --reset      drops the demo's ledger and sandbox");
 }
 

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import type { ExitCode } from "../src/base/errors.ts";
 import { exitCodes } from "../src/base/errors.ts";
 import { createOutput, reportFailure } from "../src/cli/output.ts";
-import { demonstrate } from "./demonstrate.ts";
+import { demonstrate, demonstrateSecondAct } from "./demonstrate.ts";
 
 const directory = import.meta.dirname;
 const state = join(directory, "state");
@@ -13,13 +13,16 @@ const here = relative(process.cwd(), directory) || ".";
 const output = createOutput(process.stdout, process.stderr, () => performance.now());
 const words = process.argv.slice(2);
 const json = words.includes("--json");
-const unknown = words.filter((word) => !["--json", "--reset"].includes(word));
+const act = words.indexOf("--act");
+const isSecond = act >= 0 && words[act + 1] === "2";
+const known = isSecond ? ["--json", "--reset", "--act", "2"] : ["--json", "--reset"];
+const unknown = words.filter((word) => !known.includes(word));
 
 async function main(): Promise<ExitCode> {
   if (unknown.length > 0) {
     output.note(
       `the demo does not know ${unknown.join(" ")}\n  → npm run ` +
-        "demo, npm run demo -- --json, or npm run demo -- --reset",
+        "demo, npm run demo -- --act 2, npm run demo -- --json, or npm run demo -- --reset",
     );
     return exitCodes.usage;
   }
@@ -37,13 +40,14 @@ async function main(): Promise<ExitCode> {
   if (!existsSync(key)) writeFileSync(key, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 });
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort(new Error("stopped")));
-  return await demonstrate(
-    { config: join(directory, "crm-sync.yaml"), reports: join(state, "reports"), here },
-    json,
-    process.env,
-    output,
-    stop.signal,
-  );
+  const places = { config: join(directory, "crm-sync.yaml"), reports: join(state, "reports"), here };
+  if (!isSecond) return await demonstrate(places, json, process.env, output, stop.signal);
+  if (!existsSync(join(state, "ledger.db"))) {
+    output.note("the second act goes on from the first, which was not run yet\n  → npm run demo");
+    return exitCodes.usage;
+  }
+  const folders = { sample: join(directory, "sample"), changed: join(state, "changed") };
+  return await demonstrateSecondAct({ ...places, ...folders }, json, process.env, output, stop.signal);
 }
 
 try {
