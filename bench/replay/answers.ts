@@ -3,7 +3,7 @@ import { customerOf, linesOf, orderId, ordersOfCustomer } from "../orders.ts";
 import type { Memory } from "./memory.ts";
 
 /** Calls that the replay server can answer, as it counts them. */
-export const replayed = ["E2", "E3", "E4", "E5", "E8", "E9", "M5", "M6", "M7"] as const;
+export const replayed = ["E2", "E3", "E4", "E5", "E8", "E9", "M5", "M6", "M7", "M8"] as const;
 export type Replayed = (typeof replayed)[number];
 
 const at = 1_790_000_000_000;
@@ -55,6 +55,7 @@ const members = "/members?";
 const assetNumbers = "/asset/assetNums?";
 const contents = "/merchandiseProducts?";
 const virtualAssets = "/list?";
+const locksForLending = "/borrowUsbKeys?";
 
 /**
  * The recorded answer to a request: `target` is path and query, `body` the request's text. Nothing is validated.
@@ -72,6 +73,7 @@ export function answerTo(target: string, body: string, memory: Memory): { call: 
   if (target.includes(assetNumbers))
     return { call: "M6", answer: assetsAnswer(between(target, "/enterprise/", "/"), memory) };
   if (target.includes(contents)) return { call: "M7", answer: contentsAnswer(between(target, "/asset/", "/"), memory) };
+  if (target.includes(locksForLending)) return { call: "M8", answer: success("[]") };
   if (target.includes(virtualAssets)) return { call: "E8", answer: success("[]") };
   if (target.includes(update)) return { call: "E4", answer: success("null") };
   if (target.includes(takeNumbers)) {

@@ -31,7 +31,11 @@ import { text } from "./arguments.ts";
  */
 
 const profile = parse(readFileSync(new URL("../../config/profiles/sandbox.yaml", import.meta.url), "utf8"));
-const settings = configSchema.parse({ ledger: { path: "not-used.db" }, sources: {}, ...profile }).assumptions;
+const { assumptions: settings, policies } = configSchema.parse({
+  ledger: { path: "not-used.db" },
+  sources: {},
+  ...profile,
+});
 
 const privateFields = ["name", "address", "adminName", "adminAccount", "adminEmail", "adminMobile", "purchaserMobile"];
 const privateValues = new Map<string, string>();
@@ -115,6 +119,7 @@ const known: CustomerInput["known"] = {
   protectedMembers: new Set(),
   enterpriseCode: undefined,
   requests: [],
+  crmAsked: [],
 };
 
 function customerWith(instances: DesiredInstance[]): CustomerInput {
@@ -126,6 +131,7 @@ function customerWith(instances: DesiredInstance[]): CustomerInput {
     desiredCustomer: {
       key,
       version: 1,
+      since: "2026-10-01T08:00:00.000Z",
       bodyHash: sha256("customer"),
       state: "current",
       pending: false,
@@ -142,6 +148,7 @@ function customerWith(instances: DesiredInstance[]): CustomerInput {
       withTree({
         key: order,
         version: 1,
+        since: "2026-10-01T08:00:00.000Z",
         bodyHash: sha256("order"),
         state: "current",
         pending: true,
@@ -168,8 +175,10 @@ interface Planned {
 /** What is decided of the order: which operation it takes, with the plan's own hash over its unbound payload. */
 function plan(input: CustomerInput): Planned {
   const prepared = prepare({ ...input, orders: input.orders.map(withTree) }, settings);
-  const { meant, blocks } = planOrders(prepared, settings);
-  const [operation] = new StandingRejections([], settings).operations(meant).operations;
+  const { meant, blocks } = planOrders(prepared, { settings, policies });
+  const [operation] = new StandingRejections([], { settings, policies, contradicted: new Map() }).operations(
+    meant,
+  ).operations;
   const [order] = prepared.orders;
   if (operation?.kind !== "place-order" || order === undefined)
     throw new Error(`the order is blocked: ${blocks[0]?.[1].reason}`);
@@ -204,13 +213,23 @@ function sendable(input: CustomerInput, operation: Operation<"place-order">): Se
   const bindings = bindingsFrom(facts, settings, {
     privateValue: (value) => privateValues.get(markerKey(value)),
     initialPassword: () => undefined,
+    newPassword: () => undefined,
   });
   const bound = bind(operation.payload, bindings);
   if (!bound.ok) throw new Error(`the order cannot be bound: ${JSON.stringify(bound.missing)}`);
   const { wire } = bound;
   const wireHash = sha256(JSON.stringify(["E5", {}, wireText(wire)]));
   const known = () => Promise.reject<Known>(new Error("nothing is answered"));
-  const made = kindOf(operation).prepare({ operation, wire, target: {}, facts, settings, shownBefore: [], known });
+  const made = kindOf(operation).prepare({
+    operation,
+    wire,
+    target: {},
+    facts,
+    settings,
+    shownBefore: [],
+    sealed: [],
+    known,
+  });
   if ("code" in made) throw new Error(made.reason);
   return { wire, hash: wireHash };
 }

@@ -87,6 +87,7 @@ const dependencies: RunDependencies = {
   settings: config.assumptions,
   settle: config.settle,
   ordersUnseen: config.orders.unseen,
+  policies: config.policies,
   concurrency: lanes,
   clock,
   random,
@@ -123,13 +124,13 @@ async function sync(): Promise<{ records: number; exitCode: number }> {
 
 async function verify(): Promise<{ records: number; exitCode: number }> {
   const inquiry = openInquiry(ledger.path);
-  const findings = () => inquiry.findings();
+  const differences = (since: string) => inquiry.differences(since);
   const summary = await runVerify(dependencies, {
     job: "bench",
     trigger: "hand",
     streams: ["customers"],
     header: {},
-    findings,
+    differences,
   });
   inquiry.close();
   return { records: summary.customers, exitCode: summary.exitCode };
