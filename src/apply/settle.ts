@@ -10,6 +10,7 @@ import type { JournalRow, OpenRow } from "../ledger/journal/journal-tables.ts";
 import type { AssumptionMet } from "../operation/assumptions-met.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
+import { takenLater } from "../operation/order-call.ts";
 import { kindOf } from "../operation/registry.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
@@ -38,8 +39,6 @@ const evidenceSchema = z.object({
 const keptReadings = 20;
 /** So often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
 const mostSendings = 3;
-/** The status of a success (R2). */
-const successStatus = 200;
 const interrupted = "the program ended while the call was in progress";
 
 /**
@@ -277,7 +276,7 @@ export class Settling {
     const { ledger } = this.#deps;
     const attempts = await ledger.journal.attempts(open.row.id);
     const evidence = "an asynchronous E5 was answered as taken, and the platform did not show it by its deadline";
-    if (attempts.some(({ httpStatus, code }) => httpStatus === successStatus && code === null))
+    if (attempts.some(({ detail: said }) => said === takenLater.doubt))
       await ledger.assumptions.met([{ row: "A15", verdict: "contradicted", evidence }], open.row.id);
     const reason =
       "it was sent with syncMode async, and the platform does not show it by its deadline (settle.asyncDeadlineMs), " +
