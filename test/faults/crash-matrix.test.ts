@@ -205,7 +205,10 @@ describe.concurrent.each(rows)("killed with SIGKILL while %s,", (name, change, p
         const earlier = earlierKill[point];
         if (earlier !== undefined) await cell.killAt(earlier);
         await cell.killAt(point);
-        expect({ journal: cell.operation()?.state, effects: cell.effects() }).toEqual(expectedAt(point, cell));
+        const left = expectedAt(point, cell);
+        expect(cell.operation()?.state).toBe(left.journal);
+        const again = change.repeatable === true && left.effects > 0 ? [0, 1] : [0];
+        expect(again).toContain(cell.effects() - left.effects);
 
         if (change.asksPerson === true) await cell.decide();
         goodRunOf(await cell.run());

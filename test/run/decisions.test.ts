@@ -8,6 +8,7 @@ import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
+import { standardPolicies } from "../support/world/rules.ts";
 import { runWorld } from "../support/world/run.ts";
 
 /** Whatever is taken away needs a person's word. */
@@ -30,6 +31,17 @@ async function held(): Promise<{ world: ApplyWorld; hold: string }> {
   expect(summary.exitCode).toBe(exitCodes.held);
   await world.take("staff", staffRecord("S2", "C1"));
   return { world, hold: summary.held[0]?.hold ?? "" };
+}
+
+/** A customer whose other name is held by policy, and was not looked at yet. */
+async function otherName(): Promise<ApplyWorld> {
+  const world = await ApplyWorld.start();
+  await world.take("customers", customerRecord("C1"));
+  expect((await run(world)).exitCode).toBe(exitCodes.ok);
+  const { enterprises } = standardPolicies;
+  world.deps.policies = { ...standardPolicies, enterprises: { ...enterprises, update: "hold" } };
+  await world.take("customers", customerRecord("C1", { name: "Another Name" }));
+  return world;
 }
 
 /** Lets something happen once, right before the ledger does what `method` does. */
@@ -67,6 +79,18 @@ describe("a person who decides on a hold while a run is on", () => {
     expect((await world.ledger.approvals.standing()).map((item) => item.state)).toEqual([]);
   });
 
+  it("is heard of a change of the customer itself: approved by the run that holds it, before its outcomes", async () => {
+    const world = await otherName();
+    before(world, "recordOutcomes", async () => {
+      const [hold] = await world.ledger.approvals.standing();
+      await world.ledger.approvals.decide(hold?.id ?? "", "approved", "asked the customer");
+    });
+    await run(world);
+    expect(world.sandbox.counts().calls["E4"]).toBeUndefined();
+    const last = await run(world);
+    expect([world.sandbox.counts().calls["E4"], last.exitCode]).toEqual([1, exitCodes.ok]);
+  });
+
   it("is heard: rejected right before a hold would be opened", async () => {
     const { world, hold } = await held();
     before(world, "openHold", () => world.ledger.approvals.decide(hold, "rejected", "a mistake in the CRM"));
@@ -85,6 +109,17 @@ describe("a hold that the CRM has made needless", () => {
     await expect(world.ledger.approvals.decide(hold, "approved", "late")).rejects.toMatchObject({
       code: "hold.decided",
     });
+  });
+
+  it("stays where what it is about has changed and its customer waits in quarantine", async () => {
+    const world = await otherName();
+    const { held } = await run(world);
+    await world.take("staff", staffRecord("S2", "C1"));
+    world
+      .sqlite()
+      .exec("update record set state = 'quarantined', changed_at = '2999-01-01T00:00:00.000Z' where id = 'C1'");
+    await run(world);
+    expect((await world.ledger.approvals.standing()).map((item) => item.id)).toEqual([held[0]?.hold]);
   });
 
   it("stays where its revokes are only blocked for now", async () => {

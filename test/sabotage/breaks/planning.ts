@@ -58,7 +58,7 @@ export const planning: Breaks = {
     replace: "$of.isWhole",
     test: "run/decisions.test.ts",
     title:
-      "a hold that the CRM has made needless > stays where its customer waits in quarantine, and whoever is looked at again has nothing left to do",
+      "a hold that the CRM has made needless > stays where what it is about has changed and its customer waits in quarantine",
   },
   "two orders share a channel order number": {
     file: "src/plan/orders.ts",

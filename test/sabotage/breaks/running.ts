@@ -268,7 +268,8 @@ export const running: Breaks = {
     find: `if ($held?.state === "approved")`,
     replace: `if ($held?.state === "used")`,
     test: "run/decisions.test.ts",
-    title: "a person who decides on a hold while a run is on > is heard: approved right before recordOutcomes",
+    title:
+      "a person who decides on a hold while a run is on > is heard of a change of the customer itself: approved by the run that holds it, before its outcomes",
   },
   "a hold whose revokes are only blocked lapses": {
     file: "src/run/no-longer-meant.ts",
