@@ -19,8 +19,11 @@ export interface Drift {
 
 /** The last whole reading that showed a difference, and how many ms after the first one it was. */
 export interface Lasting {
+  class: DriftClass;
   ms: number;
   lastSeen: string;
+  /** How often the same came and ended before, since a person last approved a change of the record. */
+  before: number;
 }
 
 /** What is done of what was read back otherwise than it was left. */
@@ -62,7 +65,14 @@ function isLongEnough(lasting: Lasting | undefined, repairs: RepairSettings | un
   return lasting !== undefined && repairs !== undefined && lasting.ms > 0 && lasting.ms >= repairs.settleMs;
 }
 
-/** Whether anything was read back otherwise for long enough. */
+/** Whether anything is missing, or there though it had ended, for long enough. */
 export function lastsAnything(drift: Drift | undefined, repairs: RepairSettings | undefined): boolean {
-  return [...(drift?.lasting.values() ?? [])].some((lasting) => isLongEnough(lasting, repairs));
+  return [...(drift?.lasting.values() ?? [])].some(
+    (lasting) => (lasting.class === "missing" || lasting.class === "extra") && isLongEnough(lasting, repairs),
+  );
+}
+
+/** How often the account of a person was shown otherwise before, and ended so, since a person last approved of it. */
+export function turnedBefore(drift: Drift | undefined, staff: RecordKey): number {
+  return drift?.lasting.get(driftName("staff", subjectOf({ staff }), "different"))?.before ?? 0;
 }

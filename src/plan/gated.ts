@@ -5,13 +5,14 @@ import { policyOf } from "../operation/policy.ts";
 import type { Policies } from "../operation/policy.ts";
 import { kindOf } from "../operation/registry.ts";
 import { isTaking } from "../operation/taking.ts";
+import { turnedBefore } from "./drift.ts";
 import type { LoadedCustomer } from "./input.ts";
 import type { HeldFor, Taking } from "./limits.ts";
 
 /** So often in a row a record may come back to a form that it had shortly before until a person is asked. */
 const mostFlips = 5;
 
-type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt">;
+type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt" | "drift">;
 
 /** What stands of a customer's operations, by hash: what a person approved, and what limits hold since a run before. */
 export interface Said {
@@ -25,11 +26,13 @@ export class Gated {
   /** What a person is told of records that the CRM turns to and fro, by stream and key. */
   readonly #flips: ReadonlyMap<string, string>;
   readonly #rebuilt: boolean;
+  readonly #drift: Judged["drift"];
 
   constructor(policies: Policies, records: Judged) {
     this.#policies = policies;
     this.#flips = flipsOf(records);
     this.#rebuilt = records.rebuilt === true;
+    this.#drift = records.drift;
   }
 
   /** The operations that a limit or a policy may hold. */
@@ -47,6 +50,7 @@ export class Gated {
 
   /** Of what the CRM asks for, what asks counts; what a person asks for waits for no other person. */
   #flipsOf({ records, stage, policy }: Operation): string | undefined {
+    if (policy === "drift.different") return turnedText(records, this.#drift);
     if (this.#flips.size === 0 || (stage === "requests" && policy === undefined)) return undefined;
     for (const record of records) {
       if (stage === "requests" && record.stream === "customers") continue;
@@ -98,6 +102,16 @@ function flipsOf({ desiredCustomer, orders, staff }: Judged): ReadonlyMap<string
   for (const order of orders) look("orders", "order", order);
   for (const person of staff) look("staff", "person", person);
   return told;
+}
+
+/** What the platform has had otherwise too often, each time after it was as it was sent. */
+function turnedText(records: Operation["records"], drift: Judged["drift"]): string | undefined {
+  for (const { namespace, id } of records) {
+    const times = turnedBefore(drift, { namespace, id });
+    if (times >= mostFlips)
+      return `somebody on the platform changed person ${formatKey({ namespace, id })} back ${times} times`;
+  }
+  return undefined;
 }
 
 function nameOf(stream: Stream, key: RecordKey): string {

@@ -83,10 +83,11 @@ export const policySettingsSchema = z
           "Products of our own purchases that the ledger has ended and the platform shows: taken away again, under " +
             "the limits. What others made is left alone.",
         ),
-        different: z
-          .enum(toldWords, "what is shown otherwise is never deleted by guess: write report or ignore")
-          .default("report")
-          .describe("What the platform shows otherwise than it was bought or set."),
+        different: repaired(
+          "What the platform shows otherwise than it was bought or set: name, note, mobile number and department of " +
+            "a person are set again (M2). Other products, terms and holders are told of and left; what E4 sets is " +
+            "shown by nothing.",
+        ),
       })
       .prefault({})
       .describe("What `verify` finds otherwise than it should be."),

@@ -1,6 +1,7 @@
 import { wireLong } from "../contract/member-center.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
+import { policyOf } from "../operation/policy.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
 import { markerKey } from "../operation/references.ts";
@@ -11,11 +12,13 @@ import type { Known, StateChange } from "../operation/state.ts";
 import type { ShownField, StaffLink, StaffProfile } from "../operation/state/staff-links.ts";
 import type { ObservedMember } from "../platform/snapshot.ts";
 import type { Block } from "./block.ts";
+import { lastingOf } from "./drift.ts";
 import type { Observed } from "./input.ts";
+import type { PlanOptions } from "./options.ts";
 import type { Prepared } from "./prepared.ts";
 
 /** What planning the profiles of staff looks at. */
-type Given = Pick<Prepared, "customer" | "staff" | "privateValues"> & {
+type Given = Pick<Prepared, "customer" | "staff" | "privateValues" | "drift"> & {
   known: Pick<Known, "staffLinks" | "protectedMembers" | "enterpriseCode">;
   observed: Pick<Observed, "members">;
 };
@@ -63,6 +66,21 @@ export function shownProfile(
   return { ...profileOf(body), ...unsent };
 }
 
+/**
+ * What M5 should show of a person: each field that the CRM gives and that it had already when something was last sent.
+ * What it does not give, or gives otherwise by now, is not compared.
+ */
+export function leftProfile(
+  privateValues: ReadonlyMap<string, string>,
+  body: DesiredStaff,
+  sent: StaffProfile,
+): ClearProfile {
+  const wanted = profileOf(body);
+  const own = clearProfile(privateValues, body);
+  const left = fields.filter((field) => wanted[field] !== null && wanted[field] === sent[field]);
+  return Object.fromEntries(left.map((field) => [field, own[field]]));
+}
+
 /** What the fields that M5 shows are called. */
 export const fieldNames: Record<ShownField, string> = {
   name: "name",
@@ -84,9 +102,10 @@ interface Person {
 /**
  * What the CRM says otherwise of people whose accounts are there goes out by M2, all that is known of them together
  * (A41). An account name never changes: no call does that. What M2 set is compared with M5 once, and a difference is
- * told and not sent a second time.
+ * told and not sent a second time. What somebody changed on the platform since is set again where `drift.different`
+ * says so.
  */
-export function planProfiles(given: Given, settings: AssumptionSettings): ProfileStage {
+export function planProfiles(given: Given, settings: AssumptionSettings, repairs?: ProfileRepairs): ProfileStage {
   const stage = { meant: [] as MeantOperation<"edit-staff">[], changes: [] as StateChange[] };
   const notes = new Map<string, Block>();
   for (const staff of given.staff) {
@@ -96,7 +115,8 @@ export function planProfiles(given: Given, settings: AssumptionSettings): Profil
     const member = given.observed.members?.find((item) => item.globalId === link.memberGlobalId && !item.deleted);
     const wanted = profileOf(staff.body);
     const login = wanted.userName === link.profile.userName ? undefined : loginChanged;
-    const own = member === undefined ? undefined : planProfile(given, { staff, link, member, wanted }, settings);
+    const own =
+      member === undefined ? undefined : planProfile(given, { staff, link, member, wanted }, settings, repairs);
     const note = [own?.note, login].find((block) => block?.again) ?? login ?? own?.note;
     if (note !== undefined) notes.set(key, note);
     if (own?.meant !== undefined) stage.meant.push(own.meant);
@@ -119,8 +139,16 @@ interface OwnProfile {
   note?: Block | undefined;
 }
 
+/** What is done of an account that M5 shows otherwise than it was left; nothing where it is left out. */
+type ProfileRepairs = Pick<PlanOptions, "policies" | "repairs">;
+
 /** Makes one account what the CRM says of the person (M2), or says what keeps it from that. */
-export function planProfile(given: Given, person: Person, settings: AssumptionSettings): OwnProfile {
+export function planProfile(
+  given: Given,
+  person: Person,
+  settings: AssumptionSettings,
+  repairs?: ProfileRepairs,
+): OwnProfile {
   const { staff, link, member, wanted } = person;
   const { unread, ...before } = link.profile;
   const dropped = droppedFields(before, wanted, settings);
@@ -138,10 +166,31 @@ export function planProfile(given: Given, person: Person, settings: AssumptionSe
     if (stopped !== undefined) return { note: stopped };
     return { meant: edit(given, person, { before, after, changed, settings }), note };
   }
-  if (unread === undefined) return { note };
+  if (unread === undefined) return { note, ...setAgain(given, person, { before, after, settings }, repairs) };
   const otherwise = shownOtherwise(member, sentProfile(given, staff.body, unread, settings));
   if (otherwise.length > 0) return { note: shownDifferently(otherwise) };
   return { change: { type: "staff-edited", staff: staff.key, customer: given.customer, profile: before }, note };
+}
+
+/**
+ * What was changed on the platform since it was sent is sent again: shown so by whole readings over the settle time,
+ * and by M5 now.
+ */
+function setAgain(
+  given: Given,
+  person: Person,
+  of: { before: StaffProfile; after: StaffProfile; settings: AssumptionSettings },
+  options: ProfileRepairs | undefined,
+): OwnProfile {
+  const { staff, link, member } = person;
+  if (options === undefined || ["ignore", "report"].includes(policyOf(options.policies, "drift.different"))) return {};
+  if (lastingOf(given.drift, options.repairs, "staff", "different", { staff: staff.key }) === undefined) return {};
+  const changed = shownOtherwise(member, leftProfile(given.privateValues, staff.body, link.profile));
+  if (changed.length === 0) return {};
+  const stopped = whyNotSent(given, person, of.settings);
+  if (stopped !== undefined) return { note: stopped };
+  const reason = `M5 shows another ${named(changed)} than was sent; what the CRM says is sent again`;
+  return { meant: { ...edit(given, person, { ...of, changed }), reason, policy: "drift.different" } };
 }
 
 /** What the CRM no longer says of a person and M2 cannot or may not clear. A default department stands for none. */

@@ -49,7 +49,7 @@ export function planStaff(given: Given, settings: AssumptionSettings, options: S
   const { customer } = given;
   const { canSeal, rejections } = options;
   const memberships = membershipsOf(given, settings, options);
-  const profiles = planProfiles(given, settings);
+  const profiles = planProfiles(given, settings, options);
   const changes: StateChange[] = [...profiles.changes];
   const toAdd: Candidate[] = [];
   for (const staff of given.staff) {

@@ -129,6 +129,8 @@ export function undoProfile(row: DoneOperation<"edit-staff">, of: Undoing): Undo
     return { is: "impossible", why: `the account ${target.memberGlobalId} is not this person's any more` };
   const { unread: _, ...now } = link.profile;
   const changed = profileFields.filter((field) => before[field] !== after[field]);
+  if (changed.length === 0)
+    return { is: "impossible", why: "it set again what had been sent, and what M5 showed before is kept nowhere" };
   if (changed.every((field) => now[field] === before[field])) return { is: "nothing-left" };
   if (changed.some((field) => now[field] !== after[field]))
     return { is: "impossible", why: "something newer was sent since; take that back first" };

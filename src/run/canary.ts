@@ -96,7 +96,8 @@ async function wrongIn(
     if (wrong.has(key)) continue;
     try {
       const { link } = await ledger.state.known(customer);
-      await ledger.state.keepShown([await verifyCustomer(reader, { customer, link }, of.signal)]);
+      const left = await ledger.state.leftProfiles(customer);
+      await ledger.state.keepShown([await verifyCustomer(reader, { customer, link, left }, of.signal)]);
     } catch (error) {
       if (ledger.broken !== undefined) throw error;
       wrong.set(key, `it could not be read back: ${messageOf(error)}`);

@@ -44,7 +44,8 @@ export async function readBack(
   const stopped = (): boolean => request.signal?.aborted === true;
   const read = async (customer: LinkedCustomer): Promise<void> => {
     try {
-      const verified = await verifyCustomer(reader, customer, request.signal);
+      const left = await ledger.state.leftProfiles(customer.customer);
+      const verified = await verifyCustomer(reader, { ...customer, left }, request.signal);
       budget.took(customer, verified);
       await keeping.add(verified);
     } catch (error) {

@@ -152,7 +152,9 @@ async function keepDifferences(
 
 /** Customers of whom something is to be repaired that readings showed for long enough: the next run looks at them. */
 async function wakeRepairs({ ledger, policies, settle }: RunDependencies): Promise<void> {
-  const classes = (["missing", "extra"] as const).filter((name) => ["hold", "apply"].includes(policies.drift[name]));
+  const classes = (["missing", "extra", "different"] as const).filter((name) =>
+    ["hold", "apply"].includes(policies.drift[name]),
+  );
   if (classes.length > 0) await ledger.state.wakeDrifted(classes, settle.timeMs);
 }
 

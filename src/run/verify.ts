@@ -1,5 +1,8 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
+import { shownOtherwise } from "../operation/shown-profile.ts";
+import type { ClearProfile } from "../operation/shown-profile.ts";
+import { fieldNames } from "../plan/staff-profile.ts";
+import type { ObservedMember, SnapshotReader } from "../platform/snapshot.ts";
 import type { ProductInstance } from "../contract/asset-contents.ts";
 import type { ShownOfCustomer } from "../ledger/state/enterprise-state.ts";
 import type { LinkedCustomer } from "../ledger/state/links.ts";
@@ -19,11 +22,12 @@ export interface Verified extends ShownOfCustomer {
 /**
  * Reads everything that the platform shows of one customer, as observations that are to be kept, without a writing
  * call. Rejects where one of the readings failed: then nothing is kept, and what was seen before stands with its age.
- * In one piece: one row for each kind of what is shown.
+ * Of people it is kept which fields are shown otherwise than they were left, never what they hold: `left` is what M5
+ * should show, by member id. In one piece: one row for each kind of what is shown.
  */
 export async function verifyCustomer(
   reader: SnapshotReader,
-  { customer, link }: LinkedCustomer,
+  { customer, link, left }: LinkedCustomer & { left: ReadonlyMap<string, ClearProfile> },
   signal: AbortSignal | undefined,
 ): Promise<Verified> {
   if (link === undefined) return { customer, link, assets: 0, products: 0, members: 0, changes: [] };
@@ -37,8 +41,15 @@ export async function verifyCustomer(
       customers: enterprise.customers.map((item) => ({ customerId: item.customerId, isDefault: item.isDefault })),
     });
   }
-  for (const member of members)
-    observe("member", member.globalId, { deleted: member.deleted, assetNums: [...member.assetNums].sort() });
+  for (const member of members) {
+    const { deleted, assetNums, globalId } = member;
+    const otherwise = otherwiseOf(member, left.get(globalId));
+    observe("member", globalId, {
+      deleted,
+      assetNums: [...assetNums].sort(),
+      ...(otherwise.length === 0 ? {} : { otherwise }),
+    });
+  }
   for (const { lock, assetId, lent, borrower } of loans) observe("loan", lock, { assetId, lent, borrower });
   let assets = 0;
   let products = 0;
@@ -74,6 +85,11 @@ export async function verifyCustomer(
     { type: "licence-types-shown", types: [...types] },
   ];
   return { customer, link, assets, products, members: members.length, changes };
+}
+
+/** The names of the fields that M5 shows otherwise than they were left. */
+function otherwiseOf(member: ObservedMember, left: ClearProfile | undefined): string[] {
+  return left === undefined ? [] : shownOtherwise(member, left).map((field) => fieldNames[field]);
 }
 
 /** What stands in a list more than once, and how often. */

@@ -50,7 +50,7 @@ const missing = (id: string): string =>
   driftName("product", `of order crm/1 ${id} under asset number ${number}`, "missing");
 
 const lastSeen = "2026-10-01T08:00:00.000Z";
-const two = { ms: 2_000, lastSeen };
+const two = { class: "missing", ms: 2_000, lastSeen, before: 0 } as const;
 
 /** P1 is missing for two seconds of readings and was shown once as what the order brought. */
 function drift(more: Partial<Drift> = {}): Drift {
@@ -103,9 +103,9 @@ describe("what the platform lost of an order", () => {
     [
       "its readings were too close together",
       without,
-      { drift: drift({ lasting: new Map([[missing("P1"), { ms: 999, lastSeen }]]) }) },
+      { drift: drift({ lasting: new Map([[missing("P1"), { ...two, ms: 999 }]]) }) },
     ],
-    ["one reading shows it", without, { drift: drift({ lasting: new Map([[missing("P1"), { ms: 0, lastSeen }]]) }) }],
+    ["one reading shows it", without, { drift: drift({ lasting: new Map([[missing("P1"), { ...two, ms: 0 }]]) }) }],
     ["it was never shown", without, { drift: drift({ products: new Map() }) }],
     [
       "it was shown as what an earlier purchase brought",

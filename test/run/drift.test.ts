@@ -67,16 +67,16 @@ it("what was placed after a reading is not missing by it", async () => {
   expect([ended.exitCode, differs(w)], ended.stdout).toEqual([0, []]);
 });
 
-it("a class that the policies ignore is not kept, and what nothing repairs cannot be told to be repaired", async () => {
+it("a class that the policies ignore is not kept, and no repair is earned by approvals", async () => {
   const w = await synchronised();
   w.sandbox.dropOrders("O2");
   w.environment = { ...w.environment, CRM_SYNC__policies__drift__missing: "ignore" };
   const ended = await w.run("--json", "run", "verify");
   expect([ended.exitCode, document(ended).differences.missing]).toEqual([0, 0]);
-  w.environment = { ...w.environment, CRM_SYNC__policies__drift__different: "apply" };
+  w.environment = { ...w.environment, CRM_SYNC__policies__drift__different: "earn" };
   expect(await w.run("run", "verify")).toMatchObject({
     exitCode: 78,
-    stderr: expect.stringContaining("one of ignore, report is expected"),
+    stderr: expect.stringContaining("one of ignore, report, hold, apply is expected"),
   });
 });
 

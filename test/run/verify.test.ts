@@ -5,7 +5,6 @@ import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import { readBack } from "../../src/run/read-back.ts";
 import { verifyCustomer } from "../../src/run/verify.ts";
 import type { Difference } from "../../src/report/reconciliation/case.ts";
-import type { LinkedCustomer } from "../../src/ledger/state/links.ts";
 import type { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
@@ -67,13 +66,13 @@ async function shownNow(inquiry: ReturnType<typeof openInquiry>): Promise<readon
 }
 
 /** The one customer of the world, as it is linked. */
-async function linked(world: ApplyWorld): Promise<LinkedCustomer> {
+async function linked(world: ApplyWorld): Promise<Parameters<typeof verifyCustomer>[1]> {
   const [found] = [
     ...(await world.ledger.state.neverRead(undefined, 1)),
     ...(await world.ledger.state.oldestRead(undefined, "9999", 1)),
   ];
   if (found === undefined) throw new Error("no customer is linked");
-  return found;
+  return { ...found, left: new Map() };
 }
 
 async function keep(world: ApplyWorld, reader: SnapshotReader): Promise<void> {

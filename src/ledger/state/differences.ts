@@ -1,8 +1,11 @@
 import type { RecordKey } from "../../crm/model.ts";
+import { formatKey } from "../../crm/keys.ts";
 import { shownStill, shownTwice } from "../../report/reconciliation/case.ts";
 import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
+import { subjectOf } from "../../report/reconciliation/rows.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { stored } from "../database/stored.ts";
 import { table } from "../database/table.ts";
 
 /** In what the platform showed something else than the ledger says; ended once a whole reading shows it no more. */
@@ -34,10 +37,12 @@ export interface DifferenceCount {
 /** One that stands, of whom. */
 export type StandingDifference = RecordKey & Pick<DifferenceTable, "level" | "subject" | "detail">;
 
-/** When whole readings showed a difference first and last. */
+/** When whole readings showed a difference first and last, and when the same ended before. */
 export type SeenDifference = Pick<DifferenceTable, "level" | "subject" | "class"> & {
   firstSeen: string;
   lastSeen: string;
+  /** ISO instants. */
+  endedBefore: string[];
 };
 
 type LiveRow = Pick<DifferenceTable, "level" | "subject" | "class">;
@@ -66,7 +71,20 @@ export class DifferenceRows {
 
   /** What stands otherwise of a customer, and when a whole reading showed it first and last. */
   of({ namespace, id }: RecordKey): SeenDifference[] {
-    return this.#statements.seen.all(namespace, id);
+    return this.#statements.seen
+      .all(namespace, id)
+      .map(({ endedBefore, ...row }) => ({ ...row, endedBefore: stored<string[]>(endedBefore) }));
+  }
+
+  /** What was set since is not different any more, until a reading shows it so again. */
+  setAgain({ namespace, id }: RecordKey, staff: RecordKey, at: string): void {
+    this.#statements.end.run(at, namespace, id, "staff", subjectOf({ staff }), "different");
+  }
+
+  /** When changes of members of staff were carried out that a person had approved, by key, the last one of each. */
+  editsApproved({ namespace, id }: RecordKey): Map<string, string> {
+    const rows = this.#statements.editsApproved.all(namespace, id);
+    return new Map(rows.map((row) => [formatKey({ namespace: row.namespace, id: row.id }), row.at]));
   }
 
   /** Customers of whom readings at least so long apart show something of these classes, in key order after `after`. */
@@ -107,9 +125,22 @@ function prepareStatements(database: Sqlite) {
          where namespace = +? and customer_id = +? and ended_at is null`,
       ),
     seen: () =>
-      database.prepare<[string, string], SeenDifference>(
-        `select level, subject, class, first_seen as firstSeen, last_seen as lastSeen from difference
-         where namespace = +? and customer_id = +? and ended_at is null`,
+      database.prepare<[string, string], Omit<SeenDifference, "endedBefore"> & { endedBefore: string }>(
+        `select level, subject, class, first_seen as firstSeen, last_seen as lastSeen,
+           (select json_group_array(e.ended_at) from difference e
+            where e.namespace = d.namespace and e.customer_id = d.customer_id and e.level = d.level
+              and e.subject = d.subject and e.class = d.class and e.ended_at is not null) as endedBefore
+         from difference d where namespace = +? and customer_id = +? and ended_at is null`,
+      ),
+    editsApproved: () =>
+      database.prepare<[string, string], RecordKey & { at: string }>(
+        `select one.value ->> 'namespace' as namespace, one.value ->> 'id' as id, max(a.used_at) as at
+         from hold h join hold_operation i on i.hold_id = h.id
+         join approved_operation a on a.kind = i.kind and a.hash = i.hash and a.hold_id = i.hold_id,
+           json_each(coalesce(i.records, '[]')) one
+         where h.customer_namespace = +? and h.customer_id = +? and a.used_at is not null
+           and one.value ->> 'stream' = 'staff'
+         group by 1, 2`,
       ),
     wake: () =>
       database.prepare(
@@ -120,6 +151,7 @@ function prepareStatements(database: Sqlite) {
         `select distinct namespace, customer_id as id from difference indexed by difference_live
          where ended_at is null and (namespace, customer_id) > (@namespace, @id)
            and class in (select value from json_each(@classes)) and level in ('product', 'staff', 'assignment')
+           and (class <> 'different' or level = 'staff')
            and last_seen > first_seen and (julianday(last_seen) - julianday(first_seen)) * 86400000 + 0.5 >= @ms
          order by namespace, customer_id limit @limit`,
       ),

@@ -4,6 +4,7 @@ import type { LicenseType, RecordKey } from "../../crm/model.ts";
 import type { DesiredCustomer, DesiredStaff } from "../../operation/desired.ts";
 import type { OrderHistory } from "../../operation/order-standing.ts";
 import type { EnterpriseFacts } from "../../operation/state/part.ts";
+import type { ClearProfile } from "../../operation/shown-profile.ts";
 import type { Known, StateChange } from "../../operation/state.ts";
 import { noThings, takenThings } from "../../operation/taking.ts";
 import type { TakenThing } from "../../operation/taking.ts";
@@ -220,6 +221,11 @@ export class EnterpriseState {
     await this.#context.write(() => {
       for (const { customer, seenAt, differences } of found) this.#rows.differences.keep(customer, differences, seenAt);
     });
+  }
+
+  /** What M5 should show of each member of a customer as it was left, by member id; in clear and in memory only. */
+  async leftProfiles(customer: RecordKey): Promise<ReadonlyMap<string, ClearProfile>> {
+    return this.#context.readTogether(() => this.#known.leftProfiles(customer));
   }
 
   /** Customers of whom whole readings at least so long apart show something of these classes have work to do. */

@@ -22,6 +22,8 @@ export interface Held {
   rejected: number;
   /** Something was read back as missing, or as there though it had ended. */
   drifted: number;
+  /** The account of a person was read back otherwise than it was left. */
+  otherwise: number;
   /** Somebody's row is in quarantine. */
   quarantined: number;
   /** What a person decided of it before the ledger was built anew is not known, and something is left to be made. */
@@ -62,6 +64,8 @@ function prepareStatements(database: Sqlite) {
          exists (select 1 from rejection where ${of}) as rejected,
          exists (select 1 from difference where namespace = +@namespace and customer_id = +@id and ended_at is null
            and class in ('missing', 'extra')) as drifted,
+         exists (select 1 from difference where namespace = +@namespace and customer_id = +@id and ended_at is null
+           and class = 'different' and level = 'staff') as otherwise,
          exists (select 1 from quarantine where state <> 'resolved') as quarantined,
          exists (select 1 from observation where ${of} and kind = '${rebuiltKind}' and to_at is null) as rebuilt`,
       ),

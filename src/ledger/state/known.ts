@@ -11,6 +11,8 @@ import type { StaffLink } from "../../operation/state/staff-links.ts";
 import type { PlacedOrder } from "../../operation/state/placed-orders.ts";
 import { driftName } from "../../plan/drift.ts";
 import type { Drift } from "../../plan/drift.ts";
+import { leftProfile } from "../../plan/staff-profile.ts";
+import type { ClearProfile } from "../../operation/shown-profile.ts";
 import type { CustomerInput, EndedAsset } from "../../plan/input.ts";
 import type { PrivateTables } from "../private/private-tables.ts";
 import { desired } from "./desired.ts";
@@ -60,7 +62,7 @@ export class KnownTables {
       ended: staff.length === 0 ? undefined : this.#ended(customer, known),
       sealed: this.#sealed(known, orders),
       unbought: staff.length === 0 ? undefined : this.#unbought(customer, known),
-      ...(held.drifted === 1 && { drift: this.#drift(customer) }),
+      ...((held.drifted === 1 || held.otherwise === 1) && { drift: this.#drift(customer) }),
       privateValues,
       ...(held.rebuilt === 1 ? { rebuilt: true as const } : {}),
       ...(held.quarantined === 1 ? this.#desired.quarantine(customer) : nothingInQuarantine),
@@ -139,15 +141,41 @@ export class KnownTables {
       else if (kind === "product" && channelOrderId !== null)
         products.set(subject, (products.get(subject) ?? new Set()).add(channelOrderId));
     }
-    const lasting = new Map(
-      this.#rows.differences
-        .of(customer)
-        .map((row) => [
-          driftName(row.level, row.subject, row.class),
-          { ms: Date.parse(row.lastSeen) - Date.parse(row.firstSeen), lastSeen: row.lastSeen },
-        ]),
+    return {
+      lasting: this.#lasting(customer),
+      bought: this.#rows.orderSteps.boughtAt(customer),
+      assets,
+      products,
+      members,
+    };
+  }
+
+  #lasting(customer: RecordKey): Drift["lasting"] {
+    const { differences } = this.#rows;
+    const approved = new Map([...differences.editsApproved(customer)].map(([key, at]) => [`of ${key}`, at]));
+    return new Map(
+      differences.of(customer).map(({ level, subject, class: named, firstSeen, lastSeen, endedBefore }) => {
+        const since = approved.get(subject) ?? "";
+        const before = endedBefore.filter((at) => at > since).length;
+        const ms = Date.parse(lastSeen) - Date.parse(firstSeen);
+        return [driftName(level, subject, named), { class: named, ms, lastSeen, before }];
+      }),
     );
-    return { lasting, bought: this.#rows.orderSteps.boughtAt(customer), assets, products, members };
+  }
+
+  /** What M5 should show of each member of a customer as it was left, by member id; in clear and in memory only. */
+  leftProfiles(customer: RecordKey): Map<string, ClearProfile> {
+    const { staffLinks } = this.#rows.staffLinks.known(customer);
+    const left = new Map<string, ClearProfile>();
+    if (staffLinks.size === 0) return left;
+    const privateValues = this.#private.ofCustomer(customer);
+    for (const row of this.#desired.of(customer)) {
+      if (row.stream !== "staff" || row.state !== "current") continue;
+      const { key, body } = desired<DesiredStaff>(row);
+      const link = staffLinks.get(formatKey(key));
+      if (link !== undefined) left.set(link.memberGlobalId, leftProfile(privateValues, body, link.profile));
+    }
+    return left;
   }
 
   #standingOf(placed: PlacedOrder, known: Known): OrderStanding | { lost: string } {

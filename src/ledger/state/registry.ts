@@ -50,6 +50,7 @@ export const stateTables = {
 /** What is kept of customers and their enterprises: a file for each thing. */
 export function stateRows(database: Sqlite) {
   const unlinked = new UnlinkedRows(database);
+  const differences = new DifferenceRows(database);
   return {
     links: new LinkRows(database, unlinked),
     unlinked,
@@ -58,7 +59,7 @@ export function stateRows(database: Sqlite) {
     placedOrders: new PlacedOrderRows(database),
     assetNumbers: new AssetNumberRows(database),
     orderSteps: new OrderStepRows(database),
-    staffLinks: new StaffLinkRows(database),
+    staffLinks: new StaffLinkRows(database, differences),
     assignments: new AssignmentRows(database),
     protectedMembers: new ProtectedMemberRows(database),
     enterpriseCodes: new EnterpriseCodeRows(database),
@@ -69,7 +70,7 @@ export function stateRows(database: Sqlite) {
     byHand: new ByHandRows(database),
     secrets: new SecretRows(database),
     readings: new ReadingRows(database),
-    differences: new DifferenceRows(database),
+    differences,
     held: new HeldRows(database),
     live: new LiveRows(database),
   };

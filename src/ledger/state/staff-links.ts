@@ -6,6 +6,7 @@ import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
+import type { DifferenceRows } from "./differences.ts";
 import type { Writes } from "./writes.ts";
 
 export interface StaffLinkTable {
@@ -26,9 +27,11 @@ export const staffLinkTables = { staff_link: table<StaffLinkTable>() };
 /** Which member of the platform each of the CRM's people is. */
 export class StaffLinkRows {
   readonly #statements;
+  readonly #differences: DifferenceRows;
 
-  constructor(database: Sqlite) {
+  constructor(database: Sqlite, differences: DifferenceRows) {
     this.#statements = prepareStatements(database);
+    this.#differences = differences;
   }
 
   known({ namespace, id }: RecordKey): KnownStaffLinks {
@@ -87,7 +90,9 @@ export class StaffLinkRows {
     "staff-unlinked": ({ staff, customer }, at) => {
       this.#statements.end.run(at, staff.namespace, staff.id, customer.namespace, customer.id);
     },
-    "staff-edited": ({ staff, customer, profile }) => {
+    "staff-edited": ({ staff, customer, profile }, at) => {
+      // M2 was accepted: what was shown otherwise has to be shown so anew before it is set again.
+      if (profile.unread !== undefined) this.#differences.setAgain(customer, staff, at);
       this.#statements.edit.run(JSON.stringify(profile), staff.namespace, staff.id, customer.namespace, customer.id);
     },
   };

@@ -240,7 +240,17 @@ function staffRow(item: CustomerCase, staff: StaffCase): Comparison[] {
     return [
       { ...shared, verdict: "extra", shown: true, details: ["the CRM no longer has this person; the account stays"] },
     ];
+  const otherwise = shownOtherwise(seen);
+  if (otherwise.length > 0) {
+    const details = [`M5 shows another ${otherwise.join(" and ")} than was sent`, ...waitNote(staff.crm)];
+    return [{ ...shared, verdict: "different", shown: true, details, finding: "differs" }];
+  }
   return [{ ...shared, verdict: "matched", shown: true, details: waitNote(staff.crm) }];
+}
+
+/** The fields of a member that a reading showed otherwise than they were left. */
+function shownOtherwise({ body: { otherwise } }: ShownItem): string[] {
+  return Array.isArray(otherwise) ? otherwise.filter((field) => typeof field === "string") : [];
 }
 
 function assignmentRow(
