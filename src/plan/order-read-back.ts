@@ -21,6 +21,8 @@ interface Found {
   limits: Limits;
   bought: Map<string, { items: BoughtItem[]; rows: ShownProduct[] }>;
   removed: RemovedItem[];
+  /** Asset numbers that a unit has already: what is shown there is no other unit's. */
+  taken: Set<string | undefined>;
 }
 
 /**
@@ -33,11 +35,15 @@ export function readBackOrder(
   contents: ShownContents,
   { held, limits }: { held: ReadonlySet<string>; limits: Limits },
 ): ReadBack {
-  const found: Found = { read: nothingRead(), limits, bought: new Map(), removed: [] };
+  const taken = new Set(standing.units.map((unit) => unit.number));
+  const found: Found = { read: nothingRead(), limits, bought: new Map(), removed: [], taken };
   const isWanted = order.state === "current" && !order.body.cancelled;
   const wanted = isWanted ? { assets: order.tree.assets, amount: order.body.amount } : nothingWanted;
   const difference = differenceOf(standing, wanted, { held });
-  for (const part of difference.added) readAdded(found, part, standing, contents);
+  for (const [index, part] of difference.added.entries()) {
+    const others = difference.added.slice(index).filter(({ asset }) => asset.id === part.asset.id);
+    readAdded(found, part, { standing, contents, units: others.length });
+  }
   for (const part of difference.replaced) readReplaced(found, part, contents);
   for (const part of [...difference.ended, ...difference.superseded]) readEnded(found, part, contents);
   for (const { asset } of difference.assetChanged)
@@ -48,11 +54,20 @@ export function readBackOrder(
 
 const nothingWanted = { assets: [], amount: undefined };
 
-function readAdded(found: Found, part: AddedPart, standing: OrderStanding, contents: ShownContents): void {
+/** `units`: this one and those of its asset that are still looked for. A unit that is shown is no other one's too. */
+function readAdded(
+  found: Found,
+  part: AddedPart,
+  { standing, contents, units }: { standing: OrderStanding; contents: ShownContents; units: number },
+): void {
   const { asset, unit, products, packages } = part;
   const all = [...products, ...packages.flatMap(productsUnder)];
-  const number = part.standing?.number ?? part.given ?? numberOf(all, standing, contents);
-  const rows = all.flatMap((product) => readShown(found, product, asset.licenseType, { number, contents }));
+  // Of what is shown under no unit's number so much may be of units whose number nobody knows.
+  const hidden = standing.units.filter((one) => one.instanceId === asset.id && one.number === undefined).length;
+  const known = part.standing?.number ?? part.given;
+  const number = known ?? (hidden > 0 ? undefined : numberOf(all, found, contents, units));
+  const rows = all.flatMap((product) => readShown(found, product, asset.licenseType, { number, contents, hidden }));
+  for (const row of rows) found.taken.add(row.number);
   const item: BoughtItem = {
     instanceId: asset.id,
     unit,
@@ -63,28 +78,29 @@ function readAdded(found: Found, part: AddedPart, standing: OrderStanding, conte
   buy(found, item, rows);
 }
 
-/** The one number under which all of it is shown, and nothing of the order stood before. */
+/** A number under which all of it is shown and that no unit has, where there is none too many. */
 function numberOf(
   products: readonly PlannedProduct[],
-  standing: OrderStanding,
+  { taken }: Pick<Found, "taken">,
   contents: ShownContents,
+  units: number,
 ): string | undefined {
-  const taken = new Set(standing.units.map((unit) => unit.number));
   const numbers = products.map(({ id }) => new Set(contents.of(id, undefined).map((row) => row.number)));
   const [first, ...others] = numbers;
   const common = [...(first ?? [])].filter((number) => !taken.has(number) && others.every((set) => set.has(number)));
-  return common.length === 1 ? common[0] : undefined;
+  return common.length <= units ? common.toSorted()[0] : undefined;
 }
 
 /** The row in which a wanted product is shown as the CRM has it. */
 function readShown(
-  { read, limits }: Pick<Found, "read" | "limits">,
+  { read, limits, taken }: Pick<Found, "read" | "limits" | "taken">,
   product: PlannedProduct,
   licenseType: LicenseType,
-  { number, contents }: { number: string | undefined; contents: ShownContents },
+  { number, contents, hidden = 0 }: { number: string | undefined; contents: ShownContents; hidden?: number },
 ): ShownProduct[] {
   const named = contents.of(product.id, number);
-  const rows = named.length > 0 ? named : contents.unnamed(product, number);
+  const shown = named.length > 0 ? named : contents.unnamed(product, number);
+  const rows = number === undefined ? shown.filter((row) => !taken.has(row.number)).slice(hidden) : shown;
   const forms = rows.filter((item) => isForm(item, product));
   const row = forms.find((item) => termsShown(item, product, limits).otherwise.length === 0);
   if (row !== undefined) {

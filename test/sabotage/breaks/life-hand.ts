@@ -250,4 +250,13 @@ export const lifeByHand: Breaks = {
     test: "scenarios/life/done-by-hand.test.ts",
     title: "an enterprise that is another customer's is not linked by what a person did, and both are told of",
   },
+  "an asset that stands counts for one more that somebody was to add": {
+    file: "src/plan/order-read-back.ts",
+    within: "readShown",
+    find: "number === undefined ? $shown.filter(($row) => !$taken.has($row.number)).slice($hidden) : $shown",
+    replace: "shown",
+    test: "scenarios/life/order-by-hand.test.ts",
+    title:
+      "more of an asset counts as done by hand once M7 shows as many of it as the CRM has, each under a number of its own",
+  },
 };

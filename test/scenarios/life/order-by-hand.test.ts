@@ -155,3 +155,34 @@ it("an extension that nobody made does not count as done by hand, where M7 shows
   expect(byHand, "M7 tells the end and the term").toMatchObject({ by: "anna", unseen: ["timeUnitQuantity of P1"] });
   expect(document(await w.run("explain", "order", "O2", "--json")).record.deferred.code).toBe("policy.reported");
 });
+
+it("more of an asset counts as done by hand once M7 shows as many of it as the CRM has, each under a number of its own", async () => {
+  const order = (id: string, quantity: number) => ({
+    id: `O${id}`,
+    customer: `C${id}`,
+    assets: [{ id: `A${id}`, quantity }],
+  });
+  const w = await world({
+    records: { customers: [{ id: "C1" }, { id: "C2" }], orders: [order("1", 1), order("2", 1)], staff: [] },
+  });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  w.extra = "policies: { orders: { added: report } }\n";
+  w.orders = [order("1", 3), order("2", 1)];
+  w.write();
+  expect((await w.does("run", "everything")).calls).toEqual({});
+  const refused = async (what: string): Promise<void> => {
+    const early = await w.does(...resolve);
+    expect([early.exitCode, early.calls], `${what}: ${early.stdout}${early.stderr}`).toEqual([3, {}]);
+    expect(early.stdout, what).toContain("M7 does not show the product A1-P");
+    expect(w.rows("select 1 from order_step"), what).toEqual([]);
+  };
+  const add = (assetNum: string): void =>
+    void w.sandbox.hand({ action: "add-asset", like: numberOf(w, "A1"), assetNum });
+  await refused("the asset that stands is no other one");
+  add("8999999991");
+  await refused("one of two is there");
+  add("8999999992");
+  const resolved = await w.does(...resolve);
+  expect([resolved.exitCode, resolved.calls], resolved.stdout + resolved.stderr).toEqual([0, {}]);
+  await expectAgreed(w);
+});
