@@ -27,10 +27,15 @@ import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { placedOrdersOf } from "./placed-orders.ts";
 import type { PlacedOrder } from "./placed-orders.ts";
 
+/** `otherUntil`: until when the customer was linked with another enterprise. */
 const linkOf = ofEachCustomer(({ db }, key) =>
   db
     .selectFrom("link")
     .select(["enterprise_global_id as enterpriseGlobalId", "from_at as at", "origin"])
+    .select(
+      sql<string | null>`(select max(o.to_at) from link o where o.namespace = link.namespace
+        and o.customer_id = link.customer_id and o.enterprise_global_id <> link.enterprise_global_id)`.as("otherUntil"),
+    )
     .where("namespace", "=", key.namespace)
     .where("customer_id", "=", key.id)
     .where("to_at", "is", null),
@@ -51,7 +56,10 @@ export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCa
   const [own] = of("customers");
   const numbers: FixedNumbers = of("orders").length === 0 ? new Map() : fixedNumbers(ledger, key);
   const [link] = linkOf(ledger, key);
-  const [read] = readOf(ledger, key);
+  const [last] = readOf(ledger, key);
+  // What another enterprise showed says nothing of the one that the customer is linked with now.
+  const isOfAnother = last !== undefined && (link?.otherUntil ?? "") >= last.seen_at;
+  const read = isOfAnother ? undefined : last;
   return {
     key,
     crm: own === undefined ? null : standing(own),
@@ -61,7 +69,7 @@ export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCa
     staff: staffCases(ledger, key, of("staff"), numbers),
     assignments: assignmentCases(ledger, key),
     freed: new Set(freedRows(ledger, key).map((row) => row.asset_number)),
-    shown: shownOf(ledger, key, read?.shown_at ?? ""),
+    shown: shownOf(isOfAnother ? [] : shownRows(ledger, key), read?.shown_at ?? ""),
     unusable: unusableOf(ledger, key),
   };
 }
@@ -299,8 +307,8 @@ const shownRows = ofEachCustomer(({ db }, customer) =>
 );
 
 /** What is shown now; `shownAt`: when everything was last read whole, which says so of each without a word of it. */
-function shownOf(ledger: ReadOnlyLedger, customer: RecordKey, shownAt: string): CustomerCase["shown"] {
-  const byKind = Map.groupBy(shownRows(ledger, customer), (row) => row.kind);
+function shownOf(rows: ReturnType<typeof shownRows>, shownAt: string): CustomerCase["shown"] {
+  const byKind = Map.groupBy(rows, (row) => row.kind);
   const of = (kind: string): Map<string, ShownItem> =>
     new Map(
       byKind

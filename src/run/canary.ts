@@ -4,7 +4,8 @@ import { messageOf } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
-import type { DriftClass } from "../report/reconciliation/case.ts";
+import { shownStill, shownTwice } from "../report/reconciliation/case.ts";
+import type { Difference } from "../report/reconciliation/case.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { verifyCustomer } from "./verify.ts";
 
@@ -29,8 +30,12 @@ interface ShareWork {
   trouble(customer: RecordKey): string | undefined;
 }
 
-/** Differences that say that something is not as it was meant. */
-const notAsMeant: ReadonlySet<DriftClass> = new Set(["missing", "extra", "different"]);
+/** Whether a difference says that something is not as it was meant. What others made there was nobody's meaning. */
+function isNotAsMeant({ class: named, subject }: Difference): boolean {
+  if (named === "extra") return subject.startsWith(shownTwice) || subject.startsWith(shownStill);
+  return named === "missing" || named === "different";
+}
+
 const buckets = 10_000;
 
 /** Where a customer stands among all, from 0 to 100 (excluded): the same in every run. */
@@ -106,7 +111,7 @@ async function wrongIn(
   const own = new Set(of.touched.map(formatKey));
   for await (const { customer, differences } of of.canary.differences(of.since)) {
     const key = formatKey(customer);
-    const found = differences.filter((item) => notAsMeant.has(item.class));
+    const found = differences.filter(isNotAsMeant);
     const [first] = found;
     if (first === undefined || !own.has(key) || wrong.has(key)) continue;
     wrong.set(key, `${found.length} not as meant, such as ${first.level} ${first.subject}: ${first.class}`);

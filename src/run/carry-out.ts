@@ -54,6 +54,7 @@ export async function carryOut(of: CarryOut, before: AttemptState, operation: Op
     signal: attempt.signal,
     ahead,
   });
+  if (["done", "unknown", "parked"].includes(delivery.kind)) deps.tally.effected(operation);
   return await outcomeOf(of, before, operation, delivery);
 }
 

@@ -54,8 +54,8 @@ export interface ReconcileDependencies extends ApplyDependencies {
   reader: SnapshotReader;
   settling: Settling;
   pool: NumberPool;
-  /** Told of every operation as it is planned and as it ends, for the run's tally and progress. */
-  tally: { planned(operation: Operation): void };
+  /** Told of every operation as it is planned, and of what may have had an effect on the platform. */
+  tally: { planned(operation: Operation): void; effected(operation: Operation): void };
   logger: Logger;
   /** How often each thing was sent in this run without a known outcome, by kind and subject. */
   unclear: Map<string, number>;

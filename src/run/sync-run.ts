@@ -35,7 +35,7 @@ export class SyncRun {
   };
   /** The shares of the enterprises that went first, where some did. */
   tranches: readonly CanaryTranche[] = [];
-  /** Of whom something was carried out, and who is not done because something went wrong. */
+  /** Of whom something was carried out or may have been, however the attempt ended; and who is not done, and why. */
   readonly #touched = new Map<string, RecordKey>();
   readonly #troubled = new Map<string, string>();
   /** Operations that were planned in this run. */
@@ -62,7 +62,12 @@ export class SyncRun {
       reader,
       pool,
       settling: this.#settling,
-      tally: { planned: () => (this.planned += 1) },
+      tally: {
+        planned: () => (this.planned += 1),
+        effected: ({ customer }) => {
+          if (request.canary !== undefined) this.#touched.set(formatKey(customer), customer);
+        },
+      },
       unclear: new Map(),
       refusing: new Map(),
     };
@@ -207,8 +212,6 @@ export class SyncRun {
   #note(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
     this.#troubled.delete(key);
-    if (result.kind === "finished" && result.operations > 0) this.#touched.set(key, customer);
-    if (result.kind === "stopped" && result.reason === "unknown") this.#touched.set(key, customer);
     const why = result.kind === "stopped" ? stopReasons[result.reason] : undefined;
     const refused = result.kind === "finished" && result.refused ? "a service refused something of it" : undefined;
     const trouble = why ?? refused;

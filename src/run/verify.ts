@@ -3,7 +3,7 @@ import { shownOtherwise } from "../operation/shown-profile.ts";
 import type { ClearProfile } from "../operation/shown-profile.ts";
 import { fieldNames } from "../plan/staff-profile.ts";
 import type { ObservedMember, SnapshotReader } from "../platform/snapshot.ts";
-import type { ProductInstance } from "../contract/asset-contents.ts";
+import type { MerchandiseNode, ProductInstance } from "../contract/asset-contents.ts";
 import type { ShownOfCustomer } from "../ledger/state/enterprise-state.ts";
 import type { LinkedCustomer } from "../ledger/state/links.ts";
 import type { StateChange } from "../operation/state.ts";
@@ -64,21 +64,12 @@ export async function verifyCustomer(
       const { assetNum } = asset;
       observe("twice", `product ${assetNum}/${crmProductId}`, { assetNum, crmProductId, times });
     }
-    // Of a product that is shown twice the same row is kept in whatever order they come.
-    for (const product of held.toSorted((left, right) => (left.id < right.id ? 1 : -1))) {
-      products += 1;
-      if (product.licenseType !== null) types.add(product.licenseType);
-      observe("product", `${asset.assetNum}/${product.crmProductId ?? product.id}`, productBody(product));
-    }
-    for (const item of packages) {
-      observe("package", `${asset.assetNum}/${item.merchandiseNum ?? item.id}`, {
-        merchandiseNum: item.merchandiseNum,
-        merchandiseName: item.merchandiseName,
-        parentMerchandiseNum: item.parentMerchandiseNum,
-        channelOrderId: item.channelOrderId,
-        licenseOrderId: item.licenseOrderId,
-      });
-    }
+    products += held.length;
+    for (const { licenseType } of held) if (licenseType !== null) types.add(licenseType);
+    for (const [id, body] of together(held, (product) => product.crmProductId ?? product.id, productBody))
+      observe("product", `${asset.assetNum}/${id}`, body);
+    for (const [id, body] of together(packages, (item) => item.merchandiseNum ?? item.id, packageBody))
+      observe("package", `${asset.assetNum}/${id}`, body);
   }
   const changes: StateChange[] = [
     { type: "observed-all", customer, kinds: shownKinds, shown },
@@ -92,11 +83,42 @@ function otherwiseOf(member: ObservedMember, left: ClearProfile | undefined): st
   return left === undefined ? [] : shownOtherwise(member, left).map((field) => fieldNames[field]);
 }
 
+/**
+ * What is shown, by its name. Of what is shown more than once, as an old form is beside the new one, the others stand
+ * beside the first one, the same in whatever order they come.
+ */
+function together<Row extends { id: string }>(
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+  bodyOf: (row: Row) => JsonObject,
+): Map<string, JsonObject> {
+  const named = Map.groupBy(
+    rows.toSorted((left, right) => (left.id < right.id ? -1 : 1)),
+    nameOf,
+  );
+  return new Map(
+    [...named].map(([name, same]) => {
+      const [body = {}, ...others] = same.map(bodyOf);
+      return [name, others.length === 0 ? body : { ...body, others }];
+    }),
+  );
+}
+
 /** What stands in a list more than once, and how often. */
 function shownTwice(names: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return [...counts].filter(([, count]) => count > 1);
+}
+
+function packageBody(item: MerchandiseNode): JsonObject {
+  return {
+    merchandiseNum: item.merchandiseNum,
+    merchandiseName: item.merchandiseName,
+    parentMerchandiseNum: item.parentMerchandiseNum,
+    channelOrderId: item.channelOrderId,
+    licenseOrderId: item.licenseOrderId,
+  };
 }
 
 function productBody(product: ProductInstance): JsonObject {

@@ -48,6 +48,49 @@ describe("run --canary", () => {
     expect((await w.does("run", "everything")).calls).toEqual({});
   });
 
+  it("reads back whose amendment was bought while the old form is held, and stops where something else of it is gone", async () => {
+    const { w, shares, first } = await newCompany();
+    const lines = (nodes: number) =>
+      w.orders.map(({ id, ...order }) => ({
+        ...order,
+        id,
+        products: ["P", "Q"].map((name) => ({ id: `${id}-${name}`, parent: `${id}-A1`, pid: `PID-${name}`, nodes })),
+      }));
+    w.orders = lines(3);
+    w.write();
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    w.orders = lines(9).map((order, at) => ({
+      ...order,
+      products: order.products.slice(0, 1).concat(lines(3)[at]?.products.slice(1) ?? []),
+    }));
+    w.write();
+    const [customer] = w.customers
+      .map(({ id }) => ({ id, place: placeOf({ namespace: "crm", id }) }))
+      .toSorted((one, other) => one.place - other.place);
+    const order = `O${customer?.id.slice(1) ?? ""}`;
+    const [number] = w.rows<{ number: string }>(
+      "select wire_number as number from asset_number where order_id = ?",
+      order,
+    );
+    w.sandbox.hand({ action: "drop-product", assetNum: number?.number ?? "", crmProductId: `${order}-Q` });
+    const run = await w.does("run", "everything", "--canary", shares);
+    expect(run.calls, run.stdout).toEqual({ E5: first });
+    expect(run.stdout).toMatch(new RegExp(`canary \\d+ %: 1 of ${first} customer\\(s\\) not as meant`, "u"));
+  });
+
+  it("goes on beside what others made there", async () => {
+    const { w, shares } = await newCompany();
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    for (const { number, id } of w.rows<{ number: string; id: string }>(
+      "select wire_number as number, instance_id as id from asset_number where fixed_at is not null",
+    ))
+      w.sandbox.hand({ action: "add-product", assetNum: number, like: `${id}-P`, fields: { crmProductId: `X${id}` } });
+    for (const { id } of [...w.customers]) w.orders.push({ id: `N${id}`, customer: id, assets: [`N${id}-A1`] });
+    w.write();
+    const run = await w.does("run", "everything", "--canary", shares);
+    expect([run.exitCode, run.calls["E5"]], run.stdout).toEqual([0, customers]);
+  });
+
   it("stops where something of the first share was refused", async () => {
     const { w, shares, first } = await newCompany();
     w.sandbox.faults.add({ operation: "M1", fault: "status299", code: "30002", times: 1 });

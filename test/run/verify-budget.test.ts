@@ -82,6 +82,23 @@ it("keeps what it found until a whole reading shows it no more, whoever is read 
   expect(w.rows<{ class: string }>(live).map((row) => row.class)).toEqual(found.map(() => "missing"));
 });
 
+it("counts as read back who is linked, by readings of the enterprise that they are linked with", async () => {
+  const w = await four();
+  expect(await readsWith(w, 3 * callsOfOne)).toMatchObject({ customers: 3 });
+  const because = ["--reason", "it is nobody's", "--by", "anna"];
+  for (const id of ["C1", "C2"]) expect((await w.run("unlink", id, "--keep-standing", ...because)).exitCode).toBe(0);
+  const covered = async (): Promise<string> => {
+    const { stdout } = await w.run("run", "verify", "--calls", "1");
+    return /^.* read back within/mu.exec(stdout)?.[0] ?? stdout;
+  };
+  expect(await covered(), "C4 was never read, C3 was").toBe("2 of 2 customers read back within");
+  const [link] = w.rows<{ id: string }>("select enterprise_global_id as id from link where customer_id = 'C1'");
+  expect((await w.run("link", "C1", link?.id ?? "", ...because)).exitCode).toBe(0);
+  expect(await covered(), "C3 is the oldest but for C1, which was read before its link").toBe(
+    "3 of 3 customers read back within",
+  );
+});
+
 it("takes a budget for reading back alone, and a number that is one", async () => {
   const w = await four();
   for (const [words, text] of [

@@ -63,6 +63,10 @@ export class ReadingRows {
 
 const of = "customer_namespace = +@namespace and customer_id = +@id";
 
+/** A reading of an enterprise that the customer was linked with before says nothing of the one that it has now. */
+const ofTheLink = `join link l on l.namespace = r.customer_namespace and l.customer_id = r.customer_id
+  and l.to_at is null and r.seen_at >= l.from_at`;
+
 /** E2 makes an administrator and a first member. */
 const membersOfE2 = 2;
 
@@ -92,9 +96,9 @@ function prepareStatements(database: Sqlite) {
     since: () =>
       database.prepare<[{ since: string }], ReadSince>(
         `select coalesce((select count from tally where name = 'link'), 0) as linked,
-          (select count(*) from observation_read indexed by observation_read_by_time
-            where seen_at >= @since and complete = 1) as read,
-          (select min(seen_at) from observation_read) as oldest`,
+          (select count(*) from observation_read r indexed by observation_read_by_time ${ofTheLink}
+            where r.seen_at >= @since and r.complete = 1) as read,
+          (select min(r.seen_at) from observation_read r ${ofTheLink}) as oldest`,
       ),
     size: () =>
       database.prepare<[RecordKey], EnterpriseSize>(

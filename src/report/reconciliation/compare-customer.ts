@@ -1,5 +1,5 @@
 import { formatKey } from "../../crm/keys.ts";
-import { orderRows } from "./compare-orders.ts";
+import { orderRows, shownForms } from "./compare-orders.ts";
 import { notRead, waitNote, whyNot } from "./case.ts";
 import type {
   AssignmentCase,
@@ -38,31 +38,44 @@ function twiceRows(item: CustomerCase): Comparison[] {
     const text = (name: string): string | undefined => (typeof body[name] === "string" ? body[name] : undefined);
     const product = text("crmProductId");
     const what = product === undefined ? "the asset number" : "the product under this asset number";
-    return {
-      level: product === undefined ? "assignment" : "product",
-      verdict: formsOf(item, text("assetNum"), product) >= Number(body["times"]) ? "in-transit" : "extra",
+    const row = {
+      level: product === undefined ? ("assignment" as const) : ("product" as const),
       assetNumber: text("assetNum"),
       item: product,
       inCrm: false,
       sent: false,
       shown: true,
       seenAt,
-      ...(formsOf(item, text("assetNum"), product) >= Number(body["times"])
-        ? { details: ["an old and a new form of it stand beside each other until the old one is removed"] }
-        : {
-            details: [`the platform shows ${what} ${Number(body["times"])} times; it may have been placed twice`],
-            finding: "shown-twice" as const,
-          }),
     };
+    if (areOwnForms(item, text("assetNum"), product, Number(body["times"]))) {
+      const details = ["an old and a new form of it stand beside each other until the old one is removed"];
+      return { ...row, verdict: "in-transit", details };
+    }
+    const details = [`the platform shows ${what} ${Number(body["times"])} times; it may have been placed twice`];
+    return { ...row, verdict: "extra", details, finding: "shown-twice" };
   });
 }
 
-/** In how many forms a product stands under a number, each by a purchase of ours. */
-function formsOf(item: CustomerCase, number: string | undefined, product: string | undefined): number {
-  if (number === undefined || product === undefined) return 0;
-  const sent = item.orders.flatMap((order) => order.products.sent);
-  const own = sent.filter(({ id, assetNumber }) => id === product && assetNumber === number);
-  return new Set(own.map(({ purchase }) => purchase?.channelOrderId)).size;
+/** Whether each time that a product is shown under a number is another purchase of ours that stands. */
+function areOwnForms(
+  item: CustomerCase,
+  number: string | undefined,
+  product: string | undefined,
+  times: number,
+): boolean {
+  if (number === undefined || product === undefined) return false;
+  const own = new Set(
+    item.orders.flatMap(({ placed, products }) =>
+      products.sent
+        .filter(({ id, assetNumber }) => id === product && assetNumber === number)
+        .map(({ purchase }) => purchase?.channelOrderId ?? placed?.channelOrderId),
+    ),
+  );
+  const forms = shownForms(item.shown.products.get(`${number}/${product}`)?.body ?? {});
+  // A reading of an earlier version kept one of the rows.
+  if (forms.length !== times) return own.size >= times;
+  const shown = new Set(forms.map((form) => form["channelOrderId"]));
+  return shown.size === times && shown.isSubsetOf(own);
 }
 
 /** What M5 and M6 say otherwise of who holds an asset: it is told, and nothing is done on it (A34). */

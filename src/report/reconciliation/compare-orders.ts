@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../base/canonical-json.ts";
+import { canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { NumberedItem } from "../../crm/order-items.ts";
 import { notRead, waitNote, whyNot } from "./case.ts";
@@ -191,7 +191,7 @@ function judgeShown(
     licenseType: side.licenseType,
   };
   const compareFields = level === "product" ? differences : packageDifferences;
-  const found = compareFields(expected, envelope, shown.body);
+  const found = compareFields(expected, envelope, shownAs(shown, channelOrderId));
   const amended = side.placed === undefined ? [] : changes(side.placed.fields, side.wanted.fields);
   const adopted =
     placed.origin === "adopted" && side.sent === undefined ? ["adopted: compared with what the CRM says"] : [];
@@ -201,6 +201,17 @@ function judgeShown(
     details: [...found, ...amended, ...adopted, ...notes],
     finding: found.length > 0 ? "differs" : undefined,
   };
+}
+
+/** Of what is shown more than once the row of one purchase, where one of them is of it. */
+function shownAs({ body }: ShownItem, channelOrderId: string): JsonObject {
+  return shownForms(body).find((form) => form["channelOrderId"] === channelOrderId) ?? body;
+}
+
+/** Every row in which a product or package is shown under its asset number. */
+export function shownForms(body: JsonObject): JsonObject[] {
+  const { others } = body;
+  return [body, ...(Array.isArray(others) ? others.flatMap((one) => (isJsonObject(one) ? [one] : [])) : [])];
 }
 
 function judgeUnshown(

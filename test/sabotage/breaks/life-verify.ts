@@ -44,4 +44,46 @@ export const lifeVerify: Breaks = {
       "a product that was taken away and is shown again under our number is a finding; " +
       "a stranger's is told, and is none",
   },
+  "who is linked no more counts as read back": {
+    file: "src/ledger/state/readings.ts",
+    within: "ofTheLink",
+    find: "and l.to_at is null and r.seen_at >= l.from_at",
+    replace: "",
+    test: "run/verify-budget.test.ts",
+    title: "counts as read back who is linked, by readings of the enterprise that they are linked with",
+  },
+  "what one enterprise showed is taken for what another one shows": {
+    file: "src/inquiry/customer-case.ts",
+    within: "customerCase",
+    find: '($link?.otherUntil ?? "") >= $last.seen_at',
+    replace: 'last.seen_at === ""',
+    test: "scenarios/life/link.test.ts",
+    title: "what stands in one enterprise is not taken for what stands in another that the customer is linked with",
+  },
+  "of an old and a new form that stand beside each other the wrong one is compared": {
+    file: "src/report/reconciliation/compare-orders.ts",
+    within: "judgeShown",
+    find: "shownAs($shown, $channelOrderId)",
+    replace: "shown.body",
+    test: "scenarios/life/overlap.test.ts",
+    title:
+      "while an old form waits for a person beside the new one verify is content, and is not where one is there twice",
+  },
+  "two rows of one purchase are taken for an old and a new form": {
+    file: "src/report/reconciliation/compare-customer.ts",
+    within: "areOwnForms",
+    find: "$shown.size === $times && $shown.isSubsetOf($own)",
+    replace: "own.size > 0",
+    test: "scenarios/life/overlap.test.ts",
+    title:
+      "while an old form waits for a person beside the new one verify is content, and is not where one is there twice",
+  },
+  "what others made stops a canary": {
+    file: "src/run/canary.ts",
+    within: "isNotAsMeant",
+    find: "$subject.startsWith(shownTwice) || $subject.startsWith(shownStill)",
+    replace: "true",
+    test: "cli/canary.test.ts",
+    title: "run --canary > goes on beside what others made there",
+  },
 };

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { world, document } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
@@ -106,9 +107,20 @@ it("what stands in one enterprise is not taken for what stands in another that t
   const [{ enterprise: first }] = w.rows<{ enterprise: string }>(
     "select enterprise_global_id as enterprise from link where customer_id = 'C1'",
   ) as [{ enterprise: string }];
+  expect((await w.run("run", "verify")).exitCode).toBe(0);
   const other = await createEnterprise(callerOf(w.sandbox.url), "C1");
   expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
   expect((await w.run("link", "C1", other.enterpriseGlobalId, ...because)).exitCode).toBe(0);
+  const out = w.path("reconciliation.csv");
+  const period = ["--period", new Date().toISOString().slice(0, 7)];
+  const report = await w.run("report", "reconciliation", ...period, "--format", "csv", "--out", out);
+  expect(report.exitCode, report.stderr).toBe(0);
+  const rows = readFileSync(out, "utf8").split("\n");
+  expect(
+    rows.filter((row) => /\bC1\b/u.test(row) && row.includes("matched")),
+    "nobody has read it yet",
+  ).toEqual([]);
+  expect(rows.filter((row) => /\bC2\b/u.test(row) && row.includes("matched")).length).toBeGreaterThan(0);
   const ran = await w.does("run", "everything");
   expect([ran.exitCode, ran.calls["M1"], ran.calls["M9"]], ran.stdout).toEqual([3, 1, undefined]);
   for (const row of w.staff) if (row.id === "S1-2") row.holds = [];
