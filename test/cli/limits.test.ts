@@ -95,6 +95,24 @@ describe("more than a limit allows", () => {
     expect((await w.run("explain", "staff", "S1-1")).stdout).toContain("a person rejected");
   });
 
+  it("is not carried out where a person rejects what was approved before a run came to it", async () => {
+    const w = await synchronised(2, 8);
+    takeAway(w, 6);
+    const hold = holdIn((await w.run("run", "staff")).stdout);
+    expect((await w.run("approve", hold, "--reason", "the customer asked for it")).exitCode).toBe(0);
+    const rejected = await w.run("reject", hold, "--reason", "it was the other customer");
+    expect(rejected.exitCode, rejected.stderr).toBe(0);
+    expect(w.rows("select 1 from approved_operation"), "it counts for nothing").toEqual([]);
+    for (const _ of [1, 2]) expect((await w.does("run", "staff")).calls).toEqual({});
+    expect(w.sandbox.state().assignments).toBe(16);
+    expect((await w.run("approve", hold, "--reason", "again")).exitCode).toBe(64);
+    expect((await w.run("reject", hold, "--withdraw", "--reason", "it was this one")).exitCode).toBe(0);
+    const asked = await w.does("run", "staff");
+    expect([asked.exitCode, asked.calls], asked.stdout).toEqual([4, {}]);
+    expect((await w.run("approve", holdIn(asked.stdout), "--reason", "this one")).exitCode).toBe(0);
+    expect((await w.does("run", "staff")).calls).toEqual({ M9: 6 });
+  });
+
   it("needs a reason, and a hold that is there", async () => {
     const w = await synchronised(1, 8);
     takeAway(w, 6);

@@ -32,7 +32,7 @@ export const register: Register = (program, carryOut) => {
     .action((id, options) => carryOut((invocation) => approveCommand(invocation, id, options)));
   program
     .command("reject")
-    .description("refuse what a limit or a policy holds; nothing of it is carried out")
+    .description("refuse what a limit or a policy holds, approved or not yet; nothing of it is carried out")
     .argument("<id>", "the hold")
     .option("--withdraw", "take the rejection back: the next run asks again")
     .option(...reason)

@@ -110,7 +110,10 @@ export class Approvals {
     return this.#context.read(() => this.#holds.openHolds());
   }
 
-  /** A person's decision on a hold, with who it is, or its use by the run that carries it out. */
+  /**
+   * A person's decision on a hold, with who it is, or its use by the run that carries it out. What was approved may be
+   * rejected until it is carried out: the approvals under it count for nothing then.
+   */
   async decide(
     id: string,
     state: "approved" | "rejected" | "used" | "lapsed",
@@ -120,7 +123,7 @@ export class Approvals {
     return await this.#context.write(() => {
       const hold = this.#holds.hold(id);
       if (hold === undefined) throw unknownHold(id);
-      const from = state === "used" ? ["approved"] : state === "lapsed" ? ["open", "approved"] : ["open"];
+      const from = state === "used" ? ["approved"] : state === "approved" ? ["open"] : ["open", "approved"];
       if (!from.includes(hold.state)) {
         throw new Problem({
           code: "hold.decided",
@@ -131,6 +134,7 @@ export class Approvals {
       }
       const at = this.#context.now;
       const alone = state === "approved" ? this.#approveSet(hold, by ?? "", at) : [];
+      if (state === "rejected") this.#approved.takeBack(id);
       this.#holds.setHold(id, state, at, reason, by);
       if (state === "approved" || state === "rejected") this.#work.markPending({ customer: hold.customer });
       this.#context.audit.append({

@@ -119,6 +119,12 @@ export class ApprovedOperations {
           `update approved_operation set used_at = ?
            where kind = +? and hash = +? and hold_id = +? and used_at is null`,
         ),
+      takeBack: () =>
+        database.prepare(
+          `delete from approved_operation
+           where (kind, hash) in (select kind, hash from hold_operation where hold_id = +@hold)
+             and hold_id = +@hold and used_at is null`,
+        ),
       calm: () =>
         database.prepare("update record set flips = 0 where stream = +? and namespace = +? and id = +? and flips > 0"),
       seen: () =>
@@ -195,6 +201,11 @@ export class ApprovedOperations {
   use({ kind, hash }: Named, at: string): void {
     this.#statements.carriedOut.run(at, kind, hash, kind, hash);
     this.#statements.use.run(at, kind, hash);
+  }
+
+  /** What was approved under a hold and not carried out was not approved. */
+  takeBack(hold: string): void {
+    this.#statements.takeBack.run({ hold });
   }
 
   /** How often these records turned to and fro is counted anew: a person has seen it. */

@@ -136,4 +136,22 @@ export const lifePlans: Breaks = {
     test: "cli/canary.test.ts",
     title: "run --canary > stops where something of the first share was refused",
   },
+  "of a share only those are read back who are done with": {
+    file: "src/run/sync-run.ts",
+    within: "SyncRun.#note",
+    find: "this.#troubled.delete($key);",
+    replace:
+      'this.#troubled.delete(key); if (result.kind !== "finished" || result.operations === 0) this.#touched.delete(key);',
+    test: "cli/canary.test.ts",
+    title:
+      "run --canary > reads back whose amendment was bought while the old form is held, and stops where something else of it is gone",
+  },
+  "what was approved and then rejected counts as approved": {
+    file: "src/ledger/approvals/approvals.ts",
+    within: "Approvals.decide",
+    skips: "takeBack",
+    test: "cli/limits.test.ts",
+    title:
+      "more than a limit allows > is not carried out where a person rejects what was approved before a run came to it",
+  },
 };
