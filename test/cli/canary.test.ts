@@ -85,7 +85,7 @@ describe("run --canary", () => {
       "select wire_number as number, instance_id as id from asset_number where fixed_at is not null",
     ))
       w.sandbox.hand({ action: "add-product", assetNum: number, like: `${id}-P`, fields: { crmProductId: `X${id}` } });
-    for (const { id } of [...w.customers]) w.orders.push({ id: `N${id}`, customer: id, assets: [`N${id}-A1`] });
+    for (const { id } of w.customers) w.orders.push({ id: `N${id}`, customer: id, assets: [`N${id}-A1`] });
     w.write();
     const run = await w.does("run", "everything", "--canary", shares);
     expect([run.exitCode, run.calls["E5"]], run.stdout).toEqual([0, customers]);
