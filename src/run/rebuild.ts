@@ -8,6 +8,7 @@ import { rebuiltKind } from "../ledger/state/observations.ts";
 import { makes } from "../plan/gated.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
+import type { StateChange } from "../operation/state.ts";
 import { counts } from "../plan/owner.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { readingPlatform } from "../platform/reading-platform.ts";
@@ -136,8 +137,10 @@ async function rebuildOne(
   try {
     const { plan, why, assumed } = await rebuildCustomer(deps, customer, signal);
     summary.assumed.push(...assumed);
-    if (plan === undefined) summary.lost.push({ record: subject, why: why ?? "" });
-    else await tell(ledger, run, summary, plan);
+    if (plan === undefined) {
+      summary.lost.push({ record: subject, why: why ?? "" });
+      await ledger.state.record(customer, [leftToBeMade(customer, run, null)]);
+    } else await tell(ledger, run, summary, plan);
     const { link, placedOrders, staffLinks, assignments } = await ledger.state.known(customer);
     summary.known.enterprises += link === undefined ? 0 : 1;
     summary.known.orders += placedOrders.size;
@@ -147,6 +150,7 @@ async function rebuildOne(
     if (ledger.broken !== undefined || signal?.aborted === true) throw error;
     summary.unreadable += 1;
     summary.lost.push({ record: subject, why: messageOf(error) });
+    await ledger.state.record(customer, [leftToBeMade(customer, run, null)]);
   }
 }
 
@@ -164,10 +168,13 @@ async function tell(ledger: Ledger, run: string, summary: RebuildSummary, plan: 
   await ledger.records.setOutcomes(run, plan.records, unfinished);
   const { customer } = plan;
   const left = plan.operations.filter(makes).length;
-  if (left > 0)
-    await ledger.state.record(customer, [
-      { type: "observed", customer, kind: rebuiltKind, subject: "", body: { run, left } },
-    ]);
+  if (left > 0) await ledger.state.record(customer, [leftToBeMade(customer, run, left)]);
+  else await ledger.approvals.nothingLeftByRebuild(customer);
+}
+
+/** What is to be made of the customer waits for a person; `left: null`: nobody knows how much it is. */
+function leftToBeMade(customer: RecordKey, run: string, left: number | null): StateChange {
+  return { type: "observed", customer, kind: rebuiltKind, subject: "", body: { run, left } };
 }
 
 function exitCodeOf({ state, sources, unreadable, lost, left }: RebuildSummary): ExitCode {

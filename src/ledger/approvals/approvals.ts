@@ -179,6 +179,11 @@ export class Approvals {
     });
   }
 
+  /** A rebuild left nothing to be made of a customer, whatever an earlier one that could not read it left open. */
+  async nothingLeftByRebuild(customer: RecordKey): Promise<void> {
+    await this.#context.write(() => this.#approved.seenAfterRebuild(customer, this.#context.now));
+  }
+
   /** What is held, approved or rejected of a customer, as far as nothing ended it. */
   async wordsOf(customer: RecordKey): Promise<WordOn[]> {
     return this.#context.read(() => this.#approved.wordsOf(customer));

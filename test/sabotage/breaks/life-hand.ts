@@ -259,4 +259,23 @@ export const lifeByHand: Breaks = {
     title:
       "more of an asset counts as done by hand once M7 shows as many of it as the CRM has, each under a number of its own",
   },
+  "what is to be made of a customer that a rebuild could not read is made without a person": {
+    file: "src/run/rebuild.ts",
+    within: "rebuildOne",
+    find: "why: messageOf($error) }); await ledger.state.record($customer, [leftToBeMade($customer, $run, null)]);",
+    replace: "why: messageOf(error) });",
+    test: "scenarios/life/rebuild-changes.test.ts",
+    title:
+      "what people decided before the ledger was lost is not undone by what comes after a rebuild > " +
+      "what is to be made of a customer that a rebuild could not read is held too",
+  },
+  "what a rebuild could not read is asked about for good": {
+    file: "src/run/rebuild.ts",
+    within: "tell",
+    skips: "nothingLeftByRebuild",
+    test: "scenarios/life/rebuild-changes.test.ts",
+    title:
+      "what people decided before the ledger was lost is not undone by what comes after a rebuild > " +
+      "a rebuild that finds nothing to be made leaves nothing to ask about, although one before it could not read",
+  },
 };

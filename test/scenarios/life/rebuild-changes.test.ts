@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { document, world } from "../../support/cli.ts";
+import { document, promptRetries, world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { assetRow, canary, company } from "../../support/world/crm.ts";
 import { membersOf, outcome } from "../../support/world/members.ts";
@@ -188,6 +188,35 @@ describe("what people decided before the ledger was lost is not undone by what c
     expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
     expect((await w.does("run", "everything")).calls).toEqual({});
     // What comes later of a customer of which nothing was left is not asked about.
+    w.orders.push({ id: "O8", customer: "C2", assets: ["O8-A1"] });
+    w.write();
+    expect((await w.does("run", "everything")).calls).toEqual({ E5: 1, E9: 1 });
+  });
+
+  /** Both customers are unlinked by a person, the ledger is lost, and a rebuild comes while M7 gives nothing. */
+  async function unreadOnce(): Promise<World> {
+    const w = await sent();
+    for (const id of ["C1", "C2"]) expect((await w.run("unlink", id, "--keep-standing", ...because)).exitCode).toBe(0);
+    w.losesItsLedger();
+    Object.assign(w.environment, promptRetries);
+    w.sandbox.faults.add({ operation: "M7", fault: "http502" });
+    expect((await w.run("rebuild")).exitCode).toBe(7);
+    w.sandbox.faults.clear();
+    return w;
+  }
+
+  it("what is to be made of a customer that a rebuild could not read is held too", async () => {
+    const w = await unreadOnce();
+    w.orders.push({ id: "O9", customer: "C1", assets: ["O9-A1"] });
+    w.write();
+    const held = await w.does("run", "everything");
+    expect([held.exitCode, held.calls], held.stdout).toEqual([4, {}]);
+    expect(w.rows("select scope, kind from hold_operation")).toEqual([{ scope: "rebuilt", kind: "place-order" }]);
+  });
+
+  it("a rebuild that finds nothing to be made leaves nothing to ask about, although one before it could not read", async () => {
+    const w = await unreadOnce();
+    expect(outcome(await w.does("rebuild"))).toEqual([0, {}]);
     w.orders.push({ id: "O8", customer: "C2", assets: ["O8-A1"] });
     w.write();
     expect((await w.does("run", "everything")).calls).toEqual({ E5: 1, E9: 1 });
