@@ -11,6 +11,7 @@ import type { PlacedOrder } from "../operation/state/placed-orders.ts";
 import type { Block } from "./block.ts";
 import type { PlanOptions } from "./options.ts";
 import { differenceOf, isEmpty } from "./order-difference.ts";
+import { unitsEnded } from "./emptied-units.ts";
 import type { AddedPart, EndedPart, EndingPolicy, Endings, OrderDifference, ReplacedPart } from "./order-difference.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./order-records.ts";
 import { consider } from "./policy.ts";
@@ -162,7 +163,7 @@ function subjectOf({ key }: OrderWithTree): string {
 function endWhatGoes(
   amendment: Amendment,
   of: Placed,
-  { ended, superseded }: OrderDifference,
+  { ended, superseded, emptied }: OrderDifference,
   isBuying: boolean,
   acts: Acts,
 ): void {
@@ -175,17 +176,20 @@ function endWhatGoes(
     const what = `${partsText(found)} of the order ${formatKey(order.key)} had ended and M7 shows them again`;
     if (acts("drift.extra", what)) amendment.endings.push(endingsOf(of, found, "drift.extra", what, needs));
   }
-  if (others.length > 0) {
+  if (others.length > 0 || emptied.length > 0) {
     const why: EndingPolicy =
       order.state === "absent" ? "orders.gone" : order.body.cancelled ? "orders.cancelled" : "orders.ended";
     const words = { "orders.gone": "is gone from the CRM", "orders.cancelled": "was cancelled", "orders.ended": "" }[
       why
     ];
+    const parts = partsText([...others, ...emptied.map((unit) => ({ whole: true, products: unit.products }))]);
     const what =
       words === ""
-        ? `the order ${formatKey(order.key)} has ${partsText(others)} less`
-        : `the order ${formatKey(order.key)} ${words}: ${partsText(others)} would be taken away`;
-    if (acts(why, what)) amendment.endings.push(endingsOf(of, others, why, what, needs));
+        ? `the order ${formatKey(order.key)} has ${parts} less`
+        : `the order ${formatKey(order.key)} ${words}: ${parts} would be taken away`;
+    const goes = acts(why, what);
+    if (goes && others.length > 0) amendment.endings.push(endingsOf(of, others, why, what, needs));
+    if (goes) amendment.changes.push(...unitsEnded(of.standing, emptied));
   }
   for (const why of ["orders.replaced", "orders.assetChanged"] as const) {
     const parts = superseded.filter(({ whole }) => whole === (why === "orders.assetChanged"));
@@ -206,7 +210,7 @@ function endingsOf(
   return { order: standing, parts, units: new Set(numbers), why, what, needs, isGap: false };
 }
 
-function partsText(parts: readonly EndedPart[]): string {
+function partsText(parts: readonly Pick<EndedPart, "whole" | "products">[]): string {
   const products = parts.reduce((sum, part) => sum + part.products.length, 0);
   const units = parts.filter((part) => part.whole).length;
   return units === 0 ? `${products} product(s)` : `${units} asset(s) and ${products} product(s)`;

@@ -30,6 +30,7 @@ export function needsOf(input: LoadedCustomer, thorough: boolean, ends = false):
   const staffMatters =
     input.staff.some((staff) => staff.pending && staff.state !== "quarantined") ||
     hasStrangers(input) ||
+    holdsEnded(input) ||
     ends ||
     (thorough && input.staff.length > 0);
   return {
@@ -49,6 +50,12 @@ export function needsOf(input: LoadedCustomer, thorough: boolean, ends = false):
 function hasStrangers(input: LoadedCustomer): boolean {
   const ours = new Set(input.staff.map((staff) => formatKey(staff.key)));
   return input.known.assignments.some((assignment) => !ours.has(formatKey(assignment.staff)));
+}
+
+/** Whether somebody holds an asset by our doing that ended with its order: an attempt may have ended before it was freed. */
+function holdsEnded({ known, ended = [] }: LoadedCustomer): boolean {
+  const numbers = new Set(ended.map(({ number }) => number));
+  return known.assignments.some(({ assetNumber }) => numbers.has(assetNumber));
 }
 
 /** The numbers that matter to people: those held by our doing, those the CRM names, and those of what is ordered. */

@@ -86,6 +86,8 @@ export interface PriceChange {
 export interface OrderDifference {
   added: AddedPart[];
   ended: EndedPart[];
+  /** Units that nobody wants any more and of which nothing is left: no call takes anything away for them. */
+  emptied: StandingUnit[];
   replaced: ReplacedPart[];
   superseded: SupersededPart[];
   assetChanged: AssetPart[];
@@ -125,6 +127,7 @@ export function differenceOf(
   const difference: OrderDifference = {
     added: [],
     ended: [],
+    emptied: [],
     replaced: [],
     superseded: [],
     assetChanged: [],
@@ -138,7 +141,7 @@ export function differenceOf(
     compareUnits(difference, asset, byInstance.get(asset.id) ?? [], facts);
     byInstance.delete(asset.id);
   }
-  for (const units of byInstance.values()) difference.ended.push(...units.flatMap(endedUnit));
+  for (const units of byInstance.values()) for (const unit of units) endUnit(difference, unit);
   if (wanted.assets.length > 0 && !isSame(standing.amount, wanted.amount))
     difference.price.push({ product: null, from: standing.amount, to: wanted.amount });
   difference.price = onceEach(difference.price, (item) => item.product);
@@ -182,13 +185,13 @@ function compareUnits(
   const lacking = asset.quantity - Math.min(missing.length, asset.quantity) - kept.length - changed.length;
   for (let count = 0; count < lacking; count += 1) addUnit(difference, asset, fresh(), undefined);
   for (const [index, unit] of fitting.slice(kept.length).entries()) {
-    const by = exchangedFor(unit, kept, given)[index];
-    difference.ended.push(...endedUnit(unit).map((part) => (by === undefined ? part : { ...part, by: wholeOf(by) })));
+    endUnit(difference, unit, exchangedFor(unit, kept, given)[index]);
   }
   for (const [index, unit] of others.slice(lacks).entries()) {
     const by = kept[index];
-    if (by === undefined) difference.ended.push(...endedUnit(unit));
-    else difference.superseded.push(...endedUnit(unit).map((part) => ({ ...part, by: wholeOf(by) })));
+    const { products, packages } = unit;
+    if (by === undefined || products.length === 0) endUnit(difference, unit);
+    else difference.superseded.push({ unit, whole: true, products, packages, by: wholeOf(by) });
   }
 }
 
@@ -235,10 +238,11 @@ function addUnit(difference: OrderDifference, asset: PlannedAsset, unit: number,
   difference.added.push({ asset, unit, standing: undefined, given, products, packages });
 }
 
-/** A unit in which nothing stands any more has nothing that could be taken away. */
-function endedUnit(unit: StandingUnit): EndedPart[] {
+/** A unit in which nothing stands any more has nothing that could be taken away. `by`: what stands in its place. */
+function endUnit({ ended, emptied }: OrderDifference, unit: StandingUnit, by?: StandingUnit): void {
   const { products, packages } = unit;
-  return products.length === 0 ? [] : [{ unit, whole: true, products, packages }];
+  if (products.length === 0) emptied.push(unit);
+  else ended.push({ unit, whole: true, products, packages, ...(by === undefined ? {} : { by: wholeOf(by) }) });
 }
 
 function compareContents(difference: OrderDifference, asset: PlannedAsset, unit: StandingUnit): void {

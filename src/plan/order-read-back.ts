@@ -3,6 +3,7 @@ import type { OrderWithTree } from "../operation/desired.ts";
 import { productsUnder } from "../operation/order-standing.ts";
 import type { OrderStanding, StandingUnit } from "../operation/order-standing.ts";
 import type { BoughtItem, LicenceOrder, RemovedItem } from "../operation/state/order-steps.ts";
+import { wholeUnit } from "./emptied-units.ts";
 import { differenceOf } from "./order-difference.ts";
 import type { AddedPart, EndedPart, OrderDifference, ReplacedPart } from "./order-difference.ts";
 import type { PlannedProduct } from "./order-records.ts";
@@ -46,6 +47,7 @@ export function readBackOrder(
   }
   for (const part of difference.replaced) readReplaced(found, part, contents);
   for (const part of [...difference.ended, ...difference.superseded]) readEnded(found, part, contents);
+  for (const unit of difference.emptied) found.removed.push(wholeUnit(unit));
   for (const { asset } of difference.assetChanged)
     found.read.otherwise.push(`the asset ${asset.id} is wanted otherwise, and no reading shows how an asset is`);
   found.read.changes.push(...changesOf(order, standing, difference, found));
@@ -174,16 +176,8 @@ function readEnded(found: Found, { unit, whole, products }: EndedPart, contents:
     else if (contents.speaksOf(unit.licenseType, unit.number)) read.seen.push(`the product ${product.id} is gone`);
     else read.unseen.push(`that the product ${product.id} is gone`);
   }
-  if (!whole) remove(found, unit, products);
-  else
-    found.removed.push({
-      instanceId: unit.instanceId,
-      unit: unit.unit,
-      number: unit.number ?? null,
-      product: null,
-      channelOrderId: null,
-      licenseOrderId: null,
-    });
+  if (whole) found.removed.push(wholeUnit(unit));
+  else remove(found, unit, products);
 }
 
 function remove({ removed }: Found, unit: StandingUnit, products: StandingUnit["products"]): void {

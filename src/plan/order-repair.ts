@@ -33,7 +33,7 @@ export function planRepair(
   const left = standingWithout(standing, gone);
   const { added, ...others } = differenceOf(left, wanted, { held, reserved: standing.units });
   const numbered = added.find((part) => part.given !== undefined);
-  if (numbered !== undefined || !isEmpty({ ...others, added: [] })) {
+  if (numbered !== undefined || !isEmpty({ ...others, added: [], emptied: [] })) {
     const why = numbered === undefined ? "" : `: the CRM gives its asset the number ${numbered.given}`;
     const reason = `something of the order ${formatKey(order.key)} is gone on the platform and is not bought by itself`;
     amendment.blocks.push({ code: "order.not-repaired", reason: `${reason}${why}`, again: true });

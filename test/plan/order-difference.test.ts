@@ -14,6 +14,7 @@ import { customerKey, fixed, order, placed } from "./situation.ts";
 const nothing: OrderDifference = {
   added: [],
   ended: [],
+  emptied: [],
   replaced: [],
   superseded: [],
   assetChanged: [],

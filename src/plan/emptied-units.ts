@@ -1,0 +1,22 @@
+import type { OrderStanding, StandingUnit } from "../operation/order-standing.ts";
+import type { StateChange } from "../operation/state.ts";
+import type { RemovedItem } from "../operation/state/order-steps.ts";
+
+/**
+ * Units that nobody wants any more and of which nothing is left stand no more: nothing is sent for them, their numbers
+ * are used no more, and who holds one by our doing loses it as everything that the CRM gives nobody.
+ */
+export function unitsEnded({ order, customer }: OrderStanding, units: readonly StandingUnit[]): StateChange[] {
+  if (units.length === 0) return [];
+  const numbers = units.flatMap(({ number }) => number ?? []);
+  const items = units.map(wholeUnit);
+  return [
+    { type: "order-removed", order, customer, operationId: null, origin: "found", products: 0, items },
+    ...(numbers.length === 0 ? [] : [{ type: "numbers-ended" as const, numbers }]),
+  ];
+}
+
+/** A unit that goes with all that it holds. */
+export function wholeUnit({ instanceId, unit, number }: StandingUnit): RemovedItem {
+  return { instanceId, unit, number: number ?? null, product: null, channelOrderId: null, licenseOrderId: null };
+}
