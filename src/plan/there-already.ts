@@ -7,9 +7,9 @@ import type { OrderStage } from "./orders.ts";
 
 type Amendment = MeantOperation<"amend-order">;
 
-/** What is bought under the number of a unit that stands. */
+/** What is bought under the number of a unit that stands, or of a new one whose number the CRM gives. */
 interface BoughtUnder {
-  unit: StandingUnit;
+  unit: StandingUnit | undefined;
   number: string;
   products: readonly string[];
 }
@@ -23,9 +23,17 @@ function boughtUnder({ after, records }: Amendment, standings: LoadedCustomer["s
   const standing = order === undefined ? undefined : standings?.get(formatKey(order));
   if (standing === undefined || "lost" in standing) return [];
   return after.items.flatMap(({ instanceId, unit: index, stood, products }) => {
-    const unit = standing.units.find((one) => one.instanceId === instanceId && one.unit === index);
-    return stood && unit?.number !== undefined ? [{ unit, number: unit.number, products }] : [];
+    const found = standing.units.find((one) => one.instanceId === instanceId && one.unit === index);
+    const number = stood ? found?.number : givenTo(after, instanceId, index);
+    if (number === undefined) return [];
+    return [{ unit: standing.units.find((one) => one.number === number), number, products }];
   });
+}
+
+/** The number that the CRM gives to a new unit. */
+function givenTo({ assets }: Amendment["after"], instanceId: string, unit: number): string | undefined {
+  const asset = assets.find(({ id }) => id === instanceId);
+  return asset?.given[asset.units?.indexOf(unit) ?? unit];
 }
 
 /** Numbers under which something more is to be bought: M7 says whether it is there already. */
@@ -58,7 +66,7 @@ function thereAlready(
   for (const { unit, number, products } of bought) {
     const rows = contents?.get(number)?.products ?? [];
     const more = products.find((id) => {
-      const stands = unit.products.filter((item) => item.product.id === id);
+      const stands = (unit?.products ?? []).filter((item) => item.product.id === id);
       return rows.filter((row) => row.crmProductId === id).length > stands.length;
     });
     if (more === undefined) continue;

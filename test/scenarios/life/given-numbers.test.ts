@@ -75,3 +75,22 @@ it("a unit more is bought under the number that the CRM gave it after a refusal;
   const again = await w.does("run", "everything");
   expect([again.exitCode, again.calls], again.stdout).toEqual([0, {}]);
 });
+
+it("a unit that a person made by hand under the number that the CRM gives is not bought a second time", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.added", "report");
+  const first = numberOf(w, "A1");
+  amend(w, "1", { assets: [{ id: "A1", quantity: 2, numbers: [first, "8000007777"] }] });
+  expect((await w.does("run", "everything")).calls).toEqual({});
+  w.sandbox.hand({ action: "add-asset", like: first, assetNum: "8000007777" });
+  rule(w, "orders.added", "apply");
+  for (const _ of [1, 2]) {
+    const run = await w.does("resync", "--order", "1");
+    expect([run.exitCode, run.calls], run.stdout).toEqual([3, {}]);
+    expect(waitsFor(w, "1")).toBe("order.there-already");
+  }
+  const resolved = await w.does("resolve", "order:1", "--done-by-hand", "--reason", "done on Monday");
+  expect([resolved.exitCode, resolved.calls], resolved.stdout + resolved.stderr).toEqual([0, {}]);
+  expect((await w.does("run", "everything")).calls).toEqual({});
+  expect(standing(w)).toMatchObject({ products: 6, assets: 3 });
+});
