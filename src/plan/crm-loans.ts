@@ -68,7 +68,12 @@ function wishedOf(given: Given, staff: Desired<DesiredStaff>, borrow: Borrow): R
     );
     return held.length === 0 ? [`of ${claim.instanceId}`] : held.map(({ number }) => number);
   });
-  if (wasAsked(given, staff, borrow.lock, numbers)) return undefined;
+  const wasAnswered = only(known.requests, "loan").some(
+    ({ about, answer }) => about === borrow.lock && answer !== null,
+  );
+  const asked = wasAsked(given, staff, borrow.lock, numbers);
+  if (asked && wasAnswered && loans.some((row) => row.lock === borrow.lock && !row.lent)) return returned(borrow.lock);
+  if (asked) return undefined;
   const lent = loans.find((row) => row.lock === borrow.lock && row.lent);
   const isInto = (number: string): boolean => assets.some((asset) => asset.assetNum === number && asset.borrowed);
   if (lent?.borrower === memberGlobalId && numbers.every(isInto)) return undefined;
@@ -87,6 +92,14 @@ function wishedOf(given: Given, staff: Desired<DesiredStaff>, borrow: Borrow): R
       askedAt: staff.since,
     },
   };
+}
+
+/** What the CRM wants may be the loan that is over, or another one: nobody can tell, and nothing is lent by guess. */
+function returned(lock: string): Block {
+  const reason =
+    `the CRM wants the lock ${lock} lent, which was done when it asked for that first, and M8 shows it as given back ` +
+    "since; it is not lent a second time by itself";
+  return { code: "loan.returned", reason, again: true };
 }
 
 function askedFor(lock: string, whom = "somebody"): Block {

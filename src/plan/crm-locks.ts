@@ -71,8 +71,10 @@ function wishedOf(
 ): StateChange[] | Block {
   if (asset.locked === undefined) return [];
   const wanted = asset.locked ? "locked" : "unlocked";
-  const numbers = numbersOf(given, order, asset).filter((number) => isNew(given, order, number, wanted));
+  const own = numbersOf(given, order, asset);
+  const numbers = own.numbers.filter((number) => isNew(given, order, number, wanted));
   if (numbers.length === 0) return [];
+  if ("lost" in own) return own.lost;
   const named = `the asset instance ${asset.id}`;
   for (const assetNum of numbers) {
     const problem = lockProblem({ assetNum, licenseType: asset.licenseType, largeCustomer: false });
@@ -96,17 +98,26 @@ function wishedOf(
  * The numbers of the units of an asset that stand. What the CRM says is its number may be of an order that is not
  * bought, or of another customer: a lock is switched only where this ledger fixed its number to this order.
  */
-function numbersOf({ known, standings }: Given, { key }: OrderWithTree, asset: Asset<PrivateMarker>): string[] {
+function numbersOf(
+  { known, standings }: Given,
+  { key }: OrderWithTree,
+  asset: Asset<PrivateMarker>,
+): { numbers: string[]; lost?: Block } {
   const fixed = known.numbers.filter(
     (item) => item.instanceId === asset.id && item.orderId === key.id && item.namespace === key.namespace,
   );
+  const numbers = fixed.map(({ number }) => number);
   const standing = standings?.get(formatKey(key));
-  if (standing === undefined) return fixed.flatMap(({ number, unit }) => (unit < asset.quantity ? [number] : []));
-  if ("lost" in standing) return [];
-  const own = new Set(fixed.map(({ number }) => number));
-  return standing.units.flatMap(({ instanceId, number }) =>
-    instanceId === asset.id && number !== undefined && own.has(number) ? [number] : [],
-  );
+  if (standing !== undefined && !("lost" in standing)) {
+    const stand = new Set(standing.units.flatMap((unit) => (unit.instanceId === asset.id ? [unit.number] : [])));
+    return { numbers: numbers.filter((number) => stand.has(number)) };
+  }
+  // A purchase that was refused leaves its numbers fixed, and nothing stands under them.
+  if (fixed.length <= asset.quantity) return { numbers };
+  const reason =
+    `the CRM wants the asset instance ${asset.id} switched, and which of its ${fixed.length} numbers stand is not ` +
+    `known${standing === undefined ? "" : `: ${standing.lost}`}`;
+  return { numbers, lost: { code: "order.form-lost", reason, again: true } };
 }
 
 /** Whether the CRM says something else of a lock than it said last, and nobody said otherwise since. */

@@ -52,7 +52,7 @@ function hasStrangers(input: LoadedCustomer): boolean {
   return input.known.assignments.some((assignment) => !ours.has(formatKey(assignment.staff)));
 }
 
-/** Whether somebody holds an asset by our doing that ended with its order: an attempt may have ended before it was freed. */
+/** Whether somebody holds by our doing what ended with its order: an attempt may have ended before it was freed. */
 function holdsEnded({ known, ended = [] }: LoadedCustomer): boolean {
   const numbers = new Set(ended.map(({ number }) => number));
   return known.assignments.some(({ assetNumber }) => numbers.has(assetNumber));

@@ -93,7 +93,8 @@ function amend(
   if (formatKey(placed.customer) !== formatKey(given.customer))
     return waits(notEnabled(`the order moved here in the CRM and stays placed for ${formatKey(placed.customer)}`));
   const agrees = (placed.agreedHash ?? placed.bodyHash) === wantedForm(order);
-  if (agrees && given.drift === undefined) {
+  if (placed.elsewhere === true && !agrees) return waits(standsElsewhere);
+  if (agrees && (given.drift === undefined || placed.elsewhere === true)) {
     if (given.sealed?.has(key) === true) stage.changes.push(passwordsWiped(order.key));
     return;
   }
@@ -112,6 +113,14 @@ function amend(
   stage.blocks.push(...blocks.map((block): BlockedRecord => [key, block]));
   stage.endings.push(...endings);
 }
+
+const standsElsewhere: Block = {
+  code: "order.elsewhere",
+  reason:
+    "it was placed in an enterprise that the customer was linked with before, and stands there; nothing of it is " +
+    "bought, changed or taken away in the one that the customer is linked with now",
+  again: true,
+};
 
 /** The channel order number of an order: the CRM's own, or the one the template makes (A16). */
 function channelOrderIdOf(order: Desired<DesiredOrder>, settings: AssumptionSettings): string {

@@ -41,6 +41,7 @@ const owners: Record<string, Owner> = {
   "order.amended-elsewhere": "configuration",
   "order.assets-ambiguous": "platform",
   "order.changed-meanwhile": "program",
+  "order.elsewhere": "configuration",
   "order.form-lost": "configuration",
   "order.contents-not-read": "program",
   "order.found-gone": "platform",

@@ -41,6 +41,8 @@ const byCode: Record<string, string> = {
     "set assumptions.customerSelection so that exactly one customer of the enterprise fits (A12)",
   "loan.": "correct what the CRM says of the loan, or have the lock returned on the platform; the next run looks again",
   "loan.not-read": itself,
+  "loan.returned":
+    "crm-sync borrow lends it again where that is meant; where it is not, take the loan from the person in the CRM",
   "enterprise.unlinked":
     "crm-sync link CUSTOMER ENTERPRISE --reason TEXT, once it is known which enterprise the customer is",
   "operation.open": "crm-sync settle list shows the operation that has to be settled first",
@@ -55,6 +57,9 @@ const byCode: Record<string, string> = {
     "give the asset another instance id or another number in the CRM: the one it has stays what it is",
   "order.changed-meanwhile": itself,
   "order.contents-not-read": itself,
+  "order.elsewhere":
+    "change it by hand in the enterprise in which it stands, or link the customer with that one again: " +
+    "crm-sync unlink, then crm-sync link",
   "order.found-gone":
     "look on the platform who took it away; where that was right, set policies.orders.foundGone: report, and the " +
     "ledger follows",

@@ -69,8 +69,18 @@ export class KnownTables {
     };
   }
 
-  /** Without the accounts and assignments of an enterprise that the customer was linked with before. */
-  #here(customer: RecordKey, known: Known, held: Held): Known {
+  /**
+   * Without the accounts and assignments of an enterprise that the customer was linked with before, and with the orders
+   * that stand there called so.
+   */
+  #here(customer: RecordKey, all: Known, held: Held): Known {
+    const elsewhere = held.orders === 1 && all.link !== undefined ? this.#rows.placedOrders.elsewhere(customer) : [];
+    const placedOrders = new Map(all.placedOrders);
+    for (const key of elsewhere.map(formatKey)) {
+      const placed = placedOrders.get(key);
+      if (placed !== undefined) placedOrders.set(key, { ...placed, elsewhere: true });
+    }
+    const known = elsewhere.length === 0 ? all : { ...all, placedOrders };
     if (known.link === undefined || held.staff !== 1) return known;
     const accounts = new Set(this.#rows.staffLinks.elsewhere(customer));
     const numbers = new Set(this.#rows.assignments.elsewhere(customer));
@@ -84,7 +94,7 @@ export class KnownTables {
 
   /**
    * What stands of placed orders that have to be looked at, and of which the CRM says something else or something was
-   * read back otherwise, and of those that something is transferred from.
+   * read back otherwise, of those with an asset to be switched, and of those that something is transferred from.
    */
   #standings(
     known: Known,
@@ -100,8 +110,9 @@ export class KnownTables {
       const name = formatKey(key);
       const placed = known.placedOrders.get(name);
       const agrees = placed !== undefined && (placed.agreedHash ?? placed.bodyHash) === wantedForm({ state, bodyHash });
-      if (agrees && !drifted) continue;
-      load(name);
+      const isAgreed = agrees && !drifted;
+      if (!isAgreed || asksForSwitch(body)) load(name);
+      if (isAgreed) continue;
       for (const source of transferSources(key, body.instances)) load(formatKey(source));
     }
     return standings;
@@ -263,4 +274,9 @@ export class KnownTables {
       protectedMembers: rows.protectedMembers.of(enterpriseGlobalId),
     };
   }
+}
+
+/** Whether the CRM says of any asset if it is to be disabled: only what stands under its numbers is switched. */
+function asksForSwitch({ instances }: DesiredOrder): boolean {
+  return instances.some((item) => item.kind === "asset" && item.locked !== undefined);
 }

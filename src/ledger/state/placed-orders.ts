@@ -67,6 +67,11 @@ export class PlacedOrderRows {
     return { placedOrders: new Map(rows) };
   }
 
+  /** Orders of a customer that were placed in another enterprise than the one that it is linked with. */
+  elsewhere({ namespace, id }: RecordKey): RecordKey[] {
+    return this.#statements.elsewhere.all({ namespace, id });
+  }
+
   /** Whether an order is placed under a channel order number, whosoever it is. */
   isPlaced(channelOrderId: string): boolean {
     return this.#statements.placedUnder.get(channelOrderId) !== undefined;
@@ -119,6 +124,16 @@ function prepareStatements(database: Sqlite) {
        from record r join placed_order p on p.namespace = r.namespace and p.order_id = r.id and p.to_at is null
        where r.stream = 'orders' and r.customer_namespace = +@namespace and r.customer_id = +@id
        order by 1, 2`,
+      ),
+    // Most customers never had another link: then no order is looked at.
+    elsewhere: () =>
+      database.prepare<[RecordKey], RecordKey>(
+        `select distinct p.namespace, p.order_id as id from link l
+         join link e on e.namespace = l.namespace and e.customer_id = l.customer_id and e.to_at is not null
+           and e.enterprise_global_id <> l.enterprise_global_id
+         join placed_order p on p.customer_namespace = l.namespace and p.customer_id = l.customer_id
+           and p.to_at is null and p.from_at >= e.from_at and p.from_at <= e.to_at
+         where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null`,
       ),
     placedUnder: () =>
       database.prepare<[string], Pick<PlacedOrderTable, "order_id">>(

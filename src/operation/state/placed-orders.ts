@@ -14,6 +14,8 @@ export interface PlacedOrder {
   origin: "placed" | "adopted";
   /** Hash of the form that what stands was last in agreement with; undefined: the one that it was placed with. */
   agreedHash?: string | undefined;
+  /** It was placed in an enterprise that its customer was linked with before, and stands there. */
+  elsewhere?: true;
 }
 
 export interface KnownPlacedOrders {

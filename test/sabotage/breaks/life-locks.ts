@@ -89,8 +89,8 @@ export const lifeLocks: Breaks = {
   "a number that the CRM says is switched, whosever it is": {
     file: "src/plan/crm-locks.ts",
     within: "numbersOf",
-    find: "$instanceId === $asset.id && $number !== undefined && own.has($number) ? [$number] : []",
-    replace: "$asset.assetNumbers",
+    find: "return { numbers: $numbers.filter(($number) => $stand.has($number)) };",
+    replace: "return { numbers: [...asset.assetNumbers] };",
     test: "scenarios/life/crm-locks.test.ts",
     title: `${crmLock} > is left alone where its number is another customer's, or of an asset that is not bought`,
   },
@@ -111,5 +111,21 @@ export const lifeLocks: Breaks = {
     replace: "for (const $record of $records) {",
     test: toAndFro,
     title: waitsInTheEnd,
+  },
+  "a lock is looked for at the first places of its asset alone": {
+    file: "src/ledger/state/known.ts",
+    within: "KnownTables.#standings",
+    find: "if (!$isAgreed || asksForSwitch($body)) load($name);",
+    replace: "if (!$isAgreed) load($name);",
+    test: "scenarios/life/crm-locks.test.ts",
+    title: "a lock of a unit whose purchase was refused is left alone, and those that stand are switched",
+  },
+  "a lock that was given back counts as lent for good": {
+    file: "src/plan/crm-loans.ts",
+    within: "wishedOf",
+    find: "$row.lock === $borrow.lock && !$row.lent",
+    replace: "$row.lock === $borrow.lock && $row.lock === ''",
+    test: "scenarios/life/borrowed.test.ts",
+    title: "a lock that was given back and that the CRM wants lent once more is told of, and lent by a person's word",
   },
 };

@@ -144,4 +144,37 @@ export const lifeOrders: Breaks = {
     title:
       "who claims an asset of an order that is restored and cannot be bought again yet keeps what they hold until it is",
   },
+  "an asset with nothing in it keeps its holder for good": {
+    file: "src/plan/order-difference.ts",
+    within: "endUnit",
+    find: "if ($products.length === 0) $emptied.push($unit);",
+    replace: "if ($products.length === 0) return;",
+    test: "scenarios/life/emptied.test.ts",
+    title:
+      "an asset with nothing in it stays with its holder as long as the order has it, and its seat is freed with the order",
+  },
+  "who holds what ended is looked at only in the attempt that ended it": {
+    file: "src/plan/needs.ts",
+    within: "needsOf",
+    find: "holdsEnded($input) ||",
+    replace: "",
+    test: "scenarios/life/emptied.test.ts",
+    title: "a seat is freed also where the process ended after its order was taken out of an asset that stays",
+  },
+  "an order is amended in whatever enterprise its customer is linked with": {
+    file: "src/plan/orders.ts",
+    within: "amend",
+    find: "if ($placed.elsewhere === true && !$agrees)",
+    replace: "if ($placed.elsewhere === true && $agrees)",
+    test: "scenarios/life/link.test.ts",
+    title: "an order that stands in the enterprise before is neither amended nor taken away in the one of now",
+  },
+  "a new unit is bought under its number whatever M7 shows there": {
+    file: "src/plan/there-already.ts",
+    within: "boughtUnder",
+    find: "givenTo($after, $instanceId, $index)",
+    replace: "undefined",
+    test: "scenarios/life/given-numbers.test.ts",
+    title: "a unit that a person made by hand under the number that the CRM gives is not bought a second time",
+  },
 };

@@ -122,6 +122,24 @@ describe("a lock that the CRM wants lent", () => {
   });
 });
 
+it("a lock that was given back and that the CRM wants lent once more is told of, and lent by a person's word", async () => {
+  const w = await synchronised();
+  const lock = numberOf(w, "C1-LOCK");
+  wants(w, "S1-1", lock, "O1-A1");
+  expect((await w.does("run", "everything")).calls).toEqual({ M10: 1 });
+  w.staff = w.staff.map((row) => (row.id === "S1-1" ? { ...row, borrows: [] } : row));
+  w.write();
+  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
+  w.sandbox.hand({ action: "return-loan", lock });
+  wants(w, "S1-1", lock, "O1-A1");
+  for (const _ of [1, 2]) expect(await w.does("run", "everything")).toMatchObject({ exitCode: 3, calls: {} });
+  expect((await w.run("explain", "staff", "S1-1")).stdout).toContain("loan.returned");
+  const asset = ["--asset", numberOf(w, "O1-A1")];
+  const byHand = await w.does("borrow", "C1", "--staff", "S1-1", "--lock", lock, ...asset, "--reason", "asked again");
+  expect([byHand.exitCode, byHand.calls, lentIn(w)], byHand.stdout + byHand.stderr).toEqual([0, { M10: 1 }, 1]);
+  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: {} });
+});
+
 it("a lock that is lent stops the deletion of its assets and says to whom", async () => {
   const w = await synchronised();
   const [lock, held] = [numberOf(w, "C1-LOCK"), numberOf(w, "O1-A1")];

@@ -229,3 +229,52 @@ describe("a lock that the CRM wants switched", () => {
     expect(lockedIn(w)).toBe(1);
   });
 });
+
+it("a lock whose asset took the place of another one is switched also where the CRM asked while nothing was done of it", async () => {
+  const w = await synchronised();
+  const [first, second] = ["8000009999", "8000009998"];
+  const numbered = (number: string, locked?: boolean): void => {
+    w.orders = w.orders.map((order) => ({
+      ...order,
+      assets: order.assets.map((asset) =>
+        assetRow(asset).id === "O1-A1" ? { ...assetRow(asset), numbers: [number], locked } : asset,
+      ),
+    }));
+    w.write();
+  };
+  w.environment = { ...w.environment, ...applied, CRM_SYNC__policies__orders__ended: "apply" };
+  for (const number of [first, second]) {
+    numbered(number);
+    expect((await w.does("run", "everything")).calls).toMatchObject({ E5: 2 });
+  }
+  w.environment["CRM_SYNC__policies__locks__locked"] = "report";
+  numbered(second, true);
+  expect((await w.does("run", "everything")).calls).toEqual({});
+  expect((await w.run("explain", "order", "O1")).stdout).toContain("policy.reported");
+  w.environment["CRM_SYNC__policies__locks__locked"] = "apply";
+  expect((await w.does("resync", "--customer", "C1")).calls).toEqual({ E6: 1 });
+  expect((await w.run("explain", "customer", "C1")).stdout).toContain(`lock ${second} is locked`);
+});
+
+it("a lock of a unit whose purchase was refused is left alone, and those that stand are switched", async () => {
+  const w = await synchronised();
+  w.environment = { ...w.environment, ...applied };
+  const quantity = (of: number, locked?: boolean): void => {
+    w.orders = w.orders.map((order) => ({
+      ...order,
+      assets: order.assets.map((asset) =>
+        assetRow(asset).id === "O1-A1" ? { ...assetRow(asset), quantity: of, locked } : asset,
+      ),
+    }));
+    w.write();
+  };
+  w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 1 });
+  quantity(2);
+  expect((await w.does("run", "everything")).calls).toEqual({ E5: 1 });
+  w.environment["CRM_SYNC__policies__locks__locked"] = "report";
+  quantity(1, true);
+  expect((await w.does("run", "everything")).calls).toEqual({});
+  w.environment["CRM_SYNC__policies__locks__locked"] = "apply";
+  expect((await w.does("resync", "--customer", "C1")).calls).toEqual({ E6: 1 });
+  expect(lockedIn(w)).toBe(1);
+});

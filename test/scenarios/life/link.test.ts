@@ -139,3 +139,29 @@ it("what stands in one enterprise is not taken for what stands in another that t
   expect(w.rows(live)).toEqual([{ staff_id: "S1-1" }]);
   expect(w.sandbox.state().assignments).toBe(3);
 });
+
+it("an order that stands in the enterprise before is neither amended nor taken away in the one of now", async () => {
+  const w = await world({ records: company(2, 1) });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  const [{ enterprise: first }] = w.rows<{ enterprise: string }>(
+    "select enterprise_global_id as enterprise from link where customer_id = 'C1'",
+  ) as [{ enterprise: string }];
+  const other = await createEnterprise(callerOf(w.sandbox.url), "C1");
+  expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
+  expect((await w.run("link", "C1", other.enterpriseGlobalId, ...because)).exitCode).toBe(0);
+  const of = (order: string) => w.orders.find(({ id }) => id === order);
+  const more = of("O1");
+  if (more !== undefined) more.assets = [{ id: "O1-A1", quantity: 3 }];
+  w.orders.push({ id: "O9", customer: "C1", assets: ["O9-A1"] });
+  w.write();
+  const before = w.sandbox.state().products;
+  expect((await w.does("run", "everything")).calls["E5"], "a new order goes where the customer is now").toBe(1);
+  expect((await w.does("run", "everything")).calls).toEqual({});
+  expect((await w.run("explain", "order", "O1")).stdout).toContain("order.elsewhere");
+  expect(w.sandbox.state().products).toBe(before + 1);
+
+  expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
+  expect((await w.run("link", "C1", first, ...because)).exitCode).toBe(0);
+  expect((await w.does("run", "everything")).calls["E5"], "once it is linked as before").toBe(1);
+  expect((await w.run("explain", "order", "O1")).stdout).not.toContain("order.elsewhere");
+});
