@@ -45,7 +45,11 @@ async function otherName(): Promise<ApplyWorld> {
 }
 
 /** Lets something happen once, right before the ledger does what `method` does. */
-function before(world: ApplyWorld, method: "openHold" | "recordOutcomes", act: () => Promise<unknown>): void {
+function before(
+  world: ApplyWorld,
+  method: "openHold" | "recordOutcomes" | "intend",
+  act: () => Promise<unknown>,
+): void {
   const { ledger } = world;
   let acted = false;
   const once = async (): Promise<void> => {
@@ -58,6 +62,12 @@ function before(world: ApplyWorld, method: "openHold" | "recordOutcomes", act: (
     ledger.approvals.open = async (hold) => {
       await once();
       return await real(hold);
+    };
+  } else if (method === "intend") {
+    const real = ledger.journal.intend.bind(ledger.journal);
+    ledger.journal.intend = async (entry) => {
+      if (entry.operation.takesAway > 0) await once();
+      return await real(entry);
     };
   } else {
     const real = ledger.records.setOutcomes.bind(ledger.records);
@@ -98,6 +108,18 @@ describe("a person who decides on a hold while a run is on", () => {
     const last = await run(world);
     expect(world.sandbox.state().assignments).toBe(1);
     expect(last).toMatchObject({ exitCode: exitCodes.ok, held: [] });
+  });
+});
+
+describe("a person who rejects what was approved before", () => {
+  it("is heard right before it is sent", async () => {
+    const { world, hold } = await held();
+    await world.ledger.approvals.decide(hold, "approved", "asked the customer");
+    before(world, "intend", () => world.ledger.approvals.decide(hold, "rejected", "the wrong customer"));
+    await run(world);
+    expect(world.sandbox.state().assignments).toBe(1);
+    expect(await run(world)).toMatchObject({ exitCode: exitCodes.ok, held: [] });
+    expect(world.sandbox.state().assignments).toBe(1);
   });
 });
 

@@ -101,6 +101,11 @@ export class ApprovedOperations {
           `select i.kind, i.hash from hold h join hold_operation i on i.hold_id = h.id
            where ${standing} and h.state = 'rejected'`,
         ),
+      isRejected: () =>
+        database.prepare<[string, string, string, string], { found: number }>(
+          `select 1 as found from hold h join hold_operation i on i.hold_id = h.id
+           where ${standing} and h.state = 'rejected' and i.kind = +? and i.hash = +? limit 1`,
+        ),
       isApproved: () =>
         database.prepare<[Named], { approved: number }>(`select ${isApproved("@kind", "@hash")} as approved`),
       use: () =>
@@ -191,6 +196,11 @@ export class ApprovedOperations {
   /** What of a customer a person rejected. */
   rejectedOf({ namespace, id }: RecordKey): Set<string> {
     return new Set(this.#statements.rejectedOf.all(namespace, id).map(({ hash }) => hash));
+  }
+
+  /** Whether a person rejected exactly this of a customer. */
+  isRejected({ namespace, id }: RecordKey, { kind, hash }: Named): boolean {
+    return this.#statements.isRejected.get(namespace, id, kind, hash) !== undefined;
   }
 
   isApproved({ kind, hash }: Named): boolean {

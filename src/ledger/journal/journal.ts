@@ -88,6 +88,7 @@ export class Journal {
       if (entry.id === undefined || this.#journal.standing(entry.id)?.state === "planned") {
         this.#claims.requireAsked(entry.operation);
         this.#claims.requireApproved(entry.operation);
+        this.#claims.requireNotRejected(entry.operation);
         this.#claims.requireStanding(entry.operation, entry.context["channelOrderId"]);
       }
       if (entry.id === undefined) {

@@ -21,6 +21,7 @@ export const uniquenessCodes = [
   "order.changed-meanwhile",
   "request.changed",
   "operation.not-approved",
+  "revokes.rejected",
   "plan.applied-already",
 ] as const;
 
@@ -111,6 +112,19 @@ export class UniquenessChecks {
       code: "operation.not-approved",
       message: `a person has to approve this operation on ${operation.subject}, and nobody did, so nothing was sent`,
       cure: "`crm-sync status` lists what is held; `crm-sync approve op_… --reason TEXT` approves one operation",
+    });
+  }
+
+  /**
+   * Throws a Problem where a person rejected what an operation takes away, as since it was planned. Not for what is
+   * sent again: it may have been taken away.
+   */
+  requireNotRejected(operation: Operation): void {
+    if (operation.takesAway === 0 || !this.#approved.isRejected(operation.customer, operation)) return;
+    throw new Problem({
+      code: "revokes.rejected",
+      message: `a person rejected taking this away (${operation.subject}) while the run was on, so nothing was sent`,
+      cure: "nothing needs to be done: it stays; `crm-sync reject HOLD --withdraw` takes the rejection back",
     });
   }
 

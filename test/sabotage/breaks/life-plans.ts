@@ -154,4 +154,11 @@ export const lifePlans: Breaks = {
     title:
       "more than a limit allows > is not carried out where a person rejects what was approved before a run came to it",
   },
+  "what a person rejects while a run is on is taken away all the same": {
+    file: "src/ledger/journal/journal.ts",
+    within: "Journal.intend",
+    skips: "requireNotRejected",
+    test: "run/decisions.test.ts",
+    title: "a person who rejects what was approved before > is heard right before it is sent",
+  },
 };
