@@ -1,9 +1,16 @@
 import { assumptions } from "../../src/contract/assumptions/assumptions.ts";
+import { evidenceOfRows } from "../../src/contract/assumptions/evidence.ts";
 import type { Assumption } from "../../src/contract/assumptions/assumptions.ts";
 import { code, page, table } from "./markdown.ts";
 
 function decidedBy({ decidedBy }: Assumption): string {
   return decidedBy === "fixed" ? "the program" : decidedBy.setting.replaceAll(/[\w]+(?:\.\w+)+/gu, code);
+}
+
+/** What contradicts a row, and what that stops; nothing of a choice. */
+function contradictedBy({ id, kind }: Assumption): [by: string, stops: string] {
+  const evidence = evidenceOfRows.get(id);
+  return evidence === undefined || kind === "choice" ? ["", ""] : [evidence.contradictedBy, evidence.stops];
 }
 
 /** What the contracts leave open, row by row. */
@@ -13,8 +20,11 @@ export function assumptionsPage(): string {
     "An assumption is about the services and can be contradicted by reality; a choice is ours. Where a row has no " +
       "default, its setting is required before the first call that needs it: `crm-sync check` names row, key and " +
       "choices, and only that call is blocked. The keys stand in [configuration.md](configuration.md).",
+    "`crm-sync assumptions` counts what confirms and what contradicts each assumption. A contradiction stops what " +
+      "the last column says, and nothing else, until a person accepts it. Where nothing that the services answer " +
+      "can contradict one, the table says why.",
     table(
-      ["Row", "Kind", "Question", "Default", "Decided by", "Required before"],
+      ["Row", "Kind", "Question", "Default", "Decided by", "Required before", "Contradicted by", "Which stops"],
       assumptions.map((row) => [
         row.id,
         row.kind,
@@ -22,6 +32,7 @@ export function assumptionsPage(): string {
         row.default,
         decidedBy(row),
         row.requiredBefore.join(", "),
+        ...contradictedBy(row),
       ]),
     ),
   ]);

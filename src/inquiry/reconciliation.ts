@@ -14,6 +14,8 @@ export interface DifferencesOfCustomer {
   customer: RecordKey;
   seenAt: string;
   differences: Difference[];
+  /** Licence types of what was bought and of which no product was ever shown, and when the first of it was bought. */
+  neverShown: ReadonlyMap<string, string>;
 }
 
 /** The same of every linked customer that was read whole at `since` or later, in key order. */
@@ -22,12 +24,22 @@ export async function* differences(
   since: string,
 ): AsyncGenerator<DifferencesOfCustomer, void, void> {
   const view = await viewOf(ledger);
-  for (const { seenAt, ...customer } of ledger.rows(readSince(ledger, since)))
-    yield {
-      customer,
-      seenAt,
-      differences: differencesOf(compareCustomer(customerCase(ledger, customer), view), seenAt),
-    };
+  for (const { seenAt, ...customer } of ledger.rows(readSince(ledger, since))) {
+    const rows = compareCustomer(customerCase(ledger, customer), view);
+    const neverShown = typesNeverShown(rows, view);
+    yield { customer, seenAt, differences: differencesOf(rows, seenAt), neverShown };
+  }
+}
+
+/** Licence types of products that were bought and of which the platform has never shown one, with when that was. */
+function typesNeverShown(rows: readonly Comparison[], { visibleTypes }: ReconciliationView): Map<string, string> {
+  const types = new Map<string, string>();
+  for (const { level, sent, shown, licenseType, at } of rows) {
+    if (level !== "product" || !sent || shown === true || licenseType === undefined || typeof at !== "string") continue;
+    const before = types.get(licenseType);
+    if (!visibleTypes.has(licenseType) && (before === undefined || at < before)) types.set(licenseType, at);
+  }
+  return types;
 }
 
 function readSince({ db }: ReadOnlyLedger, since: string) {

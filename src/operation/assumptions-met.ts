@@ -61,15 +61,16 @@ export function metBySuccess(rests: readonly Resting[], endpoint: string): Assum
 }
 
 /**
- * What a refusal shows of them: a code that speaks of a row, or a 13004 that names one of its fields. `words` are the
- * service's own and are not kept.
+ * What a refusal shows of them: a code that speaks of a row, or a 13004 that names one of its fields, not something
+ * inside it. `words` are the service's own and are not kept.
  */
 export function metByRefusal(
   rests: readonly Resting[],
   { endpoint, code, words }: { endpoint: string; code: string; words: string },
 ): AssumptionMet[] {
   return rests.flatMap(({ row, about, fields = [], codes = [] }): AssumptionMet[] => {
-    const field = code === "13004" ? fields.find((name) => new RegExp(`\\b${name}\\b`, "u").test(words)) : undefined;
+    const names = (name: string): boolean => new RegExp(`\\b${name}\\b(?!\\[|\\.\\w)`, "u").test(words);
+    const field = code === "13004" ? fields.find(names) : undefined;
     if (field === undefined && !codes.includes(code)) return [];
     const evidence = `${endpoint} was refused with ${code}${field === undefined ? "" : ` naming ${field}`}`;
     return [{ row, about, verdict: "contradicted", evidence }];

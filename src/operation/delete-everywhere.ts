@@ -10,7 +10,6 @@ import type { Kind } from "./kind.ts";
 export const deleteEverywhere: Kind<DeletionShapes> = {
   ...deletion,
   approvedAlone: true,
-  restsOn: [...deletion.restsOn, "A20"],
   prepare: (bound) => prepareDeletion(bound, deleteEverywhereRequestSchema),
   undone: { how: "impossible", why: "nobody knows all that it took out of the orders of the customer" },
   notFound: () =>

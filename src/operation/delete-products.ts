@@ -8,5 +8,4 @@ import type { Kind } from "./kind.ts";
  */
 export const deleteProducts: Kind<DeletionShapes> = {
   ...deletion,
-  restsOn: [...deletion.restsOn, "A20"],
 };

@@ -11,6 +11,7 @@ import type { Bound, Effect, Evidence, JournalEntry, Kind, NotSendable, Prepared
 import { orderDesk, some, withinEnterprise } from "./look-for.ts";
 import { isAsync, takenLater } from "./order-call.ts";
 import { customerFields } from "./order-payload.ts";
+import { restsOfLimits } from "./order-rests.ts";
 import { fieldLines } from "./plan-lines.ts";
 import { references } from "./references.ts";
 import type { ShapesOf } from "./shape.ts";
@@ -230,7 +231,7 @@ export const deletion: Kind<DeletionShapes> = {
   stages: ["removals", "endings"],
   policy: "orders.ended",
   takes: "products",
-  restsOn: ["A17", "A18", "A43"],
+  restsOn: ["A17", "A18"],
   cureOfPart: undefined,
   outdates: ["assets", "members"],
   settingsInPayload: ["deleteShape"],
@@ -253,6 +254,14 @@ export const deletion: Kind<DeletionShapes> = {
       isMetBySuccess: true as const,
       fields: ["srcLicenseOrderId"],
     })),
+    ...[...new Set(payload.orderList.map(({ licenseType }) => licenseType))].map((about) => ({
+      row: "A43" as const,
+      about,
+    })),
+    ...payload.orderList
+      .flatMap(({ assets }) => assets.flatMap(({ products = [] }) => products))
+      .flatMap((product) => restsOfLimits("products", product))
+      .slice(0, 1),
   ],
   isAsynchronous: ({ payload }) => isAsync(payload),
   planLines: ({ orderList, ...payload }) => [...fieldLines(payload), ...linesOf(orderList)],

@@ -24,9 +24,32 @@ export function restsOfOrder({
   return [...rests.values()];
 }
 
-function restsOfAsset({ products, merchandises = [] }: AssetRecord): Resting[] {
-  const packages: Resting[] = merchandises.length === 0 ? [] : [{ row: "A23" }, { row: "A24" }];
-  return [...packages, ...[...products, ...merchandises.flatMap(inside)].flatMap(restsOfProduct)];
+/** What a refusal names that does not take packages as they are sent (A23), and their parents (A24). */
+const packageFields = ["products", "merchandises", "licenseOrderProductList"];
+const parentFields = ["parentCrmProductId", "parentMerchandiseNum"];
+
+function restsOfAsset({ products, merchandises = [], limitStartDate, limitEndDate }: AssetRecord): Resting[] {
+  const packages: Resting[] =
+    merchandises.length === 0
+      ? []
+      : [
+          { row: "A23", fields: packageFields },
+          { row: "A24", fields: parentFields },
+        ];
+  return [
+    ...packages,
+    ...restsOfLimits("assets", { limitStartDate, limitEndDate }),
+    ...[...products, ...merchandises.flatMap(inside)].flatMap(restsOfProduct),
+  ];
+}
+
+/** The unit of limits in time, where there are any (A20). */
+export function restsOfLimits(
+  of: "assets" | "products",
+  { limitStartDate, limitEndDate }: Pick<ProductRecord, "limitStartDate" | "limitEndDate">,
+): Resting[] {
+  if (limitStartDate === undefined && limitEndDate === undefined) return [];
+  return [{ row: "A20", about: `limits of ${of}`, fields: ["limitStartDate", "limitEndDate"] }];
 }
 
 function inside({ licenseOrderProductList, children }: MerchandiseRecord): ProductRecord[] {
@@ -40,9 +63,7 @@ function restsOfProduct({ trial, timeUnit, productType, limitStartDate, limitEnd
     { row: "A21", about: "limitTimeDuration", isMetBySuccess: true, fields: ["limitTimeDuration"] },
     ...(trial === 0
       ? [{ row: "A21" as const, about: "trialEndDate", isMetBySuccess: true as const, fields: ["trialEndDate"] }]
-      : []),
-    ...(limitStartDate === undefined && limitEndDate === undefined
-      ? []
-      : [{ row: "A20" as const, about: "limits of products" }]),
+      : [{ row: "A20" as const, about: "end of a trial", fields: ["trialEndDate"] }]),
+    ...restsOfLimits("products", { limitStartDate, limitEndDate }),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Assumption } from "../contract/assumptions/assumptions.ts";
-import { serviceOf } from "../contract/assumptions/evidence.ts";
+import { cannotBeSeen, serviceOf } from "../contract/assumptions/evidence.ts";
 import type { RowEvidence } from "../contract/assumptions/evidence.ts";
 import { instantText, plainView, printable, section, textOf } from "./text.ts";
 import type { View } from "./text.ts";
@@ -20,11 +20,15 @@ export function assumptionsText(rows: readonly AssumptionStanding[], view: View 
   const against = rows.filter((row) => row.standing === "contradicted");
   const lines = rows.map((row) => `${row.id.padEnd(4)} ${row.kind.padEnd(11)} ${standingText(row, view)}`);
   const stopped = against.flatMap((row) => contradictionLines(row, view));
+  const unobservable = rows.flatMap(({ id, contradictedBy }) =>
+    contradictedBy.startsWith(cannotBeSeen) ? [`${id.padEnd(4)} ${contradictedBy.slice(cannotBeSeen.length)}`] : [],
+  );
   return textOf([
     ...lines,
     "",
     `${count("confirmed")} confirmed, ${count("unverified")} unverified, ${against.length} contradicted`,
     ...(stopped.length === 0 ? [] : section("contradicted", stopped)),
+    ...section("not observable", unobservable),
   ]);
 }
 

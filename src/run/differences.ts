@@ -6,4 +6,6 @@ export interface DifferencesOfCustomer {
   customer: RecordKey;
   seenAt: string;
   differences: readonly Difference[];
+  /** Licence types of what was bought and of which no product was ever shown, and when the first of it was bought. */
+  neverShown: ReadonlyMap<string, string>;
 }

@@ -8,6 +8,7 @@ import { formatKey } from "../crm/keys.ts";
 import { toInstant } from "../base/clock.ts";
 import { durationMs } from "../base/duration.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { AssumptionMet } from "../operation/assumptions-met.ts";
 import type { Coverage } from "../report/coverage.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
@@ -84,7 +85,8 @@ export async function runVerify(
   };
   try {
     await readBack(deps, { signal: request.signal, calls: request.budget?.calls }, reader, summary);
-    await keepDifferences(deps, request.differences(since));
+    const found = await keepDifferences(deps, request.differences(since));
+    await ledger.assumptions.met(metByTypes(deps, found));
     await wakeRepairs(deps);
     await tellDifferences(ledger, summary);
     summary.coverage = await coverageOf(deps, request.budget);
@@ -133,21 +135,40 @@ async function comparedSince({ ledger, clock }: RunDependencies, job: string): P
   return last !== undefined && last.state !== "done" ? "" : toInstant(clock.now());
 }
 
-/** A class that the policies ignore is not kept, and what was kept of it has ended. */
+/**
+ * A class that the policies ignore is not kept, and what was kept of it has ended. Answers by licence type for how many
+ * ms at the most something stood bought of which no reading showed any.
+ */
 async function keepDifferences(
   { ledger, policies }: Pick<RunDependencies, "ledger" | "policies">,
   found: AsyncIterable<DifferencesOfCustomer>,
-): Promise<void> {
+): Promise<ReadonlyMap<string, number>> {
+  const unshown = new Map<string, number>();
   const { missing, extra, different } = policies.drift;
   const words: Partial<Record<DriftClass, string>> = { missing, extra, different };
   let kept: DifferencesOfCustomer[] = [];
   for await (const one of found) {
+    for (const [type, at] of one.neverShown)
+      unshown.set(type, Math.max(unshown.get(type) ?? 0, Date.parse(one.seenAt) - Date.parse(at)));
     kept.push({ ...one, differences: one.differences.filter((item) => words[item.class] !== "ignore") });
     if (kept.length < keptTogether) continue;
     await ledger.state.keepDifferences(kept);
     kept = [];
   }
   await ledger.state.keepDifferences(kept);
+  return unshown;
+}
+
+/** Types that the settings call visible and of which nothing is shown a settle time after it was bought (A43). */
+function metByTypes(
+  { settings, settle }: Pick<RunDependencies, "settings" | "settle">,
+  unshown: ReadonlyMap<string, number>,
+): AssumptionMet[] {
+  return (settings.visibleLicenseTypes ?? []).flatMap((about): AssumptionMet[] => {
+    if ((unshown.get(about) ?? 0) < settle.timeMs) return [];
+    const evidence = "nothing was shown of a licence type that the settings call visible, a settle time after an E5";
+    return [{ row: "A43", verdict: "contradicted", about, evidence }];
+  });
 }
 
 /** Customers of whom something is to be repaired that readings showed for long enough: the next run looks at them. */

@@ -12,8 +12,11 @@ export const contradictedRows = [
   "A16",
   "A17",
   "A19",
+  "A20",
   "A21",
   "A22",
+  "A23",
+  "A24",
   "A25",
   "A26",
   "A27",
@@ -26,5 +29,6 @@ export const contradictedRows = [
   "A36",
   "A39",
   "A41",
+  "A43",
 ] as const;
 export type ContradictedRow = (typeof contradictedRows)[number];

@@ -44,10 +44,23 @@ const contradictions: Record<ContradictedRow, Partial<Record<EndpointId, Otherwi
   A17: { E5: (call, next) => withRows(next(call), (row, index) => ({ ...row, sequence: index })) },
   /** A deletion of any type has to name another source order. */
   A19: { E5: (call, next) => (isDeletion(call) ? refused("orderList[0].srcLicenseOrderId: wrong") : next(call)) },
+  /** E5 wants the limits of products in another unit. */
+  A20: {
+    E5: (call, next) => (holds(call, "limitEndDate") ? refused(`${firstProduct}.limitEndDate: no time`) : next(call)),
+  },
   /** E5 wants a real usage duration. */
   A21: { E5: () => refused("orderList[0].assets[0].products[0].limitTimeDuration: must be positive") },
   /** E5 does not know the word. */
   A22: { E5: () => refused("orderList[0].assets[0].products[0].productType: unknown") },
+  /** E5 wants the products of packages repeated. */
+  A23: {
+    E5: (call, next) => (holds(call, "merchandises") ? refused(`${firstAsset}.products: must repeat`) : next(call)),
+  },
+  /** E5 does not know the parent of a package. */
+  A24: {
+    E5: (call, next) =>
+      holds(call, "merchandises") ? refused(`${firstAsset}.merchandises[0].parentMerchandiseNum: unknown`) : next(call),
+  },
   /** E9 hands out numbers of another region. */
   A25: {
     E9: (call, next) => {
@@ -86,6 +99,8 @@ const contradictions: Record<ContradictedRow, Partial<Record<EndpointId, Otherwi
   A39: { E5: () => refused("orderList[0].srcLicenseOrderId: required for a cloud authorization type") },
   /** M2 is accepted and changes nothing. */
   A41: { M2: () => success(null) },
+  /** M6 leaves out what nobody holds. */
+  A43: { M6: (call, next) => withoutFree(next(call)) },
 };
 
 /** M9 with the first of the numbers that it gives. */
@@ -93,6 +108,30 @@ function withFirstNumber(call: Call): Call {
   const { body } = call;
   if (!isObject(body) || !Array.isArray(body["addAssets"])) return call;
   return { ...call, body: { ...body, addAssets: body["addAssets"].slice(0, 1) } };
+}
+
+const firstAsset = "orderList[0].assets[0]";
+const firstProduct = `${firstAsset}.products[0]`;
+
+/** Whether a field stands anywhere in the body of a call with a value. */
+function holds({ body }: Call, field: string): boolean {
+  const isThere = (item: unknown): boolean => {
+    if (Array.isArray(item)) return item.some(isThere);
+    if (!isObject(item)) return false;
+    const own = item[field];
+    return (
+      (own !== undefined && own !== null && !(Array.isArray(own) && own.length === 0)) ||
+      Object.values(item).some(isThere)
+    );
+  };
+  return isThere(body);
+}
+
+function withoutFree(answer: Answer): Answer {
+  const { data } = answer;
+  if (answer.code !== 0 || !Array.isArray(data)) return answer;
+  const rows: unknown[] = data;
+  return { ...answer, data: rows.filter((row) => isObject(row) && row["cloudAccountGlobalId"] !== null) };
 }
 
 function isDeletion({ body }: Call): boolean {

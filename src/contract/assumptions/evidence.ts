@@ -14,6 +14,10 @@ const nothing = "nothing";
 const unseen = "not observed by this version";
 const sent = "not counted: it is a choice of ours";
 
+/** How the text begins of what no answer and no reading can contradict, before why. */
+export const cannotBeSeen = "cannot be seen: ";
+const unshown = (why: string): string => `${cannotBeSeen}${why}`;
+
 /** In the order of the rows: confirmed by, contradicted by, stops, letter. */
 const texts: readonly (readonly [AssumptionId, string, string, string, string])[] = [
   [
@@ -33,16 +37,16 @@ const texts: readonly (readonly [AssumptionId, string, string, string, string])[
   [
     "A3",
     "a reading that shows what became of a call that met 500",
-    unseen,
-    "E4, E6, E7 and M2",
+    unshown("no outcome is assumed: it is read, or the same value is sent again, whatever became of the first call"),
+    nothing,
     "Where a call answers 500 (network error, retry), may it have been carried out all the same?",
   ],
   ["A4", sent, nothing, nothing, "Is there a required form or length of g_nonce, and how long is a used one refused?"],
   [
     "A5",
     unseen,
-    unseen,
-    "calls of the service",
+    unshown("a token that is refused once more after it was renewed stops the calls, and no answer says for what"),
+    nothing,
     "How are the tokens requested (address, form of the call), and how long does each live?",
   ],
   [
@@ -134,7 +138,7 @@ const texts: readonly (readonly [AssumptionId, string, string, string, string])[
   [
     "A20",
     unseen,
-    unseen,
+    "13004 that names a time",
     "E5 with such a time",
     "Which unit and time zone do the Long, Integer and Date times have, in what is sent and in what is shown?",
   ],
@@ -155,14 +159,14 @@ const texts: readonly (readonly [AssumptionId, string, string, string, string])[
   [
     "A23",
     unseen,
-    unseen,
+    "13004 that names products, merchandises or licenseOrderProductList",
     "packages in E5",
     "Are a package's products repeated in the asset's? What stands there where an asset holds packages only?",
   ],
   [
     "A24",
     unseen,
-    unseen,
+    "13004 that names parentCrmProductId or parentMerchandiseNum",
     "packages in E5",
     "What are parentCrmProductId and parentMerchandiseNum of a package directly under an asset?",
   ],
@@ -242,7 +246,7 @@ const texts: readonly (readonly [AssumptionId, string, string, string, string])[
   [
     "A38",
     unseen,
-    unseen,
+    unshown("whatever comes is accepted and kept, and nothing is done on it"),
     nothing,
     "What is in the fields whose shape is not shown (boundUserInfo, assetLimits, productExtendInstanceList)?",
   ],
@@ -261,12 +265,18 @@ const texts: readonly (readonly [AssumptionId, string, string, string, string])[
     "M2 in that enterprise",
     "Does M2 clear fields that are left out, and does it want the userName with or without the enterprise code?",
   ],
-  ["A42", unseen, unseen, "removals in packages", "What becomes of a package when one of its products is deleted?"],
+  [
+    "A42",
+    unseen,
+    unshown("nothing is assumed of the rest of the package: a person looks at each such removal"),
+    nothing,
+    "What becomes of a package when one of its products is deleted?",
+  ],
   [
     "A43",
     "assets of a licence type shown",
-    unseen,
-    "sending an unseen order of the type again",
+    "none shown a settle time after one was bought, of a type that the settings call visible",
+    "sending an unseen order of the type again, and deletions of the type",
     "Which licenseTypes does M6 list, and does M7 show an asset that holds nothing?",
   ],
 ];

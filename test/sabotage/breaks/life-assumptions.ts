@@ -35,4 +35,20 @@ export const lifeAssumptions: Breaks = {
     test: "cli/assumptions.test.ts",
     title: "what was planned before a contradiction is not sent after it",
   },
+  "a refusal of something inside a field counts as one of the field": {
+    file: "src/operation/assumptions-met.ts",
+    within: "metByRefusal",
+    find: 'const field = $code === "13004" ? $fields.find(names) : undefined;',
+    replace: 'void names; const field = code === "13004" ? fields.find((name) => words.includes(name)) : undefined;',
+    test: "operation/assumptions-met.test.ts",
+    title: "a refusal that names a field contradicts what rests on it, and one that names something inside it does not",
+  },
+  "an order of a type that is not shown is sent again as the settings say": {
+    file: "src/apply/licence-types.ts",
+    within: "isShown",
+    find: "return false;",
+    replace: "void found;",
+    test: "scenarios/contradictions.test.ts",
+    title: "A43 is contradicted with its evidence, stops what rests on it, and nothing else",
+  },
 };
