@@ -1,5 +1,5 @@
 import type { SimulatedServices } from "../simulation/services.ts";
-import { loginOf } from "./model.ts";
+import { accountsLeft, loginOf } from "./model.ts";
 import type { CrmNow } from "./model.ts";
 
 /** How many of something there are, by key. */
@@ -63,17 +63,23 @@ export function differences(crm: CrmNow, services: SimulatedServices): string[] 
   const { store } = services;
   const people = crm.people.filter((person) => !person.gone);
   same(
-    "names",
-    [...crm.customers, ...people].map(({ name }) => name),
+    "customers",
+    crm.customers.map(({ name }) => name),
+    store.prepare<[], string>("SELECT name FROM customers WHERE is_default = 1").pluck().all(),
+  );
+  same(
+    "accounts",
+    people.map((person) => `${person.customer} ${loginOf(person)} ${person.name}`),
     store
       .prepare<[string], string>(
-        `SELECT name FROM customers WHERE is_default = 1
-         UNION ALL SELECT name FROM staff WHERE deleted = 0 AND role = 'added'
-         AND user_name NOT IN (SELECT value FROM json_each(?))`,
+        `SELECT customers.channel_customer_id || ' ' || user_name || ' ' || staff.name FROM staff
+         JOIN customers ON customers.enterprise_id = staff.enterprise_id AND customers.is_default = 1
+         WHERE deleted = 0 AND role = 'added'
+         AND customers.channel_customer_id || ' ' || user_name NOT IN (SELECT value FROM json_each(?))`,
       )
       .pluck()
-      // The account of somebody who left stays: the policy of it is to be told.
-      .all(JSON.stringify(crm.people.filter((person) => person.gone).map(loginOf))),
+      // The account of somebody who left or moved stays: the policy of it is to be told.
+      .all(JSON.stringify(accountsLeft(crm.people))),
   );
   same(
     "seats",

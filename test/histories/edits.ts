@@ -36,7 +36,7 @@ function newOrder(crm: CrmNow, draws: Draws, customer: string): OrderNow {
 
 function newPerson(crm: CrmNow, draws: Draws, customer: string): string {
   const id = `S${crm.next()}`;
-  crm.people.push({ id, customer, name: `Zqcanary Person ${id}`, holds: [], gone: false });
+  crm.people.push({ id, customer, name: `Zqcanary Person ${id}`, holds: [], gone: false, left: [] });
   const [free] = freeLines(crm, customer);
   if (free !== undefined && draws.chance(0.7)) crm.people.at(-1)?.holds.push(free);
   return id;
@@ -58,6 +58,18 @@ const lineOf = (crm: CrmNow, draws: Draws): Line | undefined =>
 /** Nobody holds what is gone. */
 function release(crm: CrmNow, lines: readonly string[]): void {
   for (const person of crm.people) person.holds = person.holds.filter((id) => !lines.includes(id));
+}
+
+/** A person of another customer now holds nothing of the old one, and may get something of the new one. */
+function movePerson(crm: CrmNow, draws: Draws): string | undefined {
+  const person = draws.pick(crm.people.filter((item) => !item.gone));
+  const other = draws.pick(crm.customers.filter((customer) => customer.id !== person?.customer));
+  if (person === undefined || other === undefined) return undefined;
+  person.left = [...person.left, person.customer].filter((id) => id !== other.id);
+  Object.assign(person, { customer: other.id, holds: [] });
+  const line = draws.chance(0.6) ? draws.pick(freeLines(crm, other.id)) : undefined;
+  if (line !== undefined) person.holds.push(line);
+  return `${person.id} to ${other.id}`;
 }
 
 const moves = "an order that moves to another customer is not followed yet";
@@ -146,6 +158,7 @@ export const edits = {
       return person?.id;
     },
   },
+  "a person moves": { make: movePerson },
   "an ended line": {
     make: (crm, draws) => {
       const order = draws.pick(current(crm).filter((item) => item.lines.length > 1));
@@ -225,3 +238,43 @@ export const enabled: readonly [string, EditKind][] = all.filter(([, kind]) => k
 export const notEnabled: readonly string[] = all.flatMap(([name, kind]) =>
   kind.notYet === undefined ? [] : [`${name}: ${kind.notYet}`],
 );
+
+/** A value that the CRM turns to and fro: each call turns the same one. */
+export const turns: Record<string, (crm: CrmNow, draws: Draws) => (() => string) | undefined> = {
+  "the name of a customer": (crm, draws) => {
+    const customer = draws.pick(crm.customers);
+    return customer && (() => (customer.name = turned(customer.name)));
+  },
+  "the name of a person": (crm, draws) => {
+    const person = draws.pick(crm.people.filter((item) => !item.gone));
+    return person && (() => (person.name = turned(person.name)));
+  },
+  "the nodes of a product": (crm, draws) => {
+    const product = lineOf(crm, draws)?.products[0];
+    const both = product && [product.nodes, (product.nodes % mostNodes) + 1];
+    return both && (() => String((product.nodes = both.find((nodes) => nodes !== product.nodes) ?? 1)));
+  },
+  "whether an order is cancelled": (crm, draws) => {
+    const order = draws.pick(current(crm));
+    return (
+      order &&
+      (() => {
+        order.cancelled = !order.cancelled;
+        release(
+          crm,
+          order.lines.map((line) => line.id),
+        );
+        return String(order.cancelled);
+      })
+    );
+  },
+  "who holds an asset": (crm, draws) => {
+    const person = draws.pick(crm.people.filter((item) => item.holds.length > 0));
+    const held = person?.holds ?? [];
+    return person && (() => (person.holds = person.holds.length > 0 ? [] : held).join(" "));
+  },
+};
+
+function turned(name: string): string {
+  return name.endsWith(" fro") ? name.slice(0, -" fro".length) : `${name} fro`;
+}

@@ -31,6 +31,8 @@ export interface PersonNow {
   /** Lines of which they hold an asset. */
   holds: string[];
   gone: boolean;
+  /** Customers that they belonged to before, where an account of theirs may be left. */
+  left: string[];
 }
 
 /** What the CRM says now. */
@@ -65,7 +67,9 @@ export class CrmNow {
           })),
         ),
       })),
-      staff: this.people.flatMap(({ gone, ...person }) => (gone ? [] : [{ ...person, login: loginOf(person) }])),
+      staff: this.people.flatMap(({ gone, left: _left, ...person }) =>
+        gone ? [] : [{ ...person, login: loginOf(person) }],
+      ),
     });
   }
 
@@ -86,6 +90,13 @@ function endOf({ endsIn }: LineProduct): string | undefined {
 function endField(product: LineProduct): { limitEnd?: string } {
   const limitEnd = endOf(product);
   return limitEnd === undefined ? {} : { limitEnd };
+}
+
+/** An account that nobody needs any more and that stays where it is, as `CUSTOMER LOGIN`. */
+export function accountsLeft(people: readonly PersonNow[]): string[] {
+  return people.flatMap((person) =>
+    [...person.left, ...(person.gone ? [person.customer] : [])].map((customer) => `${customer} ${loginOf(person)}`),
+  );
 }
 
 export function loginOf({ id }: Pick<PersonNow, "id">): string {

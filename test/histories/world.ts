@@ -5,8 +5,10 @@ import { z } from "zod";
 import { hashOf } from "../../src/base/canonical-json.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { streams } from "../../src/crm/model.ts";
+import { policySettingsSchema } from "../../src/plan/policy-settings.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
+import { routes } from "../../src/sandbox/endpoints.ts";
 import { compileMapping } from "../../src/source/mapping/compile.ts";
 import type { Source } from "../../src/source/source.ts";
 import { Engine, ProgramDied } from "../simulation/engine.ts";
@@ -17,7 +19,8 @@ import { SimulatedServices } from "../simulation/services.ts";
 import { Draws, Timeline } from "../simulation/timeline.ts";
 import { mappingOf } from "../support/world/crm-files.ts";
 import { differences, Forms, shownProducts } from "./checker.ts";
-import { enabled, newCustomer } from "./edits.ts";
+import { enabled, newCustomer, turns } from "./edits.ts";
+import { handWorks, madeByHand } from "./hands.ts";
 import { CrmNow } from "./model.ts";
 
 const maps = {
@@ -29,6 +32,10 @@ const row = z.looseObject({ id: z.string() });
 const mostLastRuns = 12;
 /** So many runs in a row that write nothing and leave nothing open end a history. */
 const quietRuns = 2;
+/** So often the CRM turns a value to and fro, where it does: a person is asked after five times back. */
+const mostTurns = 8;
+/** What is taken from the platform by hand is made good. */
+const repairing = policySettingsSchema.parse({ drift: { missing: "apply" } });
 
 /** What a history came to. */
 export interface HistoryResult {
@@ -87,6 +94,7 @@ class History {
       concurrency: draws.whole(1, 2),
       callsAtOnce: draws.whole(1, 2),
       jobs: 1,
+      policies: repairing,
       limits: limitsSettingsSchema.parse({ sourceShrink: 1, absenceReads: 1, absenceTime: "0s" }),
     };
     this.#services.onLeave = () => this.#look("before a call");
@@ -104,8 +112,10 @@ class History {
       if (draws.chance(0.4)) await this.#decide();
       if (draws.chance(0.5)) await this.#timeline.pass(draws.whole(0, 8_000));
     }
+    if (this.#seed % 4 === 2) await this.#turnToAndFro();
     this.#services.faultRate = 0;
     await this.#lastRuns();
+    if (this.#seed % 3 === 1) await this.#workByHand();
     for (const text of differences(this.#crm, this.#services)) this.#wrong.push(text);
     const [edits, runs, kills] = [this.#edits, this.#runs, this.#kills];
     const { faultCount: faults, observation } = this.#services;
@@ -144,6 +154,60 @@ class History {
     this.#edits += 1;
     this.#forms.add(this.#crm.wanted());
     this.#note(`edit: ${name}: ${done}`);
+  }
+
+  /** The CRM turns one value to and fro, with a run after each time. */
+  async #turnToAndFro(): Promise<void> {
+    const draws = this.#draws;
+    const [name, begin] = draws.pick(Object.entries(turns)) ?? ["", undefined];
+    const turn = begin?.(this.#crm, draws);
+    if (turn === undefined) return;
+    for (let left = draws.whole(mostTurns / 2, mostTurns); left > 0; left -= 1) {
+      const now = turn();
+      this.#edits += 1;
+      this.#forms.add(this.#crm.wanted());
+      this.#note(`edit: to and fro: ${name}: ${now}`);
+      await this.#oneRun(draws.chance(0.2) ? draws.whole(1, 80) : undefined);
+      if (draws.chance(0.2)) await this.#decide();
+    }
+  }
+
+  /**
+   * Somebody works on the platform itself, where it holds what the CRM says; readings show it for long enough, and a
+   * program that may die makes it good.
+   */
+  async #workByHand(): Promise<void> {
+    const draws = this.#draws;
+    if (this.#wrong.length > 0 || differences(this.#crm, this.#services).length > 0) return;
+    await this.#readBack();
+    for (let left = draws.whole(1, 3); left > 0; left -= 1) {
+      const [name, work] = draws.pick(Object.entries(handWorks)) ?? ["", undefined];
+      const done = work?.(this.#services, draws);
+      if (done !== undefined) this.#note(`by hand: ${name}: ${done}`);
+    }
+    this.#forms.add(shownProducts(this.#services));
+    const strangers = madeByHand(this.#services);
+    for (const _ of [1, 2]) {
+      await this.#readBack();
+      await this.#timeline.pass(this.#configuration.settle.timeMs + 1_000);
+    }
+    this.#services.faultRate = draws.pick([0, 0.1]) ?? 0;
+    await this.#oneRun();
+    await this.#decide();
+    await this.#oneRun(draws.chance(0.5) ? draws.whole(1, 80) : undefined);
+    this.#services.faultRate = 0;
+    await this.#lastRuns();
+    const left = madeByHand(this.#services);
+    if (left !== strangers) this.#wrong.push(`${strangers - left} accounts that somebody made by hand are gone`);
+  }
+
+  async #readBack(): Promise<void> {
+    const engine = await this.#program(undefined);
+    const calls = this.#services.calls.length;
+    const summary = await engine.verify();
+    const writes = this.#services.calls.slice(calls).filter(({ operation }) => routes[operation].writes);
+    if (writes.length > 0) this.#wrong.push(`reading back sent ${writes.length} writing calls`);
+    this.#note(`read back: exit ${summary?.exitCode ?? "none"} ${summary?.findings.first.join("; ") ?? ""}`);
   }
 
   /** Each customer has what the CRM said before an edit or after it, at every moment. */

@@ -10,6 +10,8 @@ import type { AssumptionSettings } from "../../src/contract/assumption-settings.
 import { streams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
+import { openInquiry } from "../../src/inquiry/inquiry.ts";
+import type { Policies } from "../../src/operation/policy.ts";
 import type { RequestDesk } from "../../src/app/requests.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
@@ -21,6 +23,8 @@ import type { PlanSummary } from "../../src/run/plan-run.ts";
 import { runSync } from "../../src/run/run.ts";
 import type { LimitsSettings, SettleSettings } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
+import { runVerify } from "../../src/run/verify-run.ts";
+import type { VerifySummary } from "../../src/run/verify-run.ts";
 import { tellPeople } from "../../src/run/alerts.ts";
 import type { Source } from "../../src/source/source.ts";
 import { callTimeoutMs, transportTo } from "./services.ts";
@@ -40,6 +44,8 @@ export interface Configuration {
   /** The CRM is read by one job, or its customers and orders by one and its staff by another. */
   jobs: 1 | 2;
   limits: LimitsSettings;
+  /** Absent: as a configuration has it that says nothing. */
+  policies?: Policies;
 }
 
 /** The streams of each job. */
@@ -247,7 +253,7 @@ export class Engine {
       settings: { ...assumptions, syncMode: configuration.syncMode ?? assumptions.syncMode },
       settle: configuration.settle,
       ordersUnseen: configuration.ordersUnseen,
-      policies: standardPolicies,
+      policies: configuration.policies ?? standardPolicies,
       concurrency: configuration.concurrency,
       clock,
       random: draws,
@@ -269,6 +275,25 @@ export class Engine {
   /** A plan of what would be done, with the lock held. Undefined where the program died in it. */
   async plan(request: RunRequest): Promise<PlanSummary | undefined> {
     return await this.#locked(() => planRun(this.#depsOf(request), request, () => {}));
+  }
+
+  /** Reads everything back, with the lock held. Undefined where the program died in it. */
+  async verify(): Promise<VerifySummary | undefined> {
+    const inquiry = openInquiry(this.ledger.path);
+    const differences = (since: string) => inquiry.differences(since);
+    const request = {
+      job: "verify",
+      trigger: "schedule",
+      streams,
+      signal: undefined,
+      header: {},
+      differences,
+    } as const;
+    try {
+      return await this.#locked(() => runVerify(this.#deps, request));
+    } finally {
+      inquiry.close();
+    }
   }
 
   /** Tells people, into the log, what a run that has ended changed. */

@@ -10,6 +10,7 @@ import { createObservation } from "../../src/sandbox/observation.ts";
 import type { Observation } from "../../src/sandbox/observation.ts";
 import { findEndpoint, routes } from "../../src/sandbox/endpoints.ts";
 import type { Call, EndpointId, Platform } from "../../src/sandbox/endpoints.ts";
+import type { HandEditInput, HandResult } from "../../src/sandbox/hand-edits.ts";
 import { faultyAnswer, faultyReply, replyOf } from "../../src/sandbox/replies.ts";
 import { createServices, parseBody } from "../../src/sandbox/services.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
@@ -151,6 +152,11 @@ export class SimulatedServices {
       text,
       failingEntries: 0,
     });
+  }
+
+  /** Does something on the platform's own pages, past every call. */
+  hand(edit: HandEditInput): HandResult {
+    return this.#services.hand(edit);
   }
 
   /** Carries one request there and its answer back, where `hears` says so. Rejects as a transport does. */
